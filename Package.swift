@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Modules and who may import whom are drawn in docs/design.md, "Layers". Every target gets the
+// same language settings from the two lists below; a new module is one entry in `targets`.
+
+let languageSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+  .treatAllWarnings(as: .error),
+]
+
+let librarySettings: [SwiftSetting] = languageSettings + [.strictMemorySafety()]
+
+let package = Package(
+  name: "pando",
+  products: [
+    .library(name: "Pando", targets: ["Pando"]),
+    .library(name: "LMDB", targets: ["LMDB"]),
+    .executable(name: "pando", targets: ["PandoCommand"]),
+  ],
+  traits: [
+    .trait(
+      name: "InternalChecks",
+      description: "Checks every invariant after each commit. Makes writes many times slower.")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: librarySettings),
+    .target(name: "ModelCore", swiftSettings: librarySettings),
+    .target(
+      name: "StoreEngine", dependencies: ["LMDB", "ModelCore"], swiftSettings: librarySettings),
+    .target(
+      name: "Pando", dependencies: ["LMDB", "ModelCore", "StoreEngine"],
+      swiftSettings: librarySettings),
+    .executableTarget(
+      name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
+
+    .target(
+      name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
+      swiftSettings: languageSettings),
+    .target(name: "CAllocations", path: "Tests/CAllocations"),
+    .testTarget(
+      name: "LMDBTests", dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "StoreEngineTests", dependencies: ["StoreEngine", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
+      swiftSettings: languageSettings),
+  ]
+)

@@ -1,0 +1,4 @@
+#ifndef PANDO_CLMDB_SHIM_H
+#define PANDO_CLMDB_SHIM_H
+#include <lmdb.h>
+#endif

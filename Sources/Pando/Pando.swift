@@ -1,0 +1,3 @@
+@_exported public import LMDB
+@_exported public import ModelCore
+@_exported public import StoreEngine

@@ -1,0 +1,3 @@
+#ifndef PANDO_ALLOCATIONS_H
+#define PANDO_ALLOCATIONS_H
+#endif
