@@ -1,0 +1,39 @@
+/// Fixed-width integers in rows: big endian in keys, so that byte order is number order, and little
+/// endian in values.
+enum ByteFields {
+  /// Reads a big-endian integer from a key.
+  ///
+  /// - Returns: `nil` when fewer than eight bytes are left at the offset.
+  static func bigEndian(_ bytes: Span<UInt8>, at offset: Int) -> UInt64? {
+    guard offset >= 0, bytes.count - 8 >= offset else { return nil }
+    var value: UInt64 = 0
+    for index in offset..<(offset + 8) { value = value << 8 | UInt64(bytes[index]) }
+    return value
+  }
+
+  /// Reads a little-endian integer of up to eight bytes from a value.
+  ///
+  /// - Returns: `nil` when fewer than `width` bytes are left at the offset.
+  static func littleEndian(_ bytes: Span<UInt8>, at offset: Int, width: Int) -> UInt64? {
+    guard offset >= 0, bytes.count - width >= offset else { return nil }
+    var value: UInt64 = 0
+    for index in stride(from: offset + width - 1, through: offset, by: -1) {
+      value = value << 8 | UInt64(bytes[index])
+    }
+    return value
+  }
+
+  /// Appends a little-endian integer to a value.
+  static func append(_ value: UInt64, width: Int, to bytes: inout [UInt8]) {
+    for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
+  }
+}
+
+/// A key of one integer: eight bytes, big endian.
+struct IntegerKey {
+  let bytes: InlineArray<8, UInt8>
+
+  init(_ value: UInt64) {
+    bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: value >> (56 - 8 * UInt64($0))) }
+  }
+}

@@ -1,0 +1,162 @@
+import LMDB
+import ModelCore
+
+/// Reads rows of the store in one version: the vocabulary that snapshots, transactions, checks and
+/// dumps share.
+///
+/// A view like the LMDB snapshot it holds: it can't outlive it. One thread at a time.
+struct StoreReader: ~Escapable {
+  let snapshot: Snapshot
+  let tables: StoreTables
+  let directory: TypeDirectory
+  /// The transaction under way whose rows this reads; `nil` for a committed version.
+  let pending: WriteContext?
+
+  @_lifetime(copy snapshot)
+  init(_ snapshot: Snapshot, tables: StoreTables, directory: TypeDirectory, pending: WriteContext?) {
+    self.snapshot = snapshot
+    self.tables = tables
+    self.directory = directory
+    self.pending = pending
+  }
+}
+
+extension StoreReader {
+  /// False inside a write transaction, whose rows may yet be undone.
+  var isCommitted: Bool { pending == nil }
+
+  func state(path: String) throws -> StoreState? {
+    guard let bytes = try snapshot.bytes(forKey: StoreState.key.span, in: tables.meta) else {
+      return nil
+    }
+    return try StoreState(bytes, path: path)
+  }
+
+  /// The number of the node with an identifier.
+  func node(_ identifier: String) throws -> UInt64? {
+    guard !identifier.isEmpty else { return nil }
+    let key = IdentifierKey(identifier)
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.identifiers) else {
+      return nil
+    }
+    guard let node = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+      throw StoreError.damaged(identifier, "its identifier row is malformed")
+    }
+    if key.isLong, !bytes.extracting(8..<bytes.count).elementsEqual(identifier.utf8) {
+      throw StoreError(
+        .invalidModel, String(identifier.prefix(40)) + "…",
+        "has the same first 495 bytes and the same 128-bit hash as another identifier")
+    }
+    return node
+  }
+
+  func nodeRow(_ node: UInt64) throws -> NodeRow? {
+    let key = IntegerKey(node)
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.nodes) else {
+      return nil
+    }
+    return try NodeRow(bytes, node: node)
+  }
+
+  /// The row of a node that other rows speak of.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when there is none.
+  func requiredNodeRow(_ node: UInt64) throws -> NodeRow {
+    guard let row = try nodeRow(node) else {
+      throw StoreError.damaged("node \(node)", "rows refer to it but it has no row of its own")
+    }
+    return row
+  }
+
+  func identifier(of node: UInt64) throws -> String { try requiredNodeRow(node).identifier }
+
+  func typeRow(named name: String) throws -> TypeRow? {
+    let key = Array(name.utf8)
+    guard !key.isEmpty, key.count <= ModelTypeName.byteCountMaximum,
+      let bytes = try snapshot.bytes(forKey: key.span, in: tables.types)
+    else { return nil }
+    return try TypeRow(bytes, name: name)
+  }
+
+  func forEachType(_ body: (String, TypeRow) throws -> Void) throws {
+    try snapshot.scan(tables.types) { key, value in
+      let name = try Self.text(key, "type name")
+      try body(name, TypeRow(value, name: name))
+      return true
+    }
+  }
+
+  static func text(_ bytes: Span<UInt8>, _ what: String) throws -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw StoreError.damaged(what, "it is not UTF-8")
+    }
+    return text
+  }
+
+  /// The stored bytes of a record, header and body.
+  @_lifetime(copy self)
+  func record(_ key: RecordKey) throws -> Span<UInt8>? {
+    let bytes = key.key
+    return try snapshot.bytes(forKey: bytes.bytes.span, in: tables.records)
+  }
+
+  /// The parents of a node in key order: the record or collection that holds it, and how.
+  func forEachParent(
+    of node: UInt64, _ body: (RecordKey, EdgeKinds) throws -> Bool
+  ) throws {
+    let key = IntegerKey(node)
+    let prefix = (0..<8).map { key.bytes[$0] }
+    try snapshot.scan(tables.parents, prefix: prefix) { key, value in
+      guard let parent = ByteFields.bigEndian(key, at: 8), key.count == 16, value.count == 1 else {
+        throw StoreError.damaged("node \(node)", "a row of the dependency index is malformed")
+      }
+      return try body(RecordKey(rawValue: parent), EdgeKinds(rawValue: value[0]))
+    }
+  }
+
+  func hasParents(_ node: UInt64) throws -> Bool {
+    var found = false
+    try forEachParent(of: node) { _, _ in
+      found = true
+      return false
+    }
+    return found
+  }
+
+  /// The number of the collection with a cache key.
+  func collection(_ cacheKey: String) throws -> UInt64? {
+    guard !cacheKey.isEmpty else { return nil }
+    let key = try CollectionKey(cacheKey)
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collections) else {
+      return nil
+    }
+    guard let number = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+      throw StoreError.damaged(cacheKey, "its collection row is malformed")
+    }
+    return number
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether the bytes equal those of a collection.
+  func elementsEqual(_ other: some Collection<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    var index = 0
+    for byte in other {
+      if self[index] != byte { return false }
+      index += 1
+    }
+    return true
+  }
+}
+
+extension StoreReader {
+  /// The cache key of a collection number.
+  func cacheKey(ofCollection number: UInt64) throws -> String {
+    let key = IntegerKey(number)
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collectionNames) else {
+      throw StoreError.damaged("collection \(number)", "it has no cache key")
+    }
+    return try Self.text(bytes, "the cache key of collection \(number)")
+  }
+}

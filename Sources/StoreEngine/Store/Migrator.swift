@@ -1,0 +1,84 @@
+import LMDB
+import ModelCore
+
+/// Runs the migrations that a store has not seen yet: all of them in one transaction.
+struct Migrator {
+  /// How many records lie between two calls of the progress closure.
+  private static let recordsPerReport = 1000
+
+  private let core: StoreCore
+
+  init(_ core: StoreCore) { self.core = core }
+
+  func run() throws {
+    let migrations = try core.read { try due(in: $0) }
+    guard !migrations.isEmpty else { return }
+    guard !core.configuration.isReadOnly else {
+      throw StoreError(
+        .migrationFailed, migrations[0].typeName,
+        "needs a migration to version \(migrations[0].version); open the store for writing once")
+    }
+    try core.environment.write { transaction in
+      try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+        let context = try unsafe WriteContext(transaction, core: core)
+        context.beginWrite()
+        for migration in migrations { try run(migration, context) }
+        _ = try context.endWrite(context: nil)
+        try context.endFlush()
+      }
+    }
+  }
+
+  /// The migrations whose version the store has not reached, in the order of their versions.
+  private func due(in reader: borrowing StoreReader) throws -> [Migration] {
+    var versions: [String: UInt32] = [:]
+    try reader.forEachType { name, row in versions[name] = row.schemaVersion }
+    return core.configuration.migrations.sorted { $0.version < $1.version }
+      .filter { $0.version > Int(versions[$0.typeName] ?? 0) }
+  }
+
+  private func run(_ migration: Migration, _ context: WriteContext) throws {
+    let number = try context.typeNumber(named: migration.typeName)
+    var keys: [RecordKey] = []
+    try context.reading { reader in
+      try reader.forEachRecord(ofType: number) { key, _ in
+        keys.append(key)
+        return true
+      }
+    }
+    for (index, key) in keys.enumerated() {
+      try migrate(key, migration, context)
+      if (index + 1) % Self.recordsPerReport == 0 || index + 1 == keys.count {
+        core.configuration.migrationProgress?(
+          MigrationProgress(
+            typeName: migration.typeName, version: migration.version, completedCount: index + 1,
+            totalCount: keys.count))
+      }
+    }
+    context.state.types[migration.typeName]?.schemaVersion = UInt32(clamping: migration.version)
+    context.state.typesToWrite.insert(migration.typeName)
+  }
+
+  private func migrate(_ key: RecordKey, _ migration: Migration, _ context: WriteContext) throws {
+    let old = try context.reading { reader in try reader.treeNode(key, depth: 0) }
+    var new = old
+    do {
+      try migration.transform(&new)
+    } catch {
+      throw StoreError(
+        .migrationFailed, old.identifier,
+        "the migration of \(migration.typeName) to version \(migration.version) failed; "
+          + "the store is as it was", underlying: error)
+    }
+    guard new.identifier == old.identifier, new.typeName == old.typeName else {
+      throw StoreError(
+        .migrationFailed, old.identifier,
+        "the migration of \(migration.typeName) to version \(migration.version) changed the "
+          + "identifier or the type; it may change fields only")
+    }
+    guard new != old else { return }
+    let collector = RecordCollector(context)
+    _ = try TreeEncoder(sink: collector).encode(new)
+    try context.store(collector.pending, mayCloseCycle: true)
+  }
+}

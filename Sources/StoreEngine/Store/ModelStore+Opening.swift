@@ -1,0 +1,80 @@
+import LMDB
+import ModelCore
+
+extension ModelStore {
+  /// Opens the environment, checks the format, and brings old records up to date.
+  static func open(path: String, configuration: Configuration) throws -> StoreCore {
+    if configuration.verifying != .none { try verifyPages(path: path) }
+    var engine = Environment.Configuration()
+    engine.mapSizeInBytes = configuration.mapSizeInBytes
+    engine.maximumMapSizeInBytes = configuration.maximumMapSizeInBytes
+    engine.maximumReaders = configuration.maximumReaders
+    engine.durability = configuration.durability
+    engine.isReadOnly = configuration.isReadOnly
+    let events = EventRelay()
+    engine.onEvent = { event in events.receive(event) }
+    let environment = try Environment(path: path, configuration: engine)
+    do {
+      try refuseForeignFile(environment, path: path)
+      let core = try StoreCore(
+        path: path, environment: environment, configuration: configuration)
+      events.connect(core)
+      try checkFormat(core)
+      try Migrator(core).run()
+      if configuration.verifying == .everything { try refuseProblems(core) }
+      return core
+    } catch {
+      environment.close()
+      throw error
+    }
+  }
+}
+
+extension ModelStore {
+  /// Walks every page of the file, without the memory map, before anything else touches it.
+  private static func verifyPages(path: String) throws {
+    guard let report = try PageCheck.report(path: path), let problem = report.problems.first
+    else { return }
+    throw StoreError(
+      .damaged, path,
+      "\(problem); \(report.problems.count) problems were found: restore a copy, or load a dump")
+  }
+
+  private static func refuseProblems(_ core: StoreCore) throws {
+    let report = try StoreCheck(core).run(progress: nil)
+    guard let problem = report.problems.first else { return }
+    throw StoreError(
+      .damaged, core.path,
+      "\(problem); \(report.problems.count) problems were found: restore a copy, or load a dump")
+  }
+
+  /// Refuses an LMDB file in which somebody else keeps tables, before ours are made in it.
+  private static func refuseForeignFile(_ environment: Environment, path: String) throws {
+    let names = try environment.read { try $0.tableNames() }
+    if !names.isEmpty, !names.contains("meta") {
+      throw StoreError(
+        .notAStore, path, "is an LMDB file with tables of its own and no Pando store")
+    }
+  }
+
+  /// Reads the state row, or writes the first one into a new store.
+  private static func checkFormat(_ core: StoreCore) throws {
+    let state = try core.read { try $0.state(path: core.path) }
+    if state != nil { return }
+    guard !core.configuration.isReadOnly else {
+      throw StoreError(.notAStore, core.path, "has no state row: it is no Pando store")
+    }
+    let isEmpty = try core.environment.read { snapshot in
+      try snapshot.count(of: core.tables.meta) == 0 && snapshot.count(of: core.tables.nodes) == 0
+    }
+    guard isEmpty else {
+      throw StoreError(.notAStore, core.path, "has tables but no state row: it is no Pando store")
+    }
+    try core.environment.write { transaction in
+      let bytes = StoreState(storeIdentifier: core.newStoreIdentifier).bytes
+      // Another process may have been first.
+      _ = try transaction.insert(
+        bytes.span, forKey: StoreState.key.span, in: core.tables.meta)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/// A failed operation of a store.
+///
+/// The description is one line for a person: what failed, where, why, and what to do about it.
+public struct StoreError: Error, CustomStringConvertible {
+  /// The kind of failure.
+  ///
+  /// Match on this; the set may grow.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name of the code.
+    public let rawValue: String
+
+    /// Makes a code from its name.
+    ///
+    /// - Parameter rawValue: The name of the code.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The file is no Pando store.
+    public static var notAStore: Code { Code(rawValue: "notAStore") }
+    /// The store was written in a format that this version does not know.
+    public static var unknownFormat: Code { Code(rawValue: "unknownFormat") }
+    /// The store was opened for reading only.
+    public static var readOnly: Code { Code(rawValue: "readOnly") }
+    /// The store has been closed.
+    public static var closed: Code { Code(rawValue: "closed") }
+    /// The change log no longer reaches back to the commit that was asked for.
+    public static var changesExpired: Code { Code(rawValue: "changesExpired") }
+    /// A position lies outside the collection.
+    public static var indexOutOfRange: Code { Code(rawValue: "indexOutOfRange") }
+    /// A collection that the operation needs is not there.
+    public static var noSuchCollection: Code { Code(rawValue: "noSuchCollection") }
+    /// A node that the operation needs is not there.
+    public static var noSuchNode: Code { Code(rawValue: "noSuchNode") }
+    /// The change would make a node its own ancestor.
+    public static var cyclicModel: Code { Code(rawValue: "cyclicModel") }
+    /// An identifier or a key is empty.
+    public static var emptyIdentifier: Code { Code(rawValue: "emptyIdentifier") }
+    /// Two Swift types claim the same type name.
+    public static var typeCollision: Code { Code(rawValue: "typeCollision") }
+    /// A model can't be stored or read; `underlying` says why.
+    public static var invalidModel: Code { Code(rawValue: "invalidModel") }
+    /// Bytes on disk contradict each other; run `verify`.
+    public static var damaged: Code { Code(rawValue: "damaged") }
+    /// A migration threw; `underlying` is its error and the store is as it was.
+    public static var migrationFailed: Code { Code(rawValue: "migrationFailed") }
+    /// A line of a dump can't be loaded.
+    public static var invalidDump: Code { Code(rawValue: "invalidDump") }
+    /// The engine beneath failed; `underlying` is its error.
+    public static var engine: Code { Code(rawValue: "engine") }
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What it is about: an identifier, a cache key, a type name or a path.
+  public let subject: String
+  /// Why it failed and what to do, as half a sentence without a full stop.
+  public let reason: String
+  /// The error of the layer below, if one was the cause.
+  public let underlying: (any Error)?
+
+  init(_ code: Code, _ subject: String, _ reason: String, underlying: (any Error)? = nil) {
+    self.code = code
+    self.subject = subject
+    self.reason = reason
+    self.underlying = underlying
+  }
+
+  /// One line: what it is about and why it failed.
+  public var description: String {
+    let cause = underlying.map { ": \($0)" } ?? ""
+    return subject.isEmpty ? "\(reason)\(cause)" : "\(subject): \(reason)\(cause)"
+  }
+}
+
+extension StoreError {
+  /// Damage that a check of the bytes found.
+  static func damaged(_ subject: String, _ reason: String) -> StoreError {
+    StoreError(.damaged, subject, "\(reason); the store is damaged, run verify")
+  }
+}

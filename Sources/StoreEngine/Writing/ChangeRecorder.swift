@@ -1,0 +1,46 @@
+import ModelCore
+
+/// Collects what one write did, until it becomes a change set.
+///
+/// Each identifier stands in one of the three sets at most: what is inserted and deleted again in one
+/// write never was, and what is deleted and stored again was updated.
+struct ChangeRecorder {
+  private(set) var inserted: Set<String> = []
+  private(set) var updated: Set<String> = []
+  private(set) var deleted: Set<String> = []
+  private(set) var collections: [String: CollectionChange] = [:]
+
+  var isEmpty: Bool {
+    inserted.isEmpty && updated.isEmpty && deleted.isEmpty && collections.isEmpty
+  }
+
+  mutating func insert(_ identifier: String) {
+    if deleted.remove(identifier) != nil {
+      updated.insert(identifier)
+    } else {
+      inserted.insert(identifier)
+    }
+  }
+
+  mutating func update(_ identifier: String) {
+    if !inserted.contains(identifier) { updated.insert(identifier) }
+  }
+
+  mutating func delete(_ identifier: String) {
+    updated.remove(identifier)
+    if inserted.remove(identifier) == nil { deleted.insert(identifier) }
+  }
+
+  /// Adds positional changes, which apply after those already recorded for the collection.
+  mutating func change(collection cacheKey: String, _ changes: [CollectionChangeInformation]) {
+    guard !changes.isEmpty else { return }
+    switch collections[cacheKey] {
+    case .reset: break
+    case .changes(let earlier): collections[cacheKey] = .changes(earlier + changes)
+    case nil: collections[cacheKey] = .changes(changes)
+    }
+  }
+
+  /// Notes that a collection was set or removed as a whole.
+  mutating func reset(collection cacheKey: String) { collections[cacheKey] = .reset }
+}

@@ -1,0 +1,186 @@
+import LMDB
+import ModelCore
+
+/// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
+///
+/// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
+/// the face that users see. Writer thread only.
+final class WriteContext {
+  /// What a nested transaction that throws puts back.
+  struct State {
+    var counters: StoreState
+    var changes = ChangeRecorder()
+    /// Type rows read or changed in this flush.
+    var types: [String: TypeRow] = [:]
+    var typesToWrite: Set<String> = []
+    /// Whether this write has put or deleted a row.
+    var isDirty = false
+  }
+
+  /// Valid while the closure that the environment runs for this flush has not returned; replaced
+  /// while a nested transaction runs.
+  private(set) unsafe var transaction: UnsafeMutablePointer<WriteTransaction>
+  let core: StoreCore
+  var state: State
+  /// The counters as they were read when the flush began.
+  private let countersAtStart: StoreState?
+
+  var tables: StoreTables { core.tables }
+  var directory: TypeDirectory { core.directory }
+
+  init(_ transaction: UnsafeMutablePointer<WriteTransaction>, core: StoreCore) throws {
+    unsafe self.transaction = unsafe transaction
+    self.core = core
+    let reader = unsafe StoreReader(
+      transaction.pointee.snapshot, tables: core.tables, directory: core.directory, pending: nil)
+    let counters = try reader.state(path: core.path)
+    countersAtStart = counters
+    state = State(counters: counters ?? StoreState(storeIdentifier: core.newStoreIdentifier))
+  }
+
+  /// Runs a closure with a reader of the present state.
+  func reading<Result>(_ body: (borrowing StoreReader) throws -> Result) rethrows -> Result {
+    let reader = unsafe StoreReader(
+      transaction.pointee.snapshot, tables: tables, directory: directory, pending: self)
+    return try body(reader)
+  }
+
+  func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
+    state.isDirty = true
+    try unsafe transaction.pointee.put(value, forKey: key, in: table)
+  }
+
+  @discardableResult
+  func deleteRow(_ key: Span<UInt8>, in table: RawTable) throws -> Bool {
+    state.isDirty = true
+    return try unsafe transaction.pointee.delete(key: key, in: table)
+  }
+
+  func removeAllRows(in table: RawTable) throws {
+    state.isDirty = true
+    try unsafe transaction.pointee.removeAll(in: table)
+  }
+
+  /// Runs an operation that changes rows of its own, such as those of an ordered list.
+  func withTransaction<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) rethrows -> Result {
+    state.isDirty = true
+    return try unsafe body(&transaction.pointee)
+  }
+
+  /// Runs a closure in a nested transaction: if it throws, its rows and its changes are undone.
+  func nested<Result>(_ body: () throws -> Result) throws -> Result {
+    let saved = state
+    let outer = unsafe transaction
+    defer { unsafe transaction = outer }
+    do {
+      return try unsafe outer.pointee.nested { inner in
+        try unsafe withUnsafeMutablePointer(to: &inner) { inner in
+          unsafe transaction = inner
+          return try body()
+        }
+      }
+    } catch {
+      state = saved
+      state.isDirty = true
+      throw error
+    }
+  }
+}
+
+extension WriteContext {
+  /// The commit number that the write under way gets if it changes anything.
+  var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
+
+  func typeRow(named name: String) -> TypeRow? { state.types[name] }
+
+  /// The number of a type, given now if the store has not met the type before.
+  func typeNumber(named name: String) throws -> UInt32 {
+    if let row = state.types[name] { return row.number }
+    if let row = try reading({ try $0.typeRow(named: name) }) {
+      state.types[name] = row
+      return row.number
+    }
+    guard state.counters.nextType <= UInt64(RecordKey.typeMaximum) else {
+      throw StoreError(.invalidModel, name, "the store holds \(RecordKey.typeMaximum) types already")
+    }
+    let row = TypeRow(number: UInt32(state.counters.nextType))
+    state.counters.nextType += 1
+    state.types[name] = row
+    try put(row.bytes.span, forKey: Array(name.utf8).span, in: tables.types)
+    return row.number
+  }
+
+  func typeName(_ number: UInt32) throws -> String {
+    if let entry = state.types.first(where: { $0.value.number == number }) { return entry.key }
+    let name = try reading { try directory.name(ofTypeNumber: number, in: $0) }
+    _ = try typeNumber(named: name)
+    return name
+  }
+
+  /// Counts a record that came or went.
+  func countRecord(ofType number: UInt32, by difference: Int) throws {
+    let name = try typeName(number)
+    let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)
+    precondition(count >= 0, "type \(name) would have \(count) records")
+    state.types[name]?.recordCount = UInt64(count)
+    state.typesToWrite.insert(name)
+  }
+
+  func takeNodeNumber() throws -> UInt64 {
+    let node = state.counters.nextNode
+    guard node <= RecordKey.nodeMaximum else {
+      throw StoreError(.invalidModel, "", "the store has given out all its node numbers")
+    }
+    state.counters.nextNode += 1
+    return node
+  }
+}
+
+extension WriteContext {
+  /// Begins the next write of the flush.
+  func beginWrite() {
+    state.changes = ChangeRecorder()
+    state.isDirty = false
+  }
+
+  /// Ends a write: numbers it and logs its change set.
+  ///
+  /// - Returns: `nil` if the write changed nothing that anybody can see.
+  func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
+    guard !state.changes.isEmpty else { return nil }
+    let number = nextCommitNumber
+    let changes = state.changes
+    let changeSet = ChangeSet(
+      commitNumber: number, updated: changes.updated, inserted: changes.inserted,
+      deleted: changes.deleted, collections: changes.collections, author: core.author,
+      date: core.now(), context: context)
+    let key = IntegerKey(number)
+    try put(
+      ChangeLog.encode(changeSet).span, forKey: key.bytes.span, in: tables.changes)
+    state.counters.commitNumber = number
+    try trimChangeLog()
+    return changeSet
+  }
+
+  private func trimChangeLog() throws {
+    let limit = UInt64(core.configuration.changeLogLimit)
+    while state.counters.commitNumber + 1 - state.counters.oldestChange > limit {
+      let key = IntegerKey(state.counters.oldestChange)
+      try deleteRow(key.bytes.span, in: tables.changes)
+      state.counters.oldestChange += 1
+    }
+  }
+
+  /// Ends the flush: writes the counters that have changed.
+  func endFlush() throws {
+    for name in state.typesToWrite.sorted() {
+      guard let row = state.types[name] else { continue }
+      try put(row.bytes.span, forKey: Array(name.utf8).span, in: tables.types)
+    }
+    if state.counters != countersAtStart {
+      try put(state.counters.bytes.span, forKey: StoreState.key.span, in: tables.meta)
+    }
+  }
+}

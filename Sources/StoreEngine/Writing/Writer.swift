@@ -1,0 +1,179 @@
+import Foundation
+import LMDB
+import ModelCore
+import Synchronization
+
+/// The one thread on which a store is written, with the queue before it.
+///
+/// Writes that queue while a flush is under way share the next one:
+///
+/// ```
+/// callers   w1 ─┐        w2 ─┐ w3 ─┐ w4 ─┐
+/// writer        └─[ w1 │ flush ]──────────┴─[ w2 w3 w4 │ flush ]─ handler 2, 3, 4 ─ callers resume
+/// ```
+///
+/// Each keeps a commit number, a change set, and a success or an error of its own. LMDB binds a write
+/// transaction to its thread, hence a thread and not a queue or an executor. Any thread may submit.
+final class Writer: Sendable {
+  /// The most writes that share one flush.
+  ///
+  /// A bound on what is run again when one of them fails.
+  static let writesPerFlushMaximum = 1024
+  /// Room for the deepest model that the coder accepts, in builds with sanitizers too.
+  private static let stackSizeInBytes = 16 << 20
+
+  private struct Queue {
+    var jobs: [WriteJob] = []
+    var isStopping = false
+  }
+
+  private let core: StoreCore
+  private let queue = Mutex(Queue())
+  private let available = DispatchSemaphore(value: 0)
+  private let finished = DispatchSemaphore(value: 0)
+  private let handler = Mutex<(@Sendable (ChangeSet) -> Void)?>(nil)
+  private let threadKey: String
+
+  init(_ core: StoreCore) {
+    self.core = core
+    threadKey = "pando.writer.\(core.author)"
+    let thread = Thread { [self] in
+      Thread.current.threadDictionary[threadKey] = true
+      run()
+      finished.signal()
+    }
+    thread.name = "pando.writer"
+    thread.stackSize = Self.stackSizeInBytes
+    thread.start()
+  }
+
+  /// Whether the caller runs on the writer's thread, that is inside a write or the commit handler.
+  var isCurrentThread: Bool { Thread.current.threadDictionary[threadKey] != nil }
+
+  func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
+    handler.withLock { $0 = newHandler }
+  }
+
+  /// Queues a write; its place in the order of commits is fixed when this returns.
+  func submit(_ job: WriteJob) {
+    let isAccepted = queue.withLock { queue in
+      if queue.isStopping { return false }
+      queue.jobs.append(job)
+      return true
+    }
+    if isAccepted {
+      available.signal()
+    } else {
+      job.complete(.failure(StoreError(.closed, core.path, "the store has been closed")))
+    }
+  }
+
+  /// Lets the queued writes finish and ends the thread; returns when it has ended.
+  func stop() {
+    precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
+    queue.withLock { $0.isStopping = true }
+    available.signal()
+    finished.wait()
+    finished.signal()  // for whoever else waits
+  }
+
+  private func run() {
+    while true {
+      available.wait()
+      let (jobs, isStopping) = queue.withLock { queue in
+        let jobs = Array(queue.jobs.prefix(Self.writesPerFlushMaximum))
+        queue.jobs.removeFirst(jobs.count)
+        return (jobs, queue.isStopping && queue.jobs.isEmpty)
+      }
+      if !jobs.isEmpty { flush(jobs) }
+      if isStopping { return }
+    }
+  }
+}
+
+extension Writer {
+  /// A closure threw after it had changed rows: the flush must be run again without it.
+  private struct SpoiltFlush: Error {
+    let index: Int
+    let error: any Error
+  }
+
+  /// Runs writes in one transaction; each is completed, whatever happens.
+  private func flush(_ jobs: [WriteJob]) {
+    var remaining = jobs
+    while !remaining.isEmpty {
+      let clock = ContinuousClock()
+      let start = clock.now
+      do {
+        let outcomes = try core.environment.write { transaction in
+          try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+            try unsafe run(remaining, in: transaction)
+          }
+        }
+        finish(remaining, outcomes, duration: clock.now - start)
+        return
+      } catch let spoilt as SpoiltFlush {
+        fail(remaining.remove(at: spoilt.index), spoilt.error)
+      } catch {
+        if remaining.count == 1 {
+          fail(remaining[0], error)
+        } else {
+          // One of them may be at fault (too large for the disk, say): each gets a flush of its own.
+          for job in remaining { flush([job]) }
+        }
+        return
+      }
+    }
+  }
+
+  private func run(
+    _ jobs: [WriteJob], in transaction: UnsafeMutablePointer<WriteTransaction>
+  ) throws -> [Result<ChangeSet?, any Error>] {
+    let context = try unsafe WriteContext(transaction, core: core)
+    var outcomes: [Result<ChangeSet?, any Error>] = []
+    for (index, job) in jobs.enumerated() {
+      context.beginWrite()
+      do {
+        var facade = ModelTransaction(context)
+        try job.body(&facade)
+        outcomes.append(.success(try context.endWrite(context: job.context)))
+      } catch {
+        if let engine = error as? LMDBError, engine.code == .mapFull { throw error }
+        guard !context.state.isDirty else { throw SpoiltFlush(index: index, error: error) }
+        outcomes.append(.failure(error))
+      }
+    }
+    try context.endFlush()
+    #if InternalChecks
+      try context.reading { try $0.checkInvariants() }
+    #endif
+    return outcomes
+  }
+
+  /// Tells the handler and the callers, in commit order.
+  private func finish(
+    _ jobs: [WriteJob], _ outcomes: [Result<ChangeSet?, any Error>], duration: Duration
+  ) {
+    core.count { $0.flushes += 1 }
+    if duration > core.configuration.slowCommitThreshold {
+      core.report(.slowCommit(duration: duration, writeCount: jobs.count))
+    }
+    let handler = handler.withLock { $0 }
+    for (job, outcome) in zip(jobs, outcomes) {
+      switch outcome {
+      case .success(let changeSet):
+        if let changeSet {
+          core.count { $0.writes += 1 }
+          handler?(changeSet)
+        }
+        job.complete(.success(changeSet))
+      case .failure(let error): fail(job, error)
+      }
+    }
+  }
+
+  private func fail(_ job: WriteJob, _ error: any Error) {
+    core.report(.failedWrite(error))
+    job.complete(.failure(error))
+  }
+}
