@@ -1,0 +1,78 @@
+import Glibc
+
+/// The data file of an environment, opened beside liblmdb's own descriptors.
+///
+/// It is checked before liblmdb maps it, and kept open to learn which step of a commit failed.
+struct DataFile: ~Copyable, Sendable {
+  static let name = "data.mdb"
+
+  let descriptor: CInt
+  let identity: OpenFiles.Identity
+
+  /// Opens the file, and creates it where that is allowed.
+  init(path: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) {
+    let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
+    let descriptor = retryInterrupted { unsafe open(path, flags | O_CLOEXEC, mode) }
+    guard descriptor >= 0 else { throw .system("open", path) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      let error = LMDBError.system("fstat", path)
+      Glibc.close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    identity = OpenFiles.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  deinit {
+    Glibc.close(descriptor)
+  }
+
+  /// The size of the file.
+  func sizeInBytes() throws(LMDBError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", Self.name) }
+    return Int(status.st_size)
+  }
+
+  /// Tells whether a flush of the file has failed since the last call.
+  ///
+  /// Linux remembers a failed write-back once for each open file description, so this descriptor
+  /// still learns of a failure that liblmdb's own has been told.
+  func hasFailedFlush() -> Bool {
+    retryInterrupted { fdatasync(descriptor) } != 0
+  }
+
+  /// Reads bytes at an offset; fewer at the end of the file.
+  func read(_ byteCount: Int, at offset: Int) throws(LMDBError) -> [UInt8] {
+    var failure: LMDBError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      while count < byteCount {
+        let rest = unsafe UnsafeMutableRawBufferPointer(
+          rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+        let read = unsafe pread(descriptor, rest.baseAddress, rest.count, offset + count)
+        if read < 0, errno == EINTR { continue }
+        if read < 0 { failure = .system("pread", Self.name) }
+        if read <= 0 { return }
+        count += read
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+}
+
+/// Repeats a system call that a signal interrupted.
+func retryInterrupted(_ call: () -> CInt) -> CInt {
+  while true {
+    let result = call()
+    if result != -1 || errno != EINTR { return result }
+  }
+}
+
+extension LMDBError {
+  /// The error of the system call that has just failed.
+  static func system(_ function: String, _ detail: String) -> LMDBError {
+    LMDBError(Code(rawValue: errno), function: function, detail: detail)
+  }
+}

@@ -1,0 +1,72 @@
+import CLMDB
+import Glibc
+
+extension Environment {
+  /// Creates the folder unless it is there.
+  static func createFolder(_ path: String) throws(LMDBError) {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw .system("mkdir", path) }
+  }
+
+  /// Opens LMDB's environment.
+  static func open(
+    _ path: String, _ configuration: Configuration
+  ) throws(LMDBError) -> OpaquePointer {
+    var environment: OpaquePointer?
+    try check(unsafe mdb_env_create(&environment), "mdb_env_create")
+    guard let environment = unsafe environment else {
+      preconditionFailure("a created environment is not nil")
+    }
+    do {
+      let size = configuration.mapSizeInBytes.roundedUpToPage
+      try check(unsafe mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
+      try check(
+        unsafe mdb_env_set_maxdbs(environment, UInt32(configuration.maximumTables)),
+        "mdb_env_set_maxdbs")
+      try check(
+        unsafe mdb_env_set_maxreaders(environment, UInt32(configuration.maximumReaders)),
+        "mdb_env_set_maxreaders")
+      try check(
+        unsafe mdb_env_open(environment, path, configuration.flags, configuration.fileMode),
+        "mdb_env_open", path)
+    } catch {
+      unsafe mdb_env_close(environment)
+      throw error
+    }
+    return unsafe environment
+  }
+}
+
+extension Environment.Configuration {
+  /// LMDB's flags; read transactions are never bound to threads.
+  fileprivate var flags: UInt32 {
+    var flags = MDB_NOTLS
+    if isReadOnly { flags |= MDB_RDONLY }
+    switch durability {
+    case .full: break
+    case .consistent: flags |= MDB_NOMETASYNC
+    case .unsynchronized: flags |= MDB_NOSYNC
+    }
+    return UInt32(flags)
+  }
+
+  /// Stops the process for limits that make no sense.
+  func checkLimits() {
+    precondition(mapSizeInBytes > 0, "mapSizeInBytes is \(mapSizeInBytes)")
+    precondition(
+      maximumMapSizeInBytes >= mapSizeInBytes,
+      "maximumMapSizeInBytes \(maximumMapSizeInBytes) is below mapSizeInBytes \(mapSizeInBytes)")
+    precondition(maximumTables > 0, "maximumTables is \(maximumTables)")
+    precondition(maximumReaders > 0, "maximumReaders is \(maximumReaders)")
+    precondition(maximumIdleReaders >= 0, "maximumIdleReaders is \(maximumIdleReaders)")
+    precondition(
+      mapGrowthTimeoutInSeconds >= 0, "mapGrowthTimeoutInSeconds is \(mapGrowthTimeoutInSeconds)")
+  }
+}
+
+extension Int {
+  /// The next multiple of the system's page size.
+  var roundedUpToPage: Int {
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    return (self + page - 1) / page * page
+  }
+}

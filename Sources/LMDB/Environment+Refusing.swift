@@ -1,0 +1,65 @@
+import CLMDB
+import Synchronization
+
+extension Environment {
+  /// Decides what a failed commit means for the commits after it; the writer lock is held.
+  ///
+  /// A commit writes pages, flushes them, and writes a meta page through. When the pages could not
+  /// be written (a full disk), the old version is untouched and the next commit may succeed. When
+  /// the flush failed, the system may have dropped pages it reports as clean, and nothing written
+  /// later could be trusted. When the meta page failed, liblmdb gives the environment up.
+  ///
+  /// - Returns: The error for the caller of this commit.
+  func commitError(_ error: LMDBError) -> LMDBError {
+    let refusal: LMDBError
+    if isGivenUpByLMDB() {
+      refusal = LMDBError(
+        .failedFlush, function: error.function, detail: "the meta page: \(error.code.explanation)")
+      try? reopenForReading(refusal)
+    } else if error.code.rawValue > 0, file.hasFailedFlush() {
+      refusal = LMDBError(
+        .failedFlush, function: error.function, detail: "the pages: \(error.code.explanation)")
+      writeRefusal.withLock { $0 = refusal }
+    } else {
+      return error
+    }
+    configuration.onEvent?(.writesRefused)
+    return refusal
+  }
+
+  /// Whether liblmdb answers every transaction with `MDB_PANIC`.
+  private func isGivenUpByLMDB() -> Bool {
+    guard let environment = unsafe pointer else { return false }
+    var transaction: OpaquePointer?
+    let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+    if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    return status == MDB_PANIC
+  }
+
+  /// Opens LMDB's environment again, so that reads go on.
+  private func reopenForReading(_ refusal: LMDBError) throws(LMDBError) {
+    writeRefusal.withLock { $0 = refusal }
+    guard !readers.isReadingOnThisThread else { return }
+    _ = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
+      () throws(LMDBError) in
+      try reopen(refusingWritesWith: refusal)
+    }
+  }
+
+  /// Closes LMDB's environment and opens it again with the same tables.
+  ///
+  /// No reader is inside, the writer lock is held.
+  func reopen(refusingWritesWith refusal: LMDBError?) throws(LMDBError) {
+    readers.abortIdleTransactions()
+    if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
+    unsafe pointer = nil
+    let environment = try unsafe Self.open(path, configuration)
+    do {
+      try unsafe reopenTables(in: environment)
+    } catch {
+      unsafe mdb_env_close(environment)
+      throw error
+    }
+    unsafe pointer = environment
+  }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// A counter that each thread has for itself.
+///
+/// The count is kept in the thread's pointer of a POSIX key: no allocation, no lock.
+final class ThreadCounter: Sendable {
+  private let key: pthread_key_t
+
+  /// Makes a counter that is 0 on every thread.
+  ///
+  /// - Throws: ``LMDBError`` with `EAGAIN` when the process has used its 1024 keys.
+  init() throws(LMDBError) {
+    var key = pthread_key_t()
+    let status = unsafe pthread_key_create(&key, nil)
+    try check(status, "pthread_key_create", "one environment needs one thread-local key")
+    self.key = key
+  }
+
+  deinit {
+    pthread_key_delete(key)
+  }
+
+  /// The calling thread's count.
+  var value: Int {
+    Int(bitPattern: unsafe pthread_getspecific(key))
+  }
+
+  func increment() {
+    set(value + 1)
+  }
+
+  func decrement() {
+    set(value - 1)
+  }
+
+  private func set(_ value: Int) {
+    let status = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: value))
+    precondition(status == 0, "pthread_setspecific: \(status)")
+  }
+}

@@ -1,0 +1,11 @@
+/// A token from which a ``Snapshot`` can be made again while its transaction lives.
+///
+/// For code that can't hold a `~Escapable` value, such as a `Decoder`. Whoever keeps one proves
+/// that it is not used after the closure of the transaction has returned.
+@safe
+package struct UnsafeSnapshotHandle {
+  /// The `MDB_txn`.
+  let transaction: OpaquePointer
+  /// The environment of the transaction.
+  let environment: EnvironmentNumber
+}

@@ -1,0 +1,115 @@
+import CLMDB
+
+extension WriteTransaction {
+  /// Stores a value under a key; a value that was there is replaced.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes to store, less than 4 GiB.
+  ///   - key: An encoded key, 1 to 511 bytes.
+  ///   - table: A table opened in this environment.
+  /// - Throws: ``LMDBError`` with code `badKeySize` if `key` has another length, `mapFull` if the
+  ///   map has to grow (then ``Environment/write(_:)`` grows it and runs its closure again).
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  /// - Note: LMDB: `mdb_put`.
+  public mutating func put(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable
+  ) throws(LMDBError) {
+    let status = try put(value, forKey: key, in: table, flags: 0)
+    if status != 0 { throw fail(status, "mdb_put", table) }
+  }
+
+  /// Stores a value under a key that has none.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes to store, less than 4 GiB.
+  ///   - key: An encoded key, 1 to 511 bytes.
+  ///   - table: A table opened in this environment.
+  /// - Returns: `false` if the key has a value; it stays as it is.
+  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  /// - Note: LMDB: `mdb_put` with `MDB_NOOVERWRITE`.
+  public mutating func insert(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable
+  ) throws(LMDBError) -> Bool {
+    let status = try put(value, forKey: key, in: table, flags: UInt32(MDB_NOOVERWRITE))
+    if status == MDB_KEYEXIST { return false }
+    if status != 0 { throw fail(status, "mdb_put", table) }
+    return true
+  }
+
+  /// Stores a value under a key above all others; pages are filled to the brim.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes to store, less than 4 GiB.
+  ///   - key: An encoded key, above the last one of the table.
+  ///   - table: A table opened in this environment.
+  /// - Throws: ``LMDBError`` with code `keyExists` if the key is not above the last one, else as
+  ///   ``put(_:forKey:in:)``. The transaction stays usable after `keyExists`.
+  /// - Complexity: O(log *n*) for *n* keys in the table, without a search.
+  /// - Note: LMDB: `mdb_put` with `MDB_APPEND`.
+  public mutating func append(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable
+  ) throws(LMDBError) {
+    let status = try put(value, forKey: key, in: table, flags: UInt32(MDB_APPEND))
+    if status == 0 { return }
+    guard status == MDB_KEYEXIST else { throw fail(status, "mdb_put", table) }
+    throw LMDBError(
+      .keyExists, function: "mdb_put", detail: "an appended key must be above the last one")
+  }
+
+  /// Removes a key and its value.
+  ///
+  /// - Parameters:
+  ///   - key: An encoded key, 1 to 511 bytes.
+  ///   - table: A table opened in this environment.
+  /// - Returns: `false` if the key had no value.
+  /// - Throws: ``LMDBError`` with code `badKeySize` if `key` has another length.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  /// - Note: LMDB: `mdb_del`.
+  @discardableResult
+  public mutating func delete(
+    key: Span<UInt8>, in table: RawTable
+  ) throws(LMDBError) -> Bool {
+    table.checkBelongs(to: handle.environment)
+    let status = try unsafe withMDBKey(key) { key in
+      unsafe mdb_del(handle.transaction, table.number, &key, nil)
+    }
+    if status == MDB_NOTFOUND { return false }
+    if status != 0 { throw fail(status, "mdb_del", table) }
+    return true
+  }
+
+  /// Removes every key of a table; the table stays.
+  ///
+  /// - Parameter table: A table opened in this environment.
+  /// - Throws: ``LMDBError`` if the pages cannot be freed.
+  /// - Complexity: O(*p*) for *p* pages of the table.
+  /// - Note: LMDB: `mdb_drop`.
+  public mutating func removeAll(in table: RawTable) throws(LMDBError) {
+    table.checkBelongs(to: handle.environment)
+    let status = unsafe mdb_drop(handle.transaction, table.number, 0)
+    if status != 0 { throw fail(status, "mdb_drop", table) }
+  }
+
+  /// Calls `mdb_put`.
+  @inline(__always)
+  private func put(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable, flags: UInt32
+  ) throws(LMDBError) -> CInt {
+    table.checkBelongs(to: handle.environment)
+    return try unsafe withMDBKey(key) { key in
+      unsafe value.withUnsafeBufferPointer { buffer in
+        var value = unsafe MDB_val(buffer)
+        return unsafe mdb_put(handle.transaction, table.number, &key, &value, flags)
+      }
+    }
+  }
+
+  /// The error of a failed change, remembered because LMDB refuses to commit after it.
+  @inline(never)
+  mutating func fail(_ status: CInt, _ function: String, _ table: RawTable) -> LMDBError {
+    let error = handle.tableError(status, function, table)
+    if failure == nil, error.code != .badKeySize, error.code != .badTable { failure = error }
+    return error
+  }
+}

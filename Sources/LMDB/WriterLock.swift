@@ -1,0 +1,37 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Lets one thread of this process write at a time, and knows which one.
+///
+/// liblmdb has a lock of its own for all processes; this one comes first, because the map may only
+/// be changed while no write transaction of the process is open.
+final class WriterLock: Sendable {
+  private let turn = DispatchSemaphore(value: 1)
+  /// `pthread_self` of the thread that writes; 0 for none.
+  private let owner = Atomic<UInt>(0)
+
+  /// Whether the calling thread is the one that writes.
+  var isHeldByThisThread: Bool {
+    owner.load(ordering: .relaxed) == UInt(pthread_self())
+  }
+
+  /// Runs `body` when no other thread writes.
+  ///
+  /// *Precondition:* the calling thread does not write already: it would wait for itself.
+  func withLock<Result>(
+    _ purpose: StaticString, _ body: () throws -> Result
+  ) rethrows -> Result {
+    precondition(
+      !isHeldByThisThread,
+      "\(purpose) inside a write of the same environment on the same thread: it would wait for itself"
+    )
+    turn.wait()
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    defer {
+      owner.store(0, ordering: .relaxed)
+      turn.signal()
+    }
+    return try body()
+  }
+}
