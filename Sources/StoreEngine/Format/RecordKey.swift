@@ -47,8 +47,12 @@ struct RecordKey: Hashable {
 ///        └────────┴──────────────────┘
 /// ```
 ///
-/// All parents of a child are one range. The value is one byte, the `EdgeKinds` of the edge.
+/// All parents of a child are one range, collections first. The value is one byte, the `EdgeKinds` of
+/// the edge; where the parent is a collection, it is how many of its elements list or hold the child,
+/// four bytes, little endian.
 struct ParentKey {
+  static let occurrenceByteCount = 4
+
   let bytes: InlineArray<16, UInt8>
 
   init(child: UInt64, parent: RecordKey) {

@@ -107,11 +107,31 @@ extension StoreReader {
     let key = IntegerKey(node)
     let prefix = (0..<8).map { key.bytes[$0] }
     try snapshot.scan(tables.parents, prefix: prefix) { key, value in
-      guard let parent = ByteFields.bigEndian(key, at: 8), key.count == 16, value.count == 1 else {
-        throw StoreError.damaged("node \(node)", "a row of the dependency index is malformed")
+      guard let number = ByteFields.bigEndian(key, at: 8), key.count == 16 else {
+        throw Self.malformedEdge(of: node)
       }
-      return try body(RecordKey(rawValue: parent), EdgeKinds(rawValue: value[0]))
+      let parent = RecordKey(rawValue: number)
+      guard value.count == (parent.isCollection ? ParentKey.occurrenceByteCount : 1) else {
+        throw Self.malformedEdge(of: node)
+      }
+      return try body(parent, parent.isCollection ? .element : EdgeKinds(rawValue: value[0]))
     }
+  }
+
+  private static func malformedEdge(of node: UInt64) -> StoreError {
+    .damaged("node \(node)", "a row of the dependency index is malformed")
+  }
+
+  /// In how many elements of a collection a node is.
+  func occurrenceCount(of node: UInt64, inCollection number: UInt64) throws -> Int {
+    let key = ParentKey(child: node, parent: RecordKey(collection: number))
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.parents) else {
+      return 0
+    }
+    let width = ParentKey.occurrenceByteCount
+    guard bytes.count == width, let count = ByteFields.littleEndian(bytes, at: 0, width: width)
+    else { throw Self.malformedEdge(of: node) }
+    return Int(count)
   }
 
   func hasParents(_ node: UInt64) throws -> Bool {

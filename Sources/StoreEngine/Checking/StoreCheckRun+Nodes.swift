@@ -1,0 +1,159 @@
+import LMDB
+import ModelCore
+
+extension StoreCheckRun {
+  /// Every node has an identifier row that leads back to it, and a record for each type it names.
+  mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
+    try reader.snapshot.scan(reader.tables.nodes) { key, value in
+      try noting { run in
+        guard let node = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+          return try run.note("nodes", "a key has \(key.count) bytes instead of 8")
+        }
+        run.count { $0.nodeCount += 1 }
+        let row = try NodeRow(value, node: node)
+        if node >= state.nextNode {
+          try run.note(row.identifier, "its node number \(node) has not been given out")
+        }
+        if try reader.node(row.identifier) != node {
+          try run.note(row.identifier, "its identifier row does not lead back to node \(node)")
+        }
+        if row.types.isEmpty { try run.note(row.identifier, "it has no record") }
+        if row.types != Array(Set(row.types)).sorted() {
+          try run.note(row.identifier, "its type numbers are not ascending")
+        }
+        for type in row.types where try reader.record(RecordKey(type: type, node: node)) == nil {
+          try run.note(row.identifier, "its record of type number \(type) is missing")
+        }
+      }
+      return true
+    }
+  }
+
+  /// Every identifier row leads to a node that bears the identifier.
+  mutating func checkIdentifiers(_ reader: borrowing StoreReader) throws {
+    let count = try reader.snapshot.count(of: reader.tables.identifiers)
+    if count != report.nodeCount {
+      try note("identifiers", "\(count) rows for \(report.nodeCount) nodes")
+    }
+    try reader.snapshot.scan(reader.tables.identifiers) { key, value in
+      try noting { run in
+        guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+          return try run.note("identifiers", "a row is malformed")
+        }
+        let row = try reader.requiredNodeRow(node)
+        if !key.elementsEqual(IdentifierKey(row.identifier).bytes) {
+          try run.note(row.identifier, "another identifier row leads to it too")
+        }
+      }
+      return true
+    }
+  }
+
+  /// Every record has an intact header and a body by the rules of the format, belongs to a node that
+  /// names its type, and each of its edges stands in the dependency index.
+  mutating func checkRecords(_ reader: borrowing StoreReader) throws {
+    let total = try reader.snapshot.count(of: reader.tables.records)
+    try reader.snapshot.scan(reader.tables.records) { key, value in
+      try noting { run in
+        guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+          return try run.note("records", "a key has \(key.count) bytes instead of 8")
+        }
+        run.count { $0.recordCount += 1 }
+        let key = RecordKey(rawValue: number)
+        run.recordCounts[key.type, default: 0] += 1
+        try run.checkRecord(key, value, reader)
+      }
+      tell(.records, report.recordCount, of: total)
+      return true
+    }
+  }
+
+  private mutating func checkRecord(
+    _ key: RecordKey, _ bytes: Span<UInt8>, _ reader: borrowing StoreReader
+  ) throws {
+    let row = try reader.requiredNodeRow(key.node)
+    if !row.types.contains(key.type) {
+      try note(row.identifier, "its row does not name the record of type number \(key.type)")
+    }
+    guard let header = RecordHeader(bytes), header.matches(bytes) else {
+      throw reader.damagedRecord(key, "its checksum does not fit its bytes")
+    }
+    if header.commitNumber > report.commitNumber + (reader.isCommitted ? 0 : 1) {
+      try note(row.identifier, "a record is of commit \(header.commitNumber), which is to come")
+    }
+    let body = bytes.extracting(RecordHeader.byteCount..<bytes.count)
+    do {
+      try RecordBody.validate(body)
+    } catch {
+      throw reader.damagedRecord(key, "\(error)")
+    }
+    try checkEdges(of: key, RecordBody.edges(in: body), named: row.identifier, reader)
+  }
+
+  /// Each child of a record or an element exists and knows its parent.
+  mutating func checkEdges(
+    of parent: RecordKey, _ edges: [RecordEdge], named name: String,
+    _ reader: borrowing StoreReader
+  ) throws {
+    let kinds = Dictionary(edges.map { ($0.child.node, $0.kinds) }) { $0.union($1) }
+    for (child, kinds) in kinds {
+      guard let row = try reader.nodeRow(child) else {
+        try note(name, "it holds node \(child), which does not exist")
+        continue
+      }
+      let key = ParentKey(child: child, parent: parent)
+      let stored = try reader.snapshot.bytes(forKey: key.bytes.span, in: reader.tables.parents)
+      if stored.map({ $0.count == 1 && $0[0] == kinds.rawValue }) != true {
+        try note(name, "its edge to \(row.identifier) is missing or wrong in the dependency index")
+      } else {
+        count { $0.edgeCount += 1 }
+      }
+    }
+  }
+
+  /// The dependency index has no row beyond the edges that were found.
+  mutating func checkIndex(_ reader: borrowing StoreReader) throws {
+    let count = try reader.snapshot.count(of: reader.tables.parents)
+    tell(.edges, count, of: count)
+    if count != report.edgeCount {
+      try note(
+        "dependency index", "\(count) rows for \(report.edgeCount) edges of records and collections")
+    }
+  }
+
+  /// Numbers are given once, and the counts are those of the records.
+  mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
+    var seen: Set<UInt32> = []
+    try reader.forEachType { name, stored in
+      let row = reader.pending?.typeRow(named: name) ?? stored
+      if !seen.insert(row.number).inserted || UInt64(row.number) >= state.nextType {
+        try note("type \(name)", "its number \(row.number) is taken or has not been given out")
+      }
+      let found = recordCounts[row.number] ?? 0
+      if row.recordCount != found {
+        try note("type \(name)", "it counts \(row.recordCount) records, there are \(found)")
+      }
+    }
+    for number in recordCounts.keys.sorted() where !seen.contains(number) {
+      try note("type number \(number)", "there are records of it but no such type")
+    }
+  }
+
+  /// The change log reaches from the oldest commit it promises to the last one.
+  mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
+    var expected = state.oldestChange
+    try reader.snapshot.scan(reader.tables.changes) { key, value in
+      try noting { run in
+        guard let number = ByteFields.bigEndian(key, at: 0), number == expected else {
+          return try run.note("change log", "commit \(expected) is missing")
+        }
+        _ = try ChangeLog.decode(value, commitNumber: number)
+      }
+      expected += 1
+      return true
+    }
+    if expected != state.commitNumber + 1 {
+      try note("change log", "it ends before commit \(expected), the store is at \(state.commitNumber)")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import ModelCore
+
+/// One element of a collection, as the bytes of the ordered list.
+///
+/// ```
+/// offset 0    1            3               9
+///        ┌────┬────────────┬───────────────┐
+///        │ 1  │ type (2)   │ node (6)      │    a node, little endian
+///        ├────┼────────────┴───────────────┤
+///        │ 2  │ body (CBOR) …              │    a value without identifier
+///        └────┴────────────────────────────┘
+/// ```
+enum CollectionElement: Equatable {
+  case node(RecordReference)
+  case value([UInt8])
+
+  private static let nodeForm: UInt8 = 1
+  private static let valueForm: UInt8 = 2
+
+  init(_ bytes: Span<UInt8>, of cacheKey: String) throws {
+    switch bytes.isEmpty ? 0 : bytes[0] {
+    case Self.nodeForm:
+      guard bytes.count == 9, let type = ByteFields.littleEndian(bytes, at: 1, width: 2),
+        let node = ByteFields.littleEndian(bytes, at: 3, width: 6)
+      else { throw StoreError.damaged(cacheKey, "an element is malformed") }
+      self = .node(RecordReference(node: node, type: UInt32(type)))
+    case Self.valueForm:
+      self = .value(Array(copying: bytes.extracting(1..<bytes.count)))
+    default: throw StoreError.damaged(cacheKey, "an element is of an unknown form")
+    }
+  }
+
+  var bytes: [UInt8] {
+    switch self {
+    case .node(let reference):
+      var bytes = [Self.nodeForm]
+      ByteFields.append(UInt64(reference.type), width: 2, to: &bytes)
+      ByteFields.append(reference.node, width: 6, to: &bytes)
+      return bytes
+    case .value(let body): return [Self.valueForm] + body
+    }
+  }
+
+  /// The nodes that the element lists or holds.
+  func children() throws -> Set<UInt64> {
+    switch self {
+    case .node(let reference): return [reference.node]
+    case .value(let body): return try Set(RecordBody.edges(in: body.span).map(\.child.node))
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import LMDB
+import ModelCore
+
+extension WriteContext {
+  /// Encodes what will be an element: a node is stored and asked for, another value is kept as it is.
+  func element(_ model: some SimpleModel & Encodable) throws -> CollectionElement {
+    let collector = RecordCollector(self)
+    let encoder = RecordEncoder(sink: collector)
+    if model.modelIdentifier != nil {
+      let root = try encoder.encode(model)
+      try store(collector.pending, mayCloseCycle: false)
+      try markAskedFor(root.node)
+      return .node(root)
+    }
+    let body = try encoder.encodeValue(model).body
+    try store(collector.pending, mayCloseCycle: false)
+    return .value(body)
+  }
+
+  /// Encodes an untyped element: a node, a reference to a stored one, or any other value.
+  func element(_ value: TreeValue) throws -> CollectionElement {
+    let collector = RecordCollector(self)
+    switch value {
+    case .node(let tree):
+      let root = try TreeEncoder(sink: collector).encode(tree)
+      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
+      try markAskedFor(root.node)
+      return .node(root)
+    case .reference(let identifier, let typeName):
+      let reference = try collector.reference(
+        identifier: identifier, typeName: typeName.isEmpty ? nil : typeName)
+      try markAskedFor(reference.node)
+      return .node(reference)
+    default:
+      let body = try TreeEncoder(sink: collector).encodeValue(value).body
+      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
+      return .value(body)
+    }
+  }
+
+  /// Replaces all elements, and creates the collection where there is none.
+  func setCollection(_ cacheKey: String, to elements: [CollectionElement]) throws {
+    let (list, isNew) = try openList(cacheKey)
+    let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
+    if old == elements, !isNew { return }
+    try countOccurrences(of: old, in: list, by: -1)
+    try withTransaction { try list.removeAll(in: &$0) }
+    try insertRows(elements, at: 0, in: list)
+    state.changes.reset(collection: cacheKey)
+  }
+
+  /// Inserts elements; `index` nil appends, and creates the collection where there is none.
+  func insert(
+    _ elements: [CollectionElement], at index: Int?, inCollection cacheKey: String
+  ) throws {
+    let list = try index == nil ? openList(cacheKey).list : existingList(cacheKey)
+    let count = try count(of: list)
+    let index = index ?? count
+    guard (0...count).contains(index) else {
+      throw StoreError.outOfRange("\(index)", of: cacheKey, count: count)
+    }
+    try insertRows(elements, at: index, in: list)
+    state.changes.change(
+      collection: cacheKey, elements.indices.map { .insert(index: index + $0) })
+  }
+
+  func update(
+    _ element: CollectionElement, at index: Int, inCollection cacheKey: String
+  ) throws {
+    let list = try existingList(cacheKey)
+    let old = try self.element(at: index, of: list, cacheKey)
+    guard old != element else { return }
+    try countOccurrences(of: [old], in: list, by: -1)
+    try withTransaction { try list.replace(at: index, with: element.bytes.span, in: &$0) }
+    try countOccurrences(of: [element], in: list, by: 1)
+    state.changes.change(collection: cacheKey, [.update(index: index)])
+  }
+
+  func moveElement(from source: Int, to target: Int, inCollection cacheKey: String) throws {
+    let list = try existingList(cacheKey)
+    let count = try count(of: list)
+    for position in [source, target] where !(0..<count).contains(position) {
+      throw StoreError.outOfRange("\(position)", of: cacheKey, count: count)
+    }
+    guard source != target else { return }
+    try withTransaction { try list.move(from: source, to: target, in: &$0) }
+    state.changes.change(collection: cacheKey, [.move(from: source, to: target)])
+  }
+
+  func removeElements(in range: Range<Int>, fromCollection cacheKey: String) throws {
+    let list = try existingList(cacheKey)
+    guard let old = try reading({ try $0.elements(of: cacheKey, in: range) { $0 } }) else {
+      return
+    }
+    try countOccurrences(of: old, in: list, by: -1)
+    try withTransaction { try list.remove(in: range, in: &$0) }
+    state.changes.change(collection: cacheKey, range.reversed().map { .delete(index: $0) })
+  }
+
+  /// Removes a collection with its key; the nodes it listed stay.
+  ///
+  /// - Returns: Whether there was one.
+  func removeCollection(_ cacheKey: String) throws -> Bool {
+    guard let list = try reading({ try $0.list(cacheKey) }) else { return false }
+    let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
+    try countOccurrences(of: old, in: list, by: -1)
+    try withTransaction { try list.removeAll(in: &$0) }
+    let number = IntegerKey(list.number)
+    try deleteRow(CollectionKey(cacheKey).bytes.span, in: tables.collections)
+    try deleteRow(number.bytes.span, in: tables.collectionNames)
+    state.changes.reset(collection: cacheKey)
+    return true
+  }
+
+  /// Takes doomed nodes out of a collection; their index rows go with the nodes.
+  ///
+  /// - Returns: The cache key.
+  func loseElements(_ doomed: Set<UInt64>, inCollection number: UInt64) throws -> String {
+    let cacheKey = try reading { try $0.cacheKey(ofCollection: number) }
+    let list = CountedList(table: tables.elements, number: number)
+    var changes: [CollectionChangeInformation] = []
+    var replaced: [(old: CollectionElement, new: CollectionElement?)] = []
+    try withTransaction { transaction in
+      try list.revise(in: &transaction) { index, bytes in
+        let element = try CollectionElement(bytes, of: cacheKey)
+        guard let loss = try Self.loss(of: element, doomed) else { return .keep }
+        replaced.append((element, loss.remaining))
+        guard let remaining = loss.remaining else {
+          changes.append(.delete(index: index))
+          return .remove
+        }
+        changes.append(.update(index: index))
+        return .replace(remaining.bytes)
+      }
+    }
+    for (old, new) in replaced {
+      try countOccurrences(of: [old], in: list, by: -1)
+      if let new { try countOccurrences(of: [new], in: list, by: 1) }
+    }
+    state.changes.change(collection: cacheKey, changes.reversed())
+    return cacheKey
+  }
+
+  /// What is left of an element without doomed nodes; `nil` if it holds none of them.
+  private static func loss(
+    of element: CollectionElement, _ doomed: Set<UInt64>
+  ) throws -> (remaining: CollectionElement?, Void)? {
+    switch element {
+    case .node(let reference):
+      return doomed.contains(reference.node) ? (nil, ()) : nil
+    case .value(let body):
+      switch try RecordBody.losing(doomed, in: body.span) {
+      case .unchanged: return nil
+      case .changed(let body): return (.value(body), ())
+      case .lost: return (nil, ())
+      }
+    }
+  }
+}
+
+extension WriteContext {
+  private func count(of list: CountedList) throws -> Int {
+    try reading { try list.count(in: $0.snapshot) }
+  }
+
+  private func element(
+    at index: Int, of list: CountedList, _ cacheKey: String
+  ) throws -> CollectionElement {
+    let count = try count(of: list)
+    guard (0..<count).contains(index) else {
+      throw StoreError.outOfRange("\(index)", of: cacheKey, count: count)
+    }
+    return try reading {
+      try CollectionElement(list.element(at: index, in: $0.snapshot), of: cacheKey)
+    }
+  }
+
+  private func existingList(_ cacheKey: String) throws -> CountedList {
+    guard let list = try reading({ try $0.list(cacheKey) }) else {
+      throw StoreError(
+        .noSuchCollection, cacheKey, "there is no such collection; set it or append to it first")
+    }
+    return list
+  }
+
+  /// The list of a cache key, made now if there is none.
+  private func openList(_ cacheKey: String) throws -> (list: CountedList, isNew: Bool) {
+    if let list = try reading({ try $0.list(cacheKey) }) { return (list, false) }
+    let number = state.counters.nextCollection
+    guard number <= RecordKey.nodeMaximum else {
+      throw StoreError(.invalidModel, cacheKey, "the store has given out all collection numbers")
+    }
+    state.counters.nextCollection += 1
+    let key = try CollectionKey(cacheKey)
+    let numberKey = IntegerKey(number)
+    var value: [UInt8] = []
+    ByteFields.append(number, width: 8, to: &value)
+    try put(value.span, forKey: key.bytes.span, in: tables.collections)
+    try put(key.bytes.span, forKey: numberKey.bytes.span, in: tables.collectionNames)
+    state.changes.reset(collection: cacheKey)
+    return (CountedList(table: tables.elements, number: number), true)
+  }
+
+  private func insertRows(
+    _ elements: [CollectionElement], at index: Int, in list: CountedList
+  ) throws {
+    guard !elements.isEmpty else { return }
+    let rows = elements.map(\.bytes)
+    try withTransaction { try list.insert(contentsOf: rows, at: index, in: &$0) }
+    try countOccurrences(of: elements, in: list, by: 1)
+  }
+
+  /// Corrects the index rows of nodes that elements list or hold.
+  private func countOccurrences(
+    of elements: [CollectionElement], in list: CountedList, by difference: Int
+  ) throws {
+    for element in elements {
+      for child in try element.children() {
+        try countOccurrence(of: child, in: list, by: difference)
+      }
+    }
+  }
+
+  private func countOccurrence(
+    of child: UInt64, in list: CountedList, by difference: Int
+  ) throws {
+    let parent = RecordKey(collection: list.number)
+    let key = ParentKey(child: child, parent: parent)
+    let stored = try reading { try $0.occurrenceCount(of: child, inCollection: list.number) }
+    let count = stored + difference
+    guard count > 0 else {
+      try deleteRow(key.bytes.span, in: tables.parents)
+      return
+    }
+    var value: [UInt8] = []
+    ByteFields.append(UInt64(count), width: ParentKey.occurrenceByteCount, to: &value)
+    try put(value.span, forKey: key.bytes.span, in: tables.parents)
+  }
+}
