@@ -6,7 +6,7 @@ public import ModelCore
 /// It lives in the closure given to ``ModelStore/write(context:_:)-5sv3u``; the compiler refuses to
 /// keep it. Writer thread only.
 public struct ModelTransaction: ~Copyable {
-  private let work: WriteContext
+  let work: WriteContext
 
   init(_ work: WriteContext) { self.work = work }
 
@@ -132,9 +132,4 @@ public struct ModelTransaction: ~Copyable {
       return try body(&inner)
     }
   }
-}
-
-extension ModelTransaction {
-  /// Gives an extension in this module the work beneath.
-  var context: WriteContext { work }
 }

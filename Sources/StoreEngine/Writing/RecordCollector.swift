@@ -12,7 +12,13 @@ final class RecordCollector: RecordSink, TreeSink {
   /// Nodes whose bodies are under way, innermost last.
   private var open: [(identifier: String, value: (any SimpleModel)?)] = []
 
-  init(_ context: WriteContext) { self.context = context }
+  /// Whether a reference may name a node that is not stored yet, as in a dump.
+  private let promisesNodes: Bool
+
+  init(_ context: WriteContext, promisesNodes: Bool = false) {
+    self.context = context
+    self.promisesNodes = promisesNodes
+  }
 
   func beginNode(_ value: any SimpleModel, identifier: String) throws -> RecordReference {
     let name = try context.directory.name(of: type(of: value))
@@ -33,19 +39,19 @@ final class RecordCollector: RecordSink, TreeSink {
   }
 
   /// A reference to a node that is stored already, or comes in this tree.
-  func reference(identifier: String, typeName: String?) throws -> RecordReference {
-    guard let node = try nodes[identifier] ?? context.reading({ try $0.node(identifier) }) else {
+  func reference(identifier: String, typeName: String) throws -> RecordReference {
+    let type = try context.typeNumber(named: typeName)
+    namesStoredNodes = true
+    if let node = try nodes[identifier] ?? context.reading({ try $0.node(identifier) }) {
+      return RecordReference(node: node, type: type)
+    }
+    guard promisesNodes else {
       throw StoreError(
         .noSuchNode, identifier, "is referred to, but no such node is stored; store it first")
     }
-    namesStoredNodes = true
-    guard let typeName else {
-      guard let key = try context.reading({ try $0.newestRecord(of: node) }) else {
-        throw StoreError(.noSuchNode, identifier, "has no record to refer to")
-      }
-      return key.reference
-    }
-    return RecordReference(node: node, type: try context.typeNumber(named: typeName))
+    let node = try number(of: identifier)
+    try context.putIdentifier(identifier, node: node)
+    return RecordReference(node: node, type: type)
   }
 
   func endNode(

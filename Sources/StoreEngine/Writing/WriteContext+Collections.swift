@@ -2,45 +2,47 @@ import LMDB
 import ModelCore
 
 extension WriteContext {
-  /// Encodes what will be an element: a node is stored and asked for, another value is kept as it is.
-  func element(_ model: some SimpleModel & Encodable) throws -> CollectionElement {
+  /// Encodes and stores what will be elements: nodes are asked for, other values are kept as they are.
+  ///
+  /// All are encoded before the first row is written.
+  func elements(_ models: [some SimpleModel & Encodable]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
     let encoder = RecordEncoder(sink: collector)
-    if model.modelIdentifier != nil {
-      let root = try encoder.encode(model)
-      try store(collector.pending, mayCloseCycle: false)
-      try markAskedFor(root.node)
-      return .node(root)
+    let elements = try models.map { model -> CollectionElement in
+      if model.modelIdentifier == nil { return .value(try encoder.encodeValue(model).body) }
+      return .node(try encoder.encode(model))
     }
-    let body = try encoder.encodeValue(model).body
-    try store(collector.pending, mayCloseCycle: false)
-    return .value(body)
+    try store(collector, elements)
+    return elements
   }
 
-  /// Encodes an untyped element: a node, a reference to a stored one, or any other value.
-  func element(_ value: TreeValue) throws -> CollectionElement {
+  /// The same for untyped values: nodes, references to stored ones, or any other.
+  func elements(_ values: [TreeValue]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
-    switch value {
-    case .node(let tree):
-      let root = try TreeEncoder(sink: collector).encode(tree)
-      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
-      try markAskedFor(root.node)
-      return .node(root)
-    case .reference(let identifier, let typeName):
-      let reference = try collector.reference(
-        identifier: identifier, typeName: typeName.isEmpty ? nil : typeName)
-      try markAskedFor(reference.node)
-      return .node(reference)
-    default:
-      let body = try TreeEncoder(sink: collector).encodeValue(value).body
-      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
-      return .value(body)
+    let encoder = TreeEncoder(sink: collector)
+    let elements = try values.map { value -> CollectionElement in
+      switch value {
+      case .node(let tree): .node(try encoder.encode(tree))
+      case .reference(let identifier, let typeName):
+        .node(try collector.reference(identifier: identifier, typeName: typeName))
+      default: .value(try encoder.encodeValue(value).body)
+      }
     }
+    try store(collector, elements)
+    return elements
+  }
+
+  private func store(_ collector: RecordCollector, _ elements: [CollectionElement]) throws {
+    try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
+    for case .node(let reference) in elements { try markAskedFor(reference.node) }
   }
 
   /// Replaces all elements, and creates the collection where there is none.
-  func setCollection(_ cacheKey: String, to elements: [CollectionElement]) throws {
+  func setCollection(
+    _ cacheKey: String, to elements: @autoclosure () throws -> [CollectionElement]
+  ) throws {
     let (list, isNew) = try openList(cacheKey)
+    let elements = try elements()
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     if old == elements, !isNew { return }
     try countOccurrences(of: old, in: list, by: -1)
@@ -51,7 +53,8 @@ extension WriteContext {
 
   /// Inserts elements; `index` nil appends, and creates the collection where there is none.
   func insert(
-    _ elements: [CollectionElement], at index: Int?, inCollection cacheKey: String
+    _ elements: @autoclosure () throws -> [CollectionElement], at index: Int?,
+    inCollection cacheKey: String
   ) throws {
     let list = try index == nil ? openList(cacheKey).list : existingList(cacheKey)
     let count = try count(of: list)
@@ -59,16 +62,19 @@ extension WriteContext {
     guard (0...count).contains(index) else {
       throw StoreError.outOfRange("\(index)", of: cacheKey, count: count)
     }
+    let elements = try elements()
     try insertRows(elements, at: index, in: list)
     state.changes.change(
       collection: cacheKey, elements.indices.map { .insert(index: index + $0) })
   }
 
   func update(
-    _ element: CollectionElement, at index: Int, inCollection cacheKey: String
+    _ element: @autoclosure () throws -> CollectionElement, at index: Int,
+    inCollection cacheKey: String
   ) throws {
     let list = try existingList(cacheKey)
     let old = try self.element(at: index, of: list, cacheKey)
+    let element = try element()
     guard old != element else { return }
     try countOccurrences(of: [old], in: list, by: -1)
     try withTransaction { try list.replace(at: index, with: element.bytes.span, in: &$0) }
@@ -121,7 +127,7 @@ extension WriteContext {
     var changes: [CollectionChangeInformation] = []
     var replaced: [(old: CollectionElement, new: CollectionElement?)] = []
     try withTransaction { transaction in
-      try list.revise(in: &transaction) { index, bytes in
+      _ = try list.edit(in: &transaction) { index, bytes in
         let element = try CollectionElement(bytes, of: cacheKey)
         guard let loss = try Self.loss(of: element, doomed) else { return .keep }
         replaced.append((element, loss.remaining))

@@ -44,10 +44,10 @@ extension WriteContext {
     _ record: PendingRecords.Record, body: ArraySlice<UInt8>, mayCloseCycle: Bool
   ) throws {
     let key = RecordKey(record.reference)
-    var row = try reading { try $0.nodeRow(key.node) }
-    let isNewNode = row == nil
-    if row == nil { row = try insertNode(key.node, identifier: record.identifier) }
-    guard var row else { preconditionFailure("the row was read or made above") }
+    let storedRow = try reading { try $0.nodeRow(key.node) }
+    let isNewNode = storedRow == nil
+    if isNewNode { try putIdentifier(record.identifier, node: key.node) }
+    var row = storedRow ?? NodeRow(identifier: record.identifier)
 
     let stored = try storedBody(of: key)
     if let stored, stored[...] == body { return }
@@ -76,13 +76,12 @@ extension WriteContext {
   }
 
   /// Makes the identifier row of a node; its own row follows with its first record.
-  private func insertNode(_ node: UInt64, identifier: String) throws -> NodeRow {
+  func putIdentifier(_ identifier: String, node: UInt64) throws {
     let key = IdentifierKey(identifier)
     var value: [UInt8] = []
     ByteFields.append(node, width: 8, to: &value)
     if key.isLong { value.append(contentsOf: identifier.utf8) }
     try put(value.span, forKey: key.bytes.span, in: tables.identifiers)
-    return NodeRow(identifier: identifier)
   }
 
   func markAskedFor(_ node: UInt64) throws {
@@ -100,11 +99,12 @@ extension WriteContext {
 
   /// Writes a record and corrects the dependency index by the difference of its edges.
   func putRecord(
-    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?, edges: [RecordEdge]
+    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?, edges: [RecordEdge],
+    commitNumber: UInt64? = nil
   ) throws {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(RecordHeader.byteCount + body.count)
-    RecordHeader.append(commitNumber: nextCommitNumber, body: body, to: &bytes)
+    RecordHeader.append(commitNumber: commitNumber ?? nextCommitNumber, body: body, to: &bytes)
     bytes.append(contentsOf: body)
     try put(bytes.span, forKey: key.key.bytes.span, in: tables.records)
     let before = try stored.map { try RecordBody.edges(in: $0.span) } ?? []

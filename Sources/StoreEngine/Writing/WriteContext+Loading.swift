@@ -1,0 +1,68 @@
+import LMDB
+import ModelCore
+
+extension WriteContext {
+  func loadType(_ name: String, schemaVersion: UInt32) throws {
+    try ModelTypeName.validate(name)
+    _ = try typeNumber(named: name)
+    state.types[name]?.schemaVersion = schemaVersion
+    state.typesToWrite.insert(name)
+  }
+
+  /// Stores a node of a dump with the commit numbers its records had.
+  func loadNode(
+    _ identifier: String, isAskedFor: Bool, _ records: [DumpLine.Record], line: Int
+  ) throws {
+    var row = NodeRow(identifier: identifier)
+    row.isAskedFor = isAskedFor
+    var node: UInt64?
+    for record in records {
+      let collector = RecordCollector(self, promisesNodes: true)
+      let tree = TreeNode(identifier, type: record.typeName, fields: record.fields)
+      let key = RecordKey(try TreeEncoder(sink: collector).encode(tree))
+      if node == nil, try reading({ try $0.nodeRow(key.node) }) != nil {
+        throw DumpLine.invalid(line, "\(identifier) comes a second time")
+      }
+      guard collector.pending.records.count == 1, !row.types.contains(key.type) else {
+        throw DumpLine.invalid(line, "the records of \(identifier) are not those of one node")
+      }
+      node = key.node
+      row.insert(type: key.type)
+      let pending = collector.pending.records[0]
+      try putRecord(
+        key, body: collector.pending.body(of: pending), replacing: nil, edges: pending.edges,
+        commitNumber: record.commitNumber)
+    }
+    guard let node else { throw DumpLine.invalid(line, "\(identifier) has no record") }
+    if try reading({ try $0.node(identifier) }) == nil {
+      try putIdentifier(identifier, node: node)
+    }
+    let key = IntegerKey(node)
+    try put(row.bytes.span, forKey: key.bytes.span, in: tables.nodes)
+    state.changes.insert(identifier)
+  }
+
+  func loadElements(_ values: [TreeValue], _ cacheKey: String) throws {
+    try insert(elements(values), at: nil, inCollection: cacheKey)
+  }
+
+  /// Gives the store the commit number of the dump; the load itself is no commit of its own.
+  func finishLoad(commitNumber: UInt64) {
+    state.counters.commitNumber = commitNumber
+    state.counters.oldestChange = commitNumber + 1
+    state.changes = ChangeRecorder()
+  }
+}
+
+extension StoreReader {
+  /// Calls a closure with identifiers and node numbers in key order.
+  func forEachIdentifierRow(_ body: (String, UInt64) throws -> Bool) throws {
+    try snapshot.scan(tables.identifiers) { key, value in
+      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+        throw StoreError.damaged("identifiers", "a row is malformed")
+      }
+      let text = value.count > 8 ? value.extracting(8..<value.count) : key
+      return try body(Self.text(text, "the identifier of node \(node)"), node)
+    }
+  }
+}
