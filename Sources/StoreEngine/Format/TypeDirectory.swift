@@ -8,9 +8,9 @@ import Synchronization
 /// number given in a transaction under way is learnt only after its commit. Any thread.
 final class TypeDirectory: Sendable {
   private struct State {
-    var numbers: [String: UInt32] = [:]
+    var numbers: [ByteString: UInt32] = [:]
     var names: [UInt32: String] = [:]
-    var swiftTypes: [String: any SimpleModel.Type] = [:]
+    var swiftTypes: [ByteString: any SimpleModel.Type] = [:]
     var checkedNames: [ObjectIdentifier: String] = [:]
   }
 
@@ -22,13 +22,13 @@ final class TypeDirectory: Sendable {
     if let name = state.withLock({ $0.checkedNames[identity] }) { return name }
     let name = try ModelTypeName.validated(type)
     return try state.withLock { state in
-      if let other = state.swiftTypes[name], ObjectIdentifier(other) != identity {
+      if let other = state.swiftTypes[ByteString(name)], ObjectIdentifier(other) != identity {
         throw StoreError(
           .typeCollision, name,
           "both \(String(reflecting: other)) and \(String(reflecting: type)) have this type name; "
             + "give one of them another modelTypeName")
       }
-      state.swiftTypes[name] = type
+      state.swiftTypes[ByteString(name)] = type
       state.checkedNames[identity] = name
       return name
     }
@@ -36,12 +36,12 @@ final class TypeDirectory: Sendable {
 
   /// The Swift type that bears a name in this process, once it has been used or was given at opening.
   func swiftType(named name: String) -> (any SimpleModel.Type)? {
-    state.withLock { $0.swiftTypes[name] }
+    state.withLock { $0.swiftTypes[ByteString(name)] }
   }
 
   /// The number of a type in a snapshot; `nil` if no record of it was ever stored.
   func number(ofTypeNamed name: String, in reader: borrowing StoreReader) throws -> UInt32? {
-    if let number = state.withLock({ $0.numbers[name] }) { return number }
+    if let number = state.withLock({ $0.numbers[ByteString(name)] }) { return number }
     guard let row = try reader.typeRow(named: name) else { return nil }
     if reader.isCommitted { learn(name: name, number: row.number) }
     return row.number
@@ -65,7 +65,7 @@ final class TypeDirectory: Sendable {
 
   private func learn(name: String, number: UInt32) {
     state.withLock {
-      $0.numbers[name] = number
+      $0.numbers[ByteString(name)] = number
       $0.names[number] = name
     }
   }

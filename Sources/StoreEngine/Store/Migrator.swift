@@ -55,8 +55,8 @@ struct Migrator {
             totalCount: keys.count))
       }
     }
-    context.state.types[migration.typeName]?.schemaVersion = UInt32(clamping: migration.version)
-    context.state.typesToWrite.insert(migration.typeName)
+    context.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(clamping: migration.version)
+    context.state.typesToWrite.insert(ByteString(migration.typeName))
   }
 
   private func migrate(_ key: RecordKey, _ migration: Migration, _ context: WriteContext) throws {

@@ -8,7 +8,7 @@ final class RecordCollector: RecordSink, TreeSink {
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
   /// Numbers of the identifiers in this tree.
-  private var nodes: [String: UInt64] = [:]
+  private var nodes: [ByteString: UInt64] = [:]
   /// Nodes whose bodies are under way, innermost last.
   private var open: [(identifier: String, value: (any SimpleModel)?)] = []
 
@@ -42,7 +42,7 @@ final class RecordCollector: RecordSink, TreeSink {
   func reference(identifier: String, typeName: String) throws -> RecordReference {
     let type = try context.typeNumber(named: typeName)
     namesStoredNodes = true
-    if let node = try nodes[identifier] ?? context.reading({ try $0.node(identifier) }) {
+    if let node = try nodes[ByteString(identifier)] ?? context.reading({ try $0.node(identifier) }) {
       return RecordReference(node: node, type: type)
     }
     guard promisesNodes else {
@@ -65,10 +65,10 @@ final class RecordCollector: RecordSink, TreeSink {
   }
 
   private func number(of identifier: String) throws -> UInt64 {
-    if let node = nodes[identifier] { return node }
+    if let node = nodes[ByteString(identifier)] { return node }
     let node =
       try context.reading { try $0.node(identifier) } ?? context.takeNodeNumber()
-    nodes[identifier] = node
+    nodes[ByteString(identifier)] = node
     return node
   }
 }

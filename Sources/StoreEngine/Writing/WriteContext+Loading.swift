@@ -5,8 +5,8 @@ extension WriteContext {
   func loadType(_ name: String, schemaVersion: UInt32) throws {
     try ModelTypeName.validate(name)
     _ = try typeNumber(named: name)
-    state.types[name]?.schemaVersion = schemaVersion
-    state.typesToWrite.insert(name)
+    state.types[ByteString(name)]?.schemaVersion = schemaVersion
+    state.typesToWrite.insert(ByteString(name))
   }
 
   /// Stores a node of a dump with the commit numbers its records had.

@@ -66,8 +66,8 @@ extension WriteContext {
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }
     for name in types {
       _ = try typeNumber(named: name)
-      state.types[name]?.recordCount = 0
-      state.typesToWrite.insert(name)
+      state.types[ByteString(name)]?.recordCount = 0
+      state.typesToWrite.insert(ByteString(name))
     }
   }
 }

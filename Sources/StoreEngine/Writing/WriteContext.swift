@@ -11,8 +11,8 @@ final class WriteContext {
     var counters: StoreState
     var changes = ChangeRecorder()
     /// Type rows read or changed in this flush.
-    var types: [String: TypeRow] = [:]
-    var typesToWrite: Set<String> = []
+    var types: [ByteString: TypeRow] = [:]
+    var typesToWrite: Set<ByteString> = []
     /// Whether this write has put or deleted a row.
     var isDirty = false
   }
@@ -93,13 +93,13 @@ extension WriteContext {
   /// The commit number that the write under way gets if it changes anything.
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
-  func typeRow(named name: String) -> TypeRow? { state.types[name] }
+  func typeRow(named name: String) -> TypeRow? { state.types[ByteString(name)] }
 
   /// The number of a type, given now if the store has not met the type before.
   func typeNumber(named name: String) throws -> UInt32 {
-    if let row = state.types[name] { return row.number }
+    if let row = state.types[ByteString(name)] { return row.number }
     if let row = try reading({ try $0.typeRow(named: name) }) {
-      state.types[name] = row
+      state.types[ByteString(name)] = row
       return row.number
     }
     guard state.counters.nextType <= UInt64(RecordKey.typeMaximum) else {
@@ -107,13 +107,13 @@ extension WriteContext {
     }
     let row = TypeRow(number: UInt32(state.counters.nextType))
     state.counters.nextType += 1
-    state.types[name] = row
+    state.types[ByteString(name)] = row
     try put(row.bytes.span, forKey: Array(name.utf8).span, in: tables.types)
     return row.number
   }
 
   func typeName(_ number: UInt32) throws -> String {
-    if let entry = state.types.first(where: { $0.value.number == number }) { return entry.key }
+    if let entry = state.types.first(where: { $0.value.number == number }) { return entry.key.text }
     let name = try reading { try directory.name(ofTypeNumber: number, in: $0) }
     _ = try typeNumber(named: name)
     return name
@@ -122,10 +122,10 @@ extension WriteContext {
   /// Counts a record that came or went.
   func countRecord(ofType number: UInt32, by difference: Int) throws {
     let name = try typeName(number)
-    let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)
+    let count = Int64(bitPattern: state.types[ByteString(name)]?.recordCount ?? 0) + Int64(difference)
     precondition(count >= 0, "type \(name) would have \(count) records")
-    state.types[name]?.recordCount = UInt64(count)
-    state.typesToWrite.insert(name)
+    state.types[ByteString(name)]?.recordCount = UInt64(count)
+    state.typesToWrite.insert(ByteString(name))
   }
 
   func takeNodeNumber() throws -> UInt64 {
@@ -177,7 +177,7 @@ extension WriteContext {
   func endFlush() throws {
     for name in state.typesToWrite.sorted() {
       guard let row = state.types[name] else { continue }
-      try put(row.bytes.span, forKey: Array(name.utf8).span, in: tables.types)
+      try put(row.bytes.span, forKey: Array(name.text.utf8).span, in: tables.types)
     }
     if state.counters != countersAtStart {
       try put(state.counters.bytes.span, forKey: StoreState.key.span, in: tables.meta)
