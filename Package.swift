@@ -54,7 +54,7 @@ let package = Package(
       name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "StoreEngineTests", dependencies: ["StoreEngine", "TestSupport"],
+      name: "StoreEngineTests", dependencies: ["StoreEngine", "LMDB", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],

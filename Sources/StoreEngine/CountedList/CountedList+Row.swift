@@ -1,0 +1,155 @@
+extension CountedList {
+  /// A row as it lies in the table, its outer form checked.
+  ///
+  /// The value of a row:
+  ///
+  /// | offset | size | type | meaning |
+  /// |---|---|---|---|
+  /// | 0 | 8 | `UInt64`, little endian | checksum of key and all that follows |
+  /// | 8 | 8 | `UInt64`, little endian | elements beneath this row, never 0 |
+  /// | 16 | 8 | `UInt64`, little endian | in the root the next unused block, elsewhere 0 |
+  /// | 24 | 2 | `UInt16`, little endian | items of this row |
+  /// | 26 | 1 | `UInt8` | level: 0 for a leaf, whose items are elements; above it entries |
+  /// | 27 | 1 | `UInt8` | form of the row: 1 |
+  /// | 28 | … | | the items, one after the other |
+  ///
+  /// The root is a leaf while all items fit in one row, so a short list is one row.
+  /// See "Ordered lists" in `docs/design.md`.
+  struct Row: ~Escapable {
+    let list: UInt64
+    let block: UInt64
+    let level: Int
+    let itemCount: Int
+    let elementCount: Int
+
+    /// The next unused block; 0 unless this is the root.
+    let nextBlock: UInt64
+
+    /// The items, not yet checked.
+    let payload: Span<UInt8>
+
+    /// Reads the header of a row.
+    ///
+    /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+    @_lifetime(copy bytes)
+    init(_ bytes: Span<UInt8>, list: UInt64, block: UInt64) throws(CountedListError) {
+      func damaged(_ reason: String) -> CountedListError {
+        .damaged(list: list, block: block, reason: reason)
+      }
+      guard bytes.count >= Self.headerByteCount else {
+        throw damaged("\(bytes.count) bytes are too few for a row")
+      }
+      let sum = CountedList.checksum(of: bytes.extracting(8...), list: list, block: block)
+      guard CountedList.word(in: bytes, at: 0) == sum else { throw damaged("wrong checksum") }
+      guard bytes[27] == Self.form else { throw damaged("unknown form \(bytes[27])") }
+
+      self.list = list
+      self.block = block
+      level = Int(bytes[26])
+      itemCount = Int(bytes[24]) | Int(bytes[25]) << 8
+      nextBlock = CountedList.word(in: bytes, at: 16)
+      payload = bytes.extracting(Self.headerByteCount...)
+      let count = CountedList.word(in: bytes, at: 8)
+      guard count > 0, count <= CountedList.Limits.elementCountMax else {
+        throw damaged("\(count) elements")
+      }
+      elementCount = Int(count)
+      guard level <= CountedList.Limits.levelMax else { throw damaged("level \(level)") }
+      guard (nextBlock > 0) == (block == CountedList.rootBlock),
+        nextBlock <= CountedList.Limits.blockMax
+      else {
+        throw damaged("next block is \(nextBlock)")
+      }
+      let itemCountMax = level == 0 ? payload.count : payload.count / CountedList.entryByteCount
+      guard (1...max(itemCountMax, 1)).contains(itemCount), itemCountMax > 0 else {
+        throw damaged("\(itemCount) items in \(payload.count) bytes")
+      }
+      guard payload.count <= CountedList.Limits.payloadByteCountMax || itemCount == 1 else {
+        throw damaged("\(payload.count) bytes of items")
+      }
+      guard
+        level == 0
+          ? itemCount == elementCount : payload.count == itemCount * CountedList.entryByteCount
+      else { throw damaged("\(itemCount) items for \(count) elements, \(payload.count) bytes") }
+    }
+  }
+}
+
+extension CountedList.Row {
+  static let headerByteCount = 28
+  static let form: UInt8 = 1
+
+  /// The value of a row.
+  static func bytes(
+    of piece: CountedList.Piece, in run: CountedList.Run, list: UInt64, block: UInt64,
+    nextBlock: UInt64
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(headerByteCount + piece.bytes.count)
+    bytes.append(littleEndian: 0)
+    bytes.append(littleEndian: UInt64(piece.elementCount))
+    bytes.append(littleEndian: nextBlock)
+    bytes.append(UInt8(truncatingIfNeeded: piece.itemCount))
+    bytes.append(UInt8(truncatingIfNeeded: piece.itemCount >> 8))
+    bytes.append(UInt8(run.level))
+    bytes.append(form)
+    bytes.append(contentsOf: run.bytes[piece.bytes])
+    let sum = CountedList.checksum(
+      of: bytes.span.extracting(8...), list: list, block: block)
+    for index in 0..<8 {
+      bytes[index] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * index))
+    }
+    return bytes
+  }
+
+  /// The items in memory of their own, all of them checked.
+  ///
+  /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+  func run() throws(CountedListError) -> CountedList.Run {
+    let run = CountedList.Run(
+      level: level, bytes: [UInt8](copying: payload), itemCount: itemCount,
+      elementCount: elementCount)
+    guard run.isConsistent else { throw damaged("items and counts disagree") }
+    return run
+  }
+
+  /// The child that holds a position, counted from the first element beneath this row.
+  ///
+  /// - Returns: The item's index, its entry, and how many elements lie before it.
+  /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+  func child(at position: Int) throws(CountedListError) -> (
+    index: Int, entry: CountedList.Entry, start: Int
+  ) {
+    var start = 0
+    for index in 0..<itemCount {
+      let entry = try entry(at: index)
+      if position - start < entry.elementCount { return (index, entry, start) }
+      start += entry.elementCount
+    }
+    throw damaged("no child holds position \(position)")
+  }
+
+  /// The entry of a child.
+  ///
+  /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+  func entry(at index: Int) throws(CountedListError) -> CountedList.Entry {
+    guard let entry = CountedList.Entry(in: payload, at: index * CountedList.entryByteCount) else {
+      throw damaged("item \(index) is no entry")
+    }
+    return entry
+  }
+
+  /// Where the element lies whose item begins at an offset of a leaf.
+  ///
+  /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+  func elementRange(at offset: Int) throws(CountedListError) -> Range<Int> {
+    guard let range = CountedList.elementRange(in: payload, at: offset) else {
+      throw damaged("no element at byte \(offset) of the items")
+    }
+    return range
+  }
+
+  func damaged(_ reason: String) -> CountedListError {
+    .damaged(list: list, block: block, reason: reason)
+  }
+}

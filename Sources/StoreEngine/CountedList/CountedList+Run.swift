@@ -1,0 +1,135 @@
+extension CountedList {
+  /// Consecutive items of one level, in memory: what a row holds, or what is to become rows.
+  struct Run: Hashable {
+    /// 0 for elements, otherwise how far above the leaves the row of these items is.
+    let level: Int
+
+    /// The items, one after the other; see ``Entry`` and ``elementRange(in:at:)``.
+    private(set) var bytes: [UInt8]
+
+    private(set) var itemCount: Int
+
+    /// The elements beneath all items; on level 0 the number of items.
+    private(set) var elementCount: Int
+
+    /// A run without items.
+    init(level: Int) {
+      self.level = level
+      bytes = []
+      itemCount = 0
+      elementCount = 0
+    }
+
+    /// The items a row was found to hold.
+    init(level: Int, bytes: [UInt8], itemCount: Int, elementCount: Int) {
+      self.level = level
+      self.bytes = bytes
+      self.itemCount = itemCount
+      self.elementCount = elementCount
+    }
+
+    /// The run of a level above the leaves.
+    init(level: Int, entries: [Entry]) {
+      self.init(level: level)
+      bytes.reserveCapacity(entries.count * CountedList.entryByteCount)
+      for entry in entries {
+        entry.append(to: &bytes)
+        elementCount += entry.elementCount
+      }
+      itemCount = entries.count
+    }
+
+    /// The run of level 0.
+    init(elements: some Sequence<[UInt8]>) throws(CountedListError) {
+      self.init(level: 0)
+      for element in elements {
+        try append(element.span)
+      }
+    }
+  }
+}
+
+extension CountedList.Run {
+  typealias Entry = CountedList.Entry
+
+  /// Adds an element to a run of level 0.
+  mutating func append(_ element: Span<UInt8>) throws(CountedListError) {
+    precondition(level == 0, "elements lie on level 0, this run is on level \(level)")
+    try CountedList.append(element, to: &bytes)
+    itemCount += 1
+    elementCount += 1
+  }
+
+  /// Adds the items of another run of the same level.
+  mutating func append(contentsOf other: Self) {
+    precondition(level == other.level, "runs of levels \(level) and \(other.level)")
+    bytes.append(contentsOf: other.bytes)
+    itemCount += other.itemCount
+    elementCount += other.elementCount
+  }
+
+  /// Where the item at an offset ends, and the elements it stands for; `nil` where none can lie.
+  func item(at offset: Int) -> (end: Int, elementCount: Int)? {
+    if level > 0 {
+      guard let entry = Entry(in: bytes.span, at: offset) else { return nil }
+      return (offset + CountedList.entryByteCount, entry.elementCount)
+    }
+    guard let range = CountedList.elementRange(in: bytes.span, at: offset) else { return nil }
+    return (range.upperBound, 1)
+  }
+
+  /// Whether the bytes are exactly as many items, and the items as many elements, as the run says.
+  var isConsistent: Bool {
+    var (offset, items, elements) = (0, 0, 0)
+    while offset < bytes.count {
+      guard let item = item(at: offset) else { return false }
+      (offset, items, elements) = (item.end, items + 1, elements + item.elementCount)
+    }
+    return items == itemCount && elements == elementCount
+  }
+
+  /// The entries of a consistent run above the leaves.
+  var entries: [Entry] {
+    (0..<itemCount).compactMap {
+      Entry(in: bytes.span, at: $0 * CountedList.entryByteCount)
+    }
+  }
+
+  /// Puts other items in the place of some.
+  ///
+  /// - Precondition: The run is consistent, and `items` lies within it.
+  mutating func replaceItems(_ items: Range<Int>, with other: Self) {
+    precondition(level == other.level, "runs of levels \(level) and \(other.level)")
+    let (first, last) = (cut(before: items.lowerBound), cut(before: items.upperBound))
+    bytes.replaceSubrange(first.offset..<last.offset, with: other.bytes)
+    itemCount += other.itemCount - items.count
+    elementCount += other.elementCount - (last.elementCount - first.elementCount)
+  }
+
+  /// The first items of a consistent run.
+  func prefix(_ count: Int) -> Self {
+    let cut = cut(before: count)
+    return Self(
+      level: level, bytes: Array(bytes[..<cut.offset]), itemCount: count,
+      elementCount: cut.elementCount)
+  }
+
+  /// The items of a consistent run from an index on.
+  func suffix(from index: Int) -> Self {
+    let cut = cut(before: index)
+    return Self(
+      level: level, bytes: Array(bytes[cut.offset...]), itemCount: itemCount - index,
+      elementCount: elementCount - cut.elementCount)
+  }
+
+  /// What lies before an item: bytes and elements.
+  private func cut(before index: Int) -> (offset: Int, elementCount: Int) {
+    precondition((0...itemCount).contains(index), "item \(index) of \(itemCount)")
+    var (offset, elements) = (0, 0)
+    for _ in 0..<index {
+      guard let item = item(at: offset) else { preconditionFailure("the run is consistent") }
+      (offset, elements) = (item.end, elements + item.elementCount)
+    }
+    return (offset, elements)
+  }
+}
