@@ -43,6 +43,7 @@ extension Environment {
   /// Maps the file anew while no reader is inside; the writer lock is held.
   ///
   /// - Parameter size: The new size, or 0 for the one that another process has set.
+  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not end in time.
   func remap(to size: Int) throws(LMDBError) {
     guard !readers.isReadingOnThisThread else {
       throw mapInUse("this thread is inside a read that would lose the map it reads from")

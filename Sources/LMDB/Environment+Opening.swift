@@ -8,7 +8,7 @@ extension Environment {
   }
 
   /// Opens LMDB's environment.
-  static func open(
+  static func makePointer(
     _ path: String, _ configuration: Configuration
   ) throws(LMDBError) -> OpaquePointer {
     var environment: OpaquePointer?

@@ -53,7 +53,7 @@ extension Environment {
     readers.abortIdleTransactions()
     if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
     unsafe pointer = nil
-    let environment = try unsafe Self.open(path, configuration)
+    let environment = try unsafe Self.makePointer(path, configuration)
     do {
       try unsafe reopenTables(in: environment)
     } catch {

@@ -70,7 +70,7 @@ public final class Environment: Sendable {
     try OpenFiles.register(file.identity, path: filePath)
     do {
       try file.checkHeader(path: filePath, isReadOnly: configuration.isReadOnly)
-      unsafe pointer = try Self.open(path, configuration)
+      unsafe pointer = try Self.makePointer(path, configuration)
     } catch {
       OpenFiles.unregister(file.identity)
       throw error

@@ -15,11 +15,11 @@ extension Snapshot {
     _ table: RawTable, from lower: [UInt8]? = nil, upTo upper: [UInt8]? = nil,
     reversed: Bool = false, _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
   ) throws {
-    let scanner = try RangeScanner(handle, table)
+    var cursor = try CursorHandle(handle, table)
     if reversed {
-      try scanner.scanReversed(from: lower, upTo: upper, body)
+      try cursor.visitReversed(from: lower, upTo: upper, body)
     } else {
-      try scanner.scan(from: lower, upTo: upper, body)
+      try cursor.visit(from: lower, upTo: upper, body)
     }
   }
 
@@ -54,98 +54,30 @@ func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
   return nil
 }
 
-/// A cursor that walks a range.
-///
-/// LMDB keeps what a cursor returns in place until the transaction ends or changes something; it
-/// can't change while a snapshot of it is in use.
-@safe
-struct RangeScanner: ~Copyable {
-  private let cursor: OpaquePointer
-
-  init(_ handle: UnsafeSnapshotHandle, _ table: RawTable) throws(LMDBError) {
-    unsafe cursor = try handle.openCursor(table)
-  }
-
-  deinit {
-    unsafe mdb_cursor_close(cursor)
-  }
-
-  func scan(
+extension CursorHandle {
+  /// Visits the keys of a range, upwards.
+  fileprivate mutating func visit(
     from lower: [UInt8]?, upTo upper: [UInt8]?,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
   ) throws {
-    var key = unsafe MDB_val()
-    var value = unsafe MDB_val()
-    var isFound = try unsafe seekFirst(from: lower, &key, &value)
+    var isFound = try lower.map { try seek($0.span) } ?? move(MDB_FIRST)
     while isFound {
       if let upper, unsafe !key.span.isLess(than: upper.span) { return }
       guard try unsafe body(key.span, value.span) else { return }
-      isFound = try unsafe checkFound(
-        mdb_cursor_get(cursor, &key, &value, MDB_NEXT), "mdb_cursor_get")
+      isFound = try move(MDB_NEXT)
     }
   }
 
-  func scanReversed(
+  /// Visits the keys of a range, downwards.
+  fileprivate mutating func visitReversed(
     from lower: [UInt8]?, upTo upper: [UInt8]?,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
   ) throws {
-    var key = unsafe MDB_val()
-    var value = unsafe MDB_val()
-    var isFound = try unsafe seekLast(below: upper, &key, &value)
+    var isFound = try seekLast(below: upper?.span)
     while isFound {
       if let lower, unsafe key.span.isLess(than: lower.span) { return }
       guard try unsafe body(key.span, value.span) else { return }
-      isFound = try unsafe checkFound(
-        mdb_cursor_get(cursor, &key, &value, MDB_PREV), "mdb_cursor_get")
+      isFound = try move(MDB_PREV)
     }
-  }
-
-  private func seekFirst(
-    from lower: [UInt8]?, _ key: inout MDB_val, _ value: inout MDB_val
-  ) throws(LMDBError) -> Bool {
-    guard let lower, !lower.isEmpty else {
-      return try unsafe checkFound(
-        mdb_cursor_get(cursor, &key, &value, MDB_FIRST), "mdb_cursor_get")
-    }
-    return try unsafe seek(lower.span, &key, &value)
-  }
-
-  private func seekLast(
-    below upper: [UInt8]?, _ key: inout MDB_val, _ value: inout MDB_val
-  ) throws(LMDBError) -> Bool {
-    if let upper {
-      if upper.isEmpty { return false }
-      if try unsafe seek(upper.span, &key, &value) {
-        return try unsafe checkFound(
-          mdb_cursor_get(cursor, &key, &value, MDB_PREV), "mdb_cursor_get")
-      }
-    }
-    return try unsafe checkFound(
-      mdb_cursor_get(cursor, &key, &value, MDB_LAST), "mdb_cursor_get")
-  }
-
-  private func seek(
-    _ target: Span<UInt8>, _ key: inout MDB_val, _ value: inout MDB_val
-  ) throws(LMDBError) -> Bool {
-    let status = unsafe target.withUnsafeBufferPointer { buffer in
-      unsafe key = MDB_val(buffer)
-      // LMDB puts the key it found into `key`, so nothing of `buffer` is left behind.
-      return unsafe mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-    }
-    return try checkFound(status, "mdb_cursor_get")
-  }
-}
-
-extension UnsafeSnapshotHandle {
-  /// Opens a cursor, to be closed before the transaction ends.
-  @unsafe
-  func openCursor(_ table: RawTable) throws(LMDBError) -> OpaquePointer {
-    table.checkBelongs(to: environment)
-    var cursor: OpaquePointer?
-    let status = unsafe mdb_cursor_open(transaction, table.number, &cursor)
-    guard let cursor = unsafe cursor, status == 0 else {
-      throw tableError(status, "mdb_cursor_open", table)
-    }
-    return unsafe cursor
   }
 }

@@ -91,6 +91,34 @@ extension WriteTransaction {
     if status != 0 { throw fail(status, "mdb_drop", table) }
   }
 
+  /// Removes the keys of a range.
+  ///
+  /// - Parameters:
+  ///   - lower: The first key, if it is there; `nil` starts at the beginning.
+  ///   - upper: The key to stop before; `nil` goes to the end.
+  ///   - table: A table opened in this environment.
+  /// - Returns: How many keys were removed.
+  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Complexity: O(log *n* + *m*) for *m* keys removed.
+  /// - Note: LMDB: `mdb_cursor_del`.
+  @discardableResult
+  public mutating func delete(
+    from lower: [UInt8]?, upTo upper: [UInt8]?, in table: RawTable
+  ) throws(LMDBError) -> Int {
+    var cursor = try CursorHandle(handle, table)
+    var count = 0
+    let start = lower ?? []
+    var isFound = try cursor.seek(start.span)
+    while isFound {
+      if let upper, unsafe !cursor.key.span.isLess(than: upper.span) { break }
+      let status = cursor.delete()
+      if status != 0 { throw fail(status, "mdb_cursor_del", table) }
+      count += 1
+      isFound = try cursor.move(MDB_NEXT)
+    }
+    return count
+  }
+
   /// Calls `mdb_put`.
   @inline(__always)
   private func put(
