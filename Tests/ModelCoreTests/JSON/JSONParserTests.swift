@@ -161,11 +161,18 @@ import Testing
       let text = value.json(.lossless)
       let object = try JSONSerialization.jsonObject(
         with: Data(text.utf8), options: .fragmentsAllowed)
-      let data = try JSONSerialization.data(
-        withJSONObject: object, options: [.fragmentsAllowed, .sortedKeys])
-      // Foundation changes long numbers, so only the shape is compared.
-      let again = try TreeValue(json: String(decoding: data, as: UTF8.self))
-      #expect(shape(again) == shape(try TreeValue(json: text)), "\(text)")
+      #expect(shape(object) == shape(try TreeValue(json: text)), "\(text)")
+    }
+  }
+
+  /// What Foundation read, without the values of numbers, which it changes.
+  private func shape(_ object: Any) -> TreeValue {
+    switch object {
+    case let values as [Any]: .array(values.map(shape))
+    case let fields as [String: Any]: .object(fields.mapValues(shape))
+    case let text as String: .string(text)
+    case is NSNull: .null
+    default: "number"
     }
   }
 
@@ -173,7 +180,7 @@ import Testing
     switch value {
     case .array(let values): .array(values.map(shape))
     case .object(let fields): .object(fields.mapValues(shape))
-    case .integer, .unsigned, .double, .tagged: "number"
+    case .bool, .integer, .unsigned, .double, .tagged: "number"
     default: value
     }
   }
