@@ -1,0 +1,129 @@
+extension TreeValue {
+  /// The value of a field, or `nil` when there is none.
+  ///
+  /// Looks into objects, entries with text keys and nodes, also when they are required. Assigning
+  /// `nil` removes the field; assigning to a value that has no fields stops the process.
+  ///
+  /// - Parameter name: The name of the field.
+  public subscript(name: String) -> TreeValue? {
+    get {
+      switch self {
+      case .object(let fields): fields[name]
+      case .entries(let entries): entries[.string(name)]
+      case .node(let node): node.fields[name]
+      case .required(let value): value[name]
+      default: nil
+      }
+    }
+    set {
+      switch self {
+      case .object(var fields):
+        self = .null  // so that the dictionary is not copied
+        fields[name] = newValue
+        self = .object(fields)
+      case .entries(var entries):
+        self = .null
+        entries[.string(name)] = newValue
+        self = .entries(entries)
+      case .node(var node):
+        self = .null
+        node.fields[name] = newValue
+        self = .node(node)
+      case .required(var value):
+        self = .null
+        value[name] = newValue
+        self = .required(value)
+      default: preconditionFailure("\(self) has no field \(name)")
+      }
+    }
+  }
+
+  /// The element at a position of an array, or `nil` when there is none.
+  ///
+  /// Assigning `nil` removes the element; assigning past the end, or to a value that is no array,
+  /// stops the process.
+  ///
+  /// - Parameter index: The position, from zero.
+  public subscript(index: Int) -> TreeValue? {
+    get {
+      guard let values = arrayValue, values.indices.contains(index) else { return nil }
+      return values[index]
+    }
+    set {
+      switch self {
+      case .array(var values):
+        precondition(values.indices.contains(index), "no element \(index) of \(values.count)")
+        self = .null  // so that the array is not copied
+        if let newValue { values[index] = newValue } else { values.remove(at: index) }
+        self = .array(values)
+      case .required(var value):
+        self = .null
+        value[index] = newValue
+        self = .required(value)
+      default: preconditionFailure("\(self) has no element \(index)")
+      }
+    }
+  }
+
+  /// Whether this is an explicit null.
+  public var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// The truth value, or `nil` when this is something else.
+  public var boolValue: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  /// The integer, or `nil` when this is something else or does not fit.
+  public var integerValue: Int64? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  /// The number, or `nil` when this is no number or an integer that a double cannot hold exactly.
+  public var doubleValue: Double? {
+    switch self {
+    case .double(let value): value
+    case .integer(let value): Double(exactly: value)
+    case .unsigned(let value): Double(exactly: value)
+    default: nil
+    }
+  }
+
+  /// The text, or `nil` when this is something else.
+  public var stringValue: String? {
+    if case .string(let value) = self { value } else { nil }
+  }
+
+  /// The bytes, or `nil` when this is something else.
+  public var bytesValue: [UInt8]? {
+    if case .bytes(let value) = self { value } else { nil }
+  }
+
+  /// The elements of an array, or `nil` when this is something else.
+  public var arrayValue: [TreeValue]? {
+    switch self {
+    case .array(let values): values
+    case .required(let value): value.arrayValue
+    default: nil
+    }
+  }
+
+  /// The fields of an object, or `nil` when this is something else.
+  public var objectValue: [String: TreeValue]? {
+    switch self {
+    case .object(let fields): fields
+    case .required(let value): value.objectValue
+    default: nil
+    }
+  }
+
+  /// The node, or `nil` when this is something else.
+  public var nodeValue: TreeNode? {
+    switch self {
+    case .node(let node): node
+    case .required(let value): value.nodeValue
+    default: nil
+    }
+  }
+}
