@@ -7,7 +7,10 @@ extension PageWalk {
   /// - Parameters:
   ///   - page: A page, or a small page inside a leaf node.
   ///   - number: The page's number, for messages.
+  ///   - isBranch: Whether the nodes are those of a branch page.
+  ///   - tree: The tree to which the page belongs.
   /// - Returns: Whether every node may be read.
+  /// - Throws: ``Stop`` at the last problem that is wanted.
   func checkNodes(
     _ page: borrowing PageBytes, _ number: UInt64, isBranch: Bool, in tree: inout PageTree
   ) throws -> Bool {

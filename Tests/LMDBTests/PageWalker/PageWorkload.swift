@@ -57,7 +57,9 @@ struct PageWorkload {
   static let mainOnly = PageWorkload(
     tables: [Table(name: nil, valueSizes: 0...300, keyCount: 500)], transactions: 6)
 
-  /// Makes the contents. A reader that stays open in the middle makes the free list long.
+  /// Makes the contents.
+  ///
+  /// A reader that stays open in the middle makes the free list long.
   func fill(_ environment: PageFixture, seed: UInt64) throws {
     var random = PageRandom(seed: seed)
     let keys = tables.map { table in
