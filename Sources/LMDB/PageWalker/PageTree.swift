@@ -75,6 +75,9 @@ struct PageTree {
     record.has(PageFormat.TableFlags.fixedSizeDuplicates)
   }
 
+  /// Whether the tree itself is one of duplicates without nodes.
+  var holdsFixedSizeItems: Bool { kind == .duplicates && hasFixedSizeDuplicates }
+
   /// The pages found in the tree itself, without those of duplicates.
   var ownPages: UInt64 { branchPages + leafPages + overflowPages }
 

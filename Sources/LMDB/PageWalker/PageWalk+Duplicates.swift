@@ -51,6 +51,12 @@ extension PageWalk {
     }
     let record = TreeRecord(PageBytes(buffer.bytes), at: node.valueOffset)
     var values = PageTree(duplicatesOf: tree, record: record)
+    guard values.hasFixedSizeDuplicates == tree.hasFixedSizeDuplicates else {
+      return try note(
+        .tableRecord, page: place.page, in: &tree,
+        "the record of a tree of duplicates has flags \(hex(record.flags)), which the table's "
+          + "flags \(hex(tree.record.flags)) exclude")
+    }
     values.isVisited = tree.isVisited
     defer { tree.add(duplicates: values) }
     let body = visitor

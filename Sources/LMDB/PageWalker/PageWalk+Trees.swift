@@ -106,18 +106,19 @@ extension PageWalk {
         return try noteDepth("a branch page", place, in: &tree)
       }
       try walkBranch(place, buffer, in: &tree)
-    case PageFormat.Flags.leaf:
+    case PageFormat.Flags.leaf where !tree.holdsFixedSizeItems:
       tree.leafPages += 1
       guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
       try walkLeaf(place, buffer, in: &tree)
-    case PageFormat.Flags.leaf | PageFormat.Flags.fixedSize where tree.kind == .duplicates:
+    case PageFormat.Flags.leaf | PageFormat.Flags.fixedSize where tree.holdsFixedSizeItems:
       tree.leafPages += 1
       guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
       try walkFixedSizeLeaf(place, page, in: &tree)
     default:
       try note(
         .pageFlags, page: place.page, in: &tree,
-        "has flags \(hex(page.flags)); a branch page has 0x1, a leaf 0x2")
+        "has flags \(hex(page.flags)); a branch page has 0x1, "
+          + "a leaf \(tree.holdsFixedSizeItems ? "0x22" : "0x2")")
     }
   }
 

@@ -96,7 +96,8 @@ final class PageWalk {
       return
     }
     pagesUntilTick = PageWalk.pagesPerTick
-    try progress?(Int(pagesSeen), Int(meta.lastPage) + 1)
+    // A damaged free list can hold a page twice; the number stays below the end all the same.
+    try progress?(Int(min(pagesSeen, meta.lastPage)), Int(meta.lastPage) + 1)
     if hasChanged { throw Stop.changed }
   }
 
