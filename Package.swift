@@ -47,8 +47,12 @@ let package = Package(
       name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
       swiftSettings: languageSettings),
     .target(name: "CAllocations", path: "Tests/CAllocations"),
+    .executableTarget(
+      name: "LMDBReadAll", dependencies: ["CLMDB"], path: "Tests/LMDBReadAll",
+      swiftSettings: languageSettings),
     .testTarget(
-      name: "LMDBTests", dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations"],
+      name: "LMDBTests",
+      dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations", "LMDBReadAll"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// A data file opened for reading with `pread`, never through a map.
+///
+/// A second descriptor of a data file that is open in this process is harmless: liblmdb takes its
+/// `fcntl` locks on `lock.mdb`, so closing this one releases none of them.
+final class PageFile: Sendable {
+  let path: String
+  private let descriptor: Int32
+
+  /// Opens the data file of an environment.
+  ///
+  /// `O_NONBLOCK` matters if a pipe has that name: opening it must not wait for a writer.
+  init(environment: String) throws(PageWalkError) {
+    path = environment + "/data.mdb"
+    descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+    }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+      throw PageWalkError(.cannotOpen, path: path, systemError: isDirectory ? EISDIR : EINVAL)
+    }
+  }
+
+  deinit {
+    // An open that failed has left -1, which `close` refuses.
+    _ = Glibc.close(descriptor)
+  }
+
+  /// The size of the file now, or 0 if the system does not say.
+  var sizeInBytes: UInt64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return 0 }
+    return UInt64(max(0, status.st_size))
+  }
+
+  /// What came of a read.
+  enum ReadResult: Equatable {
+    case whole
+    /// The file ended first.
+    case short
+    case failed(Int32)
+  }
+
+  /// Reads `byteCount` bytes at an offset into the start of a buffer that can hold them.
+  func read(_ byteCount: Int, at offset: UInt64, into buffer: PageBuffer) -> ReadResult {
+    precondition(byteCount <= buffer.byteCount, "\(byteCount) bytes do not fit")
+    guard offset <= UInt64(Int.max) - UInt64(byteCount) else { return .short }
+    return unsafe buffer.withUnsafeBytes { memory in
+      var done = 0
+      while done < byteCount {
+        // `done` is below `byteCount`, which the buffer can hold.
+        let target = unsafe memory.baseAddress?.advanced(by: done)
+        let count = unsafe pread(descriptor, target, byteCount - done, Int(offset) + done)
+        if count == 0 { return .short }
+        if count < 0 {
+          if errno == EINTR { continue }
+          return .failed(errno)
+        }
+        done += count
+      }
+      return .whole
+    }
+  }
+}

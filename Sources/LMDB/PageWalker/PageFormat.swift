@@ -1,0 +1,87 @@
+/// The byte layout of an LMDB data file, as liblmdb 0.9.24 writes it on a 64-bit machine.
+///
+/// The file is an array of pages of one size (4 096 to 32 768 bytes, a power of two). Numbers are
+/// in the byte order of the machine; this package runs where that is little endian. The layout is
+/// not in `lmdb.h`; it was read from `mdb.c` of lmdb 0.9.24 and is checked by tests against files
+/// which liblmdb has written.
+///
+/// Every page starts with a header of 16 bytes. Only the first page of an overflow run has one.
+///
+/// | offset | size | meaning |
+/// | --- | --- | --- |
+/// | 0 | 8 | number of this page: its offset in the file divided by the page size |
+/// | 8 | 2 | size of each item, on a page of fixed-size duplicates; otherwise unused |
+/// | 10 | 2 | ``Flags`` |
+/// | 12 | 2 | lower end of the free space: 16 plus 2 for each node |
+/// | 14 | 2 | upper end of the free space: the lowest node's offset |
+/// | 12 | 4 | on an overflow page, in place of the two above: how many pages the run has |
+///
+/// Branch and leaf pages go on with one 2-byte offset for each node, in key order. The nodes lie
+/// at the end of the page, without gaps, each padded to an even size, in no particular order.
+///
+/// | offset | size | leaf node | branch node |
+/// | --- | --- | --- | --- |
+/// | 0 | 4 | byte count of the value | bits 0…31 of the child's page number |
+/// | 4 | 2 | ``NodeFlags`` | bits 32…47 of it |
+/// | 6 | 2 | byte count of the key | byte count of the key (the first key is not used) |
+/// | 8 | | key, then value | key: no key of the child sorts before it |
+///
+/// In place of the value a leaf node can hold the number of the first page of an overflow run
+/// (8 bytes), the record of another tree (``TreeRecord``, 48 bytes), or a small page of duplicate
+/// values with a header and nodes of its own.
+enum PageFormat {
+  /// The bits which say what a page is.
+  enum Flags {
+    static let branch: UInt16 = 0x01
+    static let leaf: UInt16 = 0x02
+    static let overflow: UInt16 = 0x04
+    static let meta: UInt16 = 0x08
+    /// In a file only found on the small pages inside a leaf node.
+    static let dirty: UInt16 = 0x10
+    /// Items of one fixed size, without nodes.
+    static let fixedSize: UInt16 = 0x20
+    /// A small page inside a leaf node.
+    static let subPage: UInt16 = 0x40
+  }
+
+  /// The bits which say what a leaf node holds besides its key.
+  enum NodeFlags {
+    /// The value is on overflow pages; the node holds the number of the first.
+    static let overflow: UInt16 = 0x01
+    /// The node holds the record of another tree.
+    static let tree: UInt16 = 0x02
+    /// The node holds several values, as a small page or (together with `tree`) as a tree.
+    static let duplicates: UInt16 = 0x04
+  }
+
+  /// The bits of a table's flags, the same as those of `mdb_dbi_open`.
+  enum TableFlags {
+    static let reverseKey: UInt16 = 0x02
+    static let duplicates: UInt16 = 0x04
+    static let integerKey: UInt16 = 0x08
+    static let fixedSizeDuplicates: UInt16 = 0x10
+    static let integerDuplicates: UInt16 = 0x20
+    static let reverseDuplicates: UInt16 = 0x40
+    static let known: UInt16 = 0x7e
+    /// The free list's flags also hold two flags of the environment: fixed map, no directory.
+    static let knownOfFreeList: UInt16 = integerKey | 0x01 | 0x4000
+  }
+
+  static let magic: UInt32 = 0xBEEF_C0DE
+  static let version: UInt32 = 1
+  static let headerByteCount = 16
+  static let nodeHeaderByteCount = 8
+  static let treeRecordByteCount = 48
+  /// Header and meta record: all that a meta page holds.
+  static let metaByteCount = 152
+  static let metaPageCount: UInt64 = 2
+  /// The root of a tree without entries.
+  static let noPage = UInt64.max
+  /// The longest key of liblmdb as it is built by default, and the longest duplicate value.
+  static let keyByteCountMax = 511
+  /// The depth of a liblmdb cursor's stack: no deeper tree can be read with it.
+  static let depthMax = 32
+  static let pageSizes = 4096...32768
+  /// A map cannot be larger than the part of the address space which a process has.
+  static let mapSizeInBytesMax: UInt64 = 1 << 47
+}

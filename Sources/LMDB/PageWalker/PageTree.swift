@@ -1,0 +1,91 @@
+/// A tree during a walk: what its record says, and what has been found.
+struct PageTree {
+  /// What a tree is for, which says what may be in it.
+  enum Kind {
+    case freeList, main, named, duplicates
+  }
+
+  let kind: Kind
+  /// The bytes of a named table's name.
+  let name: [UInt8]?
+  /// How problems and reports name the tree.
+  let label: String
+  let record: TreeRecord
+  let order: KeyOrder
+  /// The byte counts a key may have.
+  let keyByteCounts: ClosedRange<Int>
+  /// Whether entries are given to the visitor.
+  var isVisited = false
+
+  var branchPages: UInt64 = 0
+  var leafPages: UInt64 = 0
+  var overflowPages: UInt64 = 0
+  /// The pages of trees that hold the values under one key each.
+  var duplicatePages: UInt64 = 0
+  var entries: UInt64 = 0
+  var contentByteCount: UInt64 = 0
+  /// The size of integer keys, once one has been seen.
+  var integerByteCount: Int?
+  /// Whether all of it could be walked, so that the numbers above are true.
+  var isWhole = true
+
+  init(freeListOf meta: MetaRecord) {
+    self.init(
+      kind: .freeList, name: nil, label: "free list", record: meta.freeList, order: .integer)
+  }
+
+  init(mainOf meta: MetaRecord) {
+    let order = KeyOrder(keysOf: meta.main)
+    self.init(kind: .main, name: nil, label: "main table", record: meta.main, order: order)
+  }
+
+  init(name: [UInt8], record: TreeRecord) {
+    let label = "table \"\(String(decoding: name, as: UTF8.self))\""
+    let order = KeyOrder(keysOf: record)
+    self.init(kind: .named, name: name, label: label, record: record, order: order)
+  }
+
+  /// The tree of the values under one key of `table`.
+  init(duplicatesOf table: PageTree, record: TreeRecord) {
+    let order = KeyOrder(duplicatesOf: table.record)
+    self.init(
+      kind: .duplicates, name: nil, label: table.label, record: record, order: order)
+  }
+
+  private init(kind: Kind, name: [UInt8]?, label: String, record: TreeRecord, order: KeyOrder) {
+    self.kind = kind
+    self.name = name
+    self.label = label
+    self.record = record
+    self.order = order
+    switch kind {
+    case .freeList: keyByteCounts = 8...8
+    case .main, .named: keyByteCounts = 1...PageFormat.keyByteCountMax
+    case .duplicates: keyByteCounts = 0...PageFormat.keyByteCountMax
+    }
+  }
+
+  /// Whether nodes may hold several values.
+  var allowsDuplicates: Bool {
+    (kind == .main || kind == .named) && record.has(PageFormat.TableFlags.duplicates)
+  }
+
+  /// Whether duplicates lie without nodes, in items of one size.
+  var hasFixedSizeDuplicates: Bool {
+    record.has(PageFormat.TableFlags.fixedSizeDuplicates)
+  }
+
+  /// Whether the tree itself is one of duplicates without nodes.
+  var holdsFixedSizeItems: Bool { kind == .duplicates && hasFixedSizeDuplicates }
+
+  /// The pages found in the tree itself, without those of duplicates.
+  var ownPages: UInt64 { branchPages + leafPages + overflowPages }
+
+  /// Adds what a tree of duplicates holds.
+  mutating func add(duplicates tree: PageTree) {
+    duplicatePages += tree.ownPages
+    entries += tree.entries
+    contentByteCount += tree.contentByteCount
+    isWhole = isWhole && tree.isWhole
+  }
+}

@@ -1,0 +1,143 @@
+extension PageWalk {
+  /// Checks a leaf whole, then follows what its nodes hold.
+  func walkLeaf(_ place: PagePlace, _ buffer: PageBuffer, in tree: inout PageTree) throws {
+    let page = PageBytes(buffer.bytes)
+    guard try checkNodes(page, place.page, isBranch: false, in: &tree),
+      try checkKeys(page, place.page, from: 0, in: &tree),
+      try checkBounds(page, place, first: 0, in: &tree)
+    else { return }
+    for index in 0..<page.nodeCount {
+      let node = page.node(index)
+      tree.contentByteCount += UInt64(node.keyByteCount)
+      switch node.flags {
+      case 0:
+        try walkValue(node, buffer, place, in: &tree)
+      case PageFormat.NodeFlags.overflow where tree.kind != .duplicates:
+        try walkOverflow(node, buffer, place, in: &tree)
+      case PageFormat.NodeFlags.tree where tree.kind == .main:
+        try walkTableNode(node, buffer, place, in: &tree)
+      case PageFormat.NodeFlags.duplicates where tree.allowsDuplicates:
+        try walkSubPage(node, buffer, place, in: &tree)
+      case PageFormat.NodeFlags.duplicates | PageFormat.NodeFlags.tree
+      where tree.allowsDuplicates:
+        try walkDuplicates(node, buffer, place, in: &tree)
+      default:
+        try note(
+          .node, page: place.page, in: &tree,
+          "node \(index) has flags \(hex(node.flags)), which cannot be here")
+      }
+    }
+  }
+
+  /// Gives an entry to the visitor, if this tree's are wanted.
+  func visit(_ key: Span<UInt8>, _ value: Span<UInt8>, in tree: PageTree) throws {
+    guard tree.isVisited else { return }
+    try visitor?(key, value)
+  }
+
+  /// A value inside the leaf; in a tree of duplicates the key is the value.
+  private func walkValue(
+    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePlace, in tree: inout PageTree
+  ) throws {
+    let bytes = buffer.bytes
+    let value = bytes.extracting(node.valueOffset..<node.valueOffset + node.valueByteCount)
+    if tree.kind == .duplicates, !value.isEmpty {
+      return try note(
+        .node, page: place.page, in: &tree, "a duplicate has \(value.count) bytes besides its value"
+      )
+    }
+    tree.entries += 1
+    tree.contentByteCount += UInt64(value.count)
+    let key = bytes.extracting(node.keyRange)
+    if tree.kind == .freeList {
+      try readFreeRecord(key: key, pages: value, on: place.page, in: &tree)
+    }
+    try visit(key, value, in: tree)
+  }
+
+  /// A value on pages of its own.
+  private func walkOverflow(
+    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePlace, in tree: inout PageTree
+  ) throws {
+    let first: UInt64 = PageBytes(buffer.bytes).number(at: node.valueOffset)
+    guard
+      let count = try checkOverflow(
+        first, valueByteCount: node.valueByteCount, parent: place.page, in: &tree)
+    else { return }
+    tree.overflowPages += count
+    tree.entries += 1
+    tree.contentByteCount += UInt64(node.valueByteCount)
+    guard tree.isVisited || tree.kind == .freeList else { return }
+    // The run is within the file and holds the value, so this is no larger than the file.
+    let byteCount = PageFormat.headerByteCount + node.valueByteCount
+    let run = valueBuffer(ofAtLeast: byteCount)
+    guard try read(first, byteCount: byteCount, into: run, in: &tree) else { return }
+    let key = buffer.bytes.extracting(node.keyRange)
+    let value = run.bytes.extracting(PageFormat.headerByteCount..<byteCount)
+    if tree.kind == .freeList { try readFreeRecord(key: key, pages: value, on: first, in: &tree) }
+    try visit(key, value, in: tree)
+  }
+
+  /// Claims an overflow run, and checks its header; returns how many pages it has.
+  ///
+  /// A run may be longer than its value: a value that shrinks in the transaction that wrote it
+  /// stays where it is.
+  private func checkOverflow(
+    _ first: UInt64, valueByteCount: Int, parent: UInt64, in tree: inout PageTree
+  ) throws -> UInt64? {
+    // The first page alone comes first: its number is what says whether it may be read.
+    guard try claim(first, parent: parent, in: &tree) else { return nil }
+    let header = valueBuffer(ofAtLeast: PageFormat.headerByteCount)
+    guard try read(first, byteCount: PageFormat.headerByteCount, into: header, in: &tree)
+    else { return nil }
+    let page = PageBytes(header.bytes)
+    guard try checkPageNumber(page, first, in: &tree) else { return nil }
+    guard page.flags == PageFormat.Flags.overflow else {
+      try note(
+        .pageFlags, page: first, in: &tree,
+        "has flags \(hex(page.flags)); an overflow page has 0x4")
+      return nil
+    }
+    let count = UInt64(page.overflowPageCount)
+    let needed = UInt64((PageFormat.headerByteCount - 1 + valueByteCount) / pageSize + 1)
+    guard count >= needed else {
+      try note(
+        .overflow, page: first, in: &tree,
+        "is a run of \(count) overflow pages; the value of \(valueByteCount) bytes takes \(needed)")
+      return nil
+    }
+    guard
+      try count == 1 || claim(run: count - 1, from: first + 1, parent: parent, in: &tree)
+    else { return nil }
+    return count
+  }
+
+  /// The record of a named table, in the main table.
+  private func walkTableNode(
+    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePlace, in tree: inout PageTree
+  ) throws {
+    let page = PageBytes(buffer.bytes)
+    let name = (0..<node.keyByteCount).map { page.bytes[node.keyOffset + $0] }
+    guard node.valueByteCount == PageFormat.treeRecordByteCount else {
+      return try note(
+        .tableRecord, page: place.page, in: &tree,
+        "the record of a table has \(node.valueByteCount) bytes, not 48")
+    }
+    guard !name.contains(0) else {
+      return try note(
+        .tableRecord, page: place.page, in: &tree, "the name of a table holds a zero byte")
+    }
+    let flagsWithoutTables = PageFormat.TableFlags.duplicates | PageFormat.TableFlags.integerKey
+    guard !tree.record.has(flagsWithoutTables) else {
+      return try note(
+        .tableRecord, page: place.page, in: &tree,
+        "holds a table, which its flags \(hex(tree.record.flags)) exclude")
+    }
+    tree.entries += 1
+    tree.contentByteCount += UInt64(node.valueByteCount)
+    tablesToWalk.append(PageTree(name: name, record: TreeRecord(page, at: node.valueOffset)))
+    try visit(
+      page.bytes.extracting(node.keyRange),
+      page.bytes.extracting(node.valueOffset..<node.valueOffset + node.valueByteCount), in: tree)
+  }
+}

@@ -1,0 +1,162 @@
+/// Where a key of a parent page lies.
+struct KeyPlace {
+  let buffer: PageBuffer
+  let range: Range<Int>
+}
+
+/// The range of the keys of a page, as its parents give it; `nil` is without end.
+struct KeyBounds {
+  var lower: KeyPlace?
+  var upper: KeyPlace?
+}
+
+/// A page's place in its tree.
+struct PagePlace {
+  let page: UInt64
+  /// The page that refers to this one, or `nil` if a tree's record does.
+  let parent: UInt64?
+  /// 1 for the root.
+  let level: Int
+  /// Which buffer the page is read into.
+  let bufferLevel: Int
+  let bounds: KeyBounds
+}
+
+extension PageWalk {
+  /// Walks every tree, then accounts for every page.
+  func run() throws {
+    try walk(&freeListTree)
+    var main = PageTree(mainOf: meta)
+    try walkTable(&main)
+    // Taken out first: a damaged file cannot make this list grow while it is walked.
+    let found = tablesToWalk
+    tablesToWalk = []
+    for var table in found { try walkTable(&table) }
+    try checkAccounts()
+    try progress?(Int(meta.lastPage) + 1, Int(meta.lastPage) + 1)
+  }
+
+  /// Walks a table and keeps it for the report, even if the walk stops within.
+  func walkTable(_ table: inout PageTree) throws {
+    defer { tables.append(table) }
+    try walk(&table)
+  }
+
+  /// Walks one tree and compares it with its record.
+  func walk(_ tree: inout PageTree, bufferLevel: Int = 0) throws {
+    guard try checkRecord(&tree), tree.record.root != PageFormat.noPage else { return }
+    let root = PagePlace(
+      page: tree.record.root, parent: nil, level: 1, bufferLevel: bufferLevel, bounds: KeyBounds())
+    try walkPage(root, in: &tree)
+    guard tree.isWhole else { return }
+    let counts: [(String, UInt64, UInt64)] = [
+      ("entries", tree.entries, tree.record.entries),
+      ("branch pages", tree.branchPages, tree.record.branchPages),
+      ("leaf pages", tree.leafPages, tree.record.leafPages),
+      ("overflow pages", tree.overflowPages, tree.record.overflowPages),
+    ]
+    for (what, found, recorded) in counts where found != recorded {
+      try note(.count, page: nil, in: &tree, "holds \(found) \(what), its record says \(recorded)")
+    }
+  }
+
+  private func checkRecord(_ tree: inout PageTree) throws -> Bool {
+    let record = tree.record
+    let known =
+      tree.kind == .freeList
+      ? PageFormat.TableFlags.knownOfFreeList : PageFormat.TableFlags.known
+    if record.flags & ~known != 0 {
+      try note(.tableRecord, page: nil, in: &tree, "its record has flags \(hex(record.flags))")
+      return false
+    }
+    if tree.kind == .freeList, !record.has(PageFormat.TableFlags.integerKey) {
+      try note(
+        .tableRecord, page: nil, in: &tree, "its record does not say that keys are integers")
+      return false
+    }
+    if record.root == PageFormat.noPage {
+      let (pages, overflow) = record.branchPages.addingReportingOverflow(record.leafPages)
+      if record.depth == 0, record.entries == 0, record.overflowPages == 0, pages == 0, !overflow {
+        return true
+      }
+      try note(.tableRecord, page: nil, in: &tree, "its record has no root but is not empty")
+      return false
+    }
+    if !(1...PageFormat.depthMax).contains(Int(record.depth)) {
+      try note(
+        .tableRecord, page: nil, in: &tree,
+        "its record gives a depth of \(record.depth); 1 to \(PageFormat.depthMax) can be")
+      return false
+    }
+    return true
+  }
+
+  /// Walks a page and all below it.
+  func walkPage(_ place: PagePlace, in tree: inout PageTree) throws {
+    guard try claim(place.page, parent: place.parent, in: &tree) else { return }
+    let buffer = buffer(atLevel: place.bufferLevel)
+    guard try read(place.page, byteCount: pageSize, into: buffer, in: &tree) else { return }
+    let page = PageBytes(buffer.bytes)
+    guard try checkPageNumber(page, place.page, in: &tree) else { return }
+    let isLast = place.level == Int(tree.record.depth)
+    switch page.flags {
+    case PageFormat.Flags.branch:
+      tree.branchPages += 1
+      guard !isLast else {
+        return try noteDepth("a branch page", place, in: &tree)
+      }
+      try walkBranch(place, buffer, in: &tree)
+    case PageFormat.Flags.leaf where !tree.holdsFixedSizeItems:
+      tree.leafPages += 1
+      guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
+      try walkLeaf(place, buffer, in: &tree)
+    case PageFormat.Flags.leaf | PageFormat.Flags.fixedSize where tree.holdsFixedSizeItems:
+      tree.leafPages += 1
+      guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
+      try walkFixedSizeLeaf(place, page, in: &tree)
+    default:
+      try note(
+        .pageFlags, page: place.page, in: &tree,
+        "has flags \(hex(page.flags)); a branch page has 0x1, "
+          + "a leaf \(tree.holdsFixedSizeItems ? "0x22" : "0x2")")
+    }
+  }
+
+  private func noteDepth(
+    _ what: String, _ place: PagePlace, in tree: inout PageTree
+  ) throws {
+    try note(
+      .depth, page: place.page, in: &tree,
+      "is \(what) at level \(place.level) of a tree whose leaves are at \(tree.record.depth)")
+  }
+
+  private func walkBranch(
+    _ place: PagePlace, _ buffer: PageBuffer, in tree: inout PageTree
+  ) throws {
+    let page = PageBytes(buffer.bytes)
+    guard try checkNodes(page, place.page, isBranch: true, in: &tree) else { return }
+    let count = page.nodeCount
+    // liblmdb aborts on a branch page with one child, except in the free list, where one is passed
+    // through while it shrinks.
+    guard count >= (tree.kind == .freeList ? 1 : 2) else {
+      return try note(
+        .pageBounds, page: place.page, in: &tree, "is a branch page with \(count) children")
+    }
+    // The first key is not used: the parent's key stands for it.
+    guard try checkKeys(page, place.page, from: 1, in: &tree),
+      try checkBounds(page, place, first: 1, in: &tree)
+    else { return }
+    for index in 0..<count {
+      let node = page.node(index)
+      var bounds = place.bounds
+      if index > 0 { bounds.lower = KeyPlace(buffer: buffer, range: node.keyRange) }
+      if index + 1 < count {
+        bounds.upper = KeyPlace(buffer: buffer, range: page.node(index + 1).keyRange)
+      }
+      let child = PagePlace(
+        page: node.child, parent: place.page, level: place.level + 1,
+        bufferLevel: place.bufferLevel + 1, bounds: bounds)
+      try walkPage(child, in: &tree)
+    }
+  }
+}

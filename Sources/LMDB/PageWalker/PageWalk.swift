@@ -1,0 +1,119 @@
+/// One pass over one version of a data file: what has been seen so far.
+///
+/// The trees are walked depth first. Memory: one page for each level, one bit twice for each page
+/// of the file, and a value's bytes where they are wanted; every one of them is bounded by the
+/// size of the file, whatever its bytes say. Every page is claimed before it is read, so a cycle
+/// ends at once.
+final class PageWalk {
+  /// Why a walk ends early.
+  enum Stop: Error {
+    /// As many problems as were asked for have been found.
+    case problemLimit
+    /// Other commits may have reused the pages of this version.
+    case changed
+  }
+
+  let file: PageFile
+  let meta: MetaRecord
+  let fileSizeInBytes: UInt64
+  let filePageCount: UInt64
+  let pageSize: Int
+  let problemLimit: Int
+  /// Whether a read transaction of the caller keeps the pages of this version from being reused.
+  let isProtected: Bool
+  var progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)?
+  var visitor: ((Span<UInt8>, Span<UInt8>) throws -> Void)?
+
+  var problems: [PageProblem] = []
+  var stoppedEarly = false
+  var used: PageBitmap
+  var free: PageBitmap
+  var freeListTree: PageTree
+  /// The main table, then the named tables by name.
+  var tables: [PageTree] = []
+  /// Named tables met in the main table, not walked yet.
+  var tablesToWalk: [PageTree] = []
+  var pagesSeen: UInt64 = PageFormat.metaPageCount
+  /// Scratch of ``checkNodes``: the size of the node at each even offset, zeros in between calls.
+  var nodeSizes: [UInt16]
+  private var buffers: [PageBuffer] = []
+  private var valueBuffer = PageBuffer(byteCount: 0)
+  private var pagesUntilTick = PageWalk.pagesPerTick
+
+  /// How many pages are walked between two looks at the meta pages and calls of `progress`.
+  private static let pagesPerTick: UInt64 = 1024
+
+  init(
+    _ file: PageFile, meta: MetaRecord, fileSizeInBytes: UInt64, problemLimit: Int,
+    isProtected: Bool
+  ) {
+    self.file = file
+    self.meta = meta
+    self.fileSizeInBytes = fileSizeInBytes
+    self.problemLimit = problemLimit
+    self.isProtected = isProtected
+    pageSize = meta.pageSizeInBytes
+    filePageCount = fileSizeInBytes / UInt64(pageSize)
+    used = PageBitmap(limit: meta.lastPage + 1)
+    free = PageBitmap(limit: meta.lastPage + 1)
+    freeListTree = PageTree(freeListOf: meta)
+    nodeSizes = [UInt16](repeating: 0, count: pageSize / 2)
+  }
+
+  /// Whether other commits may have reused pages of this version.
+  ///
+  /// The pages that version *n* uses are free from version *n* + 1 on, so the transaction *n* + 3
+  /// is the first that may write to them, and it starts when *n* + 2 is on disk.
+  var hasChanged: Bool {
+    guard !isProtected else { return false }
+    guard let metas = MetaPair.read(from: file) else { return true }
+    guard metas.problem == nil else { return false }
+    return metas.live.transactionID >= meta.transactionID + 2
+  }
+
+  /// Records a problem of a tree.
+  func note(
+    _ kind: PageProblem.Kind, page: UInt64?, in tree: inout PageTree, _ message: String
+  ) throws {
+    tree.isWhole = false
+    try note(PageProblem(kind: kind, pageNumber: page, tree: tree.label, message: message))
+  }
+
+  /// Records a problem, and stops the walk if it is the last that is wanted.
+  func note(_ problem: PageProblem) throws {
+    problems.append(problem)
+    if problems.count >= problemLimit {
+      stoppedEarly = true
+      throw Stop.problemLimit
+    }
+  }
+
+  /// Counts pages as seen; now and then says so and looks whether others have written.
+  func tick(_ pages: UInt64) throws {
+    pagesSeen += pages
+    guard pagesUntilTick <= pages else {
+      pagesUntilTick -= pages
+      return
+    }
+    pagesUntilTick = PageWalk.pagesPerTick
+    // A damaged free list can hold a page twice; the number stays below the end all the same.
+    try progress?(Int(min(pagesSeen, meta.lastPage)), Int(meta.lastPage) + 1)
+    if hasChanged { throw Stop.changed }
+  }
+
+  /// The buffer of a level of the walk.
+  func buffer(atLevel level: Int) -> PageBuffer {
+    while buffers.count <= level { buffers.append(PageBuffer(byteCount: pageSize)) }
+    return buffers[level]
+  }
+
+  /// A buffer of at least `byteCount` bytes, the same for every value.
+  func valueBuffer(ofAtLeast byteCount: Int) -> PageBuffer {
+    if valueBuffer.byteCount < byteCount {
+      // Twice the size of the last one, so that growing values do not each cost an allocation.
+      let doubled = min(2 * valueBuffer.byteCount, Int(clamping: fileSizeInBytes))
+      valueBuffer = PageBuffer(byteCount: max(byteCount, doubled))
+    }
+    return valueBuffer
+  }
+}

@@ -1,0 +1,149 @@
+/// Reads an LMDB data file page by page, without liblmdb and without a memory map.
+///
+/// liblmdb trusts its file: a truncated or damaged one can end the process with a signal. This
+/// type trusts nothing it reads, so it is what to ask first. It checks the meta pages, every page
+/// of every tree and the free list, and that each page is used once. It cannot know whether a
+/// value's bytes are those that were stored: LMDB keeps no checksums.
+///
+/// It reads files of lmdb 0.9 of a little-endian 64-bit machine, and knows the orders of keys
+/// which liblmdb itself has; tables with a comparison set by a program (`mdb_set_compare`) seem
+/// out of order. `docs/design.md`, "Errors and bad input", says how a store uses it.
+///
+/// The file may be open, in this process or in others, and may be written to meanwhile. A version
+/// is whole as long as no later commit reuses its pages, which two more commits are needed for.
+/// If that happens the walk is done again, a few times; for a file under constant writes open a
+/// read transaction and walk ``Version/transaction(_:)``, which the transaction protects.
+///
+/// - Note: Any thread; one walker may serve several at a time.
+public struct PageWalker: Sendable {
+  /// The version of the contents to walk.
+  public struct Version: Hashable, Sendable {
+    let transactionID: UInt64?
+
+    /// The newest committed version.
+    public static let newest = Version(transactionID: nil)
+
+    /// The version that a read transaction sees, which must stay open during the walk.
+    ///
+    /// Its meta page lasts until the second commit after it, so begin the walk soon after the
+    /// transaction.
+    ///
+    /// - Parameter transactionID: What `mdb_txn_id` gives for the read transaction.
+    /// - Returns: The version to walk.
+    public static func transaction(_ transactionID: UInt64) -> Version {
+      Version(transactionID: transactionID)
+    }
+  }
+
+  let file: PageFile
+
+  /// How often a walk is begun when others write.
+  static let attemptLimit = 4
+
+  /// Opens the data file of an environment for reading.
+  ///
+  /// Nothing is created or locked.
+  ///
+  /// - Parameter path: The environment's directory, which holds `data.mdb`.
+  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  public init(path: String) throws(PageWalkError) {
+    file = try PageFile(environment: path)
+  }
+
+  /// Walks all pages and reports what there is and what is wrong.
+  ///
+  /// - Parameters:
+  ///   - version: The version to walk.
+  ///   - problemLimit: How many problems to collect before the walk ends; at least 1.
+  ///   - progress: Called about once for each 1 024 pages, with how many of the pages have been
+  ///     seen; an error it throws ends the walk.
+  /// - Returns: The report; ``PageReport/isClean`` is the answer in short.
+  /// - Throws: ``PageWalkError`` with code `changedMeanwhile`, or what `progress` throws. Damage
+  ///   is not an error here but part of the report.
+  /// - Complexity: Reads each page once, but no contents of overflow pages except the free
+  ///   list's. Memory: two bits for each page, and the largest record of the free list.
+  public func check(
+    _ version: Version = .newest, problemLimit: Int = 100,
+    progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
+  ) throws -> PageReport {
+    precondition(problemLimit >= 1, "a limit of \(problemLimit) problems")
+    for _ in 0..<PageWalker.attemptLimit {
+      if let report = try attempt(version, problemLimit: problemLimit, progress: progress) {
+        return report
+      }
+    }
+    throw PageWalkError(.changedMeanwhile, path: file.path)
+  }
+
+  /// Walks all pages and ends at the first problem.
+  ///
+  /// - Parameters:
+  ///   - version: The version to walk.
+  ///   - progress: As for ``check(_:problemLimit:progress:)``.
+  /// - Returns: The report, which is clean.
+  /// - Throws: ``PageWalkError`` with code `damaged` and the problem, or with code
+  ///   `changedMeanwhile`; or what `progress` throws.
+  @discardableResult
+  public func verify(
+    _ version: Version = .newest,
+    progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
+  ) throws -> PageReport {
+    let report = try check(version, problemLimit: 1, progress: progress)
+    if let problem = report.problems.first {
+      throw PageWalkError(.damaged, path: file.path, problem: problem)
+    }
+    return report
+  }
+
+  /// Walks once; `nil` if other commits made the result worthless.
+  private func attempt(
+    _ version: Version, problemLimit: Int, progress: ((Int, Int) throws -> Void)?
+  ) throws -> PageReport? {
+    switch try begin(version, problemLimit: problemLimit) {
+    case .busy: return nil
+    case .refused(let problem):
+      return PageReport(problem, fileSizeInBytes: file.sizeInBytes)
+    case .walk(let walk):
+      walk.progress = progress
+      do {
+        try walk.run()
+      } catch PageWalk.Stop.changed {
+        return nil
+      } catch PageWalk.Stop.problemLimit {
+        // The report says so.
+      }
+      return walk.hasChanged ? nil : PageReport(walk)
+    }
+  }
+
+  /// How a walk begins.
+  enum Beginning {
+    case walk(PageWalk)
+    /// The meta pages do not let the file be walked.
+    case refused(PageProblem)
+    /// The meta pages kept changing.
+    case busy
+  }
+
+  /// Reads the meta pages and makes a walk over one version.
+  func begin(_ version: Version, problemLimit: Int) throws(PageWalkError) -> Beginning {
+    guard let metas = MetaPair.read(from: file) else { return .busy }
+    if let problem = metas.problem { return .refused(problem) }
+    var meta = metas.live
+    if let transactionID = version.transactionID {
+      guard let page = metas.page(ofTransaction: transactionID) else {
+        throw PageWalkError(.changedMeanwhile, path: file.path)
+      }
+      meta = page
+    }
+    // Asked after the meta pages: by now the file holds all that they refer to.
+    let fileSizeInBytes = file.sizeInBytes
+    if let problem = meta.versionProblem(fileSizeInBytes: fileSizeInBytes) {
+      return .refused(problem)
+    }
+    return .walk(
+      PageWalk(
+        file, meta: meta, fileSizeInBytes: fileSizeInBytes, problemLimit: problemLimit,
+        isProtected: version.transactionID != nil))
+  }
+}
