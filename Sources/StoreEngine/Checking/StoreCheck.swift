@@ -10,12 +10,12 @@ struct StoreCheck {
 
   init(_ core: StoreCore) { self.core = core }
 
-  func run(progress: ((VerificationProgress) -> Void)?) throws -> VerificationReport {
-    try core.read { reader in
-      var run = StoreCheckRun(progress: progress)
-      try run.check(reader, path: core.path)
-      return run.report
-    }
+  func run(
+    _ reader: borrowing StoreReader, progress: ((VerificationProgress) -> Void)?
+  ) throws -> VerificationReport {
+    var run = StoreCheckRun(progress: progress)
+    try run.check(reader, path: core.path)
+    return run.report
   }
 }
 

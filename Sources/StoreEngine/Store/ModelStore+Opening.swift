@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import ModelCore
 
@@ -21,7 +22,10 @@ extension ModelStore {
       events.connect(core)
       try checkFormat(core)
       try Migrator(core).run()
-      if configuration.verifying == .everything { try refuseProblems(core) }
+      if configuration.verifying == .everything {
+        let report = try core.read { try StoreCheck(core).run($0, progress: nil) }
+        try refuseProblems(report, path: path)
+      }
       return core
     } catch {
       environment.close()
@@ -33,24 +37,28 @@ extension ModelStore {
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   private static func verifyPages(path: String) throws {
-    guard let report = try PageCheck.report(path: path), let problem = report.problems.first
-    else { return }
-    throw StoreError(
-      .damaged, path,
-      "\(problem); \(report.problems.count) problems were found: restore a copy, or load a dump")
+    let file = "\(path)/data.mdb"
+    guard FileManager.default.fileExists(atPath: file) else { return }  // a new store
+    try refuseProblems(checkPages(path: path, .newest, nil), path: path)
   }
 
-  private static func refuseProblems(_ core: StoreCore) throws {
-    let report = try StoreCheck(core).run(progress: nil)
+  private static func refuseProblems(_ report: VerificationReport, path: String) throws {
     guard let problem = report.problems.first else { return }
     throw StoreError(
-      .damaged, core.path,
-      "\(problem); \(report.problems.count) problems were found: restore a copy, or load a dump")
+      .damaged, path,
+      "\(problem) (\(report.problems.count) problems in all); restore a copy or load a dump")
   }
 
   /// Refuses an LMDB file in which somebody else keeps tables, before ours are made in it.
   private static func refuseForeignFile(_ environment: Environment, path: String) throws {
-    let names = try environment.read { try $0.tableNames() }
+    let unnamed = try environment.rawTable(nil, create: false)
+    var names: [String] = []
+    try environment.read { snapshot in
+      try snapshot.scan(unnamed) { key, _ in
+        names.append(try StoreReader.text(key, "the name of a table"))
+        return true
+      }
+    }
     if !names.isEmpty, !names.contains("meta") {
       throw StoreError(
         .notAStore, path, "is an LMDB file with tables of its own and no Pando store")

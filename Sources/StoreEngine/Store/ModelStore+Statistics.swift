@@ -45,8 +45,8 @@ extension ModelStore {
     statistics.fileSizeInBytes = environment.fileSizeInBytes
     statistics.mapSizeInBytes = environment.mapSizeInBytes
     statistics.usedSizeInBytes = environment.usedSizeInBytes
-    statistics.readerCount = environment.readerCount
-    statistics.readerCountMaximum = environment.maximumReaders
+    statistics.readerCount = environment.readersInUse
+    statistics.readerCountMaximum = environment.readersMax
     statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
     try core.read { reader in
       if let state = try reader.state(path: path) {
