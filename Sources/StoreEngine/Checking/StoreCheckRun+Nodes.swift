@@ -75,7 +75,7 @@ extension StoreCheckRun {
     if !row.types.contains(key.type) {
       try note(row.identifier, "its row does not name the record of type number \(key.type)")
     }
-    guard let header = RecordHeader(bytes), header.matches(bytes) else {
+    guard let header = RecordHeader(bytes), header.isIntact(bytes) else {
       throw reader.damagedRecord(key, "its checksum does not fit its bytes")
     }
     if header.commitNumber > report.commitNumber + (reader.isCommitted ? 0 : 1) {

@@ -26,8 +26,10 @@ struct IdentifierKey {
       return
     }
     var key = Array(text[..<Self.prefixByteCount])
-    ByteFields.append(RecordHeader.hash(text, seed: 0), width: 8, to: &key)
-    ByteFields.append(RecordHeader.hash(text, seed: 1), width: 8, to: &key)
+    for seed: UInt64 in [0, 1] {
+      let hash = unsafe text.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
+      ByteFields.append(hash, width: 8, to: &key)
+    }
     bytes = key
   }
 }

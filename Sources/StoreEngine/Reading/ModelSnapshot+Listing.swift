@@ -118,7 +118,7 @@ extension StoreReader {
         throw StoreError.damaged("records", "a key has \(key.count) bytes instead of 8")
       }
       let key = RecordKey(rawValue: number)
-      guard let header = RecordHeader(value), header.matches(value) else {
+      guard let header = RecordHeader(value), header.isIntact(value) else {
         throw damagedRecord(key, "its checksum does not fit its bytes")
       }
       return try body(key, value.extracting(RecordHeader.byteCount..<value.count))

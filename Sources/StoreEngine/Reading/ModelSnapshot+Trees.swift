@@ -30,12 +30,10 @@ extension ModelSnapshot {
 extension StoreReader {
   /// The record of a node as an untyped tree.
   func treeNode(_ key: RecordKey, depth: Int) throws -> TreeNode {
-    guard let body = try body(of: key) else {
-      throw damagedRecord(key, "a record refers to it but it is missing")
-    }
-    return TreeNode(
-      try identifier(of: key.node), type: try directory.name(ofTypeNumber: key.type, in: self),
-      fields: try treeValue(body, depth: depth))
+    guard case .node(let tree) = try decodeTree({ decoder, resolve in
+      try decoder.node(key.reference, depth: depth, resolve: resolve)
+    }) else { throw damagedRecord(key, "a record refers to it but it is missing") }
+    return tree
   }
 
   /// A listed node: with its tree, or as a reference when no depth is left.
@@ -48,6 +46,24 @@ extension StoreReader {
     guard let key = try recordKey(node: reference.node, preferring: reference.type) else {
       throw StoreError.damaged("node \(reference.node)", "rows refer to it but it has no record")
     }
-    return .node(try treeNode(key, depth: depth - 1))
+    return .node(try treeNode(key, depth: depth == .max ? .max : depth - 1))
+  }
+
+  /// A value without identifier as an untyped tree.
+  func treeValue(_ body: Span<UInt8>, depth: Int) throws -> TreeValue {
+    try decodeTree { decoder, resolve in
+      try unsafe body.withUnsafeBytes { body in
+        try unsafe decoder.value(of: body, depth: depth, resolve: resolve)
+      }
+    }
+  }
+
+  private func decodeTree(
+    _ decode: (inout TreeDecoder, TreeDecoder.Resolver) throws -> TreeValue
+  ) throws -> TreeValue {
+    let source = SnapshotSource(self)
+    defer { source.end() }
+    var decoder = TreeDecoder()
+    return try decode(&decoder) { try source.treeRecord($0) }
   }
 }

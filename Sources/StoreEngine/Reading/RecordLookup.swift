@@ -39,7 +39,7 @@ extension StoreReader {
   @_lifetime(copy self)
   func body(of key: RecordKey) throws -> Span<UInt8>? {
     guard let bytes = try record(key) else { return nil }
-    guard let header = RecordHeader(bytes), header.matches(bytes) else {
+    guard let header = RecordHeader(bytes), header.isIntact(bytes) else {
       throw damagedRecord(key, "its checksum does not fit its bytes")
     }
     return bytes.extracting(RecordHeader.byteCount..<bytes.count)

@@ -39,6 +39,28 @@ final class SnapshotSource: RecordSource {
     return unsafe body.withUnsafeBufferPointer { unsafe UnsafeRawBufferPointer($0) }
   }
 
+  func identifier(of reference: RecordReference) -> String? {
+    guard !hasEnded else { return nil }
+    // As in `body(of:as:)`.
+    let reader = unsafe StoreReader(
+      Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
+    return try? reader.identifier(of: reference.node)
+  }
+
+  /// The record of a reference for an untyped tree: of its own type, else the node's newest.
+  func treeRecord(_ reference: RecordReference) throws -> TreeRecord {
+    let reader = unsafe StoreReader(
+      Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
+    let identifier = try reader.identifier(of: reference.node)
+    guard let key = try reader.recordKey(node: reference.node, preferring: reference.type),
+      let body = try reader.body(of: key)
+    else { throw StoreError.damaged(identifier, "it is referred to but has no record") }
+    let typeName = try directory.name(ofTypeNumber: key.type, in: reader)
+    return unsafe TreeRecord(
+      identifier: identifier, typeName: typeName,
+      body: body.withUnsafeBufferPointer { unsafe UnsafeRawBufferPointer($0) })
+  }
+
   private func number(
     of type: any SimpleModel.Type, in reader: borrowing StoreReader
   ) throws -> UInt32? {

@@ -78,7 +78,8 @@ struct Migrator {
     }
     guard new != old else { return }
     let collector = RecordCollector(context)
-    _ = try TreeEncoder(sink: collector).encode(new)
+    var encoder = TreeEncoder(sink: collector)
+    _ = try encoder.encode(new)
     try context.store(collector.pending, mayCloseCycle: true)
   }
 }

@@ -19,7 +19,7 @@ extension WriteContext {
   /// The same for untyped values: nodes, references to stored ones, or any other.
   func elements(_ values: [TreeValue]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
-    let encoder = TreeEncoder(sink: collector)
+    var encoder = TreeEncoder(sink: collector)
     let elements = try values.map { value -> CollectionElement in
       switch value {
       case .node(let tree): .node(try encoder.encode(tree))

@@ -19,7 +19,8 @@ extension WriteContext {
     for record in records {
       let collector = RecordCollector(self, promisesNodes: true)
       let tree = TreeNode(identifier, type: record.typeName, fields: record.fields)
-      let key = RecordKey(try TreeEncoder(sink: collector).encode(tree))
+      var encoder = TreeEncoder(sink: collector)
+      let key = RecordKey(try encoder.encode(tree))
       if node == nil, try reading({ try $0.nodeRow(key.node) }) != nil {
         throw DumpLine.invalid(line, "\(identifier) comes a second time")
       }

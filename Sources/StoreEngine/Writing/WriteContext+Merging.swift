@@ -75,10 +75,14 @@ extension WriteContext {
     let typeName = try typeName(target.type)
     let type = directory.swiftType(named: typeName) as? any Decodable.Type
     var kept: Set<String> = []
+    var reported: Set<String> = []
     while true {
-      guard let merged = try RecordBody.merging(body.span, into: stored.span, keeping: kept) else {
-        return nil
+      let merge = try RecordBody.merging(
+        body.span, into: stored.span, policy: .projection, leaving: kept)
+      for field in merge.keptFields where reported.insert(field).inserted {
+        core.report(.fieldKept(identifier: identifier, typeName: typeName, field: field))
       }
+      guard let merged = merge.body else { return nil }
       guard let type else { return merged }
       do {
         _ = try decode(type, from: merged)
@@ -95,7 +99,8 @@ extension WriteContext {
   /// A node that is not there yet is stored as it is given.
   func merge(_ tree: TreeNode) throws {
     let collector = RecordCollector(self)
-    let root = try TreeEncoder(sink: collector).encode(tree)
+    var encoder = TreeEncoder(sink: collector)
+    let root = try encoder.encode(tree)
     try merge(collector)
     try markAskedFor(root.node)
   }
@@ -119,10 +124,9 @@ extension WriteContext {
       var overlaid = PendingRecords()
       var body = given
       if let target, let stored = try storedBody(of: target) {
+        let policy: RecordMerge.Policy = target.type == key.type ? .update : .projection
         body =
-          target.type == key.type
-          ? try RecordBody.overlaying(given.span, onto: stored.span)
-          : try RecordBody.merging(given.span, into: stored.span, keeping: []) ?? stored
+          try RecordBody.merging(given.span, into: stored.span, policy: policy).body ?? stored
       }
       let reference = target?.reference ?? key.reference
       let edges = try RecordBody.edges(in: body.span)

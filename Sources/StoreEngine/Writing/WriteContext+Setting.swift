@@ -16,7 +16,8 @@ extension WriteContext {
   /// Stores an untyped tree by the same rules.
   func set(_ tree: TreeNode) throws {
     let collector = RecordCollector(self)
-    let root = try TreeEncoder(sink: collector).encode(tree)
+    var encoder = TreeEncoder(sink: collector)
+    let root = try encoder.encode(tree)
     try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
     try markAskedFor(root.node)
   }
@@ -102,10 +103,7 @@ extension WriteContext {
     _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?, edges: [RecordEdge],
     commitNumber: UInt64? = nil
   ) throws {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(RecordHeader.byteCount + body.count)
-    RecordHeader.append(commitNumber: commitNumber ?? nextCommitNumber, body: body, to: &bytes)
-    bytes.append(contentsOf: body)
+    let bytes = RecordHeader.record(commitNumber: commitNumber ?? nextCommitNumber, body: body)
     try put(bytes.span, forKey: key.key.bytes.span, in: tables.records)
     let before = try stored.map { try RecordBody.edges(in: $0.span) } ?? []
     try changeEdges(of: key, from: before, to: edges)
