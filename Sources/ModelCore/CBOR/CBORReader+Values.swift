@@ -1,0 +1,103 @@
+extension CBORReader {
+  /// Reads an item and returns its bytes, which live as long as those given to the reader.
+  package mutating func item() throws(CBORError) -> UnsafeRawBufferPointer {
+    let first = unsafe position
+    try skip()
+    // `skip` has moved from `first` to a later byte of the same block.
+    return unsafe UnsafeRawBufferPointer(start: first, count: position - first)
+  }
+
+  /// Reads the head of an array.
+  ///
+  /// - Returns: How many elements follow.
+  package mutating func arrayHead() throws(CBORError) -> Int { try count(.array) }
+
+  /// Reads the head of a map.
+  ///
+  /// - Returns: How many pairs of key and value follow.
+  package mutating func mapHead() throws(CBORError) -> Int { try count(.map) }
+
+  /// Reads a tag; the item it says something about follows.
+  package mutating func tag() throws(CBORError) -> UInt64 {
+    UInt64(try expect(.tag).argument)
+  }
+
+  /// Reads the tag if it comes next.
+  package mutating func take(tag: UInt64) throws(CBORError) -> Bool {
+    let head = try peek()
+    guard head.major == .tag, head.argument == tag else { return false }
+    advance(by: 1 + head.argumentByteCount)
+    return true
+  }
+
+  /// Reads null if it comes next.
+  package mutating func takeNull() throws(CBORError) -> Bool {
+    guard try peek().isNull else { return false }
+    advance(by: 1)
+    return true
+  }
+
+  /// Reads an integer that fits `UInt64`.
+  package mutating func unsigned() throws(CBORError) -> UInt64 {
+    try expect(.unsigned).argument
+  }
+
+  /// Reads the bytes of a text, not checked to be UTF-8.
+  package mutating func textBytes() throws(CBORError) -> UnsafeRawBufferPointer {
+    unsafe bytes(of: try expect(.text))
+  }
+
+  /// Reads a text.
+  package mutating func text() throws(CBORError) -> String {
+    let before = self
+    let bytes = unsafe try textBytes()
+    guard let text = unsafe String(utf8: bytes) else { throw before.error(.badText) }
+    return text
+  }
+
+  /// Reads the contents of a byte string.
+  package mutating func byteString() throws(CBORError) -> UnsafeRawBufferPointer {
+    unsafe bytes(of: try expect(.bytes))
+  }
+
+  /// Reads the contents of a text or byte string whose head has been read.
+  package mutating func bytes(of head: CBORHead) -> UnsafeRawBufferPointer {
+    precondition(head.major == .text || head.major == .bytes, "no bytes follow \(head.major)")
+    // `head()` has checked that the bytes are there.
+    let contents = unsafe UnsafeRawBufferPointer(start: position, count: Int(head.argument))
+    advance(by: contents.count)
+    return unsafe contents
+  }
+
+  /// Reads what follows a reference's tag.
+  package mutating func reference() throws(CBORError) -> RecordReference {
+    let before = self
+    guard try arrayHead() == 2 else { throw before.error(.wrongKind) }
+    let node = try unsigned()
+    guard let type = UInt32(exactly: try unsigned()) else {
+      throw before.error(.numberOutOfRange)
+    }
+    return RecordReference(node: node, type: type)
+  }
+
+  private mutating func count(_ major: CBORHead.Major) throws(CBORError) -> Int {
+    Int(try expect(major).argument)
+  }
+
+  private mutating func expect(_ major: CBORHead.Major) throws(CBORError) -> CBORHead {
+    let before = self
+    let head = try head()
+    guard head.major == major else { throw before.error(.wrongKind) }
+    return head
+  }
+}
+
+extension String {
+  /// The text that the bytes spell; `nil` if they are not UTF-8.
+  init?(utf8 bytes: UnsafeRawBufferPointer) {
+    // The bytes are initialized, and trivial types may be viewed as one another.
+    let codeUnits = unsafe bytes.assumingMemoryBound(to: UInt8.self)
+    guard let text = unsafe String(validating: codeUnits, as: UTF8.self) else { return nil }
+    self = text
+  }
+}

@@ -1,0 +1,124 @@
+/// Reads CBOR items one after another from bytes it does not own.
+///
+/// Every length is checked against the bytes that are left before anything is done with it, nothing
+/// recurses, and nothing is allocated but the texts asked for: so arbitrary bytes cost at most time
+/// linear in their number. Items of indefinite length are refused, for no record holds one; heads
+/// longer than need be are read (``CBORHead/isShortest`` tells them).
+///
+/// - Note: The bytes must outlive the reader. One thread at a time.
+@safe package struct CBORReader {
+  /// The next byte to read.
+  package private(set) var position: UnsafeRawPointer
+  /// Behind the last byte.
+  package let end: UnsafeRawPointer
+  private let start: UnsafeRawPointer
+
+  package init(_ bytes: UnsafeRawBufferPointer) {
+    // An empty buffer may have no address; any will do, for nothing is read from it.
+    let address = unsafe bytes.baseAddress ?? Self.nowhere
+    unsafe self.init(start: address, end: address + bytes.count)
+  }
+
+  /// Reads from `start` up to `end`, both in or behind one block of bytes.
+  init(start: UnsafeRawPointer, end: UnsafeRawPointer) {
+    unsafe self.start = start
+    unsafe position = start
+    unsafe self.end = end
+  }
+
+  /// An address for empty bytes; one byte that is never read or freed.
+  private nonisolated(unsafe) static let nowhere = UnsafeRawPointer(
+    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+
+  /// How many bytes are left.
+  package var remaining: Int { unsafe end - position }
+
+  /// How many bytes have been read.
+  package var offset: Int { unsafe position - start }
+
+  /// Whether all bytes have been read.
+  package var isAtEnd: Bool { unsafe position >= end }
+
+  /// Checks that all bytes have been read.
+  package func finish() throws(CBORError) {
+    guard isAtEnd else { throw error(.trailingBytes) }
+  }
+
+  /// An error at the next byte.
+  package func error(_ code: CBORError.Code) -> CBORError { CBORError(code, offset: offset) }
+
+  /// Reads the head of the next item.
+  ///
+  /// For texts and byte strings the length has been checked: the bytes are there. For arrays and maps
+  /// the count has: there is at least one byte for each element, key and value.
+  package mutating func head() throws(CBORError) -> CBORHead {
+    guard remaining >= 1 else { throw error(.endOfBytes) }
+    // Loads are in bounds: `remaining` is checked before each; CBOR has no alignment.
+    let first = unsafe position.load(as: UInt8.self)
+    guard let major = CBORHead.Major(rawValue: first >> 5) else {
+      preconditionFailure("three bits name one of eight majors")
+    }
+    let information = first & 0x1F
+    var argument = UInt64(information)
+    var length = 1
+    if information >= 24 {
+      guard information <= 27 else {
+        throw error(
+          information == 31 && major != .unsigned && major != .negative && major != .tag
+            ? .indefiniteLength : .badHead)
+      }
+      length += 1 << (Int(information) - 24)
+      guard remaining >= length else { throw error(.endOfBytes) }
+      argument = unsafe Self.argument(at: position + 1, information: information)
+    }
+    switch major {
+    case .text, .bytes, .array:
+      guard argument <= UInt64(remaining - length) else { throw error(.endOfBytes) }
+    case .map:
+      guard argument <= UInt64(remaining - length) / 2 else { throw error(.endOfBytes) }
+    case .simple where information == 24 && argument < 32: throw error(.badHead)
+    default: break
+    }
+    unsafe position += length
+    return CBORHead(major: major, information: information, argument: argument)
+  }
+
+  private static func argument(at address: UnsafeRawPointer, information: UInt8) -> UInt64 {
+    // The caller has checked that the argument's bytes are there.
+    switch information {
+    case 24: UInt64(unsafe address.load(as: UInt8.self))
+    case 25: UInt64(unsafe UInt16(bigEndian: address.loadUnaligned(as: UInt16.self)))
+    case 26: UInt64(unsafe UInt32(bigEndian: address.loadUnaligned(as: UInt32.self)))
+    default: unsafe UInt64(bigEndian: address.loadUnaligned(as: UInt64.self))
+    }
+  }
+
+  /// Moves over bytes that have been checked to be there.
+  mutating func advance(by count: Int) { unsafe position += count }
+
+  /// Reads the next item's head and leaves the reader before it.
+  package func peek() throws(CBORError) -> CBORHead {
+    var copy = self
+    return try copy.head()
+  }
+
+  /// Moves behind the next item, whatever it holds.
+  ///
+  /// - Complexity: O(*n*) in the heads inside the item.
+  package mutating func skip() throws(CBORError) {
+    // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
+    // have been checked against the bytes left.
+    var items = 1
+    while items > 0 {
+      items -= 1
+      let head = try head()
+      switch head.major {
+      case .unsigned, .negative, .simple: break
+      case .bytes, .text: advance(by: Int(head.argument))
+      case .array: items += Int(head.argument)
+      case .map: items += 2 * Int(head.argument)
+      case .tag: items += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/// Appends CBOR items to bytes it owns, each in its one deterministic form.
+///
+/// Heads are shortest, lengths definite, floats the shortest that keep their bits: RFC 8949, section
+/// 4.2.1. The order of map keys is the caller's duty. The bytes stay allocated after
+/// ``removeAll()``, so a writer that is used again allocates nothing.
+///
+/// - Note: One thread at a time.
+@safe package struct CBORWriter: ~Copyable {
+  /// The first bytes, `count` of them initialized; owned by this value and freed by its `deinit`.
+  private(set) var base: UnsafeMutableRawPointer
+  private var capacity: Int
+  /// How many bytes there are.
+  package private(set) var count = 0
+
+  package init(minimumCapacity: Int = 256) {
+    capacity = max(minimumCapacity, 16)
+    unsafe base = .allocate(byteCount: capacity, alignment: 8)
+  }
+
+  deinit { unsafe base.deallocate() }
+
+  /// A copy of the bytes.
+  package var bytes: [UInt8] { unsafe [UInt8](buffer) }
+
+  /// The bytes, valid until the next change.
+  package var buffer: UnsafeRawBufferPointer {
+    // The first `count` bytes are initialized.
+    unsafe UnsafeRawBufferPointer(start: base, count: count)
+  }
+
+  /// Runs a closure on the bytes.
+  package borrowing func withUnsafeBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try unsafe body(buffer)
+  }
+
+  /// Forgets all bytes and keeps the room for them.
+  package mutating func removeAll() { count = 0 }
+
+  /// Forgets the bytes from `count` on.
+  package mutating func truncate(to count: Int) {
+    precondition(count <= self.count, "truncating \(self.count) bytes to \(count)")
+    self.count = count
+  }
+
+  /// Makes room for `added` more bytes and returns where they go; the caller writes all of them.
+  mutating func grow(by added: Int) -> UnsafeMutableRawPointer {
+    if capacity - count < added { reserve(added) }
+    let start = unsafe base + count
+    count += added
+    return unsafe start
+  }
+
+  @inline(never)
+  private mutating func reserve(_ added: Int) {
+    capacity = max(capacity * 2, count + added)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    // Both blocks have room for `count` bytes and are distinct.
+    unsafe larger.copyMemory(from: base, byteCount: count)
+    unsafe base.deallocate()
+    unsafe base = larger
+  }
+
+  /// Appends bytes that are CBOR already.
+  package mutating func append(raw bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress else { return }
+    // `grow` gives room for `bytes.count` bytes.
+    unsafe grow(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
+  }
+
+  /// Appends one byte.
+  mutating func append(byte: UInt8) {
+    unsafe grow(by: 1).storeBytes(of: byte, as: UInt8.self)
+  }
+
+  /// Puts a head before the bytes from `offset` on, which move up.
+  ///
+  /// - Complexity: O(*n*) in the bytes behind it.
+  package mutating func insertHead(_ major: CBORHead.Major, _ argument: UInt64, at offset: Int) {
+    precondition(offset <= count, "inserting at \(offset) into \(count) bytes")
+    let length = count - offset
+    let headLength = Self.headByteCount(argument)
+    _ = unsafe grow(by: headLength)
+    // There is room for `headLength` more bytes; `memmove` semantics allow the overlap.
+    unsafe (base + offset + headLength).copyMemory(from: base + offset, byteCount: length)
+    count = offset
+    append(head: major, argument)
+    count = offset + headLength + length
+  }
+
+  /// How many bytes a head with this argument has: 1, 2, 3, 5 or 9.
+  package static func headByteCount(_ argument: UInt64) -> Int {
+    switch argument {
+    case ..<24: 1
+    case ...0xFF: 2
+    case ...0xFFFF: 3
+    case ...0xFFFF_FFFF: 5
+    default: 9
+    }
+  }
+}

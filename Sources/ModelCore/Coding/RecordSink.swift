@@ -1,0 +1,22 @@
+/// Receives the nodes of a tree while it is encoded.
+package protocol RecordSink: AnyObject {
+  /// A node begins; its parents have begun before it.
+  ///
+  /// - Parameters:
+  ///   - value: The model itself.
+  ///   - identifier: Its identifier, not empty.
+  /// - Returns: The numbers that references to it carry.
+  /// - Throws: Anything, to refuse the tree.
+  func beginNode(_ value: any SimpleModel, identifier: String) throws -> RecordReference
+
+  /// The body of a node is complete; those of its children came before.
+  ///
+  /// - Parameters:
+  ///   - reference: What ``beginNode(_:identifier:)`` returned.
+  ///   - body: The record's bytes, valid during the call.
+  ///   - edges: One for each distinct child, sorted by child.
+  /// - Throws: Anything, to refuse the tree.
+  func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws
+}

@@ -1,0 +1,106 @@
+/// A type whose values can hold children: models, and optionals, lists and maps of them.
+///
+/// Key paths of a ``KeyPathModel`` lead to such values. There is no need to conform other types.
+public protocol ChildSlot {
+  /// Returns this value with every child in it replaced.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `nil` if what is around this value can't be without what was removed.
+  func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self?
+
+  /// Returns this value, an element of a list or map, with every child in it replaced.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `nil` if the element is removed.
+  func mapElement(_ transform: (any Model) -> (any Model)?) -> Self?
+
+  /// Calls a closure with every child in this value.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  func forEachInSlot(_ visit: (any Model) -> Void)
+}
+
+extension ChildSlot {
+  /// The same as ``mapSlot(_:)``.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `nil` if the element is removed.
+  public func mapElement(_ transform: (any Model) -> (any Model)?) -> Self? { mapSlot(transform) }
+}
+
+extension Model {
+  /// Replaces this model, which is the child.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
+  ///   replaces nothing.
+  /// - Returns: `nil` if it was removed.
+  public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
+    guard let replacement = transform(self) else { return nil }
+    return replacement as? Self ?? self
+  }
+
+  /// Calls a closure with this model.
+  ///
+  /// - Parameter visit: Called once.
+  public func forEachInSlot(_ visit: (any Model) -> Void) { visit(self) }
+}
+
+extension Optional: ChildSlot where Wrapped: ChildSlot {
+  /// Replaces the child, if there is one; a removed one becomes `nil`.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: Never the outer `nil`.
+  public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
+    .some(flatMap { $0.mapSlot(transform) })
+  }
+
+  /// Replaces the child, if there is one.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: The outer `nil` if the child was removed.
+  public func mapElement(_ transform: (any Model) -> (any Model)?) -> Self? {
+    guard let wrapped = self else { return .some(.none) }
+    return wrapped.mapElement(transform).map { .some($0) }
+  }
+
+  /// Calls a closure with the child, if there is one.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  public func forEachInSlot(_ visit: (any Model) -> Void) {
+    if let wrapped = self { wrapped.forEachInSlot(visit) }
+  }
+}
+
+extension Array: ChildSlot where Element: ChildSlot {
+  /// Replaces the children in the elements; an element that can't be without its child is removed.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: Never `nil`.
+  public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
+    compactMap { $0.mapElement(transform) }
+  }
+
+  /// Calls a closure with the children in the elements, in order.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  public func forEachInSlot(_ visit: (any Model) -> Void) {
+    for element in self { element.forEachInSlot(visit) }
+  }
+}
+
+extension Dictionary: ChildSlot where Key: Comparable, Value: ChildSlot {
+  /// Replaces the children in the values; an entry that can't be without its child is removed.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: Never `nil`.
+  public func mapSlot(_ transform: (any Model) -> (any Model)?) -> Self? {
+    compactMapValues { $0.mapElement(transform) }
+  }
+
+  /// Calls a closure with the children in the values, in the order of the keys.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  public func forEachInSlot(_ visit: (any Model) -> Void) {
+    for entry in sorted(by: { $0.key < $1.key }) { entry.value.forEachInSlot(visit) }
+  }
+}

@@ -1,0 +1,82 @@
+/// A model that can't be stored, or a record that can't be read as the model asked for.
+public struct ModelError: Error {
+  /// The kind of failure.
+  ///
+  /// Match on this; the set may grow.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name of the failure.
+    public let rawValue: String
+
+    /// Makes a code from its name.
+    ///
+    /// - Parameter rawValue: The name of the failure.
+    public init(rawValue: String) { self.rawValue = rawValue }
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// The identifier of the node it is about; `nil` if there is none or it is not known.
+  public internal(set) var identifier: String?
+  /// The name of the model type it is about, if known.
+  public internal(set) var typeName: String?
+  /// What is wrong, for people.
+  public let reason: String
+  /// What was thrown by the model's own coding, if this error only says where.
+  public let underlying: (any Error)?
+
+  /// The keys and indexes from the record that was asked for to the value it is about.
+  private(set) var path: [String] = []
+  /// How many of them lead to the node that ``identifier`` names.
+  private var nodeDepth = 0
+
+  package init(
+    _ code: Code, identifier: String? = nil, typeName: String? = nil, reason: String,
+    underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.identifier = identifier
+    self.typeName = typeName
+    self.reason = reason
+    self.underlying = underlying
+  }
+
+  /// Which field of the node it is about, as in `author.emails[2]`; `nil` if it is about all of it.
+  public var field: String? {
+    let own = path.dropFirst(nodeDepth)
+    return own.isEmpty ? nil : Self.joined(own)
+  }
+
+  /// The field of the record that was asked for in which it happened, however deep inside.
+  package var topField: String? { path.first }
+
+  /// A kept `Decoder`, or a container of one, was used after the model had been made.
+  package static var snapshotEnded: ModelError {
+    ModelError(
+      .snapshotEnded,
+      reason: "a decoder was kept and used after the snapshot it read from had ended")
+  }
+
+  /// The same error with the node it is about, where that is not known yet.
+  package func about(identifier: String, typeName: String) -> ModelError {
+    guard self.identifier == nil else { return self }
+    var error = self
+    error.identifier = identifier
+    error.typeName = typeName
+    return error
+  }
+
+  /// The same error inside a field.
+  func inside(_ key: String) -> ModelError {
+    var error = self
+    error.path.insert(key, at: 0)
+    if identifier != nil { error.nodeDepth += 1 }
+    return error
+  }
+
+  /// Joins keys by dots; indexes are in brackets already.
+  private static func joined(_ path: ArraySlice<String>) -> String {
+    path.dropFirst().reduce(into: path.first ?? "") { text, key in
+      text += key.hasPrefix("[") ? key : ".\(key)"
+    }
+  }
+}
