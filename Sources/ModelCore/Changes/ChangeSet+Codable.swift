@@ -13,10 +13,10 @@ extension ChangeSet: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(
       commitNumber: container.decode(UInt64.self, forKey: .commitNumber),
-      updated: container.decode(Set<String>.self, forKey: .updated),
-      inserted: container.decode(Set<String>.self, forKey: .inserted),
-      deleted: container.decode(Set<String>.self, forKey: .deleted),
-      collections: container.decode([String: CollectionChange].self, forKey: .collections),
+      updated: container.decode([String].self, forKey: .updated),
+      inserted: container.decode([String].self, forKey: .inserted),
+      deleted: container.decode([String].self, forKey: .deleted),
+      collections: container.decode([CollectionUpdate].self, forKey: .collections),
       author: container.decodeIfPresent(String.self, forKey: .author),
       date: container.decode(Date.self, forKey: .date))
   }

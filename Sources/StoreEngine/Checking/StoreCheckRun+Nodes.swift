@@ -103,10 +103,10 @@ extension StoreCheckRun {
       }
       let key = ParentKey(child: child, parent: parent)
       let stored = try reader.snapshot.bytes(forKey: key.bytes.span, in: reader.tables.parents)
-      if stored.map({ $0.count == 1 && $0[0] == kinds.rawValue }) != true {
-        try note(name, "its edge to \(row.identifier) is missing or wrong in the dependency index")
-      } else {
+      if let stored, stored.count == 1, stored[0] == kinds.rawValue {
         count { $0.edgeCount += 1 }
+      } else {
+        try note(name, "its edge to \(row.identifier) is missing or wrong in the dependency index")
       }
     }
   }

@@ -1,4 +1,4 @@
-public import LMDB
+import LMDB
 public import ModelCore
 
 /// One committed version of a store, or the present state of a write transaction.
@@ -85,18 +85,5 @@ extension SnapshotSource {
   func model<M: SimpleModel & Decodable>(_ node: UInt64, as type: M.Type) throws -> M {
     let body = try unsafe body(of: RecordReference(node: node, type: 0), as: type)
     return try unsafe RecordDecoder(source: self).decode(type, from: body)
-  }
-}
-
-extension Array where Element == UInt8 {
-  /// Copies bytes out of a snapshot.
-  init(copying bytes: Span<UInt8>) {
-    self.init(unsafeUninitializedCapacity: bytes.count) { buffer, count in
-      // The buffer has room for `bytes.count` bytes, which are trivial.
-      unsafe bytes.withUnsafeBufferPointer { source in
-        _ = unsafe buffer.initialize(from: source)
-      }
-      count = bytes.count
-    }
   }
 }

@@ -6,7 +6,7 @@ import ModelCore
 /// A `Decoder` can't be non-escaping, so a model may keep one: after ``end()`` this source refuses,
 /// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath.
 final class SnapshotSource: RecordSource {
-  private unsafe let handle: UnsafeSnapshotHandle
+  private let handle: UnsafeSnapshotHandle
   private let tables: StoreTables
   private let directory: TypeDirectory
   private let pending: WriteContext?
@@ -15,7 +15,7 @@ final class SnapshotSource: RecordSource {
   private var numbers: [(type: ObjectIdentifier, number: UInt32?)] = []
 
   init(_ reader: borrowing StoreReader) {
-    unsafe handle = reader.snapshot.unsafeHandle
+    handle = reader.snapshot.unsafeHandle
     tables = reader.tables
     directory = reader.directory
     pending = reader.pending
@@ -36,7 +36,7 @@ final class SnapshotSource: RecordSource {
       throw StoreError.damaged(
         "node \(reference.node)", "a record refers to it but it has no record")
     }
-    return unsafe body.withUnsafeBufferPointer { unsafe UnsafeRawBufferPointer($0) }
+    return unsafe body.withUnsafeBufferPointer { UnsafeRawBufferPointer($0) }
   }
 
   func identifier(of reference: RecordReference) -> String? {
@@ -58,7 +58,7 @@ final class SnapshotSource: RecordSource {
     let typeName = try directory.name(ofTypeNumber: key.type, in: reader)
     return unsafe TreeRecord(
       identifier: identifier, typeName: typeName,
-      body: body.withUnsafeBufferPointer { unsafe UnsafeRawBufferPointer($0) })
+      body: body.withUnsafeBufferPointer { UnsafeRawBufferPointer($0) })
   }
 
   private func number(

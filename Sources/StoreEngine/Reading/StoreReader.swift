@@ -26,7 +26,8 @@ extension StoreReader {
   var isCommitted: Bool { pending == nil }
 
   func state(path: String) throws -> StoreState? {
-    guard let bytes = try snapshot.bytes(forKey: StoreState.key.span, in: tables.meta) else {
+    let key = StoreState.key
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
       return nil
     }
     return try StoreState(bytes, path: path)

@@ -78,11 +78,12 @@ extension ModelStore {
     guard isEmpty else {
       throw StoreError(.notAStore, core.path, "has tables but no state row: it is no Pando store")
     }
+    let key = StoreState.key
     try core.environment.write { transaction in
       let bytes = StoreState(storeIdentifier: core.newStoreIdentifier).bytes
       // Another process may have been first.
       _ = try transaction.insert(
-        bytes.span, forKey: StoreState.key.span, in: core.tables.meta)
+        bytes.span, forKey: key.span, in: core.tables.meta)
     }
   }
 }

@@ -1,4 +1,4 @@
-public import LMDB
+import LMDB
 
 extension ModelStore {
   /// Reads one committed version.

@@ -1,4 +1,4 @@
-public import LMDB
+import LMDB
 import Foundation
 
 /// The size and the state of a store at one moment.

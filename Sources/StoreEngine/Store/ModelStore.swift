@@ -1,5 +1,5 @@
-public import LMDB
-public import ModelCore
+import LMDB
+import ModelCore
 import Foundation
 
 /// A store of model trees in one directory: records, dependency index, collections and change log.

@@ -25,7 +25,7 @@ final class StoreCore: Sendable {
     self.environment = environment
     self.configuration = configuration
     tables = try StoreTables(environment, create: !configuration.isReadOnly)
-    newStoreIdentifier = withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
+    newStoreIdentifier = unsafe withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
     var merging: [String: any (Model & Codable).Type] = [:]
     for type in configuration.models {
       let name = try directory.name(of: type)

@@ -14,6 +14,11 @@ struct ChangeRecorder {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && collections.isEmpty
   }
 
+  var collectionUpdates: [CollectionUpdate] {
+    collections.sorted { $0.key < $1.key }
+      .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
+  }
+
   mutating func insert(_ identifier: String) {
     let identifier = ByteString(identifier)
     if deleted.remove(identifier) != nil {

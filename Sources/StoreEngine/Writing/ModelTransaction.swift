@@ -1,4 +1,4 @@
-public import LMDB
+import LMDB
 public import ModelCore
 
 /// One write of a store: everything done through it is committed, or nothing.
@@ -17,11 +17,8 @@ public struct ModelTransaction: ~Copyable {
     @_lifetime(borrow self)
     get {
       // The LMDB transaction lives as long as this value, which the borrow keeps from changing.
-      let reader = unsafe StoreReader(
-        work.transaction.pointee.snapshot, tables: work.tables, directory: work.directory,
-        pending: work)
-      return unsafe _overrideLifetime(
-        ModelSnapshot(reader, path: work.core.path), borrowing: self)
+      let snapshot = ModelSnapshot(work.reader, path: work.core.path)
+      return unsafe _overrideLifetime(snapshot, borrowing: self)
     }
   }
 

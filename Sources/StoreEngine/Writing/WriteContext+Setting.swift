@@ -95,7 +95,10 @@ extension WriteContext {
 
   /// A copy of the body of a stored record.
   func storedBody(of key: RecordKey) throws -> [UInt8]? {
-    try reading { reader in try reader.body(of: key).map { Array(copying: $0) } }
+    try reading { reader in
+      guard let body = try reader.body(of: key) else { return nil }
+      return Array(copying: body)
+    }
   }
 
   /// Writes a record and corrects the dependency index by the difference of its edges.

@@ -5,7 +5,7 @@ import ModelCore
 ///
 /// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
 /// the face that users see. Writer thread only.
-final class WriteContext {
+@safe final class WriteContext {
   /// What a nested transaction that throws puts back.
   struct State {
     var counters: StoreState
@@ -19,7 +19,7 @@ final class WriteContext {
 
   /// Valid while the closure that the environment runs for this flush has not returned; replaced
   /// while a nested transaction runs.
-  private(set) unsafe var transaction: UnsafeMutablePointer<WriteTransaction>
+  private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
   let core: StoreCore
   var state: State
   /// The counters as they were read when the flush began.
@@ -32,17 +32,29 @@ final class WriteContext {
     unsafe self.transaction = unsafe transaction
     self.core = core
     let reader = unsafe StoreReader(
-      transaction.pointee.snapshot, tables: core.tables, directory: core.directory, pending: nil)
+      Snapshot(unsafeHandle: transaction.pointee.snapshot.unsafeHandle), tables: core.tables,
+      directory: core.directory, pending: nil)
     let counters = try reader.state(path: core.path)
     countersAtStart = counters
     state = State(counters: counters ?? StoreState(storeIdentifier: core.newStoreIdentifier))
   }
 
+  /// A reader of the present state, good until the next change.
+  ///
+  /// Whoever calls this answers for that; ``reading(_:)`` and the borrow in
+  /// ``ModelTransaction/snapshot`` do.
+  var reader: StoreReader {
+    @_lifetime(borrow self)
+    get {
+      let snapshot = unsafe Snapshot(unsafeHandle: transaction.pointee.snapshot.unsafeHandle)
+      let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: self)
+      return unsafe _overrideLifetime(reader, borrowing: self)
+    }
+  }
+
   /// Runs a closure with a reader of the present state.
   func reading<Result>(_ body: (borrowing StoreReader) throws -> Result) rethrows -> Result {
-    let reader = unsafe StoreReader(
-      transaction.pointee.snapshot, tables: tables, directory: directory, pending: self)
-    return try body(reader)
+    try body(reader)
   }
 
   func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
@@ -153,12 +165,13 @@ extension WriteContext {
     let number = nextCommitNumber
     let changes = state.changes
     let changeSet = ChangeSet(
-      commitNumber: number, updated: changes.updated, inserted: changes.inserted,
-      deleted: changes.deleted, collections: changes.collections, author: core.author,
-      date: core.now(), context: context)
+      commitNumber: number, updated: changes.updated.sortedTexts,
+      inserted: changes.inserted.sortedTexts, deleted: changes.deleted.sortedTexts,
+      collections: changes.collectionUpdates, author: core.author, date: core.now(),
+      context: context)
     let key = IntegerKey(number)
-    try put(
-      ChangeLog.encode(changeSet).span, forKey: key.bytes.span, in: tables.changes)
+    let bytes = try ChangeLog.encode(changeSet)
+    try put(bytes.span, forKey: key.bytes.span, in: tables.changes)
     state.counters.commitNumber = number
     try trimChangeLog()
     return changeSet
@@ -180,7 +193,8 @@ extension WriteContext {
       try put(row.bytes.span, forKey: Array(name.text.utf8).span, in: tables.types)
     }
     if state.counters != countersAtStart {
-      try put(state.counters.bytes.span, forKey: StoreState.key.span, in: tables.meta)
+      let bytes = state.counters.bytes
+      try put(bytes.span, forKey: StoreState.key.span, in: tables.meta)
     }
   }
 }
