@@ -52,7 +52,7 @@ struct RecordPruner: ~Escapable {
 
   /// Copies the next item.
   mutating func copy(depth: Int) throws(ModelError) -> Fate {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let start = cursor.position
     let head = try cursor.head()
     switch head.major {

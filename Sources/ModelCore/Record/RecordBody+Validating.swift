@@ -30,7 +30,7 @@ struct RecordValidator: ~Escapable {
   ///
   /// - Returns: Whether it holds a reference.
   mutating func check(_ place: RecordPlace, depth: Int) throws(ModelError) -> Bool {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let head = try shortHead()
     switch head.major {
     case 2:

@@ -4,6 +4,13 @@
 /// no record body throws ``ModelError`` with the code `invalidRecord` or `nestingTooDeep`, and
 /// memory stays within a small multiple of the body's size.
 package enum RecordBody {
+  /// How many levels of arrays, maps, tags and nodes a body or a tree of bodies may have.
+  ///
+  /// What is deeper is refused before it can exhaust a thread's stack: walking this many levels
+  /// takes less than 512 KiB, which is the least a thread has where Pando runs, also in a debug
+  /// build.
+  package static var maximumNestingDepth: Int { 128 }
+
   /// Returns the children a body refers to.
   ///
   /// - Parameter body: A record body; read during the call only.
@@ -17,28 +24,9 @@ package enum RecordBody {
     var scanner = RecordEdgeScanner(RecordCursor(unsafe Span(_unsafeBytes: body)))
     try scanner.scan(.root, depth: 0)
     guard scanner.cursor.isAtEnd else { throw scanner.cursor.damaged("more than one item") }
-    return RecordEdge.distinct(scanner.edges)
-  }
-}
-
-extension RecordEdge {
-  /// Sorts edges by node and type number, and makes one of all that lead to the same child.
-  package static func distinct(_ edges: [RecordEdge]) -> [RecordEdge] {
-    guard edges.count > 1 else { return edges }
-    let sorted = edges.sorted { left, right in
-      (left.child.node, left.child.type) < (right.child.node, right.child.type)
-    }
-    var result: [RecordEdge] = []
-    result.reserveCapacity(sorted.count)
-    for edge in sorted {
-      if let last = result.last, last.child == edge.child {
-        let kinds = last.kinds.union(edge.kinds)
-        result[result.count - 1] = RecordEdge(child: edge.child, kinds: kinds)
-      } else {
-        result.append(edge)
-      }
-    }
-    return result
+    var edges = scanner.edges
+    edges.normalize()
+    return edges
   }
 }
 
@@ -53,7 +41,7 @@ struct RecordEdgeScanner: ~Escapable {
   }
 
   mutating func scan(_ place: RecordPlace, depth: Int) throws(ModelError) {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let head = try cursor.head()
     switch head.major {
     case 2, 3:

@@ -123,12 +123,12 @@ struct RecordCursor: ~Escapable {
 
   /// The error for bytes that are no record.
   func damaged(_ reason: String) -> ModelError {
-    ModelError(code: .invalidRecord, reason: "\(reason) (at byte \(position))")
+    ModelError(.invalidRecord, reason: "\(reason) (at byte \(position))")
   }
 
   static var tooDeep: ModelError {
     ModelError(
-      code: .nestingTooDeep,
-      reason: "nested deeper than \(RecordLimits.maximumNestingDepth) levels")
+      .nestingTooDeep,
+      reason: "nested deeper than \(RecordBody.maximumNestingDepth) levels")
   }
 }

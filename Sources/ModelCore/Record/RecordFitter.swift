@@ -17,7 +17,7 @@ struct RecordFitter: ~Escapable {
   mutating func write(
     _ place: RecordPlace, shape: RecordShape?, depth: Int
   ) throws(ModelError) -> Bool {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let start = cursor.position
     let head = try cursor.head()
     switch head.major {

@@ -22,7 +22,7 @@ struct RecordShape {
   mutating func absorb(
     _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
   ) throws(ModelError) -> Bool {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let head = try cursor.head()
     switch head.major {
     case 2, 3:

@@ -4,7 +4,7 @@ extension TreeDecoder {
     _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int, level: Int,
     _ resolve: Resolver
   ) throws -> Decoded {
-    guard level <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard level <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     let head = try cursor.head()
     switch head.major {
     case 4:
@@ -103,7 +103,7 @@ extension TreeDecoder {
     var result = Decoded(value: .null)
     for _ in 0..<count {
       let key = try item(&cursor, .element, depth: 0, level: level + 1) { _ in
-        throw ModelError(code: .invalidRecord, reason: "the key of a map is a reference")
+        throw ModelError(.invalidRecord, reason: "the key of a map is a reference")
       }
       let decoded = try item(&cursor, place, depth: depth, level: level + 1, resolve)
       result.add(decoded)

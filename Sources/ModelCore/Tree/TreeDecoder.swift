@@ -32,7 +32,7 @@ package struct TreeDecoder {
   ///   - resolve: Finds the records of children, also of those that stay references.
   /// - Returns: The value, in canonical form.
   /// - Throws: ``ModelError`` when the bytes are no record body, or when the tree is nested deeper
-  ///   than `RecordLimits.maximumNestingDepth`; or what `resolve` throws.
+  ///   than `RecordBody.maximumNestingDepth`; or what `resolve` throws.
   package mutating func value(
     of body: UnsafeRawBufferPointer, depth: Int = .max, resolve: Resolver
   ) throws -> TreeValue {
@@ -71,7 +71,7 @@ package struct TreeDecoder {
   ) throws -> Decoded {
     let key = Key(reference: reference, depth: depth)
     if let known = nodes[key] {
-      guard level + known.height <= RecordLimits.maximumNestingDepth else {
+      guard level + known.height <= RecordBody.maximumNestingDepth else {
         throw RecordCursor.tooDeep
       }
       return known
@@ -81,8 +81,8 @@ package struct TreeDecoder {
     if let body = unsafe record.body {
       do {
         decoded = unsafe try value(of: body, depth: depth, level: level, resolve)
-      } catch let error as ModelError where error.identifier == nil {
-        throw error.inNode(record.identifier, typeName: record.typeName)
+      } catch let error as ModelError {
+        throw error.about(identifier: record.identifier, typeName: record.typeName)
       }
       let node = TreeNode(record.identifier, type: record.typeName, fields: decoded.value)
       decoded.value = .node(node)

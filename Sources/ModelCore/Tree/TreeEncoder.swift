@@ -33,7 +33,8 @@ package struct TreeEncoder: ~Copyable {
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
     var record = TreeRecordWriter()
     _ = try write(value, .root, to: &record, depth: 0)
-    return (record.output, RecordEdge.distinct(record.edges))
+    record.edges.normalize()
+    return (record.output, record.edges)
   }
 
   private mutating func encode(_ node: TreeNode, depth: Int) throws -> RecordReference {
@@ -43,11 +44,12 @@ package struct TreeEncoder: ~Copyable {
     var record = TreeRecordWriter()
     do {
       _ = try write(node.fields, .root, to: &record, depth: depth)
-    } catch let error as ModelError where error.identifier == nil {
-      throw error.inNode(node.identifier, typeName: node.typeName)
+    } catch let error as ModelError {
+      throw error.about(identifier: node.identifier, typeName: node.typeName)
     }
     openIdentifiers.removeLast()
-    let edges = RecordEdge.distinct(record.edges)
+    record.edges.normalize()
+    let edges = record.edges
     // The sink reads the body during the call only.
     unsafe try record.output.withUnsafeBytes { body in
       unsafe try sink.endNode(reference, body: body, edges: edges)
@@ -58,11 +60,11 @@ package struct TreeEncoder: ~Copyable {
   private func check(_ identifier: String, typeName: String) throws(ModelError) {
     guard !identifier.isEmpty else {
       throw ModelError(
-        code: .emptyIdentifier, typeName: typeName, reason: "a node has an empty identifier")
+        .emptyIdentifier, typeName: typeName, reason: "a node has an empty identifier")
     }
     guard !openIdentifiers.contains(where: { $0.hasSameBytes(as: identifier) }) else {
       throw ModelError(
-        code: .cyclicModel, identifier: identifier, typeName: typeName,
+        .cyclicModel, identifier: identifier, typeName: typeName,
         reason: "the node is inside of itself")
     }
   }
@@ -73,7 +75,7 @@ package struct TreeEncoder: ~Copyable {
   private mutating func write(
     _ value: TreeValue, _ place: RecordPlace, to record: inout TreeRecordWriter, depth: Int
   ) throws -> Bool {
-    guard depth <= RecordLimits.maximumNestingDepth else { throw RecordCursor.tooDeep }
+    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
     var value = value
     var isRequired = false
     while case .required(let inner) = value {
@@ -140,13 +142,13 @@ package struct TreeEncoder: ~Copyable {
     for (key, value) in entries {
       var keyRecord = TreeRecordWriter()
       guard try !write(key, .element, to: &keyRecord, depth: depth + 1) else {
-        throw ModelError(code: .typeMismatch, reason: "the key of an entry holds a node")
+        throw ModelError(.typeMismatch, reason: "the key of an entry holds a node")
       }
       encoded.append((keyRecord.output, value))
     }
     encoded.sort { $0.key.lexicographicallyPrecedes($1.key) }
     for (first, second) in zip(encoded, encoded.dropFirst()) where first.key == second.key {
-      throw ModelError(code: .typeMismatch, reason: "two entries have the same key")
+      throw ModelError(.typeMismatch, reason: "two entries have the same key")
     }
     let start = record.output.count
     var hasReference = false
@@ -163,15 +165,14 @@ package struct TreeEncoder: ~Copyable {
     _ tag: UInt64, _ value: TreeValue, to record: inout TreeRecordWriter, depth: Int
   ) throws {
     guard !RecordTag.isPrivate(tag) else {
-      throw ModelError(
-        code: .typeMismatch, reason: "the tag \(tag) is one that records use themselves")
+      throw ModelError(.typeMismatch, reason: "the tag \(tag) is one that records use themselves")
     }
     if case .bytes(let bytes) = value, tag == 2 || tag == 3 {
       return record.append(bigInteger: bytes, tag: tag)
     }
     record.output.appendHead(major: 6, tag)
     guard try !write(value, .element, to: &record, depth: depth + 1) else {
-      throw ModelError(code: .typeMismatch, reason: "a value with the tag \(tag) holds a node")
+      throw ModelError(.typeMismatch, reason: "a value with the tag \(tag) holds a node")
     }
   }
 }

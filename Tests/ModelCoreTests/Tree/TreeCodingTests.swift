@@ -162,7 +162,7 @@ import Testing
 
   @Test func `nesting beyond the limit is an error on the smallest stack`() throws {
     try onSmallStack {
-      let limit = RecordLimits.maximumNestingDepth
+      let limit = RecordBody.maximumNestingDepth
       for make in [
         { TreeValue.array([$0]) }, { .object(["a": $0]) }, { .entries(["a": $0]) },
         { .required(.object(["a": .required($0)])) },
@@ -191,7 +191,7 @@ import Testing
     try onSmallStack {
       let records = TreeRecords()
       var reference = try records.encode(TreeNode("n0", type: "T"))
-      for index in 1...(2 * RecordLimits.maximumNestingDepth) {
+      for index in 1...(2 * RecordBody.maximumNestingDepth) {
         let below = TreeValue.reference(identifier: "n\(index - 1)", typeName: "T")
         reference = try records.encode(TreeNode("n\(index)", type: "T", fields: ["x": below]))
       }
