@@ -50,6 +50,10 @@ let package = Package(
     .executableTarget(
       name: "LMDBReadAll", dependencies: ["CLMDB"], path: "Tests/LMDBReadAll",
       swiftSettings: languageSettings),
+    .target(name: "CFaults", path: "Tests/CFaults"),
+    .executableTarget(
+      name: "LMDBTestProcess", dependencies: ["LMDB", "CFaults"], path: "Tests/LMDBTestProcess",
+      swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
       dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations", "LMDBReadAll"],

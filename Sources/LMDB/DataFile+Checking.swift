@@ -6,23 +6,19 @@ extension DataFile {
   /// An empty file is a new one. While another process makes the file it may be seen half made, so
   /// a file that looks wrong is looked at again.
   ///
+  /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
   /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
-  func checkHeader(path: String, isReadOnly: Bool) throws(LMDBError) {
-    for attempt in 0..<10 {
-      let problem: LMDBError
-      do {
-        return try checkHeaderOnce(path: path, isReadOnly: isReadOnly)
-      } catch {
-        problem = error
-      }
-      if attempt == 9 { throw problem }
+  func checkHeader(path: String, isReadOnly: Bool) throws(LMDBError) -> Int {
+    for _ in 0..<9 {
+      if let size = try? checkHeaderOnce(path: path, isReadOnly: isReadOnly) { return size }
       usleep(1000)
     }
+    return try checkHeaderOnce(path: path, isReadOnly: isReadOnly)
   }
 
-  private func checkHeaderOnce(path: String, isReadOnly: Bool) throws(LMDBError) {
+  private func checkHeaderOnce(path: String, isReadOnly: Bool) throws(LMDBError) -> Int {
     let size = try sizeInBytes()
-    if size == 0, !isReadOnly { return }
+    if size == 0, !isReadOnly { return 0 }
     let first = try MetaPage(try read(MetaPage.byteCount, at: 0), path: path)
     let second = try MetaPage(
       try read(MetaPage.byteCount, at: first.pageSizeInBytes), path: path)
@@ -35,6 +31,7 @@ extension DataFile {
           detail: "\(path) has \(size) bytes, page \(root) lies beyond them")
       }
     }
+    return Int(newest.mapSizeInBytes)
   }
 }
 

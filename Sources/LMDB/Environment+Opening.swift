@@ -7,9 +7,9 @@ extension Environment {
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw .system("mkdir", path) }
   }
 
-  /// Opens LMDB's environment.
+  /// Opens LMDB's environment, with a map of at least some size.
   static func makePointer(
-    _ path: String, _ configuration: Configuration
+    _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
   ) throws(LMDBError) -> OpaquePointer {
     var environment: OpaquePointer?
     try check(unsafe mdb_env_create(&environment), "mdb_env_create")
@@ -17,7 +17,7 @@ extension Environment {
       preconditionFailure("a created environment is not nil")
     }
     do {
-      let size = configuration.mapSizeInBytes.roundedUpToPage
+      let size = max(mapSizeInBytes, configuration.mapSizeInBytes.roundedUpToPage)
       try check(unsafe mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
       try check(
         unsafe mdb_env_set_maxdbs(environment, UInt32(configuration.maximumTables)),

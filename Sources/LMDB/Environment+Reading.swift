@@ -27,6 +27,7 @@ extension Environment {
 
   private func beginReading() throws(LMDBError) -> (ReaderPool.Ticket, UnsafeSnapshotHandle) {
     try checkProcess("read")
+    var hasRecovered = false
     while true {
       let ticket = try readers.enter()
       var transaction = unsafe ticket.transaction
@@ -37,6 +38,10 @@ extension Environment {
         )
       }
       readers.leave(ticket)
+      if status == MDB_PANIC, !hasRecovered, recoverForReading() {
+        hasRecovered = true
+        continue
+      }
       guard status == MDB_MAP_RESIZED else { throw readError(status) }
       try adoptMapOfOtherProcess()
     }

@@ -27,11 +27,23 @@ extension Environment {
     return refusal
   }
 
+  /// Opens LMDB's environment again if liblmdb has given it up and nobody has done so yet.
+  ///
+  /// - Returns: `true` if a reader may try again.
+  func recoverForReading() -> Bool {
+    guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { return false }
+    return writer.withLock("read") {
+      guard isGivenUpByLMDB() else { return true }
+      let refusal = LMDBError(.failedFlush, function: "mdb_txn_begin", detail: "the meta page")
+      return (try? reopenForReading(writeRefusal.withLock { $0 } ?? refusal)) != nil
+    }
+  }
+
   /// Whether liblmdb answers every transaction with `MDB_PANIC`.
   private func isGivenUpByLMDB() -> Bool {
     guard let environment = unsafe pointer else { return false }
     var transaction: OpaquePointer?
-    let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
     if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
     return status == MDB_PANIC
   }
@@ -39,21 +51,22 @@ extension Environment {
   /// Opens LMDB's environment again, so that reads go on.
   private func reopenForReading(_ refusal: LMDBError) throws(LMDBError) {
     writeRefusal.withLock { $0 = refusal }
-    guard !readers.isReadingOnThisThread else { return }
-    _ = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
+    guard !readers.isReadingOnThisThread else { throw refusal }
+    let drain = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
       () throws(LMDBError) in
-      try reopen(refusingWritesWith: refusal)
+      try reopen()
     }
+    if drain == .timedOut { throw refusal }
   }
 
   /// Closes LMDB's environment and opens it again with the same tables.
   ///
   /// No reader is inside, the writer lock is held.
-  func reopen(refusingWritesWith refusal: LMDBError?) throws(LMDBError) {
+  func reopen() throws(LMDBError) {
     readers.abortIdleTransactions()
     if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
     unsafe pointer = nil
-    let environment = try unsafe Self.makePointer(path, configuration)
+    let environment = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
     do {
       try unsafe reopenTables(in: environment)
     } catch {

@@ -38,24 +38,30 @@ extension Environment {
   private func openTable(_ name: String?, create: Bool) throws -> MDB_dbi {
     if let open = tables.withLock({ $0.number(of: name) }) { return open }
     let table: MDB_dbi
-    if create, name != nil, !configuration.isReadOnly {
-      do {
-        // A table that exists costs no commit.
-        table = try openExistingTable(name)
-      } catch let error as LMDBError where error.code == .notFound {
-        table = try createTable(name)
-      }
-    } else {
-      table = try openExistingTable(name)
+    // A table that exists costs no commit.
+    switch Result(catching: { () throws(LMDBError) in try openExistingTable(name) }) {
+    case .success(let existing): table = existing
+    case .failure(let error):
+      guard error.code == .notFound, create, !configuration.isReadOnly else { throw error }
+      table = try createTable(name)
     }
     tables.withLock { $0.opened.append((name, table)) }
     return table
   }
 
-  private func openExistingTable(_ name: String?) throws -> MDB_dbi {
-    let ticket = try readers.enter()
-    defer { readers.leave(ticket) }
-    return try unsafe Self.openExistingTable(name, in: openPointer("mdb_dbi_open"))
+  private func openExistingTable(_ name: String?) throws(LMDBError) -> MDB_dbi {
+    while true {
+      let ticket = try readers.enter()
+      let result = Result { () throws(LMDBError) in
+        try unsafe Self.openExistingTable(name, in: openPointer("mdb_dbi_open"))
+      }
+      readers.leave(ticket)
+      if case .failure(let error) = result, error.code == .mapResized {
+        try remap(to: 0)
+      } else {
+        return try result.get()
+      }
+    }
   }
 
   /// Opens a table in a read transaction; committing it makes the number known to all.

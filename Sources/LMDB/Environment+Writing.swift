@@ -46,9 +46,12 @@ extension Environment {
       try growMap()
       return nil
     }
-    guard case .success(let result) = outcome else {
+    let result: Result
+    do {
+      result = try outcome.get()
+    } catch {
       transaction.abort()
-      return try outcome.get()
+      throw explained(error)
     }
     do throws(LMDBError) {
       try transaction.commit()
@@ -57,9 +60,19 @@ extension Environment {
         try growMap()
         return nil
       }
-      throw commitError(error)
+      throw explained(commitError(error))
     }
     return result
+  }
+
+  /// Says of a full map how large it is.
+  private func explained(_ error: any Error) -> any Error {
+    guard let error = error as? LMDBError, error.code == .mapFull, error.detail.isEmpty else {
+      return error
+    }
+    return LMDBError(
+      .mapFull, function: error.function,
+      detail: "it may not grow above \(configuration.maximumMapSizeInBytes) bytes")
   }
 
   /// Begins a write transaction; the writer lock is held.

@@ -69,8 +69,8 @@ public final class Environment: Sendable {
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     try OpenFiles.register(file.identity, path: filePath)
     do {
-      try file.checkHeader(path: filePath, isReadOnly: configuration.isReadOnly)
-      unsafe pointer = try Self.makePointer(path, configuration)
+      let size = try file.checkHeader(path: filePath, isReadOnly: configuration.isReadOnly)
+      unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
     } catch {
       OpenFiles.unregister(file.identity)
       throw error

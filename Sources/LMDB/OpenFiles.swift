@@ -12,18 +12,19 @@ enum OpenFiles {
     let inode: UInt64
   }
 
-  private static let open = Mutex<Set<Identity>>([])
+  /// The process that opened each file: what the parent opened is not open in a child.
+  private static let open = Mutex<[Identity: pid_t]>([:])
 
   /// Registers a file.
   ///
   /// - Throws: ``LMDBError`` with code `alreadyOpen` if it is registered.
   static func register(_ identity: Identity, path: String) throws(LMDBError) {
-    let isNew = open.withLock { $0.insert(identity).inserted }
+    let isNew = open.withLock { $0.updateValue(getpid(), forKey: identity) != getpid() }
     if !isNew { throw LMDBError(.alreadyOpen, function: "open", detail: path) }
   }
 
   /// Forgets a file.
   static func unregister(_ identity: Identity) {
-    _ = open.withLock { $0.remove(identity) }
+    _ = open.withLock { $0.removeValue(forKey: identity) }
   }
 }

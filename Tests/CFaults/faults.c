@@ -1,0 +1,37 @@
+#define _GNU_SOURCE
+#include "faults.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static _Atomic int current = FAULT_NONE;
+
+void faults_set(enum fault fault) { atomic_store(&current, fault); }
+
+int faults_fork(void) { return fork(); }
+
+static int fails(int fault, int error) {
+  if (atomic_load(&current) != fault) return 0;
+  errno = error;
+  return 1;
+}
+
+int fdatasync(int descriptor) {
+  if (fails(FAULT_FLUSH, EIO)) return -1;
+  return (int)syscall(SYS_fdatasync, descriptor);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+  if (count < 512 && offset < 8192 && fails(FAULT_META, EIO)) return -1;
+  if (count >= 512 && fails(FAULT_PAGES, ENOSPC)) return -1;
+  return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+ssize_t writev(int descriptor, const struct iovec *parts, int count) {
+  if (fails(FAULT_PAGES, ENOSPC)) return -1;
+  return syscall(SYS_writev, descriptor, parts, count);
+}

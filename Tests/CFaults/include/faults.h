@@ -1,0 +1,22 @@
+#ifndef PANDO_FAULTS_H
+#define PANDO_FAULTS_H
+
+/// What the next system calls of this program do, until set to 0 again.
+///
+/// The program's own `fdatasync` and `pwrite` take the place of the C library's for liblmdb, too.
+enum fault {
+  FAULT_NONE = 0,
+  /// `fdatasync` fails with EIO.
+  FAULT_FLUSH = 1,
+  /// A short `pwrite` into the first two pages fails with EIO.
+  FAULT_META = 2,
+  /// Writes of whole pages fail with ENOSPC.
+  FAULT_PAGES = 3,
+};
+
+void faults_set(enum fault fault);
+
+/// `fork`, which Swift does not offer.
+int faults_fork(void);
+
+#endif

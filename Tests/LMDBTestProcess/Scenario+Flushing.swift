@@ -1,0 +1,46 @@
+import CFaults
+import Glibc
+import LMDB
+
+extension Scenario {
+  /// After a failed flush no write is accepted until the environment is opened again.
+  static func failedFlush(_ path: String) throws {
+    try failedCommit(path, FAULT_FLUSH)
+  }
+
+  /// After a failed meta write neither, and reads go on although liblmdb gives up.
+  static func failedMeta(_ path: String) throws {
+    try failedCommit(path, FAULT_META)
+  }
+
+  private static func failedCommit(_ path: String, _ fault: fault) throws {
+    var configuration = configuration
+    configuration.durability = .full
+    let environment = try Environment(path: path, configuration: configuration)
+    let table = try environment.table("t", keys: .string, values: .int64)
+    let other = try environment.table("u", keys: .string, values: .int64)
+    try environment.write { transaction in
+      try transaction.put(1, forKey: "a", in: table)
+      try transaction.put(5, forKey: "a", in: other)
+    }
+    faults_set(fault)
+    expectError(.failedFlush) { try environment.write { try $0.put(2, forKey: "a", in: table) } }
+    faults_set(FAULT_NONE)
+    expectError(.failedFlush) { try environment.write { try $0.put(3, forKey: "a", in: table) } }
+    for _ in 0..<3 {
+      let (value, unchanged) = try environment.read { snapshot in
+        (
+          try snapshot.value(forKey: "a", in: table), try snapshot.value(forKey: "a", in: other)
+        )
+      }
+      expect(value == 1, "\(value ?? -1) after a commit that failed")
+      expect(unchanged == 5, "\(unchanged ?? -1) in a table that was opened again")
+    }
+    environment.close()
+    let reopened = try Environment(path: path, configuration: configuration)
+    let again = try reopened.table("t", keys: .string, values: .int64)
+    try reopened.write { try $0.put(4, forKey: "a", in: again) }
+    let value = try reopened.read { try $0.value(forKey: "a", in: again) }
+    expect(value == 4, "\(value ?? -1) after reopening")
+  }
+}

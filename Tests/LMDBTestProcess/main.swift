@@ -1,0 +1,25 @@
+// The other process of the LMDB tests: `LMDBTestProcess SCENARIO FOLDER`. It says what it saw on
+// standard output; a failed expectation ends it with status 1 and a line on standard error.
+
+import Glibc
+
+let scenarios: [String: (String) throws -> Void] = [
+  "fork": Scenario.fork,
+  "grow": Scenario.grow,
+  "write-versions": Scenario.writeVersions,
+  "read-versions": Scenario.readVersions,
+  "hold-reader": Scenario.holdReader,
+  "failed-flush": Scenario.failedFlush,
+  "failed-meta": Scenario.failedMeta,
+  "disk-full": Scenario.diskFull,
+  "file-size-limit": Scenario.fileSizeLimit,
+]
+
+guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {
+  fail("usage: LMDBTestProcess SCENARIO FOLDER")
+}
+do {
+  try scenario(CommandLine.arguments[2])
+} catch {
+  fail("\(CommandLine.arguments[1]): \(error)")
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Runs `body` on several threads of its own and waits for all of them.
+///
+/// Not `concurrentPerform`: that uses as many threads as there are cores, and bodies that wait for
+/// each other would wait for ever.
+///
+/// - Parameters:
+///   - count: How many threads.
+///   - body: Gets the thread's number, from 0.
+/// - Throws: The first error a body has thrown.
+public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let jobs = (0..<count).map { number in ThreadJob { try body(number) } }
+  for job in jobs { job.start() }
+  for job in jobs { job.join() }
+  for job in jobs { try job.outcome.get() }
+}
+
+/// One thread and how it ended.
+private final class ThreadJob: @unchecked Sendable {
+  // Written by the thread, read after `join`.
+  private(set) var outcome: Result<Void, any Error> = .success(())
+  private let body: @Sendable () throws -> Void
+  private var thread = pthread_t()
+
+  init(_ body: @escaping @Sendable () throws -> Void) {
+    self.body = body
+  }
+
+  func start() {
+    let context = Unmanaged.passRetained(self).toOpaque()
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        let job = Unmanaged<ThreadJob>.fromOpaque(context).takeRetainedValue()
+        job.outcome = Result { try job.body() }
+        return nil
+      }, context)
+    precondition(status == 0, "pthread_create: \(status)")
+  }
+
+  func join() {
+    pthread_join(thread, nil)
+  }
+}
