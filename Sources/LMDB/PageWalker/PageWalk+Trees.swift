@@ -146,6 +146,7 @@ extension PageWalk {
     guard try checkKeys(page, place.page, from: 1, in: &tree),
       try checkBounds(page, place, first: 1, in: &tree)
     else { return }
+    announceChildren(of: page)
     for index in 0..<count {
       let node = page.node(index)
       var bounds = place.bounds

@@ -337,6 +337,23 @@ import Testing
       file.set(UInt16(4000), at: file.value(leaf, 0) + 14)
       return leaf
     }
+    try expect(.tableRecord, "has flags 0x0, which the table's flags 0x14 exclude") { file in
+      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
+      file.set(UInt16(0), at: file.value(leaf, 0) + 4)
+      return leaf
+    }
+    try expect(.pageFlags, "a leaf 0x22", tree: "table \"fixed\"") { file in
+      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
+      let child = file.child(file.root(ofRecord: file.value(leaf, 0)), 1)
+      file.set(UInt16(2), at: child * file.pageSize + 10)
+      return child
+    }
+    try expect(.keyOrder, "key 1 sorts before key 0", tree: "table \"fixed\"") { file in
+      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
+      let child = file.child(file.root(ofRecord: file.value(leaf, 0)), 1)
+      file.bytes[child * file.pageSize + 16] = 0xff
+      return child
+    }
     try expect(.keySize, "the tree's record says 9", tree: "table \"fixed\"", isExact: false) {
       file in
       let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(3))
+  @Test(arguments: 0..<UInt64(6))
   func `files of all sorts of tables are clean after each transaction`(seed: UInt64) throws {
     for workload in [
       PageWorkload.everything, .duplicates, .small, .mainOnly,
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(2))
+  @Test(arguments: 0..<UInt64(4))
   func `every commit of a long history is clean`(seed: UInt64) throws {
     try withPageDirectory { path in
       let environment = try PageFixture(path: path)
@@ -193,7 +193,8 @@ import Testing
         try walker.forEachEntry(inTable: name) { key, value in
           entries.append(
             PageFixtureEntry(
-              key: key.indices.map { key[$0] }, value: value.indices.map { value[$0] }))
+              key: key.withUnsafeBufferPointer { Array($0) },
+              value: value.withUnsafeBufferPointer { Array($0) }))
         }
         #expect(entries == (try transaction.entries(in: table)))
       }
