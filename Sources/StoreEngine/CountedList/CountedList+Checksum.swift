@@ -1,10 +1,9 @@
 extension CountedList {
   /// A number that changes when the bytes of a row change or come to lie under another key.
   ///
-  /// Four sums run side by side over words of 8 bytes, each with the step of FxHash (Firefox, the
-  /// Rust compiler): rotate, exclusive or, multiply by an odd constant. For a given sum the step
-  /// is reversible in its word and the other way round, so damage inside one aligned word is always
-  /// found; other damage escapes with a chance of about 2⁻⁶⁴.
+  /// Four sums run side by side over words of 8 bytes. A step is reversible in its word for a given
+  /// sum and the other way round, so damage inside one word is always found; other damage escapes
+  /// with a chance of about 2⁻⁶⁴. It is no defence against somebody who wants it to escape.
   ///
   /// - Complexity: O(*n*); no copy, no allocation.
   static func checksum(of bytes: Span<UInt8>, list: UInt64, block: UInt64) -> UInt64 {
@@ -42,7 +41,10 @@ extension CountedList {
         fromByteOffset: offset, as: UInt64.self))
   }
 
+  /// One step: exclusive or, multiply by 2⁶⁴ divided by the golden ratio, fold the high half onto
+  /// the low one, which a product alone does not reach.
   private static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
-    ((sum << 5 | sum >> 59) ^ word) &* 0x517c_c1b7_2722_0a95
+    let product = (sum ^ word) &* 0x9E37_79B9_7F4A_7C15
+    return product ^ product >> 32
   }
 }

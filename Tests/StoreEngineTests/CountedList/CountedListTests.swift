@@ -127,13 +127,26 @@ import TestSupport
       let large = [UInt8](repeating: 1, count: 50_000)
       try list.append(contentsOf: [[1], large, [2], large, [3]], in: &transaction)
       let before = try list.rows(in: transaction.snapshot)
-      try list.replace(at: 2, with: [].span, in: &transaction)
+      try list.replace(at: 2, with: Span(), in: &transaction)
       try list.remove(in: 4..<5, in: &transaction)
       let after = try list.rows(in: transaction.snapshot)
-      let isKept = before.filter { $0.value.count > 50_000 }.allSatisfy { after[$0.key] == $0.value }
+      let isKept = before.filter { $0.value.count > 50_000 }.allSatisfy {
+        after[$0.key] == $0.value
+      }
       #expect(isKept)
       #expect(try list.elements(in: transaction.snapshot) == [[1], large, [], large])
       try list.checkInvariants(in: transaction.snapshot)
+    }
+  }
+
+  @Test func `the rows of a list lie under its number`() throws {
+    try withList(number: 0x0102) { list, transaction in
+      try list.append(contentsOf: [[1]], in: &transaction)
+      let keys = try list.rows(in: transaction.snapshot).keys.map(\.self)
+      #expect(keys == [[0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0]])
+      #expect(list.keyPrefix == [0, 0, 0, 0, 0, 0, 1, 2])
+      let key = list.key(ofBlock: 0x0A0B)
+      #expect([UInt8](key.span.extracting(8...)) == [0, 0, 0, 0, 0, 0, 0x0A, 0x0B])
     }
   }
 

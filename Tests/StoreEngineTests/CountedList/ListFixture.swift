@@ -34,6 +34,13 @@ extension CountedList {
     return elements
   }
 
+  /// The value of one row.
+  func row(_ block: UInt64, in snapshot: Snapshot) throws -> [UInt8] {
+    let key = key(ofBlock: block)
+    let bytes = try #require(try rows(in: snapshot)[[UInt8](key.span)])
+    return bytes
+  }
+
   /// The values of all rows of the table by their keys.
   func rows(in snapshot: Snapshot) throws -> [[UInt8]: [UInt8]] {
     var rows: [[UInt8]: [UInt8]] = [:]
