@@ -8,9 +8,14 @@ extension WriteContext {
   func elements(_ models: [some SimpleModel & Encodable]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
     let encoder = RecordEncoder(sink: collector)
-    let elements = try models.map { model -> CollectionElement in
-      if model.modelIdentifier == nil { return .value(try encoder.encodeValue(model).body) }
-      return .node(try encoder.encode(model))
+    var elements: [CollectionElement] = []
+    elements.reserveCapacity(models.count)
+    for model in models {
+      if model.modelIdentifier == nil {
+        elements.append(.value(try encoder.encodeValue(model).body))
+      } else {
+        elements.append(.node(try encoder.encode(model)))
+      }
     }
     try store(collector, elements)
     return elements
@@ -20,12 +25,15 @@ extension WriteContext {
   func elements(_ values: [TreeValue]) throws -> [CollectionElement] {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
-    let elements = try values.map { value -> CollectionElement in
+    var elements: [CollectionElement] = []
+    elements.reserveCapacity(values.count)
+    for value in values {
       switch value {
-      case .node(let tree): .node(try encoder.encode(tree))
+      case .node(let tree): elements.append(.node(try encoder.encode(tree)))
       case .reference(let identifier, let typeName):
-        .node(try collector.reference(identifier: identifier, typeName: typeName))
-      default: .value(try encoder.encodeValue(value).body)
+        let reference = try collector.reference(identifier: identifier, typeName: typeName)
+        elements.append(.node(reference))
+      default: elements.append(.value(try encoder.encodeValue(value).body))
       }
     }
     try store(collector, elements)
@@ -56,7 +64,12 @@ extension WriteContext {
     _ elements: @autoclosure () throws -> [CollectionElement], at index: Int?,
     inCollection cacheKey: String
   ) throws {
-    let list = try index == nil ? openList(cacheKey).list : existingList(cacheKey)
+    let list: CountedList
+    if index == nil {
+      list = try openList(cacheKey).list
+    } else {
+      list = try existingList(cacheKey)
+    }
     let count = try count(of: list)
     let index = index ?? count
     guard (0...count).contains(index) else {
@@ -111,8 +124,9 @@ extension WriteContext {
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     try countOccurrences(of: old, in: list, by: -1)
     try withTransaction { try list.removeAll(in: &$0) }
+    let key = try CollectionKey(cacheKey)
     let number = IntegerKey(list.number)
-    try deleteRow(CollectionKey(cacheKey).bytes.span, in: tables.collections)
+    try deleteRow(key.bytes.span, in: tables.collections)
     try deleteRow(number.bytes.span, in: tables.collectionNames)
     state.changes.reset(collection: cacheKey)
     return true
@@ -129,14 +143,18 @@ extension WriteContext {
     try withTransaction { transaction in
       _ = try list.edit(in: &transaction) { index, bytes in
         let element = try CollectionElement(bytes, of: cacheKey)
-        guard let loss = try Self.loss(of: element, doomed) else { return .keep }
-        replaced.append((element, loss.remaining))
-        guard let remaining = loss.remaining else {
+        switch try Self.loss(of: element, doomed) {
+        case .unchanged: return .keep
+        case .lost:
+          replaced.append((element, nil))
           changes.append(.delete(index: index))
           return .remove
+        case .changed(let body):
+          let remaining = CollectionElement.value(body)
+          replaced.append((element, remaining))
+          changes.append(.update(index: index))
+          return .replace(remaining.bytes)
         }
-        changes.append(.update(index: index))
-        return .replace(remaining.bytes)
       }
     }
     for (old, new) in replaced {
@@ -147,19 +165,13 @@ extension WriteContext {
     return cacheKey
   }
 
-  /// What is left of an element without doomed nodes; `nil` if it holds none of them.
+  /// What becomes of an element without doomed nodes.
   private static func loss(
     of element: CollectionElement, _ doomed: Set<UInt64>
-  ) throws -> (remaining: CollectionElement?, Void)? {
+  ) throws -> RecordLoss {
     switch element {
-    case .node(let reference):
-      return doomed.contains(reference.node) ? (nil, ()) : nil
-    case .value(let body):
-      switch try RecordBody.losing(doomed, in: body.span) {
-      case .unchanged: return nil
-      case .changed(let body): return (.value(body), ())
-      case .lost: return (nil, ())
-      }
+    case .node(let reference): doomed.contains(reference.node) ? .lost : .unchanged
+    case .value(let body): try RecordBody.losing(doomed, in: body.span)
     }
   }
 }
@@ -176,8 +188,9 @@ extension WriteContext {
     guard (0..<count).contains(index) else {
       throw StoreError.outOfRange("\(index)", of: cacheKey, count: count)
     }
-    return try reading {
-      try CollectionElement(list.element(at: index, in: $0.snapshot), of: cacheKey)
+    return try reading { reader in
+      let bytes = try list.element(at: index, in: reader.snapshot)
+      return try CollectionElement(bytes, of: cacheKey)
     }
   }
 

@@ -31,9 +31,9 @@ import ModelCore
   init(_ transaction: UnsafeMutablePointer<WriteTransaction>, core: StoreCore) throws {
     unsafe self.transaction = unsafe transaction
     self.core = core
+    let handle = unsafe transaction.pointee.unsafeHandle
     let reader = unsafe StoreReader(
-      Snapshot(unsafeHandle: transaction.pointee.snapshot.unsafeHandle), tables: core.tables,
-      directory: core.directory, pending: nil)
+      Snapshot(unsafeHandle: handle), tables: core.tables, directory: core.directory, pending: nil)
     let counters = try reader.state(path: core.path)
     countersAtStart = counters
     state = State(counters: counters ?? StoreState(storeIdentifier: core.newStoreIdentifier))
@@ -46,7 +46,8 @@ import ModelCore
   var reader: StoreReader {
     @_lifetime(borrow self)
     get {
-      let snapshot = unsafe Snapshot(unsafeHandle: transaction.pointee.snapshot.unsafeHandle)
+      let handle = unsafe transaction.pointee.unsafeHandle
+      let snapshot = unsafe Snapshot(unsafeHandle: handle)
       let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: self)
       return unsafe _overrideLifetime(reader, borrowing: self)
     }
@@ -120,7 +121,9 @@ extension WriteContext {
     let row = TypeRow(number: UInt32(state.counters.nextType))
     state.counters.nextType += 1
     state.types[ByteString(name)] = row
-    try put(row.bytes.span, forKey: Array(name.utf8).span, in: tables.types)
+    let key = Array(name.utf8)
+    let bytes = row.bytes
+    try put(bytes.span, forKey: key.span, in: tables.types)
     return row.number
   }
 
@@ -190,11 +193,14 @@ extension WriteContext {
   func endFlush() throws {
     for name in state.typesToWrite.sorted() {
       guard let row = state.types[name] else { continue }
-      try put(row.bytes.span, forKey: Array(name.text.utf8).span, in: tables.types)
+      let key = Array(name.text.utf8)
+      let bytes = row.bytes
+      try put(bytes.span, forKey: key.span, in: tables.types)
     }
     if state.counters != countersAtStart {
       let bytes = state.counters.bytes
-      try put(bytes.span, forKey: StoreState.key.span, in: tables.meta)
+      let key = StoreState.key
+      try put(bytes.span, forKey: key.span, in: tables.meta)
     }
   }
 }
