@@ -55,8 +55,8 @@ extension PageWalk {
     guard values.hasFixedSizeDuplicates == tree.hasFixedSizeDuplicates else {
       return try note(
         .tableRecord, page: place.page, in: &tree,
-        "the record of a tree of duplicates has flags \(PageFormat.hex(record.flags)), which the table's "
-          + "flags \(PageFormat.hex(tree.record.flags)) exclude")
+        "the record of a tree of duplicates has flags \(PageFormat.hex(record.flags)), "
+          + "which the table's flags \(PageFormat.hex(tree.record.flags)) exclude")
     }
     values.isVisited = tree.isVisited
     defer { tree.add(duplicates: values) }
