@@ -40,7 +40,9 @@ extension PageWalk {
     case .short:
       try note(.fileSize, page: page, in: &tree, "lies beyond the end of the file")
     case .failed(let error):
-      try note(.unreadable, page: page, in: &tree, "cannot be read: \(systemErrorMessage(error))")
+      try note(
+        .unreadable, page: page, in: &tree,
+        "cannot be read: \(PageWalkError.message(ofSystemError: error))")
     }
     return false
   }
