@@ -117,7 +117,8 @@ extension StoreCheckRun {
     tell(.edges, count, of: count)
     if count != report.edgeCount {
       try note(
-        "dependency index", "\(count) rows for \(report.edgeCount) edges of records and collections")
+        "dependency index", "\(count) rows for \(report.edgeCount) edges of records and collections"
+      )
     }
   }
 
@@ -153,7 +154,8 @@ extension StoreCheckRun {
       return true
     }
     if expected != state.commitNumber + 1 {
-      try note("change log", "it ends before commit \(expected), the store is at \(state.commitNumber)")
+      try note(
+        "change log", "it ends before commit \(expected), the store is at \(state.commitNumber)")
     }
   }
 }

@@ -76,7 +76,8 @@ struct StoreLoad {
     case .end(let nodeCount, let collectionCount):
       guard nodeCount == report.nodeCount, collectionCount == report.collectionCount else {
         throw DumpLine.invalid(
-          number, "the dump had \(nodeCount) nodes and \(collectionCount) collections, "
+          number,
+          "the dump had \(nodeCount) nodes and \(collectionCount) collections, "
             + "\(report.nodeCount) and \(report.collectionCount) came")
       }
       isComplete = true
@@ -93,7 +94,8 @@ struct StoreLoad {
       try reader.forEachIdentifierRow { identifier, node in
         guard try reader.nodeRow(node) == nil else { return true }
         throw StoreError(
-          .invalidDump, identifier, "a record refers to it, but no line brings it; "
+          .invalidDump, identifier,
+          "a record refers to it, but no line brings it; "
             + "nothing was loaded")
       }
     }

@@ -109,7 +109,8 @@ extension StoreReader {
 extension StoreError {
   static func outOfRange(_ position: String, of cacheKey: String, count: Int) -> StoreError {
     StoreError(
-      .indexOutOfRange, cacheKey, "position \(position) is outside the collection, which has "
+      .indexOutOfRange, cacheKey,
+      "position \(position) is outside the collection, which has "
         + "\(count) elements; nothing was changed")
   }
 }

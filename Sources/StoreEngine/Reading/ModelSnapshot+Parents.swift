@@ -34,7 +34,9 @@ extension ModelSnapshot {
   public func roots(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     if try reader.parentNodes(of: node).isEmpty { return [identifier] }
-    return try reader.ancestors(of: node).filter(\.isRoot).map { try reader.identifier(of: $0.node) }
+    return try reader.ancestors(of: node).filter(\.isRoot).map {
+      try reader.identifier(of: $0.node)
+    }
   }
 
   /// Returns the collections that list a node, or list a value that holds it.

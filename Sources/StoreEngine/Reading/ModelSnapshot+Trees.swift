@@ -30,9 +30,11 @@ extension ModelSnapshot {
 extension StoreReader {
   /// The record of a node as an untyped tree.
   func treeNode(_ key: RecordKey, depth: Int) throws -> TreeNode {
-    guard case .node(let tree) = try decodeTree({ decoder, resolve in
-      try decoder.node(key.reference, depth: depth, resolve: resolve)
-    }) else { throw damagedRecord(key, "a record refers to it but it is missing") }
+    guard
+      case .node(let tree) = try decodeTree({ decoder, resolve in
+        try decoder.node(key.reference, depth: depth, resolve: resolve)
+      })
+    else { throw damagedRecord(key, "a record refers to it but it is missing") }
     return tree
   }
 

@@ -13,7 +13,8 @@ struct StoreReader: ~Escapable {
   let pending: WriteContext?
 
   @_lifetime(copy snapshot)
-  init(_ snapshot: Snapshot, tables: StoreTables, directory: TypeDirectory, pending: WriteContext?) {
+  init(_ snapshot: Snapshot, tables: StoreTables, directory: TypeDirectory, pending: WriteContext?)
+  {
     self.snapshot = snapshot
     self.tables = tables
     self.directory = directory

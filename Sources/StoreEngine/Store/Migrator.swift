@@ -55,7 +55,8 @@ struct Migrator {
             totalCount: keys.count))
       }
     }
-    context.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(clamping: migration.version)
+    context.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(
+      clamping: migration.version)
     context.state.typesToWrite.insert(ByteString(migration.typeName))
   }
 

@@ -42,7 +42,8 @@ final class RecordCollector: RecordSink, TreeSink {
   func reference(identifier: String, typeName: String) throws -> RecordReference {
     let type = try context.typeNumber(named: typeName)
     namesStoredNodes = true
-    if let node = try nodes[ByteString(identifier)] ?? context.reading({ try $0.node(identifier) }) {
+    if let node = try nodes[ByteString(identifier)] ?? context.reading({ try $0.node(identifier) })
+    {
       return RecordReference(node: node, type: type)
     }
     guard promisesNodes else {

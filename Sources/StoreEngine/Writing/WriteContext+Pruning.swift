@@ -47,7 +47,8 @@ extension WriteContext {
     var types: [String] = []
     try reading { reader in
       try reader.snapshot.scan(tables.nodes) { key, value in
-        identifiers.append(try NodeRow(value, node: ByteFields.bigEndian(key, at: 0) ?? 0).identifier)
+        identifiers.append(
+          try NodeRow(value, node: ByteFields.bigEndian(key, at: 0) ?? 0).identifier)
         return true
       }
       try reader.snapshot.scan(tables.collections) { key, _ in

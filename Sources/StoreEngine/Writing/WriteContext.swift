@@ -116,7 +116,8 @@ extension WriteContext {
       return row.number
     }
     guard state.counters.nextType <= UInt64(RecordKey.typeMaximum) else {
-      throw StoreError(.invalidModel, name, "the store holds \(RecordKey.typeMaximum) types already")
+      throw StoreError(
+        .invalidModel, name, "the store holds \(RecordKey.typeMaximum) types already")
     }
     let row = TypeRow(number: UInt32(state.counters.nextType))
     state.counters.nextType += 1
@@ -137,7 +138,8 @@ extension WriteContext {
   /// Counts a record that came or went.
   func countRecord(ofType number: UInt32, by difference: Int) throws {
     let name = try typeName(number)
-    let count = Int64(bitPattern: state.types[ByteString(name)]?.recordCount ?? 0) + Int64(difference)
+    let count =
+      Int64(bitPattern: state.types[ByteString(name)]?.recordCount ?? 0) + Int64(difference)
     precondition(count >= 0, "type \(name) would have \(count) records")
     state.types[ByteString(name)]?.recordCount = UInt64(count)
     state.typesToWrite.insert(ByteString(name))

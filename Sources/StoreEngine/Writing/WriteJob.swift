@@ -1,21 +1,40 @@
 import ModelCore
+import Synchronization
 
 /// One queued write: what it does, and whom to tell.
+///
+/// The closure is let go before anybody is told, because a caller that waits may have lent it.
 final class WriteJob: Sendable {
   typealias Body = @Sendable (inout ModelTransaction) throws -> Void
+  typealias Completion = @Sendable (Result<ChangeSet?, any Error>) -> Void
 
-  /// Runs on the writer thread, more than once if the flush has to be run again.
-  let body: Body
+  private let body: Mutex<Body?>
+  private let completion: Completion
   let context: (any Sendable)?
-  /// Called once, on the writer thread.
-  let complete: @Sendable (Result<ChangeSet?, any Error>) -> Void
 
+  /// Makes a write that has not run yet.
+  ///
+  /// - Parameters:
+  ///   - context: Travels with the change set.
+  ///   - body: Runs on the writer thread, more than once if the flush has to be run again.
+  ///   - completion: Called once, on the thread that ends the job.
   init(
-    context: (any Sendable)?, body: @escaping Body,
-    complete: @escaping @Sendable (Result<ChangeSet?, any Error>) -> Void
+    context: (any Sendable)?, body: @escaping Body, completion: @escaping Completion
   ) {
     self.context = context
-    self.body = body
-    self.complete = complete
+    self.body = Mutex(body)
+    self.completion = completion
+  }
+
+  func run(_ transaction: inout ModelTransaction) throws {
+    guard let body = body.withLock({ $0 }) else {
+      preconditionFailure("a write ran after its caller had been told of its end")
+    }
+    try body(&transaction)
+  }
+
+  func finish(_ result: Result<ChangeSet?, any Error>) {
+    body.withLock { $0 = nil }
+    completion(result)
   }
 }

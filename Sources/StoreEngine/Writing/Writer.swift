@@ -64,7 +64,7 @@ final class Writer: Sendable {
     if isAccepted {
       available.signal()
     } else {
-      job.complete(.failure(StoreError(.closed, core.path, "the store has been closed")))
+      job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
     }
   }
 
@@ -135,7 +135,7 @@ extension Writer {
       context.beginWrite()
       do {
         var facade = ModelTransaction(context)
-        try job.body(&facade)
+        try job.run(&facade)
         outcomes.append(.success(try context.endWrite(context: job.context)))
       } catch {
         if let engine = error as? LMDBError, engine.code == .mapFull { throw error }
@@ -166,7 +166,7 @@ extension Writer {
           core.count { $0.writes += 1 }
           handler?(changeSet)
         }
-        job.complete(.success(changeSet))
+        job.finish(.success(changeSet))
       case .failure(let error): fail(job, error)
       }
     }
@@ -174,6 +174,6 @@ extension Writer {
 
   private func fail(_ job: WriteJob, _ error: any Error) {
     core.report(.failedWrite(error))
-    job.complete(.failure(error))
+    job.finish(.failure(error))
   }
 }
