@@ -12,7 +12,7 @@ extension CountedList.Splice {
     entries.reserveCapacity(pieces.count)
     for (index, piece) in pieces.enumerated() {
       let isOld = index < blocks.count
-      let block = isOld ? blocks[index] : nextBlock
+      let block = isOld ? blocks[index] : nextBlock | (run.level == 0 ? CountedList.leafBit : 0)
       let key = list.key(ofBlock: block)
       let bytes = CountedList.Row.bytes(
         of: piece, in: run, list: list.number, block: block, nextBlock: 0)
