@@ -97,7 +97,7 @@ extension CountedList.Splice {
         try repair(&run, &pieces, in: transaction.snapshot)
       }
       if coversLevel, pieces.count <= 1 {
-        return try finish(run, pieces.first, in: &transaction)
+        return try finish(run, in: &transaction)
       }
       let entries = try write(run, pieces, isRepaired: isRepaired, in: &transaction)
       replacement = Run(level: run.level + 1, entries: entries)
