@@ -30,18 +30,14 @@ extension CountedList.Splice {
     return entries
   }
 
-  /// Writes the root, and deletes all other rows of its level and of those above.
+  /// Writes the root, or what takes its place when it has a single child or none.
   ///
   /// - Parameters:
-  ///   - run: All items of the current level; they fit in one row.
+  ///   - run: The items of the highest level; they fit in one row.
   ///   - transaction: Where to write.
-  mutating func finish(_ run: Run, in transaction: inout WriteTransaction) throws {
-    // From below to above: the rows above tell which rows there are.
-    for depth in (0..<left.count).dropFirst().reversed() {
-      try delete(touchedBlocks(at: depth, in: transaction)[...], in: &transaction)
-    }
+  /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
+  func finish(_ run: Run, in transaction: inout WriteTransaction) throws {
     var run = run
-    // Where a whole end of the list was removed, a row that was not touched can be all there is.
     while run.level > 0, run.itemCount == 1, let child = run.entries.first {
       run = try list.row(child, level: run.level - 1, in: transaction.snapshot).run()
       try delete([child.block], in: &transaction)
