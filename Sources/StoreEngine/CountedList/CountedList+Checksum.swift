@@ -5,7 +5,7 @@ extension CountedList {
   /// sum and the other way round, so damage inside one word is always found; other damage escapes
   /// with a chance of about 2⁻⁶⁴. It is no defence against somebody who wants it to escape.
   ///
-  /// - Complexity: O(*n*); no copy, no allocation.
+  /// - Complexity: O(*n*).
   static func checksum(of bytes: Span<UInt8>, list: UInt64, block: UInt64) -> UInt64 {
     let byteCount = bytes.count
     var (first, second) = (list, block)

@@ -67,7 +67,9 @@ private struct InvariantCheck {
   /// Checks a row and all beneath it.
   mutating func visit(_ row: CountedList.Row, in snapshot: Snapshot) throws {
     guard reached.insert(row.block).inserted else { throw row.damaged("two rows lead to it") }
-    guard row.block < nextBlock else { throw row.damaged("next block is \(nextBlock)") }
+    guard row.block & ~CountedList.leafBit < nextBlock else {
+      throw row.damaged("next block is \(nextBlock)")
+    }
     let run = try row.run()
     let isUnderfull =
       row.block != CountedList.rootBlock && run.bytes.count < Limits.payloadByteCountMin

@@ -4,7 +4,7 @@ extension CountedList {
   /// Returns how many elements the list has.
   ///
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
-  /// - Complexity: O(log *n*) for *n* rows in the table; no allocation.
+  /// - Complexity: O(log *n*) for *n* rows in the table.
   func count(in snapshot: Snapshot) throws -> Int {
     try root(in: snapshot)?.elementCount ?? 0
   }
@@ -14,7 +14,7 @@ extension CountedList {
   /// They live as long as the snapshot.
   ///
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
-  /// - Complexity: O(log *n*); no copy, no allocation.
+  /// - Complexity: O(log *n*); no copy.
   /// - Precondition: `0 <= index < count`.
   @_lifetime(copy snapshot)
   func element(at index: Int, in snapshot: Snapshot) throws -> Span<UInt8> {
@@ -41,7 +41,7 @@ extension CountedList {
   ///   - snapshot: Where to read.
   ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
   /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or what `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy, no allocation.
+  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy.
   /// - Precondition: The range lies within `0...count`.
   func forEach(
     in range: Range<Int>? = nil, of snapshot: Snapshot,
@@ -90,6 +90,9 @@ extension CountedList {
       offset = element.upperBound
       guard start &+ index >= range.lowerBound else { continue }
       guard try body(start &+ index, row.payload.extracting(element)) else { return false }
+    }
+    guard last < row.itemCount || offset == row.payload.count else {
+      throw row.damaged("bytes after the last element")
     }
     return true
   }

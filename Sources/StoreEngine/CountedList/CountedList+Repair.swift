@@ -20,7 +20,7 @@ extension CountedList.Splice {
       isFirst = false
     }
     isFirst = true
-    while pieces.last?.isUnderfull ?? true, right[right.count - 1].end < elementCountBefore {
+    while pieces.last?.isUnderfull ?? false, right[right.count - 1].end < elementCountBefore {
       let position = right[right.count - 1].end
       let row = try list.row(holding: position, onLevel: run.level, in: snapshot)
       guard isToBeJoined(row, with: pieces.last, isFirst: isFirst) else { break }

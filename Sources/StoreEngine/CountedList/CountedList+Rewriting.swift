@@ -12,7 +12,7 @@ extension CountedList.Splice {
     entries.reserveCapacity(pieces.count)
     for (index, piece) in pieces.enumerated() {
       let isOld = index < blocks.count
-      let block = isOld ? blocks[index] : nextBlock
+      let block = isOld ? blocks[index] : nextBlock | (run.level == 0 ? CountedList.leafBit : 0)
       let key = list.key(ofBlock: block)
       let bytes = CountedList.Row.bytes(
         of: piece, in: run, list: list.number, block: block, nextBlock: 0)
@@ -30,20 +30,26 @@ extension CountedList.Splice {
     return entries
   }
 
-  /// Writes the root, and deletes all other rows of its level and of those above.
-  mutating func finish(
-    _ run: Run, _ piece: Piece?, in transaction: inout WriteTransaction
-  ) throws {
-    // From below to above: the rows above tell which rows there are.
-    for depth in (0..<left.count).dropFirst().reversed() {
-      try delete(touchedBlocks(at: depth, in: transaction)[...], in: &transaction)
+  /// Writes the root, or what takes its place when it has a single child or none.
+  ///
+  /// - Parameters:
+  ///   - run: The items of the highest level; they fit in one row.
+  ///   - transaction: Where to write.
+  /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
+  func finish(_ run: Run, in transaction: inout WriteTransaction) throws {
+    var run = run
+    while run.level > 0, run.itemCount == 1, let child = run.entries.first {
+      run = try list.row(child, level: run.level - 1, in: transaction.snapshot).run()
+      try delete([child.block], in: &transaction)
     }
     let block = CountedList.rootBlock
     let key = list.key(ofBlock: block)
-    guard let piece else {
+    guard run.itemCount > 0 else {
       try transaction.delete(key: key.span, in: list.table)
       return
     }
+    let piece = Piece(
+      bytes: 0..<run.bytes.count, itemCount: run.itemCount, elementCount: run.elementCount)
     let bytes = CountedList.Row.bytes(
       of: piece, in: run, list: list.number, block: block, nextBlock: nextBlock)
     try transaction.put(bytes.span, forKey: key.span, in: list.table)

@@ -55,15 +55,15 @@ extension CountedList {
       }
       elementCount = Int(count)
       guard level <= CountedList.Limits.levelMax else { throw damaged("level \(level)") }
+      guard block == CountedList.rootBlock || (block >= CountedList.leafBit) == (level == 0) else {
+        throw damaged("level \(level) does not belong here")
+      }
       guard (nextBlock > 0) == (block == CountedList.rootBlock),
         nextBlock <= CountedList.Limits.blockMax
       else {
         throw damaged("next block is \(nextBlock)")
       }
-      let itemCountMax = level == 0 ? payload.count : payload.count / CountedList.entryByteCount
-      guard (1...max(itemCountMax, 1)).contains(itemCount), itemCountMax > 0 else {
-        throw damaged("\(itemCount) items in \(payload.count) bytes")
-      }
+      guard itemCount > 0 else { throw damaged("no items") }
       guard payload.count <= CountedList.Limits.payloadByteCountMax || itemCount == 1 else {
         throw damaged("\(payload.count) bytes of items")
       }

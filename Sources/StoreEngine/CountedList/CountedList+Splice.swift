@@ -6,8 +6,8 @@ extension CountedList {
   /// The same happens on each level: the rows from the first to the last that are touched become
   /// one run, some of its items are replaced, the run is cut into rows again, and the entries of
   /// these rows replace the entries of the old ones one level higher. Only rows that come out too
-  /// empty make it look at their neighbours. It ends where a single row is the whole level: that is
-  /// the root, so the tree grows and shrinks by itself.
+  /// empty make it look at their neighbours. A root that overflows gets a level above it, and an
+  /// only child becomes the root.
   struct Splice {
     /// A row on the way from the root, and the item the way goes through.
     struct Step {
@@ -96,19 +96,13 @@ extension CountedList.Splice {
       if isRepaired {
         try repair(&run, &pieces, in: transaction.snapshot)
       }
-      if coversLevel, pieces.count <= 1 {
-        return try finish(run, pieces.first, in: &transaction)
+      if left.count == 1, pieces.count <= 1 {
+        return try finish(run, in: &transaction)
       }
       let entries = try write(run, pieces, isRepaired: isRepaired, in: &transaction)
       replacement = Run(level: run.level + 1, entries: entries)
       climb()
     }
-  }
-
-  /// Whether every row of the current level is among the touched ones.
-  private var coversLevel: Bool {
-    left.count == 1
-      || left[left.count - 1].start == 0 && right[right.count - 1].end == elementCountBefore
   }
 
   /// Cuts a run of the current level into rows.

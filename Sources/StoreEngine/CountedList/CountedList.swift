@@ -15,7 +15,11 @@ import LMDB
 /// | offset | size | type | meaning |
 /// |---|---|---|---|
 /// | 0 | 8 | `UInt64`, big endian | number of the list |
-/// | 8 | 8 | `UInt64`, big endian | block: 0 is the root, every other number is given once |
+/// | 8 | 8 | `UInt64`, big endian | block: 0 is the root; the top bit is set in those of leaves; \
+/// the other bits are a number that is given once |
+///
+/// So the rows above the leaves lie side by side and before the leaves: what every change rewrites
+/// shares pages, and shares the way that LMDB rewrites above them.
 ///
 /// - Note: Any thread that may use the snapshot or the transaction; the value itself has no state.
 struct CountedList: Hashable, Sendable {
@@ -58,6 +62,9 @@ extension CountedList {
 
   /// The block of the row where every search begins.
   static let rootBlock: UInt64 = 0
+
+  /// The bit that is set in the blocks of leaves, other than a root that is a leaf.
+  static let leafBit: UInt64 = 1 << 63
 
   /// The key under which a block of this list is kept.
   func key(ofBlock block: UInt64) -> InlineArray<16, UInt8> {

@@ -11,10 +11,16 @@ extension CountedListError: CustomStringConvertible {
   var description: String {
     switch self {
     case .damaged(let list, let block, let reason):
-      "list \(list), block \(block) is damaged: \(reason)"
+      "list \(list), \(Self.name(ofBlock: block)) is damaged: \(reason)"
     case .elementTooLarge(let byteCount):
       "an element of \(byteCount) bytes is larger than "
         + "\(CountedList.Limits.elementByteCountMax) bytes"
     }
+  }
+
+  private static func name(ofBlock block: UInt64) -> String {
+    if block == CountedList.rootBlock { return "root" }
+    let number = block & ~CountedList.leafBit
+    return block == number ? "inner row \(number)" : "leaf \(number)"
   }
 }

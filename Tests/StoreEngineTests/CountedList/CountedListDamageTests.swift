@@ -19,6 +19,8 @@ import TestSupport
 
   private func block(_ key: [UInt8]) -> UInt64 { key[8...].reduce(0) { $0 << 8 | UInt64($1) } }
 
+  private func leaf(_ number: UInt64) -> UInt64 { CountedList.leafBit | number }
+
   /// Does everything a list can do; whatever it throws must be an error of the list.
   private func useAll(_ list: CountedList, in transaction: inout WriteTransaction) throws -> Int {
     var errorCount = 0
@@ -131,12 +133,12 @@ import TestSupport
   @Test func `a missing row is named`() throws {
     try withList { list, transaction in
       try list.append(contentsOf: smallElements(0..<30_000), in: &transaction)
-      let key = list.key(ofBlock: 3)
+      let key = list.key(ofBlock: leaf(3))
       try transaction.delete(key: key.span, in: list.table)
-      let error = CountedListError.damaged(list: 7, block: 3, reason: "the row is missing")
+      let error = CountedListError.damaged(list: 7, block: leaf(3), reason: "the row is missing")
       #expect(throws: error) { try list.forEach(of: transaction.snapshot) { _, _ in true } }
       #expect(throws: error) { try list.checkInvariants(in: transaction.snapshot) }
-      #expect("\(error)" == "list 7, block 3 is damaged: the row is missing")
+      #expect("\(error)" == "list 7, leaf 3 is damaged: the row is missing")
       #expect(try useAll(list, in: &transaction) > 0)
     }
   }
@@ -144,11 +146,11 @@ import TestSupport
   @Test func `a row under the key of another is not taken`() throws {
     try withList { list, transaction in
       try list.append(contentsOf: repeatElement([1, 2, 3, 4], count: 30_000), in: &transaction)
-      let second = list.key(ofBlock: 2)
-      let bytes = try list.row(1, in: transaction.snapshot)
+      let second = list.key(ofBlock: leaf(2))
+      let bytes = try list.row(leaf(1), in: transaction.snapshot)
       try transaction.put(bytes.span, forKey: second.span, in: list.table)
       #expect(
-        throws: CountedListError.damaged(list: 7, block: 2, reason: "wrong checksum")
+        throws: CountedListError.damaged(list: 7, block: leaf(2), reason: "wrong checksum")
       ) {
         try list.forEach(of: transaction.snapshot) { _, _ in true }
       }
@@ -179,7 +181,7 @@ import TestSupport
       try transaction.put(root.span, forKey: key.span, in: list.table)
       #expect(
         throws: CountedListError.damaged(
-          list: 7, block: 2, reason: "the block was given before")
+          list: 7, block: leaf(2), reason: "the block was given before")
       ) {
         try list.append(contentsOf: smallElements(0..<1_000), in: &transaction)
       }
@@ -188,18 +190,18 @@ import TestSupport
 
   @Test func `neighbours that are nearly empty are found`() throws {
     try withList { list, transaction in
-      let leaf = try CountedList.Run(elements: [[1], [2]])
-      for block in [UInt64(1), 2] {
-        try put(leaf, list, block: block, nextBlock: 0, in: &transaction)
+      let run = try CountedList.Run(elements: [[1], [2]])
+      for block in [leaf(1), leaf(2)] {
+        try put(run, list, block: block, nextBlock: 0, in: &transaction)
       }
       let root = CountedList.Run(
         level: 1,
-        entries: [.init(block: 1, elementCount: 2), .init(block: 2, elementCount: 2)])
+        entries: [.init(block: leaf(1), elementCount: 2), .init(block: leaf(2), elementCount: 2)])
       try put(root, list, block: 0, nextBlock: 3, in: &transaction)
       #expect(try list.elements(in: transaction.snapshot) == [[1], [2], [1], [2]])
       #expect(
         throws: CountedListError.damaged(
-          list: 7, block: 2, reason: "this leaf and the one before it are underfull")
+          list: 7, block: leaf(2), reason: "this leaf and the one before it are underfull")
       ) {
         try list.checkInvariants(in: transaction.snapshot)
       }

@@ -150,6 +150,21 @@ import TestSupport
     }
   }
 
+  @Test(arguments: [5_000, 100_000])
+  func `one whole leaf can be what is left`(count: Int) throws {
+    // Once the root kept a single child: no row of the lowest level was written, and one stayed.
+    try withList { list, transaction in
+      let elements = smallElements(0..<count)
+      try list.append(contentsOf: elements, in: &transaction)
+      let key = list.key(ofBlock: CountedList.leafBit | 1)
+      let row = try list.rows(in: transaction.snapshot)[[UInt8](key.span)] ?? []
+      let leafCount = Int(row[24]) | Int(row[25]) << 8
+      try list.remove(in: leafCount..<count, in: &transaction)
+      #expect(try list.elements(in: transaction.snapshot) == Array(elements[..<leafCount]))
+      #expect(try list.checkInvariants(in: transaction.snapshot).height == 1)
+    }
+  }
+
   @Test(arguments: 0..<UInt64(3))
   func `lists of one table do not touch each other`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
