@@ -1,109 +1,88 @@
 import Glibc
 
 extension DataFile {
+  /// How often a file that looks wrong is looked at, while another process may be making it.
+  private static let attemptCount = 10
+
   /// Checks sizes and meta pages before liblmdb maps the file.
   ///
   /// An empty file is a new one. While another process makes the file it may be seen half made, so
   /// a file that looks wrong is looked at again.
   ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - isReadOnly: Whether a new file is an error.
   /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
   /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
-  func checkHeader(path: String, isReadOnly: Bool) throws(LMDBError) -> Int {
-    for _ in 0..<9 {
-      if let size = try? checkHeaderOnce(path: path, isReadOnly: isReadOnly) { return size }
+  func checkHeader(folder: String, isReadOnly: Bool) throws(LMDBError) -> Int {
+    for _ in 1..<Self.attemptCount {
+      if let size = try? checkHeaderOnce(folder: folder, isReadOnly: isReadOnly) { return size }
       usleep(1000)
     }
-    return try checkHeaderOnce(path: path, isReadOnly: isReadOnly)
+    return try checkHeaderOnce(folder: folder, isReadOnly: isReadOnly)
   }
 
-  private func checkHeaderOnce(path: String, isReadOnly: Bool) throws(LMDBError) -> Int {
+  private func checkHeaderOnce(folder: String, isReadOnly: Bool) throws(LMDBError) -> Int {
     let size = try sizeInBytes()
     if size == 0, !isReadOnly { return 0 }
-    let first = try MetaPage(try read(MetaPage.byteCount, at: 0), path: path)
-    let second = try MetaPage(
-      try read(MetaPage.byteCount, at: first.pageSizeInBytes), path: path)
-    let newest = second.transactionID > first.transactionID ? second : first
-    for root in [newest.freeRoot, newest.mainRoot] where root != MetaPage.noPage {
-      let end = (root &+ 1).multipliedReportingOverflow(by: UInt64(first.pageSizeInBytes))
-      guard !end.overflow, end.partialValue <= UInt64(size) else {
-        throw LMDBError(
-          .truncatedFile, function: "open",
-          detail: "\(path) has \(size) bytes, page \(root) lies beyond them")
+    do {
+      let file = try PageFile(environment: folder)
+      guard let metas = MetaPair.read(from: file) else {
+        // It changes all the time: somebody else has it open, so it is whole.
+        return 0
       }
+      if let problem = metas.problem { throw LMDBError(problem, metas.pages, path: file.path) }
+      try Self.checkVersion(metas.live, in: file)
+      return Int(metas.live.mapSizeInBytes)
+    } catch let error as LMDBError {
+      throw error
+    } catch let error as PageWalkError {
+      throw LMDBError(
+        LMDBError.Code(rawValue: error.systemError), function: "open", detail: error.path)
+    } catch {
+      throw LMDBError(.invalidFile, function: "open", detail: "\(folder): \(error)")
     }
-    return Int(newest.mapSizeInBytes)
   }
-}
 
-/// What is checked of a meta page.
-///
-/// | offset | size | meaning |
-/// |---|---|---|
-/// | 10 | 2 | flags of the page; bit 3 says meta |
-/// | 16 | 4 | magic number BEEFC0DE (all numbers in the byte order of the machine) |
-/// | 20 | 4 | version, 1 |
-/// | 32 | 8 | size of the map |
-/// | 40 | 4 | page size |
-/// | 80 | 8 | root page of the table of free pages |
-/// | 128 | 8 | root page of the table of tables |
-/// | 136 | 8 | last page in use |
-/// | 144 | 8 | transaction number |
-struct MetaPage {
-  /// The root of an empty table.
-  static let noPage = UInt64.max
-  /// How many bytes of the page are looked at.
-  static let byteCount = 152
-
-  let pageSizeInBytes: Int
-  let mapSizeInBytes: UInt64
-  let freeRoot: UInt64
-  let mainRoot: UInt64
-  let lastPage: UInt64
-  let transactionID: UInt64
-
-  init(_ bytes: [UInt8], path: String) throws(LMDBError) {
-    func invalid(_ reason: String) -> LMDBError {
-      LMDBError(.invalidFile, function: "open", detail: "\(path): \(reason)")
+  /// Checks that the file holds what its newest meta page refers to, as far as that is known.
+  ///
+  /// Pages that were taken and given back within one transaction count as used but are never
+  /// written, so a whole file may end before its last page. Then every page beyond the end must
+  /// be in the free list, or the file was cut off.
+  private static func checkVersion(_ meta: MetaRecord, in file: PageFile) throws {
+    let size = file.sizeInBytes
+    if let problem = meta.versionProblem(fileSizeInBytes: size) {
+      throw LMDBError(problem, [meta], path: file.path)
     }
-    guard bytes.count == Self.byteCount else {
+    let pageCount = size / UInt64(meta.pageSizeInBytes)
+    guard pageCount <= meta.lastPage else { return }
+    let walk = PageWalk(
+      file, meta: meta, fileSizeInBytes: size, problemLimit: 1, isProtected: false)
+    var freeList = walk.freeListTree
+    do {
+      try walk.walk(&freeList)
+    } catch PageWalk.Stop.changed {
+      return
+    } catch PageWalk.Stop.problemLimit {
+      // Told apart below.
+    }
+    let isWhole = walk.problems.isEmpty
+    guard isWhole, (pageCount...meta.lastPage).allSatisfy({ walk.free.contains($0) }) else {
       throw LMDBError(
-        .truncatedFile, function: "open", detail: "\(path) ends inside its first two pages")
-    }
-    let isMeta = UInt16(native: bytes, at: 10) & 0x08 != 0
-    guard isMeta, UInt32(native: bytes, at: 16) == 0xBEEF_C0DE else {
-      throw invalid("this is not an LMDB file")
-    }
-    let version = UInt32(native: bytes, at: 20)
-    guard version == 1 else {
-      throw LMDBError(
-        .versionMismatch, function: "open",
-        detail: "\(path) has format version \(version); this module reads version 1")
-    }
-    pageSizeInBytes = Int(UInt32(native: bytes, at: 40))
-    mapSizeInBytes = UInt64(native: bytes, at: 32)
-    freeRoot = UInt64(native: bytes, at: 80)
-    mainRoot = UInt64(native: bytes, at: 128)
-    lastPage = UInt64(native: bytes, at: 136)
-    transactionID = UInt64(native: bytes, at: 144)
-    guard (512...65_536).contains(pageSizeInBytes), pageSizeInBytes.nonzeroBitCount == 1 else {
-      throw invalid("a page size of \(pageSizeInBytes) bytes is impossible")
-    }
-    guard mapSizeInBytes <= UInt64(1) << 47, lastPage <= mapSizeInBytes else {
-      throw invalid("a map of \(mapSizeInBytes) bytes with last page \(lastPage) is impossible")
-    }
-    for root in [freeRoot, mainRoot] where root != Self.noPage && (root < 2 || root > lastPage) {
-      throw invalid("a root at page \(root) is impossible, the last page is \(lastPage)")
+        .truncatedFile, function: "open",
+        detail: "\(file.path) has \(size) bytes, pages up to \(meta.lastPage) are in use")
     }
   }
 }
 
-extension FixedWidthInteger {
-  /// The number at an offset, in the byte order of the machine.
-  fileprivate init(native bytes: [UInt8], at offset: Int) {
-    var value: Self = 0
-    for index in (0..<Self.bitWidth / 8).reversed() {
-      value = value << 8 | Self(truncatingIfNeeded: bytes[offset + index])
+extension LMDBError {
+  /// The error of a file whose meta pages are wrong.
+  fileprivate init(_ problem: PageProblem, _ pages: [MetaRecord], path: String) {
+    let isOtherVersion = pages.contains {
+      $0.magic == PageFormat.magic && $0.version != PageFormat.version
     }
-    self = Self(littleEndian: value.littleEndian)
+    let code: Code =
+      problem.kind == .fileSize ? .truncatedFile : isOtherVersion ? .versionMismatch : .invalidFile
+    self.init(code, function: "open", detail: "\(path): \(problem)")
   }
 }

@@ -42,24 +42,6 @@ struct DataFile: ~Copyable, Sendable {
   func hasFailedFlush() -> Bool {
     retryInterrupted { fdatasync(descriptor) } != 0
   }
-
-  /// Reads bytes at an offset; fewer at the end of the file.
-  func read(_ byteCount: Int, at offset: Int) throws(LMDBError) -> [UInt8] {
-    var failure: LMDBError?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-      while count < byteCount {
-        let rest = unsafe UnsafeMutableRawBufferPointer(
-          rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        let read = unsafe pread(descriptor, rest.baseAddress, rest.count, offset + count)
-        if read < 0, errno == EINTR { continue }
-        if read < 0 { failure = .system("pread", Self.name) }
-        if read <= 0 { return }
-        count += read
-      }
-    }
-    if let failure { throw failure }
-    return bytes
-  }
 }
 
 /// Repeats a system call that a signal interrupted.

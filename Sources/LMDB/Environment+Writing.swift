@@ -15,6 +15,7 @@ extension Environment {
   ///   commit could not be flushed (reads go on, writes need a reopened environment), the system's
   ///   code (such as `diskFull`) if this commit could not be written; or what `body` throws.
   /// - Precondition: The calling thread is not inside another write of this environment.
+  @discardableResult
   public func write<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {

@@ -43,6 +43,11 @@ public final class Environment: Sendable {
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
+  /// Whether ``OpenFiles`` lists the file for this environment.
+  ///
+  /// Written by the initializer alone, which nobody else can be inside.
+  nonisolated(unsafe) private var isRegistered = false
+
   private static let lastNumber = Atomic<UInt32>(0)
 
   /// Opens an environment.
@@ -67,14 +72,11 @@ public final class Environment: Sendable {
     let filePath = "\(path)/\(DataFile.name)"
     file = try DataFile(
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
+    // What fails from here on runs `deinit`, which puts everything back.
     try OpenFiles.register(file.identity, path: filePath)
-    do {
-      let size = try file.checkHeader(path: filePath, isReadOnly: configuration.isReadOnly)
-      unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
-    } catch {
-      OpenFiles.unregister(file.identity)
-      throw error
-    }
+    unsafe isRegistered = true
+    let size = try file.checkHeader(folder: path, isReadOnly: configuration.isReadOnly)
+    unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
     _ = clearStaleReaders()
   }
 
@@ -98,7 +100,7 @@ public final class Environment: Sendable {
       readers.abortIdleTransactions()
       if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
       unsafe pointer = nil
-      OpenFiles.unregister(file.identity)
+      if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }
 

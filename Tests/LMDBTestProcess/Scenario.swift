@@ -98,7 +98,7 @@ enum Scenario {
     let count = try environment.read { try $0.count(of: table) }
     expect(count == stored, "\(count) values instead of \(stored)")
     // Space that becomes free can be written again.
-    try environment.write { _ = try $0.delete(key: 0, in: table) }
+    try environment.write { try $0.delete(key: 0, in: table) }
     try environment.write { try $0.put([1], forKey: 0, in: table) }
   }
 }
