@@ -1,0 +1,12 @@
+/// The root of a tree of three nodes.
+struct Message: Codable, Equatable, Sendable {
+  let identifier: String
+  let text: String
+  let sentAt: Int
+  let likeCount: Int
+  /// Required: without its author there is no message.
+  let author: Author
+  let image: Image?
+
+  var modelIdentifier: String? { identifier }
+}

@@ -1,0 +1,50 @@
+/// A number that depends on every field of every model, and on their order.
+struct ModelChecksum {
+  private(set) var value: UInt64 = 0
+  /// Whether every byte of a text counts (FNV-1a), or only how many there are.
+  let isThorough: Bool
+
+  /// Makes the checksum of nothing.
+  ///
+  /// - Parameter isThorough: Pass `false` where the clock runs.
+  init(isThorough: Bool) {
+    self.isThorough = isThorough
+  }
+
+  mutating func add(_ person: Person) {
+    add(person.identifier)
+    add(person.name)
+    add(person.email)
+    add(person.about)
+    add(person.age)
+    add(person.followerCount)
+    add(Int(bitPattern: UInt(person.score.bitPattern)))
+    add(person.isVerified ? 1 : 0)
+  }
+
+  mutating func add(_ message: Message) {
+    add(message.identifier)
+    add(message.text)
+    add(message.sentAt)
+    add(message.likeCount)
+    add(message.author.identifier)
+    add(message.author.name)
+    add(message.author.followerCount)
+    guard let image = message.image else { return add(0) }
+    add(image.identifier)
+    add(image.url)
+    add(image.width)
+    add(image.height)
+  }
+
+  private mutating func add(_ number: Int) {
+    value = value &* 31 &+ UInt64(bitPattern: Int64(number))
+  }
+
+  private mutating func add(_ text: String) {
+    if isThorough {
+      for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+    add(text.utf8.count)
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// The whole command.
+public enum Benchmark {
+  /// Runs what the arguments ask for and prints a report.
+  ///
+  /// - Parameter arguments: The arguments, without the name of the program.
+  /// - Returns: The exit code: 0 done, 1 results differ, 2 wrong usage, 4 a system failed.
+  public static func run(arguments: [String]) -> Int32 {
+    do {
+      let options = try BenchmarkOptions(arguments: arguments)
+      if options.showsHelp {
+        print(BenchmarkOptions.usage, terminator: "")
+      } else {
+        try run(options)
+      }
+      return 0
+    } catch {
+      FileHandle.standardError.write(Data("pando-bench: \(error)\n".utf8))
+      return exitCode(of: error)
+    }
+  }
+
+  /// Runs the suites, prints the table, and writes the JSON file.
+  static func run(_ options: BenchmarkOptions) throws {
+    let host = HostDescription(directory: options.directory)
+    let text = TextReport()
+    show(text.head(options, host))
+    let runner = try Runner(options) { show(text.lines($0)) }
+    try runner.run()
+    show(text.summary(runner.results))
+    if let path = options.jsonPath {
+      let report = JSONReport(options: options, host: host, results: runner.results)
+      try report.encoded().write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+  }
+
+  /// Prints at once, also into a pipe.
+  private static func show(_ text: String) {
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+  }
+
+  private static func exitCode(of error: any Error) -> Int32 {
+    switch (error as? BenchmarkError)?.kind {
+    case .wrongResult: 1
+    case .usage: 2
+    case .system, nil: 4
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import Foundation
+
+/// A directory with a name of its own, removed with everything in it at the end.
+final class WorkingDirectory {
+  let path: String
+
+  /// Makes the directory.
+  init(in parent: String) throws {
+    path = parent + "/pando-bench-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    // What can't be removed is left to whoever owns the parent.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}

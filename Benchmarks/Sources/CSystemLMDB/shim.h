@@ -1,0 +1,4 @@
+#ifndef PANDO_BENCHMARKS_SYSTEM_LMDB_H
+#define PANDO_BENCHMARKS_SYSTEM_LMDB_H
+#include <lmdb.h>
+#endif

@@ -1,0 +1,4 @@
+import BenchmarkSuites
+import Foundation
+
+exit(Benchmark.run(arguments: Array(CommandLine.arguments.dropFirst())))
