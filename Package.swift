@@ -65,6 +65,8 @@ let package = Package(
       name: "StoreEngineTests", dependencies: ["StoreEngine", "LMDB", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
+      name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
+    .testTarget(
       name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
       swiftSettings: languageSettings),
   ]

@@ -69,6 +69,11 @@
     unsafe grow(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
   }
 
+  /// Appends bytes that are CBOR already.
+  package mutating func append(raw bytes: ArraySlice<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe append(raw: $0) }
+  }
+
   /// Appends one byte.
   mutating func append(byte: UInt8) {
     unsafe grow(by: 1).storeBytes(of: byte, as: UInt8.self)
@@ -98,5 +103,20 @@
     case ...0xFFFF_FFFF: 5
     default: 9
     }
+  }
+
+  /// Replaces the head of an item, which may then be shorter.
+  mutating func replaceHead(
+    _ major: CBORHead.Major, _ old: Int, by new: Int, at offset: Int
+  ) {
+    let oldLength = Self.headByteCount(UInt64(old))
+    let rest = offset + oldLength
+    precondition(new <= old && rest <= count, "a head of \(old) replaced by one of \(new)")
+    let length = count - rest
+    count = offset
+    append(head: major, UInt64(new))
+    // A smaller count never has a longer head, so the rest moves down or stays.
+    unsafe (base + count).copyMemory(from: base + rest, byteCount: length)
+    count += length
   }
 }

@@ -1,7 +1,7 @@
 /// A type whose values can hold children: models, and optionals, lists and maps of them.
 ///
 /// Key paths of a ``KeyPathModel`` lead to such values. There is no need to conform other types.
-public protocol ChildSlot {
+public protocol ChildSlot: SendableMetatype {
   /// Returns this value with every child in it replaced.
   ///
   /// - Parameter transform: Returns what replaces a child; `nil` to remove it.

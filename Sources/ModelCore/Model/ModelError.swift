@@ -73,6 +73,12 @@ public struct ModelError: Error {
     return error
   }
 
+  /// An error of a model's coding with the field it happened in; errors of other origin stay as they
+  /// are.
+  static func located(_ error: any Error, inside key: String) -> any Error {
+    (ModelError(coding: error)?.inside(key)) ?? error
+  }
+
   /// Joins keys by dots; indexes are in brackets already.
   private static func joined(_ path: ArraySlice<String>) -> String {
     path.dropFirst().reduce(into: path.first ?? "") { text, key in

@@ -1,0 +1,113 @@
+extension DecodingSession {
+  /// Decodes a value of any type.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from reader: inout CBORReader, level: Int
+  ) throws -> Value {
+    try unsafe decode(type, TypeTable.traits(of: type), from: &reader, level: level)
+  }
+
+  /// The same with the traits of `Value` looked up already.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from reader: inout CBORReader,
+    level: Int
+  ) throws -> Value {
+    if let known = unsafe traits.pointee.decodable {
+      return try decode(known, as: type, from: &reader, level: level)
+    }
+    let item = reader
+    try reader.skip()
+    let value = unsafe CBORReader(start: item.position, end: reader.position)
+    return try unsafe decodeModel(type, traits, from: value, level: level)
+  }
+
+  /// Decodes a type that this module knows.
+  private func decode<Known: RecordDecodable, Value>(
+    _ known: Known.Type, as type: Value.Type, from reader: inout CBORReader, level: Int
+  ) throws -> Value {
+    let value = try Known.decodeRecord(from: &reader, in: self, level: level)
+    // The traits of `Value` say that it is `Known`: two names of one type.
+    return unsafe unsafeBitCast(value, to: Value.self)
+  }
+
+  /// Decodes a value that makes itself with its `init(from:)`, from the one item in a reader.
+  func decodeModel<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
+  ) throws -> Value {
+    if unsafe traits.pointee.simpleModel != nil, let reference = try value.peekReference() {
+      return try unsafe decodeReference(type, traits, reference, at: value, level: level)
+    }
+    return try unsafe decodeInline(type, traits, from: value, level: level)
+  }
+
+  /// Decodes a value from the bytes where it stands.
+  func decodeInline<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
+  ) throws -> Value {
+    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    let mapCount = unsafe maps.count
+    unsafe owners.append(traits)
+    defer {
+      unsafe owners.removeLast()
+      dropIndexes(from: mapCount)
+    }
+    return try Value(from: ValueDecoder(self, value, level: level + 1))
+  }
+
+  /// Decodes a node from its own record, or takes it from those kept out of line.
+  private func decodeReference<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, _ reference: RecordReference,
+    at value: CBORReader, level: Int
+  ) throws -> Value {
+    if let children {
+      return try unsafe decodeChild(
+        type, traits, of: children, index: reference.node, at: value, level: level)
+    }
+    guard let simpleModel = unsafe traits.pointee.simpleModel, let source else {
+      throw ModelError(
+        .typeMismatch, reason: "a reference to another node, where none can be followed")
+    }
+    let body = try unsafe source.body(of: reference, as: simpleModel)
+    do {
+      return try unsafe decodeModel(type, traits, from: CBORReader(body), level: level)
+    } catch {
+      guard let error = ModelError(coding: error) else { throw error }
+      guard error.identifier == nil, let identifier = source.identifier(of: reference) else {
+        throw error
+      }
+      throw error.about(identifier: identifier, typeName: simpleModel.modelTypeName)
+    }
+  }
+
+  private func decodeChild<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, of children: [any Model],
+    index: UInt64, at value: CBORReader, level: Int
+  ) throws -> Value {
+    guard index < UInt64(children.count) else {
+      throw ModelError(.invalidRecord, reason: "a reference to a child that is not there")
+    }
+    let child = children[Int(index)]
+    if let child = child as? Value { return child }
+    if let known = unsafe traits.pointee.model,
+      let converted = LiveCoder.convert(
+        child, to: known, amid: children.prefix(oldChildCount)) as? Value
+    {
+      return converted
+    }
+    // A model without identifier may be nothing but a wrapper of the child.
+    return try unsafe decodeInline(type, traits, from: value, level: level)
+  }
+}
+
+extension CBORReader {
+  /// The reference that comes next; `nil` if something else does.
+  func peekReference() throws(CBORError) -> RecordReference? {
+    // The tag's head has three bytes, the first of which no other item begins with but tags.
+    guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }
+    var copy = self
+    let tag = try copy.tag()
+    guard tag == RecordTag.requiredReference || tag == RecordTag.optionalReference else {
+      return nil
+    }
+    return try copy.reference()
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
+  /// Entries are written in the order of their encoded keys; children are visited in that order too.
+  func encodeRecord(
+    to frame: EncodingFrame, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    let keys = try frame.session.makeFrame(in: frame, slot: .entry, level: level, splits: false)
+    let values = try encodeKeys(to: keys, level: level)
+    let traits = unsafe TypeTable.traits(of: Value.self)
+    let start = unsafe frame.writer.count
+    let referenceCount = unsafe frame.referenceCount
+    var count = 0
+    for entry in unsafe keys.entries {
+      let before = unsafe frame.writer.count
+      // The entry lies within the bytes written so far.
+      unsafe frame.writer.append(
+        raw: UnsafeRawBufferPointer(rebasing: keys.writer.buffer[entry.start..<entry.value]))
+      do {
+        let outcome = try unsafe frame.encode(
+          values[entry.end], traits, slot: .entry, level: level + 1)
+        if outcome == .written { count += 1 } else { unsafe frame.writer.truncate(to: before) }
+      } catch {
+        throw ModelError.located(error, inside: keys.keyText(entry))
+      }
+    }
+    unsafe frame.writer.insertHead(.map, UInt64(count), at: start)
+    if unsafe frame.referenceCount > referenceCount {
+      unsafe frame.writer.insertHead(.tag, RecordTag.entries, at: start)
+    }
+    frame.session.recycle(keys)
+    return .written
+  }
+
+  /// Writes all keys into a frame and sorts them.
+  ///
+  /// - Returns: The values; the `end` of each of the frame's entries is the index of its value.
+  private func encodeKeys(to keys: EncodingFrame, level: Int) throws -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    unsafe keys.entries.reserveCapacity(count)
+    for (key, value) in self {
+      let start = unsafe keys.writer.count
+      if let text = DictionaryKey.text(key) {
+        unsafe keys.writer.append(text)
+      } else {
+        _ = try keys.encode(key, slot: .required, level: level + 1)
+      }
+      unsafe keys.entries.append(
+        EncodingFrame.Entry(
+          start: start, value: keys.writer.count, end: values.count, nested: -1))
+      values.append(value)
+    }
+    keys.sortElements()
+    try keys.refuseEqualNeighbours()
+    return values
+  }
+}
+
+/// How the keys of dictionaries are written: as the text that their coding key has, or as themselves.
+enum DictionaryKey {
+  /// The text for a key; `nil` if its type has none.
+  static func text<Key>(_ key: Key) -> String? {
+    switch key {
+    case let text as String: text
+    case let number as Int: String(number)
+    case let key as any CodingKeyRepresentable: key.codingKey.stringValue
+    default: nil
+    }
+  }
+
+  /// Whether keys of a type are texts.
+  static func isText<Key>(_ type: Key.Type) -> Bool { type is any CodingKeyRepresentable.Type }
+}
+
+extension EncodingFrame {
+  /// Checks that no two neighbouring keys have the same bytes.
+  fileprivate func refuseEqualNeighbours() throws {
+    for (left, right) in unsafe zip(entries, entries.dropFirst()) {
+      let bytes = unsafe writer.buffer
+      // Entries lie within the bytes written so far.
+      let isEqual = unsafe bytes[left.start..<left.value].elementsEqual(
+        bytes[right.start..<right.value])
+      if isEqual {
+        throw ModelError(
+          .duplicateKey,
+          reason: "two keys of the dictionary are both stored as \(keyText(left))")
+      }
+    }
+  }
+
+  /// The key of an entry, for messages.
+  fileprivate func keyText(_ entry: Entry) -> String {
+    // The entry lies within the bytes written so far.
+    var reader = unsafe CBORReader(
+      UnsafeRawBufferPointer(rebasing: writer.buffer[entry.start..<entry.value]))
+    return (try? reader.text()) ?? "[key]"
+  }
+}

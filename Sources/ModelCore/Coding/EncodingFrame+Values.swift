@@ -1,0 +1,108 @@
+extension EncodingFrame {
+  /// Encodes a value of any type.
+  ///
+  /// What happens to it depends on the static type of the slot, `Value`, never on a cast of the value:
+  /// an optional of a model casts to a model, but is none.
+  func encode<Value: Encodable>(
+    _ value: Value, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    let traits = unsafe TypeTable.traits(of: Value.self)
+    return try unsafe encode(value, traits, slot: slot, level: level)
+  }
+
+  /// The same with the traits of `Value` looked up already.
+  func encode<Value: Encodable>(
+    _ value: Value, _ traits: UnsafePointer<TypeTraits>, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    if let type = unsafe traits.pointee.encodable {
+      return try encode(value, as: type, slot: slot, level: level)
+    }
+    if unsafe splits, let type = unsafe traits.pointee.model {
+      return try encodeModel(value, as: type, slot: slot, level: level)
+    }
+    let isWhole = unsafe traits.pointee.isWhole
+    return unsafe try encodeInline(value, slot: slot, level: level, splits: splits && !isWhole)
+  }
+
+  /// Encodes a value of a type that this module knows.
+  private func encode<Value, Known: RecordEncodable>(
+    _ value: Value, as type: Known.Type, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    unsafe try withUnsafePointer(to: value) { pointer in
+      // The traits of `Value` say that it is `Known`: two names of one type.
+      let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
+      return try unsafe known.pointee.encodeRecord(to: self, slot: slot, level: level)
+    }
+  }
+
+  /// Encodes a value into this frame by its own `encode(to:)`.
+  func encodeInline<Value: Encodable>(
+    _ value: Value, slot: EncodingSlot, level: Int, splits: Bool
+  ) throws -> EncodingOutcome {
+    let frame = try session.makeFrame(in: self, slot: slot, level: level + 1, splits: splits)
+    do {
+      try value.encode(to: frame)
+      let outcome = try frame.finish(into: self)
+      session.recycle(frame)
+      return outcome
+    } catch {
+      frame.end()
+      throw error
+    }
+  }
+
+  private func encodeModel<Value: Encodable, Known: Model>(
+    _ value: Value, as type: Known.Type, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    let model = unsafe withUnsafePointer(to: value) { pointer in
+      // The traits of `Value` say that it is `Known`: two names of one type.
+      unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self).pointee
+    }
+    switch session.mode {
+    case .whole: preconditionFailure("a frame that splits in a session that does not")
+    case .live(let transform):
+      guard let replacement = transform(model) else { return .lost }
+      let index = UInt64(session.children.count)
+      session.children.append(replacement)
+      append(RecordReference(node: index, type: 0), slot: slot)
+    case .records(let sink):
+      guard let identifier = model.modelIdentifier else {
+        return try encodeInline(value, slot: slot, level: level, splits: true)
+      }
+      let reference = try encodeNode(
+        value, model, identifier: identifier, to: sink, level: level, splits: true)
+      append(reference, slot: slot)
+    }
+    return .written
+  }
+
+  private func append(_ reference: RecordReference, slot: EncodingSlot) {
+    unsafe writer.append(reference: reference, isOptional: slot == .optional)
+    unsafe edges.append(RecordEdge(child: reference, kinds: slot.edgeKinds))
+    unsafe referenceCount += 1
+  }
+
+  /// Encodes a node as a record of its own.
+  func encodeNode<Value: Encodable>(
+    _ value: Value, _ model: any SimpleModel, identifier: String, to sink: any RecordSink,
+    level: Int, splits: Bool
+  ) throws -> RecordReference {
+    try session.enter(identifier, typeName: type(of: model).modelTypeName)
+    defer { session.leave() }
+    let reference = try sink.beginNode(model, identifier: identifier)
+    do {
+      let body = try session.makeFrame(in: self, slot: .required, level: level, splits: splits)
+      _ = try body.encodeInline(value, slot: .required, level: level, splits: splits)
+      unsafe body.edges.normalize()
+      unsafe try sink.endNode(reference, body: body.writer.buffer, edges: body.edges)
+      session.recycle(body)
+    } catch var error as ModelError {
+      if error.identifier == nil {
+        error.identifier = identifier
+        error.typeName = type(of: model).modelTypeName
+      }
+      throw error
+    }
+    return reference
+  }
+}

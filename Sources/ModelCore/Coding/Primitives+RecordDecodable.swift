@@ -1,0 +1,53 @@
+extension Bool: RecordDecodable {
+  static func decodeRecord(
+    from reader: inout CBORReader, in session: DecodingSession, level: Int
+  ) throws -> Bool {
+    let head = try reader.head()
+    guard let value = head.bool else { throw ModelError.mismatch("a bool", head) }
+    return value
+  }
+}
+
+extension String: RecordDecodable {
+  static func decodeRecord(
+    from reader: inout CBORReader, in session: DecodingSession, level: Int
+  ) throws -> String {
+    let head = try reader.head()
+    guard head.major == .text else { throw ModelError.mismatch("a text", head) }
+    guard let text = unsafe String(utf8: reader.bytes(of: head)) else {
+      throw reader.error(.badText)
+    }
+    return text
+  }
+}
+
+extension Double: RecordDecodable {
+  /// Doubles are read from floats, and from integers that a double holds exactly.
+  static func decodeRecord(
+    from reader: inout CBORReader, in session: DecodingSession, level: Int
+  ) throws -> Double {
+    let head = try reader.head()
+    if let value = head.double { return value }
+    switch head.major {
+    case .unsigned:
+      if let value = Double(exactly: head.argument) { return value }
+      throw ModelError.inexact(self, String(head.argument))
+    case .negative:
+      let number = -1 - Int128(head.argument)
+      if let value = Double(exactly: number) { return value }
+      throw ModelError.inexact(self, String(number))
+    default: throw ModelError.mismatch("a number", head)
+    }
+  }
+}
+
+extension Float: RecordDecodable {
+  /// Floats are read from what a double is read from, if they hold it exactly.
+  static func decodeRecord(
+    from reader: inout CBORReader, in session: DecodingSession, level: Int
+  ) throws -> Float {
+    let double = try Double.decodeRecord(from: &reader, in: session, level: level)
+    guard let value = Float(narrowing: double) else { throw ModelError.inexact(self, "\(double)") }
+    return value
+  }
+}

@@ -1,0 +1,70 @@
+/// Makes models from the bodies of records.
+///
+/// Nothing is parsed before a model asks for it: a container finds its fields in the bytes. Children
+/// are read from their own records through the source.
+///
+/// A `Decoder` can't be kept from escaping: one that a model keeps throws ``ModelError``
+/// `snapshotEnded` when it is used after the model has been made.
+///
+/// - Note: One thread at a time.
+package struct RecordDecoder {
+  private let source: any RecordSource
+
+  /// Makes a decoder.
+  ///
+  /// - Parameter source: Gives the records that records refer to.
+  package init(source: any RecordSource) { self.source = source }
+
+  /// Decodes a value and the children in it.
+  ///
+  /// - Parameters:
+  ///   - type: What to decode.
+  ///   - body: The bytes of a record, or of a value that lies in one; valid during the call.
+  /// - Returns: The value; it holds none of the bytes.
+  /// - Throws: ``ModelError`` that names the field; what the source throws.
+  package func decode<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer
+  ) throws -> Value {
+    try unsafe Self.decode(type, from: body, DecodingSession(source: source))
+  }
+
+  /// Decodes a value that holds no references.
+  ///
+  /// - Parameters:
+  ///   - type: What to decode.
+  ///   - body: Bytes, valid during the call.
+  /// - Returns: The value; it holds none of the bytes.
+  /// - Throws: ``ModelError`` that names the field.
+  package static func decodeValue<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer
+  ) throws -> Value {
+    try unsafe decode(type, from: body, DecodingSession())
+  }
+
+  /// Decodes a value that holds no references.
+  ///
+  /// - Parameters:
+  ///   - type: What to decode.
+  ///   - body: The bytes.
+  /// - Returns: The value.
+  /// - Throws: ``ModelError`` that names the field.
+  package static func decodeValue<Value: Decodable>(
+    _ type: Value.Type, from body: [UInt8]
+  ) throws -> Value {
+    try unsafe body.withUnsafeBytes { try unsafe decodeValue(type, from: $0) }
+  }
+
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer, _ session: DecodingSession
+  ) throws -> Value {
+    defer { session.end() }
+    do {
+      var reader = unsafe CBORReader(body)
+      let value = try session.decode(type, from: &reader, level: 0)
+      try reader.finish()
+      return value
+    } catch {
+      throw ModelError(coding: error) ?? error
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/// What the coder must know of a type, found once and kept for the life of the process.
+///
+/// Asking the runtime whether a type conforms to a protocol costs more than encoding a small field;
+/// metatypes with their conformances cost nothing to keep.
+struct TypeTraits {
+  /// The type, if its values are nodes when they have an identifier.
+  let model: (any Model.Type)?
+  /// The type, if it is a model of any kind.
+  let simpleModel: (any SimpleModel.Type)?
+  /// The type, if this module encodes it itself.
+  let encodable: (any RecordEncodable.Type)?
+  /// The type, if this module decodes it itself.
+  let decodable: (any RecordDecodable.Type)?
+  /// The type, if it declares defaults or former names of fields.
+  let schema: (any SchemaVersioned.Type)?
+
+  init(of type: Any.Type) {
+    model = type as? any Model.Type
+    simpleModel = type as? any SimpleModel.Type
+    encodable = type as? any RecordEncodable.Type
+    decodable = type as? any RecordDecodable.Type
+    schema = type as? any SchemaVersioned.Type
+  }
+
+  /// Whether values of the type are stored whole: a simple model's parts are never nodes.
+  var isWhole: Bool { simpleModel != nil && model == nil }
+}

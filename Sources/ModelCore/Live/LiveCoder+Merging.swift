@@ -1,0 +1,96 @@
+extension LiveCoder {
+  /// Lets the fields of a newer model of another type flow into one: those of the same name.
+  ///
+  /// - Parameters:
+  ///   - newer: The model whose data counts.
+  ///   - older: The model that keeps its type and all other fields.
+  /// - Returns: The merged model and the names of the fields that `older`'s type could not take.
+  /// - Throws: What the models' own coding throws.
+  static func merge<Value: Model & Codable>(
+    _ newer: any Encodable, into older: Value
+  ) throws -> (model: Value, kept: [String]) {
+    guard let old = try encode(older, { $0 }),
+      let new = try encode(newer, after: old.children, { $0 })
+    else { return (older, []) }
+    var kept: [String] = []
+    while let body = try joined(old.body, new.body, keeping: kept) {
+      do {
+        let coded = Coded(body: body, children: new.children)
+        let model = try decode(Value.self, coded, oldChildCount: old.children.count)
+        return (model, kept)
+      } catch let error as ModelError {
+        guard let field = error.topField, !kept.contains(field) else { throw error }
+        kept.append(field)
+      }
+    }
+    return (older, kept)
+  }
+
+  /// The fields of one map, with the values of another where that has them too.
+  ///
+  /// - Returns: `nil` if one of them is no map, or no value is taken from the other.
+  private static func joined(
+    _ old: [UInt8], _ new: [UInt8], keeping kept: [String]
+  ) throws -> [UInt8]? {
+    guard let oldFields = try fields(old), let newFields = try fields(new) else { return nil }
+    let newer = Dictionary(newFields.map { ($0.key, $0.value) }) { $1 }
+    var writer = CBORWriter()
+    var takenCount = 0
+    writer.append(mapHead: oldFields.count)
+    for field in oldFields {
+      writer.append(field.text)
+      if let taken = newer[field.key], !kept.contains(field.text) {
+        writer.append(raw: new[taken])
+        takenCount += 1
+      } else {
+        writer.append(raw: old[field.value])
+      }
+    }
+    return takenCount > 0 ? writer.bytes : nil
+  }
+
+  /// The fields of a map, their keys as bytes to compare them by; `nil` if the body is no map.
+  private static func fields(
+    _ body: [UInt8]
+  ) throws -> [(key: [UInt8], text: String, value: Range<Int>)]? {
+    try unsafe body.withUnsafeBytes { bytes in
+      var reader = unsafe CBORReader(bytes)
+      guard try reader.peek().major == .map else { return nil }
+      return try (0..<(try reader.mapHead())).map { _ in
+        let text = try reader.text()
+        let start = reader.offset
+        try reader.skip()
+        return (Array(text.utf8), text, start..<reader.offset)
+      }
+    }
+  }
+
+  /// Makes a child of one type show the data of one of another type.
+  ///
+  /// - Parameters:
+  ///   - child: The newer child.
+  ///   - type: What the slot takes.
+  ///   - children: The children that the older model has.
+  /// - Returns: `nil` if there is no way.
+  static func convert<Known: Model>(
+    _ child: any Model, to type: Known.Type, amid children: ArraySlice<any Model>
+  ) -> (any Model)? {
+    if let identifier = child.modelIdentifier {
+      for old in children {
+        guard let old = old as? Known, let own = old.modelIdentifier else { continue }
+        if own.utf8.elementsEqual(identifier.utf8) { return old.merge(child) as? Known }
+      }
+    }
+    guard let decodable = type as? any (Model & Decodable).Type,
+      let encodable = child as? any Encodable
+    else { return nil }
+    return read(encodable, as: decodable)
+  }
+
+  private static func read<Known: Model & Decodable>(
+    _ child: any Encodable, as type: Known.Type
+  ) -> (any Model)? {
+    guard let coded = try? encode(child, { $0 }) else { return nil }
+    return try? decode(type, coded)
+  }
+}
