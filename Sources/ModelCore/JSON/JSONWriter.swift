@@ -1,11 +1,21 @@
 import Foundation
 
 /// Writes a ``TreeValue`` as JSON: names sorted by their bytes, no choice left open.
+///
+/// What is open lies on a stack of the writer's own, as in ``JSONParser``.
 struct JSONWriter {
-  let form: JSONForm
-  let isPretty: Bool
+  /// An array or object that is open.
+  private struct Container {
+    /// The names of an object's fields; `nil` for an array.
+    let names: [String]?
+    let values: [TreeValue]
+    var next = 0
+  }
+
+  private let form: JSONForm
+  private let isPretty: Bool
   private(set) var output: [UInt8] = []
-  private var depth = 0
+  private var containers: [Container] = []
 
   init(form: JSONForm, isPretty: Bool) {
     self.form = form
@@ -13,6 +23,20 @@ struct JSONWriter {
   }
 
   mutating func write(_ value: TreeValue) {
+    begin(value)
+    while let container = containers.last {
+      if container.next < container.values.count {
+        continueContainer(container)
+      } else {
+        containers.removeLast()
+        breakLine()
+        append(container.names == nil ? "]" : "}")
+      }
+    }
+  }
+
+  /// Writes a whole value that holds no other, or opens a container.
+  private mutating func begin(_ value: TreeValue) {
     switch value {
     case .null: append("null")
     case .bool(let value): append(value ? "true" : "false")
@@ -21,34 +45,43 @@ struct JSONWriter {
     case .double(let value): write(value)
     case .string(let value): write(value)
     case .bytes(let value): write(bytes: value)
-    case .array(let values): write(elements: values)
-    case .object(let fields): write(fields: fields)
-    case .entries(let entries): write(entries: entries)
+    case .array(let values): open(values)
+    case .object(let fields): open(fields)
+    case .entries(let entries): open(entries)
     case .tagged(let tag, let value): write(value, tag: tag)
-    case .node(let node): write(node)
+    case .node(let node): open(node)
     case .reference(let identifier, let typeName):
-      write("$reference", .array([.string(identifier), .string(typeName)]))
+      open("$reference", .array([.string(identifier), .string(typeName)]))
     case .required(let value):
-      if form == .plain { write(value) } else { write("$required", value) }
+      if form == .plain { begin(value) } else { open("$required", value) }
     }
+  }
+
+  private mutating func continueContainer(_ container: Container) {
+    let index = container.next
+    containers[containers.count - 1].next += 1
+    if index > 0 { append(",") }
+    breakLine()
+    if let names = container.names {
+      write(names[index])
+      append(isPretty ? ": " : ":")
+    }
+    begin(container.values[index])
   }
 
   private mutating func write(_ value: Double) {
     guard !value.isFinite else { return append(value.description) }
-    guard form == .lossless else { return write(value.isNaN ? "NaN" : value.infinityText) }
+    guard form == .lossless else {
+      return write(value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity")
+    }
     let digits = String(value.bitPattern, radix: 16)
     let zeros = String(repeating: "0", count: 16 - digits.utf8.count)
-    write("$double", .string(zeros + digits))
+    open("$double", .string(zeros + digits))
   }
 
   private mutating func write(bytes: [UInt8]) {
     let text = Data(bytes).base64EncodedString()
-    if form == .plain { write(text) } else { write("$bytes", .string(text)) }
-  }
-
-  private mutating func write(_ node: TreeNode) {
-    guard form == .lossless else { return write(node.fields) }
-    write("$node", .array([.string(node.identifier), .string(node.typeName), node.fields]))
+    if form == .plain { write(text) } else { open("$bytes", .string(text)) }
   }
 
   private mutating func write(_ value: TreeValue, tag: UInt64) {
@@ -56,68 +89,46 @@ struct JSONWriter {
       if let number = JSONWriter.number(of: value, tag: tag) { return append(number) }
       if let text = JSONWriter.text(of: value, tag: tag) { return write(text) }
     }
-    write("$tagged", .array([TreeValue(exactly: tag) ?? .null, value]))
+    open("$tagged", .array([TreeValue(exactly: tag) ?? .null, value]))
   }
 
-  private mutating func write(entries: [TreeValue: TreeValue]) {
+  private mutating func open(_ node: TreeNode) {
+    guard form == .lossless else { return begin(node.fields) }
+    open("$node", .array([.string(node.identifier), .string(node.typeName), node.fields]))
+  }
+
+  private mutating func open(_ values: [TreeValue]) {
+    guard !values.isEmpty else { return append("[]") }
+    append("[")
+    containers.append(Container(names: nil, values: values))
+  }
+
+  private mutating func open(_ fields: [String: TreeValue]) {
+    guard !fields.isEmpty else { return append("{}") }
+    let sorted = fields.sorted { $0.key.hasBytes(before: $1.key) }
+    let names = sorted.map { name, _ in
+      form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
+    }
+    append("{")
+    containers.append(Container(names: names, values: sorted.map(\.value)))
+  }
+
+  /// Opens an object with one field that stands for another value.
+  private mutating func open(_ escape: String, _ value: TreeValue) {
+    append("{")
+    containers.append(Container(names: [escape], values: [value]))
+  }
+
+  private mutating func open(_ entries: [TreeValue: TreeValue]) {
     if form == .plain {
       let fields = entries.compactMap { key, value in key.stringValue.map { ($0, value) } }
-      if fields.count == entries.count { return write(sorted: fields) }
+      // Two spellings of one name would be one field.
+      let object = Dictionary(fields) { first, _ in first }
+      if object.count == entries.count { return open(object) }
     }
     let pairs = entries.map { key, value in (key.json(.lossless), TreeValue.array([key, value])) }
-    let sorted = pairs.sorted { $0.0.hasBytes(before: $1.0) }
-    let elements = sorted.map(\.1)
-    if form == .plain { write(elements: elements) } else { write("$entries", .array(elements)) }
-  }
-
-  /// Writes an object with one field that stands for another value.
-  private mutating func write(_ escape: String, _ value: TreeValue) {
-    append("{")
-    depth += 1
-    breakLine()
-    write(escape)
-    append(isPretty ? ": " : ":")
-    write(value)
-    depth -= 1
-    breakLine()
-    append("}")
-  }
-
-  private mutating func write(elements: [TreeValue]) {
-    guard !elements.isEmpty else { return append("[]") }
-    append("[")
-    depth += 1
-    for (index, element) in elements.enumerated() {
-      if index > 0 { append(",") }
-      breakLine()
-      write(element)
-    }
-    depth -= 1
-    breakLine()
-    append("]")
-  }
-
-  private mutating func write(fields: [String: TreeValue]) {
-    write(sorted: Array(fields))
-  }
-
-  private mutating func write(sorted fields: [(key: String, value: TreeValue)]) {
-    guard !fields.isEmpty else { return append("{}") }
-    append("{")
-    depth += 1
-    var isFirst = true
-    for (name, value) in fields.sorted(by: { $0.key.hasBytes(before: $1.key) }) {
-      if !isFirst { append(",") }
-      isFirst = false
-      breakLine()
-      let needsEscape = form == .lossless && name.utf8.first == UInt8(ascii: "$")
-      write(needsEscape ? "$" + name : name)
-      append(isPretty ? ": " : ":")
-      write(value)
-    }
-    depth -= 1
-    breakLine()
-    append("}")
+    let sorted = pairs.sorted { $0.0.hasBytes(before: $1.0) }.map(\.1)
+    if form == .plain { open(sorted) } else { open("$entries", .array(sorted)) }
   }
 
   private mutating func write(_ text: String) {
@@ -142,14 +153,10 @@ struct JSONWriter {
   private mutating func breakLine() {
     guard isPretty else { return }
     output.append(UInt8(ascii: "\n"))
-    output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * containers.count))
   }
 
   private mutating func append(_ text: String) {
     output.append(contentsOf: text.utf8)
   }
-}
-
-extension Double {
-  fileprivate var infinityText: String { self < 0 ? "-Infinity" : "Infinity" }
 }

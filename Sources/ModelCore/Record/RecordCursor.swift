@@ -1,134 +1,112 @@
-/// A position in a record body, which may hold any bytes at all.
+/// A ``CBORReader`` over a record body, for what looks at its structure without decoding it.
 ///
-/// Every read is checked against what is left, and nothing is allocated, so bytes that are no
-/// record end in an error. Shared by all that looks at the structure of a body without decoding it.
-struct RecordCursor: ~Escapable {
-  /// The head of a CBOR item: its major type and its argument (RFC 8949, section 3).
-  struct Head {
-    let major: UInt8
-    /// The low five bits of the first byte: how the argument was written.
-    let information: UInt8
-    let argument: UInt64
+/// The body may hold any bytes at all: what is no record ends in a ``RecordFault``.
+///
+/// - Note: The bytes must outlive the cursor, as those of a reader must.
+@safe struct RecordCursor {
+  private let bytes: UnsafeRawBufferPointer
+  private var reader: CBORReader
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.bytes = bytes
+    reader = unsafe CBORReader(bytes)
   }
 
-  let bytes: Span<UInt8>
-  var position = 0
-
-  @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
-    self.bytes = bytes
+  /// A cursor at the beginning of a part of the same bytes.
+  init(_ cursor: RecordCursor, at position: Int) {
+    self = cursor
+    reader = unsafe CBORReader(bytes)
+    reader.advance(by: position)
   }
 
-  var isAtEnd: Bool { position == bytes.count }
+  /// How many bytes there are in all.
+  var byteCount: Int { unsafe bytes.count }
 
-  /// Reads a head. Indefinite lengths and reserved arguments are refused.
-  mutating func head() throws(ModelError) -> Head {
-    guard position < bytes.count else { throw damaged("the record ends too early") }
-    let first = bytes[position]
-    let information = first & 0x1f
-    position += 1
-    if information < 24 {
-      return Head(major: first >> 5, information: information, argument: UInt64(information))
+  /// How many bytes have been read.
+  var position: Int { reader.offset }
+
+  /// Reads a head. Lengths and counts are checked against the bytes that are left.
+  mutating func head() throws(RecordFault) -> CBORHead {
+    do {
+      return try reader.head()
+    } catch {
+      throw .cbor(error)
     }
-    guard information < 28 else {
-      throw damaged("a length or argument that is not definite")
-    }
-    let byteCount = 1 << Int(information - 24)
-    guard bytes.count - position >= byteCount else { throw damaged("the record ends too early") }
-    var argument: UInt64 = 0
-    for _ in 0..<byteCount {
-      argument = argument << 8 | UInt64(bytes[position])
-      position += 1
-    }
-    return Head(major: first >> 5, information: information, argument: argument)
   }
 
   /// Reads the head of the next item without moving on.
-  func nextHead() throws(ModelError) -> Head {
+  func nextHead() throws(RecordFault) -> CBORHead {
     var copy = self
     return try copy.head()
   }
 
-  /// How many items an array or map has; never more than bytes are left for.
-  func count(_ head: Head) throws(ModelError) -> Int {
-    let itemsPerElement = head.major == 5 ? 2 : 1
-    guard head.argument <= UInt64((bytes.count - position) / itemsPerElement) else {
-      throw damaged("a container announces more items than there are bytes")
-    }
+  /// Reads the head of a map that must come next, inside of a tag, and returns its count.
+  mutating func mapCount() throws(RecordFault) -> Int {
+    let head = try head()
+    guard head.major == .map else { throw damaged("a slot or entries without a map") }
     return Int(head.argument)
   }
 
-  /// Reads the head of a map that must come next, inside of a tag, and returns its count.
-  mutating func mapCount() throws(ModelError) -> Int {
-    let head = try head()
-    guard head.major == 5 else { throw damaged("a slot or entries without a map") }
-    return try count(head)
+  /// Moves past the content of a text or byte string whose head was read.
+  @discardableResult
+  mutating func content(_ head: CBORHead) -> UnsafeRawBufferPointer {
+    unsafe reader.bytes(of: head)
   }
 
-  /// Moves past the content of a byte string or text.
-  ///
-  /// - Returns: Where the content lies.
-  mutating func content(_ head: Head) throws(ModelError) -> Range<Int> {
-    guard head.argument <= UInt64(bytes.count - position) else {
-      throw damaged("a text or byte string is longer than the record")
+  /// Reads the content of a text whose head was read.
+  mutating func text(_ head: CBORHead) throws(RecordFault) -> String {
+    // Copied before the call ends.
+    guard let text = unsafe String(utf8: content(head)) else {
+      throw damaged("a text that is not UTF-8")
     }
-    let start = position
-    position += Int(head.argument)
-    return start..<position
+    return text
   }
 
   /// Moves past one item and all it contains.
   ///
   /// - Returns: Where the item lies.
   @discardableResult
-  mutating func skip() throws(ModelError) -> Range<Int> {
+  mutating func skip() throws(RecordFault) -> Range<Int> {
     let start = position
-    var remaining = 1
-    while remaining > 0 {
-      let head = try head()
-      remaining -= 1
-      switch head.major {
-      case 2, 3: _ = try content(head)
-      // Both sums stay below twice the number of bytes.
-      case 4: remaining += try count(head)
-      case 5: remaining += try 2 * count(head)
-      case 6: remaining += 1
-      default: break
-      }
+    do {
+      try reader.skip()
+    } catch {
+      throw .cbor(error)
     }
     return start..<position
   }
 
   /// Reads the two numbers after a reference's tag.
-  mutating func reference() throws(ModelError) -> RecordReference {
-    let array = try head()
-    let node = try head()
-    let type = try head()
-    guard array.major == 4, array.argument == 2, node.major == 0, type.major == 0,
-      let typeNumber = UInt32(exactly: type.argument)
-    else {
-      throw damaged("a reference that is not a pair of numbers")
-    }
-    return RecordReference(node: node.argument, type: typeNumber)
-  }
-
-  /// Reads the text at a place that holds one.
-  func text(at range: Range<Int>) throws(ModelError) -> String {
+  mutating func reference() throws(RecordFault) -> RecordReference {
     do {
-      return String(copying: try UTF8Span(validating: bytes.extracting(range)))
+      return try reader.reference()
     } catch {
-      throw damaged("a text that is not UTF-8")
+      throw .cbor(error)
     }
   }
 
-  /// The error for bytes that are no record.
-  func damaged(_ reason: String) -> ModelError {
-    ModelError(.invalidRecord, reason: "\(reason) (at byte \(position))")
+  /// Checks that the one item has been read and nothing follows.
+  func finish() throws(RecordFault) {
+    do {
+      try reader.finish()
+    } catch {
+      throw .cbor(error)
+    }
   }
 
-  static var tooDeep: ModelError {
-    ModelError(
-      .nestingTooDeep,
-      reason: "nested deeper than \(RecordBody.maximumNestingDepth) levels")
+  /// The bytes at a range; they live as long as those given to the cursor.
+  func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+  }
+
+  /// The byte at a position.
+  subscript(position: Int) -> UInt8 {
+    precondition(0..<byteCount ~= position, "no byte \(position) of \(byteCount)")
+    return unsafe bytes[position]
+  }
+
+  /// The fault of an item that no record holds there.
+  func damaged(_ what: StaticString) -> RecordFault {
+    .misplaced(what, offset: position)
   }
 }

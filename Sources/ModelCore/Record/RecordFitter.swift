@@ -1,108 +1,101 @@
 /// Copies a value into the slot of another body, with the kinds of slots, and if asked for the
 /// types of children, that the shape of the old value tells.
-struct RecordFitter: ~Escapable {
-  var cursor: RecordCursor
+struct RecordFitter {
+  private var cursor: RecordCursor
   private let keepsTypes: Bool
-  private(set) var output: [UInt8] = []
 
-  @_lifetime(copy cursor)
-  init(_ cursor: consuming RecordCursor, keepsTypes: Bool) {
+  init(_ cursor: RecordCursor, keepsTypes: Bool) {
     self.cursor = cursor
     self.keepsTypes = keepsTypes
   }
 
   /// Copies the item under the cursor.
+  mutating func fit(
+    _ place: RecordPlace, shape: RecordShape?, into output: inout CBORWriter
+  ) throws(RecordFault) {
+    _ = try copy(place, shape, to: &output, depth: 1)
+  }
+
+  /// Copies the next item.
   ///
   /// - Returns: Whether the item holds a reference.
-  mutating func write(
-    _ place: RecordPlace, shape: RecordShape?, depth: Int
-  ) throws(ModelError) -> Bool {
-    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
+  private mutating func copy(
+    _ place: RecordPlace, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
+  ) throws(RecordFault) -> Bool {
+    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
     let start = cursor.position
     let head = try cursor.head()
     switch head.major {
-    case 2, 3:
-      _ = try cursor.content(head)
-    case 4:
-      return try writeArray(cursor.count(head), shape: shape, depth: depth)
-    case 5:
-      return try writeObject(
-        cursor.count(head), place, isRequired: shape?.isRequired ?? true, shape, depth: depth)
-    case 6:
-      return try write(tag: head.argument, place, shape: shape, depth: depth)
-    default:
+    case .text, .bytes:
+      unsafe cursor.content(head)
+    case .array:
+      output.append(arrayHead: Int(head.argument))
+      var hasReference = false
+      for _ in 0..<head.argument {
+        let element = shape?.elements.first
+        if try copy(.element, element, to: &output, depth: depth + 1) { hasReference = true }
+      }
+      return hasReference
+    case .map:
+      let isOptional = place == .field && shape?.isRequired == false
+      return try copyObject(Int(head.argument), isOptional, shape, to: &output, depth: depth)
+    case .tag:
+      return try copy(tag: head.argument, place, shape, to: &output, depth: depth)
+    case .unsigned, .negative, .simple:
       break
     }
-    output.appendPart(of: cursor.bytes, start..<cursor.position)
+    // The bytes outlive the cursor, and are copied at once.
+    unsafe output.append(raw: cursor.slice(start..<cursor.position))
     return false
   }
 
-  private mutating func write(
-    tag: UInt64, _ place: RecordPlace, shape: RecordShape?, depth: Int
-  ) throws(ModelError) -> Bool {
+  private mutating func copy(
+    tag: UInt64, _ place: RecordPlace, _ shape: RecordShape?, to output: inout CBORWriter,
+    depth: Int
+  ) throws(RecordFault) -> Bool {
     switch tag {
     case RecordTag.requiredReference, RecordTag.optionalReference:
       let reference = try cursor.reference()
       let isRequired = shape?.isRequired ?? (tag == RecordTag.requiredReference)
-      let isOptional = place == .field && !isRequired
-      output.appendHead(
-        major: 6, isOptional ? RecordTag.optionalReference : RecordTag.requiredReference)
-      output.appendHead(major: 4, 2)
-      output.appendHead(major: 0, reference.node)
       let type = keepsTypes ? shape?.type ?? reference.type : reference.type
-      output.appendHead(major: 0, UInt64(type))
+      output.append(
+        reference: RecordReference(node: reference.node, type: type),
+        isOptional: place == .field && !isRequired)
       return true
     case RecordTag.optionalSlot:
-      return try writeObject(
-        cursor.mapCount(), place, isRequired: shape?.isRequired ?? false, shape, depth: depth)
+      let isOptional = place == .field && shape?.isRequired != true
+      return try copyObject(cursor.mapCount(), isOptional, shape, to: &output, depth: depth)
     case RecordTag.entries:
-      return try writeEntries(shape: shape, depth: depth)
+      let count = try cursor.mapCount()
+      output.append(tag: RecordTag.entries)
+      output.append(mapHead: count)
+      for _ in 0..<count {
+        // As above.
+        unsafe output.append(raw: cursor.slice(try cursor.skip()))
+        _ = try copy(.entry, shape?.elements.first, to: &output, depth: depth + 1)
+      }
+      return true
     default:
-      output.appendHead(major: 6, tag)
-      return try write(place, shape: shape, depth: depth + 1)
+      output.append(tag: tag)
+      return try copy(place, shape, to: &output, depth: depth + 1)
     }
   }
 
-  private mutating func writeArray(
-    _ count: Int, shape: RecordShape?, depth: Int
-  ) throws(ModelError) -> Bool {
-    output.appendHead(major: 4, UInt64(count))
-    var hasReference = false
-    for _ in 0..<count {
-      if try write(.element, shape: shape?.elements.first, depth: depth + 1) { hasReference = true }
-    }
-    return hasReference
-  }
-
-  private mutating func writeObject(
-    _ count: Int, _ place: RecordPlace, isRequired: Bool, _ shape: RecordShape?, depth: Int
-  ) throws(ModelError) -> Bool {
+  private mutating func copyObject(
+    _ count: Int, _ isOptional: Bool, _ shape: RecordShape?, to output: inout CBORWriter,
+    depth: Int
+  ) throws(RecordFault) -> Bool {
     let start = output.count
-    output.appendHead(major: 5, UInt64(count))
+    output.append(mapHead: count)
     var hasReference = false
     for _ in 0..<count {
-      let key = try cursor.skip()
-      output.appendPart(of: cursor.bytes, key)
-      var name: [UInt8] = []
-      if let shape, !shape.fields.isEmpty { name.appendPart(of: cursor.bytes, key) }
-      if try write(.field, shape: shape?.fields[name], depth: depth + 1) { hasReference = true }
+      // As above.
+      let name = unsafe cursor.slice(try cursor.skip())
+      unsafe output.append(raw: name)
+      let field = shape.flatMap { unsafe $0.fields[Array(name)] }
+      if try copy(.field, field, to: &output, depth: depth + 1) { hasReference = true }
     }
-    if hasReference, place == .field, !isRequired {
-      output.insertTag(RecordTag.optionalSlot, at: start)
-    }
+    if hasReference, isOptional { output.insertHead(.tag, RecordTag.optionalSlot, at: start) }
     return hasReference
-  }
-
-  private mutating func writeEntries(
-    shape: RecordShape?, depth: Int
-  ) throws(ModelError) -> Bool {
-    let count = try cursor.mapCount()
-    output.appendHead(major: 6, RecordTag.entries)
-    output.appendHead(major: 5, UInt64(count))
-    for _ in 0..<count {
-      output.appendPart(of: cursor.bytes, try cursor.skip())
-      _ = try write(.entry, shape: shape?.elements.first, depth: depth + 1)
-    }
-    return true
   }
 }

@@ -4,11 +4,33 @@
 /// All elements of an array share one shape, and so do all values of a dictionary: they have one
 /// static type.
 struct RecordShape {
-  /// The type number that references here carry.
-  var type: UInt32?
+  /// What all elements of an array say, if they say the same.
+  private enum Agreement<Value: Equatable> {
+    case nothing
+    case one(Value)
+    case several
+
+    mutating func add(_ value: Value) {
+      switch self {
+      case .nothing: self = .one(value)
+      case .one(let known): self = known == value ? self : .several
+      case .several: break
+      }
+    }
+
+    var value: Value? {
+      if case .one(let value) = self { value } else { nil }
+    }
+  }
+
+  private var types = Agreement<UInt32>.nothing
+  private var requirements = Agreement<Bool>.nothing
+
+  /// The type number that references here carry; `nil` when there are none, or several.
+  var type: UInt32? { types.value }
 
   /// Whether the slot is required; `nil` when its value does not tell.
-  var isRequired: Bool?
+  var isRequired: Bool? { requirements.value }
 
   /// The shapes of the fields, under their encoded names.
   var fields: [[UInt8]: RecordShape] = [:]
@@ -16,28 +38,36 @@ struct RecordShape {
   /// The shape of the elements or values, if any is known.
   var elements: [RecordShape] = []
 
+  /// Takes in what the value of a field tells.
+  ///
+  /// - Parameter cursor: A cursor at the value.
+  mutating func absorb(_ cursor: RecordCursor) throws(RecordFault) {
+    var cursor = cursor
+    _ = try absorb(&cursor, .field, depth: 1)
+  }
+
   /// Takes in what the item under a cursor tells, and moves past it.
   ///
   /// - Returns: Whether the item holds a reference.
-  mutating func absorb(
+  private mutating func absorb(
     _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
-  ) throws(ModelError) -> Bool {
-    guard depth <= RecordBody.maximumNestingDepth else { throw RecordCursor.tooDeep }
+  ) throws(RecordFault) -> Bool {
+    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
     let head = try cursor.head()
     switch head.major {
-    case 2, 3:
-      _ = try cursor.content(head)
-    case 4:
-      return try absorbElements(cursor.count(head), &cursor, areEntries: false, depth: depth)
-    case 5:
-      let hasReference = try absorbFields(cursor.count(head), &cursor, depth: depth)
-      if hasReference, place == .field, isRequired == nil { isRequired = true }
+    case .text, .bytes:
+      unsafe cursor.content(head)
+    case .array:
+      return try absorbElements(Int(head.argument), &cursor, areEntries: false, depth: depth)
+    case .map:
+      let hasReference = try absorbFields(Int(head.argument), &cursor, depth: depth)
+      if hasReference, place == .field { requirements.add(true) }
       return hasReference
-    case 6:
+    case .tag:
       return try absorb(tag: head.argument, &cursor, place, depth: depth)
-    case 7 where head.information == 22:
-      if place == .field { isRequired = false }
-    default:
+    case .simple:
+      if head.isNull, place == .field { requirements.add(false) }
+    case .unsigned, .negative:
       break
     }
     return false
@@ -45,14 +75,14 @@ struct RecordShape {
 
   private mutating func absorb(
     tag: UInt64, _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
-  ) throws(ModelError) -> Bool {
+  ) throws(RecordFault) -> Bool {
     switch tag {
     case RecordTag.requiredReference, RecordTag.optionalReference:
-      type = try cursor.reference().type
-      if place == .field { isRequired = tag == RecordTag.requiredReference }
+      types.add(try cursor.reference().type)
+      if place == .field { requirements.add(tag == RecordTag.requiredReference) }
       return true
     case RecordTag.optionalSlot:
-      isRequired = false
+      requirements.add(false)
       return try absorbFields(cursor.mapCount(), &cursor, depth: depth)
     case RecordTag.entries:
       return try absorbElements(cursor.mapCount(), &cursor, areEntries: true, depth: depth)
@@ -63,11 +93,11 @@ struct RecordShape {
 
   private mutating func absorbFields(
     _ count: Int, _ cursor: inout RecordCursor, depth: Int
-  ) throws(ModelError) -> Bool {
+  ) throws(RecordFault) -> Bool {
     var hasReference = false
     for _ in 0..<count {
-      var name: [UInt8] = []
-      name.appendPart(of: cursor.bytes, try cursor.skip())
+      // The bytes outlive the cursor, and are copied here.
+      let name = unsafe [UInt8](cursor.slice(try cursor.skip()))
       var shape = fields[name] ?? RecordShape()
       if try shape.absorb(&cursor, .field, depth: depth + 1) { hasReference = true }
       fields[name] = shape
@@ -77,7 +107,7 @@ struct RecordShape {
 
   private mutating func absorbElements(
     _ count: Int, _ cursor: inout RecordCursor, areEntries: Bool, depth: Int
-  ) throws(ModelError) -> Bool {
+  ) throws(RecordFault) -> Bool {
     var hasReference = false
     var shape = elements.first ?? RecordShape()
     for _ in 0..<count {

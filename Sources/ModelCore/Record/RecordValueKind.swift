@@ -13,34 +13,22 @@ enum RecordValueKind: Equatable {
   case tagged(UInt64)
 
   /// Looks at the item under a cursor.
-  init(_ cursor: inout RecordCursor) throws(ModelError) {
-    let head = try cursor.head()
+  init(_ cursor: RecordCursor) throws(RecordFault) {
+    let head = try cursor.nextHead()
     switch head.major {
-    case 0, 1: self = .integer
-    case 2: self = .bytes
-    case 3: self = .text
-    case 4: self = .array
-    case 5: self = .object
-    case 6:
-      switch head.argument {
-      case RecordTag.requiredReference, RecordTag.optionalReference, RecordTag.optionalSlot,
-        RecordTag.entries:
-        self = .object
-      default: self = .tagged(head.argument)
-      }
-    default:
-      switch head.information {
-      case 20, 21: self = .bool
-      case 25: self.init(Double(Float16(bitPattern: UInt16(head.argument))))
-      case 26: self.init(Double(Float(bitPattern: UInt32(head.argument))))
-      case 27: self.init(Double(bitPattern: head.argument))
-      default: self = .null
+    case .unsigned, .negative: self = .integer
+    case .bytes: self = .bytes
+    case .text: self = .text
+    case .array: self = .array
+    case .map: self = .object
+    case .tag: self = RecordTag.isPrivate(head.argument) ? .object : .tagged(head.argument)
+    case .simple:
+      if let number = head.double {
+        self = number.rounded() == number && number.isFinite ? .integer : .fraction
+      } else {
+        self = head.bool == nil ? .null : .bool
       }
     }
-  }
-
-  private init(_ number: Double) {
-    self = number.rounded() == number && number.isFinite ? .integer : .fraction
   }
 
   /// Whether a type that had a value of another kind most likely decodes this one.

@@ -124,7 +124,7 @@ import Testing
       "{", "}", "[", "]", ",", ":", "\"", "\\u", "1", "-", "e", ".", "\"a\":",
     ]
     .map { Array($0.utf8) }
-    for _ in 0..<3000 {
+    for _ in 0..<1000 {
       var bytes: [UInt8] = []
       for _ in 0..<Int.random(in: 0..<20, using: &random) {
         bytes += random.chance(1, in: 9) ? random.bytes(atMost: 3) : random.pick(pieces)
@@ -140,7 +140,7 @@ import Testing
   @Test(arguments: 0..<UInt64(8))
   func `doubles are read as the standard library reads them`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
-    for _ in 0..<2000 {
+    for _ in 0..<500 {
       let digits = String(random.next() >> UInt64.random(in: 0..<60, using: &random))
       let fraction = String(random.next() >> UInt64.random(in: 0..<63, using: &random))
       var text = digits + "." + fraction

@@ -60,10 +60,10 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(32))
+  @Test(arguments: 0..<UInt64(16))
   func `losses on bytes match losses on values`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
-    for step in 0..<100 {
+    for step in 0..<40 {
       let records = TreeRecords()
       var nodes: [TreeNode] = []
       let value = random.storable(depth: 5, nodes: &nodes)

@@ -9,7 +9,7 @@ import Testing
       (-1, "20"), (.integer(.min), "3b7fffffffffffffff"), (.unsigned(.max), "1bffffffffffffffff"),
       (1.5, "f93e00"), (100000.0, "fa47c35000"), (1.1, "fb3ff199999999999a"), (-0.0, "f98000"),
       (.double(.nan), "f97e00"), (.double(.infinity), "f97c00"), ("é", "62c3a9"),
-      (.double(.signalingNaN), "fb7ff4000000000000"), (.bytes([1, 2]), "420102"), ([], "80"),
+      (.double(.signalingNaN), "f97d00"), (.bytes([1, 2]), "420102"), ([], "80"),
       ([:], "a0"), ([1, [2]], "82018102"), (["b": 1, "aa": 2, "a": 3], "a36161036162016261 6102"),
       (.tagged(32, "x"), "d8206178"),
       (.tagged(2, .bytes([0, 1])), "01"),
@@ -80,7 +80,7 @@ import Testing
     #expect(try records.decode(reference, depth: 0) == .node(expected))
   }
 
-  @Test(arguments: 0..<UInt64(32))
+  @Test(arguments: 0..<UInt64(16))
   func `every tree comes back from its records`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<40 {
@@ -137,7 +137,7 @@ import Testing
     }
     let node = TreeNode("n", type: "N", fields: ["x": .tagged(100, child)])
     let error = try #require(throws: ModelError.self) { try TreeRecords().encode(node) }
-    #expect(error.identifier == "n" && error.typeName == "N")
+    #expect(error.identifier == "n" && error.typeName == "N" && error.field == "x")
   }
 
   @Test func `two spellings of one key stay two keys`() throws {
@@ -149,20 +149,20 @@ import Testing
   @Test func `a node that occurs often is decoded once`() throws {
     let records = TreeRecords()
     var reference = try records.encode(TreeNode("n0", type: "T", fields: ["n": 0]))
-    // 2 to the 60th paths lead to n0.
-    for level in 1...60 {
+    // 2 to the 40th paths lead to n0.
+    for level in 1...40 {
       let below = TreeValue.reference(identifier: "n\(level - 1)", typeName: "T")
       reference = try records.encode(
         TreeNode("n\(level)", type: "T", fields: ["a": below, "b": [below]]))
     }
     var value: TreeValue? = try records.decode(reference)
-    for _ in 1...60 { value = value?["b"]?[0] }
+    for _ in 1...40 { value = value?["b"]?[0] }
     #expect(value?["n"] == 0)
   }
 
   @Test func `nesting beyond the limit is an error on the smallest stack`() throws {
     try onSmallStack {
-      let limit = RecordBody.maximumNestingDepth
+      let limit = RecordLimits.maximumNestingDepth
       for make in [
         { TreeValue.array([$0]) }, { .object(["a": $0]) }, { .entries(["a": $0]) },
         { .required(.object(["a": .required($0)])) },
@@ -191,7 +191,7 @@ import Testing
     try onSmallStack {
       let records = TreeRecords()
       var reference = try records.encode(TreeNode("n0", type: "T"))
-      for index in 1...(2 * RecordBody.maximumNestingDepth) {
+      for index in 1...(2 * RecordLimits.maximumNestingDepth) {
         let below = TreeValue.reference(identifier: "n\(index - 1)", typeName: "T")
         reference = try records.encode(TreeNode("n\(index)", type: "T", fields: ["x": below]))
       }
@@ -209,7 +209,7 @@ import Testing
       result = Result { try body() }
       semaphore.signal()
     }
-    thread.stackSize = (Int(ProcessInfo.processInfo.environment["STK"] ?? "512") ?? 512) << 10
+    thread.stackSize = 512 << 10
     thread.start()
     semaphore.wait()
     try result.get()

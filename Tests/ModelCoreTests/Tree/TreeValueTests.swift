@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: 0..<UInt64(8))
   func `equal values have equal hashes however they were made`(seed: UInt64) {
     var random = TreeGenerator(seed: seed)
-    for _ in 0..<200 {
+    for _ in 0..<60 {
       let fields = random.fields { $0.anyValue(depth: 2) }
       let value = TreeValue.object(fields)
       var rebuilt: [String: TreeValue] = [:]

@@ -1,0 +1,142 @@
+extension TreeEncoder {
+  /// Writes the next value of the innermost frame, or opens it.
+  mutating func writeNext(of frame: Frame) throws {
+    switch frame.kind {
+    case .object:
+      record.output.append(frame.names[frame.next])
+    case .entries:
+      // Copied at once.
+      unsafe frame.keys[frame.next].withUnsafeBytes { unsafe record.output.append(raw: $0) }
+    case .keys:
+      if frame.next > 0 { try collectKey() }
+      pushRecord()
+    case .root, .node, .array, .tag:
+      break
+    }
+    frames[frames.count - 1].next += 1
+    try write(frame.values[frame.next], frame.place)
+  }
+
+  private mutating func write(_ value: TreeValue, _ place: RecordPlace) throws {
+    var value = value
+    var isRequired = false
+    while case .required(let inner) = value {
+      value = inner
+      isRequired = true
+    }
+    switch value {
+    case .array(let values):
+      try push(.array, values)
+      record.output.append(arrayHead: values.count)
+    case .object(let fields):
+      let sorted = fields.sorted { $0.key.isEncoded(before: $1.key) }
+      let kind = Frame.Kind.object(isOptional: place == .field && !isRequired)
+      try push(kind, sorted.map(\.value), names: sorted.map(\.key))
+      record.output.append(mapHead: sorted.count)
+    case .entries(let entries):
+      let pairs = Array(entries)
+      try push(.keys(pairs.map(\.value)), pairs.map(\.key))
+    case .tagged(let tag, let value):
+      try writeTagged(tag, value)
+    case .node(let node):
+      try check(node.identifier, typeName: node.typeName)
+      let reference = try sink.beginNode(identifier: node.identifier, typeName: node.typeName)
+      pushRecord()
+      try push(.node(node, reference, place, isRequired: isRequired), [node.fields])
+    case .reference(let identifier, let typeName):
+      try check(identifier, typeName: typeName)
+      let reference = try sink.reference(identifier: identifier, typeName: typeName)
+      record.append(reference, place, isRequired: isRequired)
+      frames[frames.count - 1].hasReference = true
+    default:
+      record.append(scalar: value)
+    }
+  }
+
+  private mutating func writeTagged(_ tag: UInt64, _ value: TreeValue) throws(ModelError) {
+    guard !RecordTag.isPrivate(tag) else {
+      throw ModelError(.typeMismatch, reason: "the tag \(tag) is one that records use themselves")
+    }
+    if tag == RecordTag.positiveBignum || tag == RecordTag.negativeBignum {
+      guard case .bytes(let bytes) = value else {
+        throw ModelError(.typeMismatch, reason: "a big integer that is not given as bytes")
+      }
+      return record.append(bigInteger: bytes, tag: tag)
+    }
+    try push(.tag(tag), [value])
+    record.output.append(tag: tag)
+  }
+
+  private func check(_ identifier: String, typeName: String) throws(ModelError) {
+    guard !identifier.isEmpty else {
+      throw ModelError(
+        .emptyIdentifier, typeName: typeName, reason: "a node has an empty identifier")
+    }
+    for frame in frames {
+      if case .node(let node, _, _, _) = frame.kind, node.identifier.hasSameBytes(as: identifier) {
+        throw ModelError(
+          .cyclicModel, identifier: identifier, typeName: typeName,
+          reason: "the node is inside of itself")
+      }
+    }
+  }
+
+  /// Closes the innermost frame, which has all its values.
+  mutating func close(_ frame: Frame) throws {
+    switch frame.kind {
+    case .object(isOptional: true) where frame.hasReference:
+      record.output.insertHead(.tag, RecordTag.optionalSlot, at: frame.start)
+    case .entries where frame.hasReference:
+      record.output.insertHead(.tag, RecordTag.entries, at: frame.start)
+    case .tag(let tag) where frame.hasReference:
+      throw ModelError(.typeMismatch, reason: "a value with the tag \(tag) holds a node")
+    case .keys(let values):
+      return try closeKeys(values)
+    case .node(_, let reference, let place, let isRequired):
+      let own = popRecord()
+      // The sink reads the body during the call only.
+      unsafe try own.output.withUnsafeBytes { body in
+        unsafe try sink.endNode(reference, body: body, edges: own.edges)
+      }
+      recycle(own)
+      record.append(reference, place, isRequired: isRequired)
+    case .root, .array, .object, .entries, .tag:
+      break
+    }
+    frames.removeLast()
+    if frame.kind.isLevel { level -= 1 }
+    var hasReference = frame.hasReference
+    if case .node = frame.kind { hasReference = true }
+    if hasReference, !frames.isEmpty { frames[frames.count - 1].hasReference = true }
+  }
+
+  /// Takes the key that was written last.
+  private mutating func collectKey() throws(ModelError) {
+    guard !frames[frames.count - 1].hasReference else {
+      throw ModelError(.typeMismatch, reason: "the key of an entry holds a node")
+    }
+    let key = popRecord()
+    frames[frames.count - 1].keys.append(key.output.bytes)
+    recycle(key)
+  }
+
+  /// Goes on with the values, when all keys are known.
+  private mutating func closeKeys(_ values: [TreeValue]) throws(ModelError) {
+    if !values.isEmpty { try collectKey() }
+    let pairs = zip(frames.removeLast().keys, values).sorted {
+      $0.0.lexicographicallyPrecedes($1.0)
+    }
+    for (first, second) in zip(pairs, pairs.dropFirst()) where first.0 == second.0 {
+      throw ModelError(.typeMismatch, reason: "two entries have the same key")
+    }
+    try push(.entries, pairs.map(\.1), keys: pairs.map(\.0))
+    record.output.append(mapHead: pairs.count)
+  }
+}
+
+extension String {
+  /// Whether the encoded text comes before another one: shorter ones first, then by bytes.
+  fileprivate func isEncoded(before other: String) -> Bool {
+    utf8.count != other.utf8.count ? utf8.count < other.utf8.count : hasBytes(before: other)
+  }
+}
