@@ -1,0 +1,103 @@
+import ModelCore
+import StoreEngine
+
+/// `pando import`: plain JSON becomes trees of nodes.
+enum ImportCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "import",
+    summary: "store JSON as trees of nodes",
+    positionals: [
+      .store,
+      Positional("FILE|-", "a JSON file, or - for standard input"),
+    ],
+    options: [
+      .flag("--lines", "each line is a JSON value of its own; commits every 10 000 lines"),
+      .value("--root", "TYPE:FIELD", "the top object is a TYPE, identified by its FIELD"),
+      .value(
+        "--map", "PROPERTY=TYPE:FIELD", repeats: true,
+        "objects under PROPERTY are nodes of TYPE, identified by FIELD"),
+      .value(
+        "--require", "PROPERTY", repeats: true,
+        "a node cannot be without the node under PROPERTY"),
+      .value("--collection", "KEY", "append the imported trees to a collection, in order"),
+      .flag("--strict", "refuse data outside every node instead of leaving it out"),
+      .flag("--keep-going", "skip bad lines and report them (with --lines)"),
+      .json,
+    ],
+    notes: [
+      """
+      Every object that is the value of PROPERTY, or an element of the array or of the map under \
+      it, is a node with the identifier TYPE: and the value of FIELD. --root says the same of the \
+      top object, of each line with --lines, and of each element of a top array. Any other object \
+      belongs to the node around it.
+      """,
+      """
+      A property that holds a node is an optional edge, an array of nodes a list: when the node is \
+      deleted, the property becomes null and the list loses the element. With --require the node \
+      around is deleted too.
+      """,
+      """
+      A file is one transaction. With --lines memory does not grow with the file; an error names \
+      the last line kept. The rules are kept in the store: later imports add to them, and `pando \
+      set` splits JSON by them.
+      """,
+    ],
+    examples: [
+      .init(
+        "pando import tweets twitter.json --map statuses=Status:id_str --map user=User:id_str",
+        "statuses and their users, each user stored once"),
+      .init(
+        "zcat log.jsonl.gz | pando import log - --lines --root Event:id --collection events",
+        "one event a line, kept in order under the name events"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let path = arguments[0]
+    let isLines = arguments.has("--lines")
+    guard isLines || !arguments.has("--keep-going") else {
+      throw CommandError(
+        .usage, "--keep-going skips lines, so it needs --lines",
+        remedy: "without --lines a file is imported as a whole or not at all")
+    }
+    if arguments.value("--collection")?.isEmpty == true {
+      throw CommandError(.usage, "--collection needs a name that is not empty")
+    }
+    let input = try Input(path: arguments[1])
+    let mapping = try await mapping(arguments)
+    var importer = Importer(
+      mapping, collection: arguments.value("--collection"),
+      isStrict: arguments.has("--strict"), keepsGoing: arguments.has("--keep-going"))
+    // A document that is no good is found before a store is created for it.
+    let trees = isLines ? [] : try importer.trees(in: input)
+    let report = try await StoreAccess.create.open(path, for: declaration) { store in
+      if isLines {
+        try await importer.importLines(of: input, into: store)
+      } else {
+        try await importer.store(trees, of: input, into: store)
+      }
+      return try importer.report(of: input, in: store)
+    }
+    if arguments.has("--json") {
+      try output.line(report.treeValue.json(isPretty: true))
+    } else {
+      for line in report.lines { try output.line(line) }
+    }
+  }
+
+  /// The rules of the store, if it is there, and those of the command line.
+  private static func mapping(_ arguments: ParsedArguments) async throws -> ImportMapping {
+    var mapping = ImportMapping()
+    if StoreAccess.hasStore(at: arguments[0]) {
+      mapping = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+        try store.read { try $0.importMapping() }
+      }
+    }
+    try mapping.add(arguments)
+    guard !mapping.isEmpty else {
+      throw CommandError(
+        .usage, "nothing says what a node is",
+        remedy: "give --root TYPE:FIELD or --map PROPERTY=TYPE:FIELD, see: pando import --help")
+    }
+    return mapping
+  }
+}

@@ -1,0 +1,136 @@
+import ModelCore
+import StoreEngine
+
+/// `pando set`: stores a node under its identifier.
+enum SetCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "set",
+    summary: "store a node, split by the rules that imports left in the store",
+    positionals: [
+      .store, Positional("ID", "the node's identifier"),
+      Positional("JSON", "a JSON object, or - for standard input"),
+    ],
+    options: [
+      .flag("--merge", "the given fields flow in, all others stay, at every node of the tree"),
+      .value("--type", "TYPE", "the node's type, where the store cannot know it"),
+      .flag("--lossless", "JSON as `pando get --lossless` prints it"),
+      .json,
+    ],
+    notes: [
+      """
+      The type is that of the stored node, else the TYPE: that ID begins with. Where the rules say \
+      which field identifies the type, that field must say the same as ID; with --merge it may be \
+      left out. {"$reference": [identifier, type]} under a property stands for a node that is in \
+      the store already, as `pando get --depth 0` prints it.
+      """,
+      "Prints each identifier that was inserted or updated.",
+    ],
+    examples: [
+      .init(
+        #"pando set tweets User:7 '{"name":"Ada"}' --merge"#, "changes one field of a user"),
+      .init(
+        "pando get tweets User:7 | sed s/Ada/Grace/ | pando set tweets User:7 -",
+        "edits a node with other tools"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let value = try parse(arguments)
+    let isMerge = arguments.has("--merge")
+    let changes = try await StoreAccess.create.open(arguments[0], for: declaration) {
+      store -> ChangeSet? in
+      let tree = try store.read { snapshot in try makeTree(value, arguments, snapshot) }
+      return try await store.commit { transaction in
+        if isMerge { try transaction.merge(tree) } else { try transaction.set(tree) }
+      }.changeSet
+    }
+    try ChangeOutput(changes.map { [$0] } ?? []).write(to: output, asJSON: arguments.has("--json"))
+  }
+
+  private static func parse(_ arguments: ParsedArguments) throws -> TreeValue {
+    let (text, place) = (arguments[2], arguments[2] == "-" ? "standard input" : "JSON")
+    do {
+      let bytes = text == "-" ? try Input(path: "-").readAll() : Array(text.utf8)
+      return try TreeValue(
+        json: bytes.span, form: arguments.has("--lossless") ? .lossless : .plain)
+    } catch {
+      throw CommandError(wrapping: error).placed(in: place).advising("nothing was changed")
+    }
+  }
+
+  /// Makes the tree to store of the JSON.
+  private static func makeTree(
+    _ value: TreeValue, _ arguments: ParsedArguments, _ snapshot: ModelSnapshot
+  ) throws -> TreeNode {
+    let identifier = arguments[1]
+    guard !identifier.isEmpty else { throw CommandError(.badInput, "ID is empty") }
+    if arguments.has("--lossless"), case .node(let node) = value {
+      guard node.identifier == identifier else {
+        throw CommandError(
+          .badInput, at: identifier, "the JSON is the node \(node.identifier)",
+          remedy: "give one of the two identifiers twice")
+      }
+      return node
+    }
+    let mapping = try snapshot.importMapping()
+    let typeName = try typeName(of: identifier, arguments, mapping, snapshot)
+    if arguments.has("--lossless") {
+      return TreeNode(identifier, type: typeName, fields: value)
+    }
+    try checkIdentity(
+      of: value, identifier, typeName, mapping, isMerge: arguments.has("--merge"))
+    var splitter = TreeSplitter(mapping, acceptsReferences: true)
+    do {
+      return try splitter.tree(value, identifier: identifier, typeName: typeName)
+    } catch {
+      throw error.placed(in: identifier).advising("nothing was changed")
+    }
+  }
+
+  private static func typeName(
+    of identifier: String, _ arguments: ParsedArguments, _ mapping: ImportMapping,
+    _ snapshot: ModelSnapshot
+  ) throws -> String {
+    if let typeName = arguments.value("--type") { return typeName }
+    let stored = try snapshot.typeNames(of: identifier)
+    if stored.count == 1 { return stored[0] }
+    if stored.count > 1 {
+      throw CommandError(
+        .usage, at: identifier,
+        "the node has records of several types: "
+          + stored.joined(separator: ", "), remedy: "choose one with --type")
+    }
+    if let typeName = mapping.typeName(ofIdentifier: identifier) { return typeName }
+    if let colon = identifier.firstIndex(of: ":"), colon != identifier.startIndex {
+      return String(identifier[..<colon])
+    }
+    throw CommandError(
+      .usage, at: identifier, "nothing says which type the new node has",
+      remedy: "give --type TYPE, or an identifier of the form TYPE:…")
+  }
+
+  /// Checks that the field that identifies the type says what the command line says, else the
+  /// next import of the same node would store it under another identifier.
+  private static func checkIdentity(
+    of value: TreeValue, _ identifier: String, _ typeName: String, _ mapping: ImportMapping,
+    isMerge: Bool
+  ) throws {
+    let fields = mapping.fields(ofType: typeName)
+    guard !fields.isEmpty, case .object(let object) = value,
+      identifier.hasPrefix(typeName + ":")
+    else { return }
+    let given = fields.sorted().compactMap { field in object[field].map { (field, $0) } }
+    if given.isEmpty, !isMerge {
+      throw CommandError(
+        .badInput, at: identifier,
+        "a \(typeName) without “\(fields.sorted().joined(separator: "” or “"))”, which identifies it",
+        remedy: "add the field, or change some fields only with --merge; nothing was changed")
+    }
+    if !given.isEmpty,
+      !given.contains(where: { "\(typeName):\($0.1.identifyingText ?? "")" == identifier })
+    {
+      throw CommandError(
+        .badInput, at: identifier, "“\(given[0].0)” is \(given[0].1.json()), which says otherwise",
+        remedy: "correct the field or ID; nothing was changed")
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Pando
+
+/// The story that `pando demo` tells.
+struct Demo {
+  /// Messages of one sender in the last step: enough to see that one change does not grow with
+  /// them, and stored in a moment.
+  static let archiveCount = 10_000
+
+  private let path: String
+  private let output: StandardOutput
+  private let startedAt = ContinuousClock.now
+
+  /// A story told in a store.
+  ///
+  /// - Parameters:
+  ///   - path: The store's directory.
+  ///   - output: Where the story goes.
+  init(path: String, _ output: StandardOutput) {
+    self.path = path
+    self.output = output
+  }
+
+  /// Tells the story.
+  func run() async throws {
+    try output.line("Pando: model trees on one root system, in \(path)")
+    try await StoreAccess.create.open(path, for: DemoCommand.declaration) { store in
+      try await storeModels(store)
+      try showTree(store)
+      try await changeOne(store)
+      try await changeOneAmongMany(store)
+      try await deleteRequired(store)
+    }
+    try await StoreAccess.create.open(path, for: DemoCommand.declaration) { store in
+      try showAgain(store)
+    }
+  }
+
+  private func storeModels(_ store: ModelStore) async throws {
+    try title("Store three messages, three people, five images and a contact list")
+    let (commit, time) = try await timed {
+      try await store.commit { transaction in
+        try transaction.setCollection(DemoModels.inboxKey, to: DemoModels.messages)
+        try transaction.set(DemoModels.contacts)
+      }
+    }
+    let written = (commit.changeSet?.inserted.count ?? 0) + (commit.changeSet?.updated.count ?? 0)
+    try say(
+      "One transaction, \(Figures.count(written, "node")) written, each once, in \(time).")
+  }
+
+  private func showTree(_ store: ModelStore) throws {
+    try title("A message is a tree, and its parts are nodes that other trees hold too")
+    let tree = try store.read { try $0.tree("Message:demo-1") }
+    for line in tree.map({ TreePicture(of: $0).lines }) ?? [] { try say(line) }
+    let holders = try store.read { try $0.ancestors(of: "Image:demo-ada") }
+    try say("")
+    try say("Image:demo-ada is held by " + holders.sorted().joined(separator: ", "))
+  }
+
+  private func changeOne(_ store: ModelStore) async throws {
+    try title("Ada changes her name: one record is written, every tree shows it")
+    try showNames(store, "before")
+    let (changeSet, time) = try await timed {
+      try await store.commit { transaction in
+        guard var ada = try transaction.snapshot.model("Person:demo-ada", as: Person.self) else {
+          return
+        }
+        ada.name = "Ada Lovelace"
+        try transaction.set(ada)
+      }.changeSet
+    }
+    try showNames(store, "after")
+    let roots = try store.read { try $0.roots(of: "Person:demo-ada") }
+    try say(
+      "\(Figures.count(changeSet?.updated.count ?? 0, "record")) written in \(time); "
+        + "\(Figures.count(roots.count, "stored tree")) changed: "
+        + roots.sorted().joined(separator: ", "))
+  }
+
+  private func showNames(_ store: ModelStore, _ moment: String) throws {
+    let (messages, contacts) = try store.read { snapshot in
+      (
+        try snapshot.collection(DemoModels.inboxKey, as: Message.self) ?? [],
+        try snapshot.model("ContactList:demo", as: ContactList.self)
+      )
+    }
+    let senders = messages.map(\.sender.name).joined(separator: ", ")
+    let people = (contacts?.people ?? []).map(\.name).joined(separator: ", ")
+    try say("\(moment == "after" ? "after " : moment)  senders: \(senders); contacts: \(people)")
+  }
+
+  private func changeOneAmongMany(_ store: ModelStore) async throws {
+    let count = Demo.archiveCount
+    try title("The same among \(Figures.count(count)) more messages, all from Grace")
+    let (_, storing) = try await timed {
+      try await store.write { transaction in
+        for message in DemoModels.archive(count: count) { try transaction.set(message) }
+      }
+    }
+    try say("stored in \(storing)")
+    let (changeSet, changing) = try await timed {
+      try await store.commit { transaction in
+        var grace = DemoModels.grace
+        grace.name = "Rear Admiral Grace Hopper"
+        try transaction.set(grace)
+      }.changeSet
+    }
+    try say(
+      "Grace is promoted: \(Figures.count(changeSet?.updated.count ?? 0, "record")) "
+        + "written in \(changing)")
+    let (promoted, reading) = try await timed {
+      try store.read { snapshot in
+        var promoted = 0
+        try snapshot.forEachModel(of: Message.self) { message in
+          if message.sender.name == "Rear Admiral Grace Hopper" { promoted += 1 }
+          return true
+        }
+        return promoted
+      }
+    }
+    try say("\(Figures.count(promoted)) messages read in \(reading) show her new rank")
+  }
+
+  private func deleteRequired(_ store: ModelStore) async throws {
+    try title("Delete Ada: a message cannot be without its sender, a contact list can")
+    let (deletion, time) = try await timed {
+      try await store.write { try $0.delete("Person:demo-ada") }
+    }
+    guard let deletion else { return }
+    try say("deleted     " + deletion.deleted.joined(separator: ", "))
+    try say("updated     " + deletion.updated.joined(separator: ", "))
+    try say("collections " + deletion.collections.joined(separator: ", "))
+    try say("One transaction, \(time); nothing points to what is gone.")
+  }
+
+  private func showAgain(_ store: ModelStore) throws {
+    try title("Close the store, open it again: all is as it was")
+    try showNames(store, "now")
+    let report = try store.verify()
+    let statistics = try store.statistics()
+    let state = report.isClean ? "clean" : "damaged: \(report.problems)"
+    try say(
+      "verified \(state): \(Figures.count(statistics.nodeCount, "node")), "
+        + "\(Figures.count(statistics.edgeCount, "edge")), "
+        + "\(Figures.count(statistics.commitNumber, "commit")), "
+        + "\(Figures.bytes(statistics.usedSizeInBytes)) used")
+    try say("the whole story took \(Figures.duration(ContinuousClock.now - startedAt))")
+    try output.line()
+  }
+
+  private func title(_ text: String) throws {
+    try output.line()
+    try output.line("● " + text)
+    try output.flush()
+  }
+
+  private func say(_ text: String) throws {
+    try output.line(text.isEmpty ? "" : "  " + text)
+  }
+
+  private func timed<Result>(
+    _ body: () async throws -> Result
+  ) async throws -> (Result, String) {
+    let startedAt = ContinuousClock.now
+    let result = try await body()
+    return (result, Figures.duration(ContinuousClock.now - startedAt))
+  }
+}

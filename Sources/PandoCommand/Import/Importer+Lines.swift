@@ -1,0 +1,125 @@
+import ModelCore
+import StoreEngine
+
+extension Importer {
+  /// Lines in one transaction.
+  static let linesPerCommit = 10_000
+
+  /// Text in one transaction.
+  ///
+  /// Long lines are committed earlier than ``linesPerCommit`` says, so
+  /// that memory stays bounded whatever a line holds.
+  static let bytesPerCommit = 64 * 1024 * 1024
+
+  /// Bad lines that are shown one by one; the others are only counted.
+  static let reportedLineCount = 20
+
+  /// Trees of some lines, ready to be written.
+  private struct Batch: Sendable {
+    var trees: [TreeNode] = []
+    var lineCount = 0
+    var lastLine = 0
+    var byteCount = 0
+  }
+
+  /// Reads an input line by line; while one batch of lines is being written, the next is read.
+  ///
+  /// - Throws: A ``CommandError`` that names the bad line and the last line kept.
+  mutating func importLines(of input: Input, into store: ModelStore) async throws {
+    var reader = LineReader(input)
+    let bar = ProgressBar(
+      "importing \(input.name)", counting: input.byteCount == nil ? "lines" : "bytes",
+      of: input.byteCount)
+    defer { bar.clear() }
+    var lastLineKept = 0
+    var writing: (batch: Batch, task: Task<ModelStore.Commit<Void>, any Error>)?
+    do {
+      repeat {
+        let next = Result { try readBatch(from: &reader, input, bar) }
+        if let (batch, task) = writing {
+          do {
+            count(try await task.value)
+          } catch {
+            throw CommandError(wrapping: error)
+              .placed(in: "lines \(lastLineKept + 1) to \(batch.lastLine)")
+          }
+          lastLineKept = batch.lastLine
+          counts.treeCount += batch.trees.count
+          counts.lineCount += batch.lineCount
+        }
+        let batch = try next.get()
+        // An input without lines still leaves its mapping in the store.
+        let isDone = batch.lineCount == 0 && counts.commitCount > 0
+        writing = isDone ? nil : (batch, write(batch, into: store))
+        splitter.forgetNodes()
+      } while writing != nil
+    } catch {
+      throw CommandError(wrapping: error).placed(in: input.name).advising(
+        lastLineKept == 0 ? "nothing was imported" : "lines 1 to \(lastLineKept) are kept")
+    }
+  }
+
+  private func write(
+    _ batch: Batch, into store: ModelStore
+  ) -> Task<ModelStore.Commit<Void>, any Error> {
+    let (collection, mapping) = (collection, mapping)
+    return Task { try await Importer.commit(batch.trees, to: collection, mapping, into: store) }
+  }
+
+  /// Reads and splits lines until a transaction is full or the input ends.
+  private mutating func readBatch(
+    from reader: inout LineReader, _ input: Input, _ bar: ProgressBar
+  ) throws -> Batch {
+    var batch = Batch()
+    while batch.lineCount < Importer.linesPerCommit, batch.byteCount < Importer.bytesPerCommit,
+      let line = try reader.next()
+    {
+      batch.lineCount += 1
+      batch.lastLine = reader.lineNumber
+      batch.byteCount += line.count
+      do throws(CommandError) {
+        batch.trees += try trees(inLine: line, number: reader.lineNumber)
+      } catch {
+        guard keepsGoing else { throw error }
+        skip(error, of: input, bar)
+      }
+      bar.advance(to: input.byteCount == nil ? reader.lineNumber : reader.byteCount)
+    }
+    return batch
+  }
+
+  private mutating func trees(
+    inLine line: [UInt8], number: Int
+  ) throws(CommandError) -> [TreeNode] {
+    guard line.contains(where: { !JSONSpace.contains($0) }) else { return [] }
+    let value: TreeValue
+    do {
+      value = try TreeValue(json: line.span)
+    } catch {
+      throw CommandError(
+        .badInput, at: "line \(number), column \(error.column)", "not JSON: \(error.reason)",
+        remedy: "correct the line, or skip bad lines with --keep-going")
+    }
+    do {
+      return try splitter.trees(in: value)
+    } catch {
+      throw error.placed(in: "line \(number)")
+    }
+  }
+
+  /// Counts a bad line, and shows it if not too many were shown already.
+  private mutating func skip(_ error: CommandError, of input: Input, _ bar: ProgressBar) {
+    counts.skippedLineCount += 1
+    guard counts.skippedLineCount <= Importer.reportedLineCount else { return }
+    bar.clear()
+    var shown = CommandError(error.exitCode, at: error.place, error.reason, remedy: "skipped")
+      .placed(in: input.name)
+    if counts.skippedLineCount == Importer.reportedLineCount {
+      shown.remedy += "; further bad lines are only counted"
+    }
+    StandardError.line(shown.line(for: "pando import"))
+  }
+}
+
+/// The bytes that JSON takes for space.
+private let JSONSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]

@@ -1,0 +1,96 @@
+import ModelCore
+import StoreEngine
+
+/// Takes JSON into a store: parses, splits, writes, and keeps count.
+struct Importer {
+  let mapping: ImportMapping
+  let collection: String?
+  let keepsGoing: Bool
+  var splitter: TreeSplitter
+  var counts = ImportReport.Counts()
+  let startedAt = ContinuousClock.now
+
+  /// An importer for one input.
+  ///
+  /// - Parameters:
+  ///   - mapping: What in the input is a node; kept in the store.
+  ///   - collection: The collection that the trees are appended to, if any.
+  ///   - isStrict: Whether data outside every node is an error.
+  ///   - keepsGoing: Whether bad lines are skipped.
+  init(_ mapping: ImportMapping, collection: String?, isStrict: Bool, keepsGoing: Bool) {
+    self.mapping = mapping
+    self.collection = collection
+    self.keepsGoing = keepsGoing
+    splitter = TreeSplitter(mapping, isStrict: isStrict)
+  }
+
+  /// Reads an input as one JSON document.
+  ///
+  /// - Throws: A bad-input error with the place in the document.
+  mutating func trees(in input: Input) throws(CommandError) -> [TreeNode] {
+    let bytes = try input.readAll()
+    do {
+      return try splitter.trees(in: try TreeValue(json: bytes.span))
+    } catch {
+      throw CommandError(wrapping: error).placed(in: input.name)
+        .advising("nothing was imported")
+    }
+  }
+
+  /// Writes trees in one transaction.
+  mutating func store(
+    _ trees: [TreeNode], of input: Input, into store: ModelStore
+  ) async throws {
+    let bar = ProgressBar("importing \(input.name)", counting: "trees", of: trees.count)
+    defer { bar.clear() }
+    do {
+      let commit = try await Importer.commit(
+        trees, to: collection, mapping, into: store, progress: { bar.advance(to: $0) })
+      count(commit)
+    } catch {
+      throw CommandError(wrapping: error).placed(in: input.name).advising("nothing was imported")
+    }
+    counts.treeCount = trees.count
+  }
+
+  /// What was done, with figures from the store.
+  func report(of input: Input, in store: ModelStore) throws -> ImportReport {
+    var counts = counts
+    counts.duration = ContinuousClock.now - startedAt
+    let properties = mapping.properties.values.map(\.typeName)
+    let typeNames = Set(properties + [mapping.root?.typeName].compactMap(\.self)).sorted()
+    let totals = try store.read { snapshot in
+      try typeNames.map { ImportReport.Total(typeName: $0, count: try snapshot.count(ofType: $0)) }
+    }
+    return ImportReport(
+      source: input.name, counts: counts, findings: splitter.findings, totals: totals,
+      collection: collection)
+  }
+
+  /// Writes trees and the mapping in one transaction.
+  static func commit(
+    _ trees: [TreeNode], to collection: String?, _ mapping: ImportMapping,
+    into store: ModelStore, progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) async throws -> ModelStore.Commit<Void> {
+    try await store.commit { transaction in
+      try transaction.keep(mapping)
+      for (index, tree) in trees.enumerated() {
+        try transaction.set(tree)
+        progress(index + 1)
+      }
+      if let collection {
+        let elements = trees.map {
+          TreeValue.reference(identifier: $0.identifier, typeName: $0.typeName)
+        }
+        try transaction.append(elements, toCollection: collection)
+      }
+    }
+  }
+
+  /// Counts what a commit changed.
+  mutating func count(_ commit: ModelStore.Commit<Void>) {
+    counts.commitCount += 1
+    counts.insertedCount += commit.changeSet?.inserted.count ?? 0
+    counts.updatedCount += commit.changeSet?.updated.count ?? 0
+  }
+}

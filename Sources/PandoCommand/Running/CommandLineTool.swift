@@ -1,0 +1,94 @@
+import Glibc
+
+/// The command as a whole: finds the word's command, runs it, and turns errors into one line on
+/// standard error and an exit status.
+struct CommandLineTool {
+  /// All commands, in the order in which the help lists them.
+  static let commands: [any Command.Type] = [
+    ImportCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
+    ParentsCommand.self, ListCommand.self, CollectionsCommand.self, CollectionCommand.self,
+    ChangesCommand.self, StatCommand.self, VerifyCommand.self, DumpCommand.self,
+    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, DemoCommand.self,
+  ]
+
+  private let output = StandardOutput()
+
+  init() {}
+
+  /// Runs what the arguments say.
+  ///
+  /// - Parameter arguments: What follows `pando` on the command line.
+  /// - Returns: The status to exit with.
+  func run(_ arguments: [String]) async -> ExitCode {
+    // A reader that goes away is an error of `write`, so that stores are closed in order.
+    signal(SIGPIPE, SIG_IGN)
+    guard let word = arguments.first else {
+      report(CommandError(.usage, "a command is missing", remedy: "see: pando --help"), "pando")
+      return .usage
+    }
+    let rest = Array(arguments.dropFirst())
+    if ["--help", "-h", "help"].contains(word) { return help(on: rest.first) }
+    guard let command = CommandLineTool.command(named: word) else {
+      let error = CommandError(
+        .usage, "“\(word)” is no command" + CommandLineTool.suggestion(for: word),
+        remedy: "see: pando --help")
+      report(error, "pando")
+      return .usage
+    }
+    return await run(command, rest)
+  }
+
+  private func run(_ command: any Command.Type, _ rest: [String]) async -> ExitCode {
+    let declaration = command.declaration
+    do {
+      let arguments = try ArgumentParser(declaration: declaration).parse(rest)
+      if arguments.wantsHelp {
+        try output.write(HelpText.command(declaration))
+      } else {
+        try await command.run(arguments, output)
+      }
+      try output.flush()
+      return .done
+    } catch is StandardOutput.Closed {
+      return .done  // the reader has seen what it wanted
+    } catch {
+      // What was printed before the failure is true and stays.
+      try? output.flush()
+      let failure = CommandError(wrapping: error)
+      report(failure, "pando \(declaration.name)")
+      return failure.exitCode
+    }
+  }
+
+  private func help(on word: String?) -> ExitCode {
+    do {
+      if let word, let command = CommandLineTool.command(named: word) {
+        try output.write(HelpText.command(command.declaration))
+      } else {
+        try output.write(HelpText.overview(CommandLineTool.commands.map { $0.declaration }))
+      }
+      try output.flush()
+    } catch is StandardOutput.Closed {
+      return .done
+    } catch {
+      report(CommandError(wrapping: error), "pando")
+      return .failure
+    }
+    return .done
+  }
+
+  private func report(_ error: CommandError, _ subject: String) {
+    StandardError.line(error.line(for: subject))
+  }
+
+  private static func command(named word: String) -> (any Command.Type)? {
+    commands.first { $0.declaration.name == word }
+  }
+
+  private static func suggestion(for word: String) -> String {
+    let near = commands.map { $0.declaration.name }
+      .filter { $0.editDistance(to: word) <= 2 || (word.count > 1 && $0.hasPrefix(word)) }
+      .min { $0.editDistance(to: word) < $1.editDistance(to: word) }
+    return near.map { " (did you mean “\($0)”?)" } ?? ""
+  }
+}

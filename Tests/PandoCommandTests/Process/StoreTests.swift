@@ -1,0 +1,215 @@
+import Foundation
+import ModelCore
+import StoreEngine
+import TestSupport
+import Testing
+
+/// collections, changes, stat, verify, dump, load, copy, demo.
+@Suite struct StoreTests {
+  private func withStore(
+    _ body: (_ store: String, _ directory: String) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      try PandoProcess.output(
+        "import", store, "-", "--root", "N:id", "--map", "child=N:id", "--collection", "list",
+        input: #"[{"id":1,"child":{"id":9}},{"id":2},{"id":3}]"#)
+      try body(store, directory)
+    }
+  }
+
+  @Test func `a collection is listed and changed by position`() throws {
+    try withStore { store, _ throws in
+      func list() throws -> [String] {
+        try PandoProcess.run("collection", store, "list").lines
+      }
+      #expect(try PandoProcess.output("collections", store) == "list\n")
+      #expect(
+        try PandoProcess.output("collections", store, "--json")
+          == "[\n  {\"count\":3,\"key\":\"list\"}\n]\n")
+      #expect(try list() == ["N:1", "N:2", "N:3"])
+      try PandoProcess.output("collection", store, "list", "append", "N:9", "N:2")
+      try PandoProcess.output("collection", store, "list", "insert", "0", "N:9")
+      #expect(try list() == ["N:9", "N:1", "N:2", "N:3", "N:9", "N:2"])
+      try PandoProcess.output("collection", store, "list", "move", "0", "5")
+      #expect(try list() == ["N:1", "N:2", "N:3", "N:9", "N:2", "N:9"])
+      try PandoProcess.output("collection", store, "list", "remove", "1", "2")
+      try PandoProcess.output("collection", store, "list", "remove", "3")
+      #expect(try list() == ["N:1", "N:9", "N:2"])
+      #expect(
+        try PandoProcess.output("collection", store, "list", "--from", "1", "--limit", "1")
+          == "N:9\n")
+      try PandoProcess.output("delete", store, "N:9")
+      #expect(try list() == ["N:1", "N:2"])
+      try PandoProcess.output("collection", store, "list", "remove", "all")
+      #expect(try PandoProcess.output("collections", store) == "")
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
+    }
+  }
+
+  @Test func `a collection takes values without identifier`() throws {
+    try withStore { store, _ throws in
+      try PandoProcess.output(
+        "collection", store, "new", "insert", "0", #"{"a":1.0}"#, #""text""#, "--values")
+      try PandoProcess.output("collection", store, "new", "append", "N:1")
+      #expect(
+        try PandoProcess.output("collection", store, "new") == "{\"a\":1.0}\n\"text\"\nN:1\n")
+    }
+  }
+
+  @Test(arguments: [
+    (["none"], "there is no collection none"),
+    (["none", "move", "0", "0"], "none: there is no such collection"),
+    (["list", "append", "N:1", "N:8"], "there is no node N:8"),
+    (
+      ["list", "insert", "4", "N:1"], "list: there is no position 4; the collection has 3 elements"
+    ),
+    (["list", "move", "0", "3"], "list: there is no position 3"),
+    (["list", "remove", "2", "2"], "list: there is no position 3"),
+  ])
+  func `positions and nodes that are not there are status 1`(
+    arguments: [String], message: String
+  ) throws {
+    try withStore { store, _ throws in
+      let dump = try PandoProcess.output("dump", store)
+      let outcome = try PandoProcess.run(["collection", store] + arguments)
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains(message), "\(outcome.errors)")
+      #expect(try PandoProcess.output("dump", store) == dump)
+    }
+  }
+
+  @Test func `changes are a line each`() throws {
+    try withStore { store, _ throws in
+      try PandoProcess.output("set", store, "N:9", #"{"id":9,"x":1}"#)
+      try PandoProcess.output("delete", store, "N:3")
+      #expect(
+        try PandoProcess.output("changes", store) == """
+          1\tinserted\tN:1
+          1\tinserted\tN:2
+          1\tinserted\tN:3
+          1\tinserted\tN:9
+          1\tcollection\tlist
+          2\tupdated\tN:9
+          3\tdeleted\tN:3
+          3\tcollection\tlist
+
+          """)
+      #expect(try PandoProcess.output("changes", store, "--since", "3") == "")
+      let json = try TreeValue(json: PandoProcess.output("changes", store, "--since=2", "--json"))
+      #expect(json[0]?["commit"] == 3)
+      #expect(json[0]?["deleted"] == ["N:3"])
+      #expect(json[0]?["collections"]?["list"] == [["delete": 2]])
+      #expect(json.arrayValue?.count == 1)
+    }
+  }
+
+  @Test func `stat counts nodes, records and bytes`() throws {
+    try withStore { store, _ throws in
+      let text = try PandoProcess.output("stat", store)
+      let words = text.split(separator: "\n").map { line in
+        line.split(separator: " ").joined(separator: " ")
+      }
+      for line in ["commit 1", "nodes 4", "records of N 4", "edges 4", "collections 1"] {
+        #expect(words.contains(line), "no “\(line)” in: \(text)")
+      }
+      let json = try TreeValue(json: PandoProcess.output("stat", store, "--json"))
+      #expect(json["nodes"] == 4)
+      #expect(json["records"] == ["N": 4])
+      #expect(json["edges"] == 4)
+      #expect(json["collections"] == 1)
+      #expect(json["commit"] == 1)
+      #expect((json["fileBytes"]?.integerValue ?? 0) > 0)
+    }
+  }
+
+  @Test func `a dump loads to a store with the same dump`() throws {
+    try withTemporaryDirectory { directory throws in
+      let (store, copy) = (directory + "/store", directory + "/copy")
+      let document = TweetFixture.document.json()
+      let outcome = try PandoProcess.run(
+        ["import", store, "-", "--collection", "all"] + TweetFixture.mapping, input: document)
+      try #require(outcome.status == 0, "\(outcome)")
+      let dump = try PandoProcess.output("dump", store)
+      let report = try PandoProcess.output("load", copy, "-", input: dump)
+      #expect(report.hasPrefix("loaded standard input: "))
+      #expect(try PandoProcess.output("dump", copy) == dump)
+      #expect(try PandoProcess.output("verify", copy).hasPrefix("clean: "))
+      let piped = try PandoProcess.shell(
+        "pando dump \(store) | pando load \(directory)/piped - > /dev/null; "
+          + "cmp <(pando dump \(store)) <(pando dump \(directory)/piped) && echo same")
+      #expect(piped.output == "same\n", "\(piped)")
+    }
+  }
+
+  @Test(arguments: [("", "line"), ("{\"pando\":1}\n", "line 1"), ("{]\n", "line 1")])
+  func `a dump that is none is bad input and loads nothing`(text: String, place: String) throws {
+    try withTemporaryDirectory { directory throws in
+      let line = try PandoProcess.failure(3, "load", directory + "/s", "-", input: text)
+      #expect(line.hasPrefix("pando load: standard input"), "\(line)")
+      #expect(line.contains(place), "\(line)")
+      #expect(try PandoProcess.output("ls", directory + "/s") == "")
+    }
+  }
+
+  @Test func `a dump that was cut off is bad input`() throws {
+    try withStore { store, directory throws in
+      let lines = try PandoProcess.output("dump", store).split(separator: "\n")
+      let cut = lines.dropLast().joined(separator: "\n")
+      try PandoProcess.failure(3, "load", directory + "/s", "-", input: cut)
+      #expect(try PandoProcess.output("ls", directory + "/s", "--count") == "0\n")
+    }
+  }
+
+  @Test(arguments: [[], ["--compact"]])
+  func `a copy is a store of its own`(options: [String]) throws {
+    try withStore { store, directory throws in
+      let outcome = try PandoProcess.run(["copy", store, directory + "/copy"] + options)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(outcome.output.hasPrefix("copied \(store) to \(directory)/copy, "))
+      #expect(
+        try PandoProcess.output("dump", directory + "/copy")
+          == PandoProcess.output("dump", store))
+      let again = try PandoProcess.failure(4, "copy", store, directory + "/copy")
+      #expect(again.contains("there is a store already"))
+    }
+  }
+
+  @Test func `reading works while another process writes`() throws {
+    try withStore { path, _ throws in
+      let store = try ModelStore(path: path)
+      defer { store.close() }
+      // The write transaction is open while the command runs.
+      try store.write { transaction in
+        try transaction.set(TreeNode("N:5", type: "N", fields: ["id": 5]))
+        #expect(try PandoProcess.output("ls", path, "--count") == "4\n")
+        #expect(try PandoProcess.output("verify", path).hasPrefix("clean: commit 1, "))
+        #expect(try PandoProcess.output("get", path, "N:2", "--compact") == "{\"id\":2}\n")
+      }
+      #expect(try PandoProcess.output("ls", path, "--count") == "5\n")
+    }
+  }
+
+  @Test func `the demo tells its story and leaves nothing behind`() throws {
+    let text = try PandoProcess.output("demo")
+    for part in [
+      "Message:demo-1", "Ada Lovelace", "1 record written", "deleted     Person:demo-ada",
+      "verified clean",
+    ] {
+      #expect(text.contains(part), "no “\(part)” in: \(text)")
+    }
+    let path = try #require(
+      text.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `the demo in a store of one's own can be told again`() throws {
+    try withStore { store, _ throws in
+      for _ in 0..<2 {
+        let text = try PandoProcess.output("demo", store)
+        #expect(text.contains("verified clean"))
+      }
+      #expect(try PandoProcess.output("get", store, "N:2", "--compact") == "{\"id\":2}\n")
+    }
+  }
+}

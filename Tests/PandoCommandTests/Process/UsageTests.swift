@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PandoCommand
+
+/// What holds for every command: help, usage errors, stores that are not there.
+@Suite struct UsageTests {
+  private static let names = CommandLineTool.commands.map { $0.declaration.name }
+
+  @Test func `the commands are those that people know`() {
+    #expect(
+      UsageTests.names == [
+        "import", "get", "set", "delete", "parents", "ls", "collections", "collection", "changes",
+        "stat", "verify", "dump", "load", "copy", "kv", "demo",
+      ])
+  }
+
+  @Test(arguments: names)
+  func `help shows usage and an example and ends well`(name: String) throws {
+    let help = try PandoProcess.output(name, "--help")
+    #expect(help.hasPrefix("pando \(name): "))
+    #expect(help.contains("\nUsage:\n  pando \(name) "))
+    #expect(help.contains("\nExample"))
+    #expect(try PandoProcess.output("help", name) == help)
+    for line in help.split(separator: "\n") where !line.contains("pando") {
+      #expect(line.count <= 100, "too long for a terminal: \(line)")
+    }
+  }
+
+  @Test(arguments: ["--help", "-h", "help"])
+  func `help without a command lists all`(word: String) throws {
+    let help = try PandoProcess.output(word)
+    for name in UsageTests.names { #expect(help.contains("\n  \(name) ")) }
+  }
+
+  @Test(arguments: [
+    ([], "pando: a command is missing; see: pando --help"),
+    (["imprt"], "pando: “imprt” is no command (did you mean “import”?); see: pando --help"),
+    (
+      ["ls", "s", "--cuont"],
+      "pando ls: unknown option --cuont (did you mean --count?); see: pando ls --help"
+    ),
+    (["get", "s"], "pando get: ID is missing (the node's identifier); see: pando get --help"),
+    (["ls", "s", "--limit", "x"], "pando ls: --limit takes a number that is 0 or more, not “x”"),
+    (["stat", "a", "b"], "pando stat: “b” is one argument too many; see: pando stat --help"),
+    (
+      ["import", "s", "/dev/null"],
+      "pando import: nothing says what a node is; give --root TYPE:FIELD or "
+        + "--map PROPERTY=TYPE:FIELD, see: pando import --help"
+    ),
+    (
+      ["import", "s", "/dev/null", "--root", "T"],
+      "pando import: --root takes TYPE:FIELD, not “T”"
+    ),
+    (
+      ["import", "s", "/dev/null", "--root", "T:f", "--keep-going"],
+      "pando import: --keep-going skips lines, so it needs --lines; "
+        + "without --lines a file is imported as a whole or not at all"
+    ),
+    (
+      ["collection", "s", "k", "sort"],
+      "pando collection: “sort” is none of append, insert, move, remove; "
+        + "see: pando collection --help"
+    ),
+    (
+      ["collection", "s", "k", "move", "1"],
+      "pando collection: move takes FROM TO; see: pando collection --help"
+    ),
+    (["kv", "s", "t", "get"], "pando kv: get takes KEY; see: pando kv --help"),
+    (
+      ["kv", "s", "t", "get", "0", "--hex"],
+      "pando kv: KEY “0” is not hexadecimal; give two digits for each byte, or leave out --hex"
+    ),
+  ])
+  func `a wrong command line ends with status 2 and one line`(
+    arguments: [String], line: String
+  ) throws {
+    let outcome = try PandoProcess.run(arguments)
+    #expect(outcome.status == 2)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors == line + "\n")
+  }
+
+  @Test(arguments: [
+    ["get", "STORE", "x"], ["delete", "STORE", "x"], ["parents", "STORE", "x"], ["ls", "STORE"],
+    ["collections", "STORE"], ["collection", "STORE", "k"], ["changes", "STORE"],
+    ["collection", "STORE", "k", "append", "x"], ["stat", "STORE"], ["verify", "STORE"],
+    ["dump", "STORE"], ["copy", "STORE", "STORE.copy"], ["kv", "STORE", "t", "get", "k"],
+    ["kv", "STORE", "t", "delete", "k"], ["kv", "STORE", "t", "scan"],
+  ])
+  func `a store that is not there is status 1, and is not created`(arguments: [String]) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/absent"
+      let outcome = try PandoProcess.run(
+        arguments.map { $0.replacingOccurrences(of: "STORE", with: store) })
+      #expect(outcome.status == 1)
+      #expect(outcome.output.isEmpty)
+      #expect(
+        outcome.errors == "pando \(arguments[0]): \(store): there is no store; check the path, "
+          + "or create one with: pando import \(store) FILE\n")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
+  }
+}
