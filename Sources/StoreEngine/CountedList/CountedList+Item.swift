@@ -29,8 +29,8 @@ extension CountedList {
     }
 
     func append(to payload: inout [UInt8]) {
-      payload.append(littleEndian: block)
-      payload.append(littleEndian: UInt64(elementCount))
+      ByteFields.append(block, width: 8, to: &payload)
+      ByteFields.append(UInt64(elementCount), width: 8, to: &payload)
     }
   }
 
@@ -90,11 +90,5 @@ extension [UInt8] {
   mutating func append(copying bytes: Span<UInt8>) {
     // As above.
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-  }
-
-  mutating func append(littleEndian word: UInt64) {
-    for index in 0..<8 {
-      append(UInt8(truncatingIfNeeded: word >> UInt64(8 * index)))
-    }
   }
 }

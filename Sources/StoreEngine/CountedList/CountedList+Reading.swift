@@ -14,7 +14,7 @@ extension CountedList {
   /// They live as long as the snapshot.
   ///
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
-  /// - Complexity: O(log *n*); no copy.
+  /// - Complexity: O(log *n*); no copy, no allocation.
   /// - Precondition: `0 <= index < count`.
   @_lifetime(copy snapshot)
   func element(at index: Int, in snapshot: Snapshot) throws -> Span<UInt8> {
@@ -41,7 +41,7 @@ extension CountedList {
   ///   - snapshot: Where to read.
   ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
   /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or what `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy.
+  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy, no allocation.
   /// - Precondition: The range lies within `0...count`.
   func forEach(
     in range: Range<Int>? = nil, of snapshot: Snapshot,

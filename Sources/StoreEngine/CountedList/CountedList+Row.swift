@@ -5,7 +5,7 @@ extension CountedList {
   ///
   /// | offset | size | type | meaning |
   /// |---|---|---|---|
-  /// | 0 | 8 | `UInt64`, little endian | checksum of key and all that follows |
+  /// | 0 | 8 | `UInt64`, little endian | XXH64 of what follows, seeded with the key's XXH64 |
   /// | 8 | 8 | `UInt64`, little endian | elements beneath this row, never 0 |
   /// | 16 | 8 | `UInt64`, little endian | in the root the next unused block, elsewhere 0 |
   /// | 24 | 2 | `UInt16`, little endian | items of this row |
@@ -14,7 +14,7 @@ extension CountedList {
   /// | 28 | … | | the items, one after the other |
   ///
   /// The root is a leaf while all items fit in one row, so a short list is one row.
-  /// See "Ordered lists" in `docs/design.md`.
+  /// See "Ordered lists" in `docs/format.md`.
   struct Row: ~Escapable {
     let list: UInt64
     let block: UInt64
@@ -86,16 +86,14 @@ extension CountedList.Row {
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(headerByteCount + piece.bytes.count)
-    bytes.append(littleEndian: 0)
-    bytes.append(littleEndian: UInt64(piece.elementCount))
-    bytes.append(littleEndian: nextBlock)
-    bytes.append(UInt8(truncatingIfNeeded: piece.itemCount))
-    bytes.append(UInt8(truncatingIfNeeded: piece.itemCount >> 8))
+    bytes.append(contentsOf: repeatElement(0, count: 8))
+    ByteFields.append(UInt64(piece.elementCount), width: 8, to: &bytes)
+    ByteFields.append(nextBlock, width: 8, to: &bytes)
+    ByteFields.append(UInt64(piece.itemCount), width: 2, to: &bytes)
     bytes.append(UInt8(run.level))
     bytes.append(form)
     bytes.append(contentsOf: run.bytes[piece.bytes])
-    let sum = CountedList.checksum(
-      of: bytes.span.extracting(8...), list: list, block: block)
+    let sum = CountedList.checksum(of: bytes.span.extracting(8...), list: list, block: block)
     for index in 0..<8 {
       bytes[index] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * index))
     }

@@ -5,7 +5,7 @@ import LMDB
 /// It is a B+tree without keys: the leaves hold the elements in list order and every inner entry
 /// knows how many elements lie beneath it, so a position is found by adding counts on the way
 /// down. An insert into a million elements rewrites one leaf and the two or three rows above it.
-/// See "Ordered lists" in `docs/design.md`.
+/// See "Ordered lists" in `docs/format.md`.
 ///
 /// A list is only a table and a number: there is nothing to create and nothing to close. A list
 /// without elements has no rows, and a number never used is an empty list.
@@ -15,11 +15,10 @@ import LMDB
 /// | offset | size | type | meaning |
 /// |---|---|---|---|
 /// | 0 | 8 | `UInt64`, big endian | number of the list |
-/// | 8 | 8 | `UInt64`, big endian | block: 0 is the root; the top bit is set in those of leaves; \
-/// the other bits are a number that is given once |
+/// | 8 | 8 | `UInt64`, big endian | block: 0 is the root, else a number that is given once |
 ///
-/// So the rows above the leaves lie side by side and before the leaves: what every change rewrites
-/// shares pages, and shares the way that LMDB rewrites above them.
+/// The top bit is set in the blocks of leaves, so the rows above them lie side by side and in front:
+/// what every change rewrites shares pages, and the pages of LMDB above them.
 ///
 /// - Note: Any thread that may use the snapshot or the transaction; the value itself has no state.
 struct CountedList: Hashable, Sendable {
@@ -68,12 +67,14 @@ extension CountedList {
 
   /// The key under which a block of this list is kept.
   func key(ofBlock block: UInt64) -> InlineArray<16, UInt8> {
-    var key = InlineArray<16, UInt8>(repeating: 0)
-    for index in 0..<8 {
-      key[index] = UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * index))
-      key[8 + index] = UInt8(truncatingIfNeeded: block >> UInt64(56 - 8 * index))
+    Self.key(list: number, block: block)
+  }
+
+  /// The key of a row.
+  static func key(list: UInt64, block: UInt64) -> InlineArray<16, UInt8> {
+    InlineArray<16, UInt8> {
+      UInt8(truncatingIfNeeded: ($0 < 8 ? list : block) >> UInt64(56 - 8 * ($0 & 7)))
     }
-    return key
   }
 
   /// The bytes with which the keys of all rows of this list begin.

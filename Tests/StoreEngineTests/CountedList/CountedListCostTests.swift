@@ -140,6 +140,24 @@ import TestSupport
     }
   }
 
+  @Test func `a nearly empty row takes from a full neighbour`() throws {
+    try withList { list, transaction in
+      // 45 000 elements of 9 bytes with their lengths, 186 in a leaf of 1 680 bytes: about 240
+      // leaves beneath two rows, and those are nearly full with 120 children each.
+      let elements = repeatElement([UInt8](repeating: 1, count: 8), count: 44_000)
+      try list.replaceAll(with: elements, in: &transaction)
+      let shape = try list.checkInvariants(in: transaction.snapshot)
+      #expect((220...240).contains(shape.leafCount))
+      #expect(shape.innerRowCount == 3)
+      // The second of the two keeps a few leaves, and the last leaf a few elements.
+      let kept = 22_000 + 10 * 186 + 20
+      try list.remove(in: kept..<44_000, in: &transaction)
+      let after = try list.checkInvariants(in: transaction.snapshot)
+      #expect(after.innerRowCount == 3)
+      #expect(after.underfullLeafCount == 0)
+    }
+  }
+
   @Test func `a list shrinks to one row and to none`() throws {
     try withList { list, transaction in
       try list.replaceAll(with: smallElements(0..<50_000), in: &transaction)

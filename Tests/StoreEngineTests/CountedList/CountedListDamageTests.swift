@@ -88,15 +88,17 @@ import TestSupport
       let rows = try list.rows(in: transaction.snapshot).sorted {
         $0.key.lexicographicallyPrecedes($1.key)
       }
-      for step in 0..<9 {
-        // The first rows are the root and, in the list as it was built, the lowest blocks.
-        let index = step % 2 == 0 ? 0 : Int.random(in: 0..<rows.count, using: &random)
-        let (key, value) = rows[index]
+      // The root, the first and the last row above the leaves, and the first and the last leaf of
+      // the list as it was built: rows on the way to the positions that are used.
+      let firstLeaf = rows.firstIndex { $0.value[26] == 0 } ?? 0
+      let places = [0, 1, firstLeaf - 1, firstLeaf, rows.count - 1]
+      for step in 0..<15 {
+        let (key, value) = rows[places[step % places.count]]
         var bytes = value
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-          let place = Int.random(
-            in: 8..<min(bytes.count, step % 3 == 0 ? 44 : .max), using: &random)
-          bytes[place] = [0, 1, 2, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
+          let end = Bool.random(using: &random) ? bytes.count : min(bytes.count, 60)
+          bytes[Int.random(in: 8..<end, using: &random)] =
+            [0, 1, 2, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
         }
         if Int.random(in: 0..<4, using: &random) == 0 {
           bytes.removeLast(Int.random(in: 0...(bytes.count - 1), using: &random))
