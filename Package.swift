@@ -62,7 +62,8 @@ let package = Package(
       name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "StoreEngineTests", dependencies: ["StoreEngine", "LMDB", "TestSupport"],
+      name: "StoreEngineTests",
+      dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),

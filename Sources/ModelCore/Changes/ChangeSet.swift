@@ -2,8 +2,8 @@ public import Foundation
 
 /// What one commit did.
 ///
-/// Each identifier stands in one of the three lists at most. They are sorted by their bytes, and they
-/// are lists because a `Set<String>` takes two identifiers for one where Unicode calls them
+/// Each identifier stands in one of the three lists at most, in the order in which the write came to
+/// it. They are lists because a `Set<String>` takes two identifiers for one where Unicode calls them
 /// equivalent. A change set can be encoded, so that other
 /// processes learn of a commit; only ``context`` stays in the process.
 public struct ChangeSet: Sendable {

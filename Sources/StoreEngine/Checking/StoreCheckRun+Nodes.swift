@@ -41,7 +41,8 @@ extension StoreCheckRun {
           return try run.note("identifiers", "a row is malformed")
         }
         let row = try reader.requiredNodeRow(node)
-        if !key.elementsEqual(IdentifierKey(row.identifier).bytes) {
+        let expected = IdentifierKey(row.identifier).bytes
+        if !key.hasSameBytes(as: expected.span) {
           try run.note(row.identifier, "another identifier row leads to it too")
         }
       }
@@ -125,14 +126,14 @@ extension StoreCheckRun {
   /// Numbers are given once, and the counts are those of the records.
   mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var seen: Set<UInt32> = []
-    try reader.forEachType { name, stored in
-      let row = reader.pending?.typeRow(named: name) ?? stored
+    try reader.forEachType { name, row in
       if !seen.insert(row.number).inserted || UInt64(row.number) >= state.nextType {
         try note("type \(name)", "its number \(row.number) is taken or has not been given out")
       }
       let found = recordCounts[row.number] ?? 0
-      if row.recordCount != found {
-        try note("type \(name)", "it counts \(row.recordCount) records, there are \(found)")
+      let count = reader.pending?.recordCount(ofTypeNamed: name) ?? row.recordCount
+      if count != found {
+        try note("type \(name)", "it counts \(count) records, there are \(found)")
       }
     }
     for number in recordCounts.keys.sorted() where !seen.contains(number) {

@@ -12,6 +12,7 @@ final class TypeDirectory: Sendable {
     var names: [UInt32: String] = [:]
     var swiftTypes: [ByteString: any SimpleModel.Type] = [:]
     var checkedNames: [ObjectIdentifier: String] = [:]
+    var typeNumbers: [ObjectIdentifier: UInt32] = [:]
   }
 
   private let state = Mutex(State())
@@ -37,6 +38,17 @@ final class TypeDirectory: Sendable {
   /// The Swift type that bears a name in this process, once it has been used or was given at opening.
   func swiftType(named name: String) -> (any SimpleModel.Type)? {
     state.withLock { $0.swiftTypes[ByteString(name)] }
+  }
+
+  /// The number of a Swift type in a snapshot; `nil` if no record of it was ever stored.
+  func number(
+    of type: any SimpleModel.Type, in reader: borrowing StoreReader
+  ) throws -> UInt32? {
+    let identity = ObjectIdentifier(type)
+    if let number = state.withLock({ $0.typeNumbers[identity] }) { return number }
+    let number = try number(ofTypeNamed: name(of: type), in: reader)
+    if reader.isCommitted, let number { state.withLock { $0.typeNumbers[identity] = number } }
+    return number
   }
 
   /// The number of a type in a snapshot; `nil` if no record of it was ever stored.

@@ -89,7 +89,9 @@ extension ModelSnapshot {
   /// - Complexity: O(log *t*) for *t* types; the store keeps the counts.
   public func count(ofType typeName: String? = nil) throws -> Int {
     guard let typeName else { return try reader.snapshot.count(of: reader.tables.nodes) }
-    if let row = reader.pending?.typeRow(named: typeName) { return Int(clamping: row.recordCount) }
+    if let count = reader.pending?.recordCount(ofTypeNamed: typeName) {
+      return Int(clamping: count)
+    }
     return try Int(clamping: reader.typeRow(named: typeName)?.recordCount ?? 0)
   }
 
@@ -100,7 +102,7 @@ extension ModelSnapshot {
   public func typeNames() throws -> [String] {
     var names: [String] = []
     try reader.forEachType { name, row in
-      let count = reader.pending?.typeRow(named: name)?.recordCount ?? row.recordCount
+      let count = reader.pending?.recordCount(ofTypeNamed: name) ?? row.recordCount
       if count > 0 { names.append(name) }
     }
     return names

@@ -45,6 +45,21 @@ extension StoreReader {
     return bytes.extracting(RecordHeader.byteCount..<bytes.count)
   }
 
+  /// The body of the record that shows a node as a type, found with one search where the type has a
+  /// record of its own; `nil` if the node has no record at all.
+  @_lifetime(copy self)
+  func body(ofNode node: UInt64, preferring type: UInt32?) throws -> Span<UInt8>? {
+    if let type, let own = try body(of: RecordKey(type: type, node: node)) { return own }
+    guard let newest = try newestRecord(of: node) else { return nil }
+    return try body(of: newest)
+  }
+
+  /// Whether a record is stored with exactly this body.
+  func body(of key: RecordKey, equals body: ArraySlice<UInt8>) throws -> Bool {
+    guard let stored = try self.body(of: key) else { return false }
+    return stored.hasSameBytes(as: body.span)
+  }
+
   /// The error for a damaged record, which names the node and the type as well as it can.
   func damagedRecord(_ key: RecordKey, _ reason: String) -> StoreError {
     let identifier = (try? identifier(of: key.node)) ?? "node \(key.node)"

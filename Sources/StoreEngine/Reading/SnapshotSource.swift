@@ -31,8 +31,7 @@ final class SnapshotSource: RecordSource {
     let reader = unsafe StoreReader(
       Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
     let number = try number(of: type, in: reader)
-    let key = try reader.recordKey(node: reference.node, preferring: number)
-    guard let key, let body = try reader.body(of: key) else {
+    guard let body = try reader.body(ofNode: reference.node, preferring: number) else {
       throw StoreError.damaged(
         "node \(reference.node)", "a record refers to it but it has no record")
     }
@@ -66,8 +65,7 @@ final class SnapshotSource: RecordSource {
   ) throws -> UInt32? {
     let identity = ObjectIdentifier(type)
     for entry in numbers where entry.type == identity { return entry.number }
-    let name = try directory.name(of: type)
-    let number = try directory.number(ofTypeNamed: name, in: reader)
+    let number = try directory.number(of: type, in: reader)
     numbers.append((identity, number))
     return number
   }

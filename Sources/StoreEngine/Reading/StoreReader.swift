@@ -36,7 +36,20 @@ extension StoreReader {
 
   /// The number of the node with an identifier.
   func node(_ identifier: String) throws -> UInt64? {
-    guard !identifier.isEmpty else { return nil }
+    guard identifier.utf8.count <= IdentifierKey.shortByteCountMaximum else {
+      return try longNode(identifier)
+    }
+    guard !identifier.isEmpty,
+      let bytes = try snapshot.bytes(
+        forKey: identifier.utf8Span.span, in: tables.identifiers)
+    else { return nil }
+    guard let node = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
+      throw StoreError.damaged(identifier, "its identifier row is malformed")
+    }
+    return node
+  }
+
+  private func longNode(_ identifier: String) throws -> UInt64? {
     let key = IdentifierKey(identifier)
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.identifiers) else {
       return nil
@@ -44,7 +57,7 @@ extension StoreReader {
     guard let node = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
       throw StoreError.damaged(identifier, "its identifier row is malformed")
     }
-    if key.isLong, !bytes.extracting(8..<bytes.count).elementsEqual(identifier.utf8) {
+    guard bytes.extracting(8..<bytes.count).hasSameBytes(as: identifier.utf8Span.span) else {
       throw StoreError(
         .invalidModel, String(identifier.prefix(40)) + "…",
         "has the same first 495 bytes and the same 128-bit hash as another identifier")
@@ -156,19 +169,6 @@ extension StoreReader {
       throw StoreError.damaged(cacheKey, "its collection row is malformed")
     }
     return number
-  }
-}
-
-extension Span<UInt8> {
-  /// Whether the bytes equal those of a collection.
-  func elementsEqual(_ other: some Collection<UInt8>) -> Bool {
-    guard count == other.count else { return false }
-    var index = 0
-    for byte in other {
-      if self[index] != byte { return false }
-      index += 1
-    }
-    return true
   }
 }
 

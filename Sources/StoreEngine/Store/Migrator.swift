@@ -81,6 +81,6 @@ struct Migrator {
     let collector = RecordCollector(context)
     var encoder = TreeEncoder(sink: collector)
     _ = try encoder.encode(new)
-    try context.store(collector.pending, mayCloseCycle: true)
+    try context.store(collector.pending, roots: [], mayCloseCycle: true)
   }
 }

@@ -2,53 +2,86 @@ import ModelCore
 
 /// Collects what one write did, until it becomes a change set.
 ///
-/// Each identifier stands in one of the three sets at most: what is inserted and deleted again in one
-/// write never was, and what is deleted and stored again was updated.
+/// Nodes are told apart by their numbers, which are cheap to compare: a node whose number was given
+/// in this write is new. A node that is inserted and deleted again in one write never was; one that
+/// is deleted and stored again, under another number, was updated.
 struct ChangeRecorder {
-  private(set) var inserted: Set<ByteString> = []
-  private(set) var updated: Set<ByteString> = []
-  private(set) var deleted: Set<ByteString> = []
-  private(set) var collections: [ByteString: CollectionChange] = [:]
+  private typealias Node = (number: UInt64, identifier: String)
 
-  var isEmpty: Bool {
-    inserted.isEmpty && updated.isEmpty && deleted.isEmpty && collections.isEmpty
+  /// The first node number that this write can give.
+  private let firstNewNode: UInt64
+  private var inserted: [Node] = []
+  private var updated: [Node] = []
+  private var updatedNumbers: Set<UInt64> = []
+  private var deleted: [ByteString] = []
+  private var removedNumbers: Set<UInt64> = []
+  private var collections: [ByteString: CollectionChange] = [:]
+
+  init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
+
+  mutating func insert(_ node: UInt64, _ identifier: String) {
+    inserted.append((node, identifier))
   }
 
-  var collectionUpdates: [CollectionUpdate] {
-    collections.sorted { $0.key < $1.key }
-      .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
+  mutating func update(_ node: UInt64, _ identifier: String) {
+    guard node < firstNewNode, updatedNumbers.insert(node).inserted else { return }
+    updated.append((node, identifier))
   }
 
-  mutating func insert(_ identifier: String) {
-    let identifier = ByteString(identifier)
-    if deleted.remove(identifier) != nil {
-      updated.insert(identifier)
-    } else {
-      inserted.insert(identifier)
-    }
-  }
-
-  mutating func update(_ identifier: String) {
-    let identifier = ByteString(identifier)
-    if !inserted.contains(identifier) { updated.insert(identifier) }
-  }
-
-  mutating func delete(_ identifier: String) {
-    let identifier = ByteString(identifier)
-    updated.remove(identifier)
-    if inserted.remove(identifier) == nil { deleted.insert(identifier) }
+  mutating func delete(_ node: UInt64, _ identifier: String) {
+    removedNumbers.insert(node)
+    if node < firstNewNode { deleted.append(ByteString(identifier)) }
   }
 
   /// Adds positional changes, which apply after those already recorded for the collection.
   mutating func change(collection cacheKey: String, _ changes: [CollectionChangeInformation]) {
     guard !changes.isEmpty else { return }
-    switch collections[ByteString(cacheKey)] {
+    let key = ByteString(cacheKey)
+    switch collections[key] {
     case .reset: break
-    case .changes(let earlier): collections[ByteString(cacheKey)] = .changes(earlier + changes)
-    case nil: collections[ByteString(cacheKey)] = .changes(changes)
+    case .changes(let earlier): collections[key] = .changes(earlier + changes)
+    case nil: collections[key] = .changes(changes)
     }
   }
 
   /// Notes that a collection was set or removed as a whole.
-  mutating func reset(collection cacheKey: String) { collections[ByteString(cacheKey)] = .reset }
+  mutating func reset(collection cacheKey: String) {
+    collections[ByteString(cacheKey)] = .reset
+  }
+}
+
+extension ChangeRecorder {
+  /// The changes without their commit number and author; `nil` if there are none.
+  struct Summary {
+    var inserted: [String] = []
+    var updated: [String] = []
+    var deleted: [String] = []
+    var collections: [CollectionUpdate] = []
+  }
+
+  var summary: Summary? {
+    var summary = Summary()
+    let gone = Set(deleted)
+    var returned: Set<ByteString> = []
+    for node in inserted where !removedNumbers.contains(node.number) {
+      if !gone.isEmpty, gone.contains(ByteString(node.identifier)) {
+        returned.insert(ByteString(node.identifier))
+        summary.updated.append(node.identifier)
+      } else {
+        summary.inserted.append(node.identifier)
+      }
+    }
+    for node in updated where !removedNumbers.contains(node.number) {
+      summary.updated.append(node.identifier)
+    }
+    for identifier in deleted where !returned.contains(identifier) {
+      summary.deleted.append(identifier.text)
+    }
+    summary.collections = collections.sorted { $0.key < $1.key }
+      .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
+    let isEmpty =
+      summary.inserted.isEmpty && summary.updated.isEmpty && summary.deleted.isEmpty
+      && summary.collections.isEmpty
+    return isEmpty ? nil : summary
+  }
 }

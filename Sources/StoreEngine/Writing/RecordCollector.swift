@@ -7,10 +7,10 @@ final class RecordCollector: RecordSink, TreeSink {
   private(set) var pending = PendingRecords()
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
-  /// Numbers of the identifiers in this tree.
-  private var nodes: [ByteString: UInt64] = [:]
+  /// Numbers of the identifiers in this tree, and whether they were given just now.
+  private var nodes: [ByteString: (number: UInt64, isNew: Bool)] = [:]
   /// Nodes whose bodies are under way, innermost last.
-  private var open: [(identifier: String, value: (any SimpleModel)?)] = []
+  private var open: [(identifier: String, isNew: Bool, value: (any SimpleModel)?)] = []
 
   /// Whether a reference may name a node that is not stored yet, as in a dump.
   private let promisesNodes: Bool
@@ -21,38 +21,40 @@ final class RecordCollector: RecordSink, TreeSink {
   }
 
   func beginNode(_ value: any SimpleModel, identifier: String) throws -> RecordReference {
-    let name = try context.directory.name(of: type(of: value))
-    return try begin(identifier: identifier, typeName: name, value: value)
+    let type = try context.typeNumber(of: Swift.type(of: value))
+    return try begin(identifier: identifier, type: type, value: value)
   }
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
-    try ModelTypeName.validate(typeName)
-    return try begin(identifier: identifier, typeName: typeName, value: nil)
+    let type = try context.typeNumber(named: typeName)
+    return try begin(identifier: identifier, type: type, value: nil)
   }
 
   private func begin(
-    identifier: String, typeName: String, value: (any SimpleModel)?
+    identifier: String, type: UInt32, value: (any SimpleModel)?
   ) throws -> RecordReference {
-    open.append((identifier, value))
-    let type = try context.typeNumber(named: typeName)
-    return RecordReference(node: try number(of: identifier), type: type)
+    let node = try number(of: identifier)
+    open.append((identifier, node.isNew, value))
+    return RecordReference(node: node.number, type: type)
   }
 
   /// A reference to a node that is stored already, or comes in this tree.
   func reference(identifier: String, typeName: String) throws -> RecordReference {
     let type = try context.typeNumber(named: typeName)
     namesStoredNodes = true
-    if let node = try nodes[ByteString(identifier)] ?? context.reading({ try $0.node(identifier) })
-    {
+    if let node = nodes[ByteString(identifier)] {
+      return RecordReference(node: node.number, type: type)
+    }
+    if let node = try context.reading({ try $0.node(identifier) }) {
       return RecordReference(node: node, type: type)
     }
     guard promisesNodes else {
       throw StoreError(
         .noSuchNode, identifier, "is referred to, but no such node is stored; store it first")
     }
-    let node = try number(of: identifier)
-    try context.putIdentifier(identifier, node: node)
-    return RecordReference(node: node, type: type)
+    let promised = try number(of: identifier).number
+    try context.putIdentifier(identifier, node: promised)
+    return RecordReference(node: promised, type: type)
   }
 
   func endNode(
@@ -62,14 +64,19 @@ final class RecordCollector: RecordSink, TreeSink {
       preconditionFailure("an encoder ended a node that it had not begun")
     }
     unsafe pending.append(
-      reference, identifier: node.identifier, value: node.value, body: body, edges: edges)
+      reference, identifier: node.identifier, isNewNode: node.isNew, value: node.value,
+      body: body, edges: edges)
   }
 
-  private func number(of identifier: String) throws -> UInt64 {
-    if let node = nodes[ByteString(identifier)] { return node }
-    let node =
-      try context.reading { try $0.node(identifier) } ?? context.takeNodeNumber()
-    nodes[ByteString(identifier)] = node
+  private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    let key = ByteString(identifier)
+    if let node = nodes[key] {
+      pending.hasRepeatedNodes = true
+      return node
+    }
+    let stored = try context.reading { try $0.node(identifier) }
+    let node = try (number: stored ?? context.takeNodeNumber(), isNew: stored == nil)
+    nodes[key] = node
     return node
   }
 }

@@ -41,8 +41,12 @@ extension WriteContext {
   }
 
   private func store(_ collector: RecordCollector, _ elements: [CollectionElement]) throws {
-    try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
-    for case .node(let reference) in elements { try markAskedFor(reference.node) }
+    var listed: Set<UInt64> = []
+    for case .node(let reference) in elements { listed.insert(reference.node) }
+    try store(
+      collector.pending, roots: listed, mayCloseCycle: collector.namesStoredNodes)
+    // Those that are only referred to have no record here.
+    for node in listed where collector.namesStoredNodes { try markAskedFor(node) }
   }
 
   /// Replaces all elements, and creates the collection where there is none.

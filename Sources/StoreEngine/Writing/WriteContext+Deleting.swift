@@ -96,7 +96,7 @@ extension WriteContext {
       try putRecord(parent, body: body[...], replacing: stored, edges: edges)
     }
     let identifier = try reading { try $0.identifier(of: parent.node) }
-    state.changes.update(identifier)
+    state.changes.update(parent.node, identifier)
     return identifier
   }
 
@@ -111,7 +111,7 @@ extension WriteContext {
       let body = try storedBody(of: key) ?? []
       try changeEdges(of: key, from: RecordBody.edges(in: body.span), to: [])
       try deleteRow(key.key.bytes.span, in: tables.records)
-      try countRecord(ofType: type, by: -1)
+      countRecord(ofType: type, by: -1)
     }
     var parents: [RecordKey] = []
     try reading { reader in
@@ -128,7 +128,7 @@ extension WriteContext {
     try deleteRow(nodeKey.bytes.span, in: tables.nodes)
     let identifierKey = IdentifierKey(row.identifier)
     try deleteRow(identifierKey.bytes.span, in: tables.identifiers)
-    state.changes.delete(row.identifier)
+    state.changes.delete(node, row.identifier)
     return row.identifier
   }
 }

@@ -3,7 +3,6 @@ import ModelCore
 
 extension WriteContext {
   func loadType(_ name: String, schemaVersion: UInt32) throws {
-    try ModelTypeName.validate(name)
     _ = try typeNumber(named: name)
     state.types[ByteString(name)]?.schemaVersion = schemaVersion
     state.typesToWrite.insert(ByteString(name))
@@ -40,7 +39,7 @@ extension WriteContext {
     }
     let key = IntegerKey(node)
     try put(row.bytes.span, forKey: key.bytes.span, in: tables.nodes)
-    state.changes.insert(identifier)
+    state.changes.insert(node, identifier)
   }
 
   func loadElements(_ values: [TreeValue], _ cacheKey: String) throws {
@@ -51,7 +50,7 @@ extension WriteContext {
   func finishLoad(commitNumber: UInt64) {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1
-    state.changes = ChangeRecorder()
+    state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
   }
 }
 

@@ -24,7 +24,7 @@ extension WriteContext {
       let edges = try RecordBody.edges(in: merged.span)
       try refuseCycle(target, edges: edges)
       try putRecord(target, body: merged[...], replacing: stored, edges: edges)
-      state.changes.update(row.identifier)
+      state.changes.update(target.node, row.identifier)
     }
   }
 
@@ -101,19 +101,17 @@ extension WriteContext {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
     let root = try encoder.encode(tree)
-    try merge(collector)
-    try markAskedFor(root.node)
+    try merge(collector, root: root.node)
   }
 
   /// Merges a model into the node's records; stores it where the node has none of its type.
   func merge(_ model: some SimpleModel & Encodable) throws {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(model)
-    try merge(collector)
-    try markAskedFor(root.node)
+    try merge(collector, root: root.node)
   }
 
-  private func merge(_ collector: RecordCollector) throws {
+  private func merge(_ collector: RecordCollector, root: UInt64) throws {
     let pending = collector.pending
     for record in pending.records {
       let key = RecordKey(record.reference)
@@ -132,9 +130,10 @@ extension WriteContext {
       let edges = try RecordBody.edges(in: body.span)
       unsafe body.withUnsafeBytes { bytes in
         unsafe overlaid.append(
-          reference, identifier: record.identifier, value: nil, body: bytes, edges: edges)
+          reference, identifier: record.identifier, body: bytes, edges: edges)
       }
-      try store(overlaid, mayCloseCycle: true)
+      try store(
+        overlaid, roots: reference.node == root ? [root] : [], mayCloseCycle: true)
     }
   }
 

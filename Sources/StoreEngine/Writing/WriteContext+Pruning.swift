@@ -42,13 +42,13 @@ extension WriteContext {
 
   /// Removes every node and every collection; properties, types and the change log stay.
   func removeAll() throws {
-    var identifiers: [String] = []
+    var nodes: [(number: UInt64, identifier: String)] = []
     var cacheKeys: [String] = []
     var types: [String] = []
     try reading { reader in
       try reader.snapshot.scan(tables.nodes) { key, value in
-        identifiers.append(
-          try NodeRow(value, node: ByteFields.bigEndian(key, at: 0) ?? 0).identifier)
+        let node = ByteFields.bigEndian(key, at: 0) ?? 0
+        nodes.append((node, try NodeRow(value, node: node).identifier))
         return true
       }
       try reader.snapshot.scan(tables.collections) { key, _ in
@@ -63,10 +63,11 @@ extension WriteContext {
     ] {
       try removeAllRows(in: table)
     }
-    for identifier in identifiers { state.changes.delete(identifier) }
+    for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }
     for name in types {
-      _ = try typeNumber(named: name)
+      let number = Int(try typeNumber(named: name))
+      if number < state.recordDifferences.count { state.recordDifferences[number] = 0 }
       state.types[ByteString(name)]?.recordCount = 0
       state.typesToWrite.insert(ByteString(name))
     }

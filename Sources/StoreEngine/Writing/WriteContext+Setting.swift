@@ -9,8 +9,7 @@ extension WriteContext {
   func set(_ model: some SimpleModel & Encodable) throws {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(model)
-    try store(collector.pending, mayCloseCycle: false)
-    try markAskedFor(root.node)
+    try store(collector.pending, roots: [root.node], mayCloseCycle: false)
   }
 
   /// Stores an untyped tree by the same rules.
@@ -18,51 +17,66 @@ extension WriteContext {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
     let root = try encoder.encode(tree)
-    try store(collector.pending, mayCloseCycle: collector.namesStoredNodes)
-    try markAskedFor(root.node)
+    try store(
+      collector.pending, roots: [root.node], mayCloseCycle: collector.namesStoredNodes)
   }
 
-  /// Stores collected records in traversal order; of two for one node and type the later one counts.
-  func store(_ pending: PendingRecords, mayCloseCycle: Bool) throws {
-    var last: [RecordReference: Int] = [:]
-    last.reserveCapacity(pending.records.count)
-    for (index, record) in pending.records.enumerated() {
-      if let earlier = last.updateValue(index, forKey: record.reference),
-        pending.body(of: pending.records[earlier]) != pending.body(of: record)
-      {
-        core.report(
-          .conflictingContent(
-            identifier: record.identifier, typeName: try typeName(record.reference.type)))
-      }
+  /// Stores collected records in traversal order, and marks the roots as asked for.
+  func store(_ pending: PendingRecords, roots: Set<UInt64>, mayCloseCycle: Bool) throws {
+    let records = try pending.effective { record in
+      core.report(
+        .conflictingContent(
+          identifier: record.identifier, typeName: try typeName(record.reference.type)))
     }
-    for (index, record) in pending.records.enumerated() where last[record.reference] == index {
-      try store(record, body: pending.body(of: record), mayCloseCycle: mayCloseCycle)
+    for record in records {
+      let isRoot = roots.contains(record.reference.node)
+      let body = pending.body(of: record)
+      if record.isNewNode, !pending.hasRepeatedNodes {
+        if mayCloseCycle { try refuseCycle(RecordKey(record.reference), edges: record.edges) }
+        try storeNew(record, body: body, isAskedFor: isRoot)
+      } else {
+        try store(record, body: body, mayCloseCycle: mayCloseCycle)
+        if isRoot { try markAskedFor(record.reference.node) }
+      }
     }
     if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
   }
 
+  /// Stores the first record of a node that no row speaks of yet: nothing has to be read.
+  private func storeNew(
+    _ record: PendingRecords.Record, body: ArraySlice<UInt8>, isAskedFor: Bool
+  ) throws {
+    let key = RecordKey(record.reference)
+    try putIdentifier(record.identifier, node: key.node)
+    var row = NodeRow(identifier: record.identifier)
+    row.isAskedFor = isAskedFor
+    row.types = [key.type]
+    try put(row.bytes.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try putRecord(key, body: body, replacing: nil, edges: record.edges)
+    state.changes.insert(key.node, record.identifier)
+  }
+
+  /// Stores a record of a node that may have others.
   private func store(
     _ record: PendingRecords.Record, body: ArraySlice<UInt8>, mayCloseCycle: Bool
   ) throws {
     let key = RecordKey(record.reference)
-    let storedRow = try reading { try $0.nodeRow(key.node) }
-    let isNewNode = storedRow == nil
-    if isNewNode { try putIdentifier(record.identifier, node: key.node) }
-    var row = storedRow ?? NodeRow(identifier: record.identifier)
-
-    let stored = try storedBody(of: key)
-    if let stored, stored[...] == body { return }
+    if try reading({ try $0.body(of: key, equals: body) }) { return }
     if mayCloseCycle { try refuseCycle(key, edges: record.edges) }
+    let stored = try storedBody(of: key)
+    let storedRow = try reading { try $0.nodeRow(key.node) }
+    if storedRow == nil { try putIdentifier(record.identifier, node: key.node) }
+    var row = storedRow ?? NodeRow(identifier: record.identifier)
     if stored == nil {
       try checkTypeCount(row)
       row.insert(type: key.type)
       try put(row.bytes.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
     }
     try putRecord(key, body: body, replacing: stored, edges: record.edges)
-    if isNewNode {
-      state.changes.insert(record.identifier)
+    if storedRow == nil {
+      state.changes.insert(key.node, record.identifier)
     } else {
-      state.changes.update(record.identifier)
+      state.changes.update(key.node, record.identifier)
     }
     if row.types.count > 1 {
       try mergeIntoOtherProjections(of: row, from: key, body: Array(body), value: record.value)
@@ -78,10 +92,16 @@ extension WriteContext {
 
   /// Makes the identifier row of a node; its own row follows with its first record.
   func putIdentifier(_ identifier: String, node: UInt64) throws {
+    let isLong = identifier.utf8.count > IdentifierKey.shortByteCountMaximum
+    guard isLong else {
+      let value = LittleEndianValue(node)
+      return try put(
+        value.bytes.span, forKey: identifier.utf8Span.span, in: tables.identifiers)
+    }
     let key = IdentifierKey(identifier)
     var value: [UInt8] = []
     ByteFields.append(node, width: 8, to: &value)
-    if key.isLong { value.append(contentsOf: identifier.utf8) }
+    value.append(contentsOf: identifier.utf8)
     try put(value.span, forKey: key.bytes.span, in: tables.identifiers)
   }
 
@@ -108,30 +128,28 @@ extension WriteContext {
   ) throws {
     let bytes = RecordHeader.record(commitNumber: commitNumber ?? nextCommitNumber, body: body)
     try put(bytes.span, forKey: key.key.bytes.span, in: tables.records)
-    let before = try stored.map { try RecordBody.edges(in: $0.span) } ?? []
-    try changeEdges(of: key, from: before, to: edges)
-    if stored == nil { try countRecord(ofType: key.type, by: 1) }
+    if let stored {
+      try changeEdges(of: key, from: RecordBody.edges(in: stored.span), to: edges)
+    } else {
+      try changeEdges(of: key, from: [], to: edges)
+      countRecord(ofType: key.type, by: 1)
+    }
   }
 
   /// Brings the index rows of one parent from its old edges to its new ones.
   func changeEdges(
     of parent: RecordKey, from before: [RecordEdge], to after: [RecordEdge]
   ) throws {
-    if before.isEmpty && after.isEmpty { return }
-    let old = Self.kindsByChild(before)
-    let new = Self.kindsByChild(after)
-    for (child, kinds) in new where old[child] != kinds {
+    let old = ChildKinds(before)
+    let new = ChildKinds(after)
+    for (child, kinds) in new.entries where old[child] != kinds {
       let key = ParentKey(child: child, parent: parent)
       try put([kinds.rawValue].span, forKey: key.bytes.span, in: tables.parents)
     }
-    for child in old.keys where new[child] == nil {
+    for (child, _) in old.entries where new[child] == nil {
       let key = ParentKey(child: child, parent: parent)
       try deleteRow(key.bytes.span, in: tables.parents)
     }
-  }
-
-  private static func kindsByChild(_ edges: [RecordEdge]) -> [UInt64: EdgeKinds] {
-    Dictionary(edges.map { ($0.child.node, $0.kinds) }) { $0.union($1) }
   }
 
   /// Reports models whose hand-written children are not those of their coding.

@@ -9,10 +9,14 @@ import ModelCore
   /// What a nested transaction that throws puts back.
   struct State {
     var counters: StoreState
-    var changes = ChangeRecorder()
+    var changes: ChangeRecorder
     /// Type rows read or changed in this flush.
     var types: [ByteString: TypeRow] = [:]
     var typesToWrite: Set<ByteString> = []
+    /// Numbers of the Swift types met in this flush; a list, because trees show few types.
+    var swiftTypes: [(type: ObjectIdentifier, number: UInt32)] = []
+    /// How many records came and went in this flush, by type number.
+    var recordDifferences: [Int] = []
     /// Whether this write has put or deleted a row.
     var isDirty = false
   }
@@ -36,7 +40,8 @@ import ModelCore
       Snapshot(unsafeHandle: handle), tables: core.tables, directory: core.directory, pending: nil)
     let counters = try reader.state(path: core.path)
     countersAtStart = counters
-    state = State(counters: counters ?? StoreState(storeIdentifier: core.newStoreIdentifier))
+    let start = counters ?? StoreState(storeIdentifier: core.newStoreIdentifier)
+    state = State(counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode))
   }
 
   /// A reader of the present state, good until the next change.
@@ -106,11 +111,29 @@ extension WriteContext {
   /// The commit number that the write under way gets if it changes anything.
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
-  func typeRow(named name: String) -> TypeRow? { state.types[ByteString(name)] }
+  /// How many records of a type there are now; `nil` if this flush has not met the type.
+  func recordCount(ofTypeNamed name: String) -> UInt64? {
+    guard let row = state.types[ByteString(name)] else { return nil }
+    return row.recordCount &+ UInt64(bitPattern: Int64(recordDifference(ofType: row.number)))
+  }
+
+  private func recordDifference(ofType number: UInt32) -> Int {
+    Int(number) < state.recordDifferences.count ? state.recordDifferences[Int(number)] : 0
+  }
+
+  /// The number of a Swift type, given now if the store has not met the type before.
+  func typeNumber(of type: any SimpleModel.Type) throws -> UInt32 {
+    let identity = ObjectIdentifier(type)
+    for entry in state.swiftTypes where entry.type == identity { return entry.number }
+    let number = try typeNumber(named: directory.name(of: type))
+    state.swiftTypes.append((identity, number))
+    return number
+  }
 
   /// The number of a type, given now if the store has not met the type before.
   func typeNumber(named name: String) throws -> UInt32 {
     if let row = state.types[ByteString(name)] { return row.number }
+    try ModelTypeName.validate(name)
     if let row = try reading({ try $0.typeRow(named: name) }) {
       state.types[ByteString(name)] = row
       return row.number
@@ -136,13 +159,10 @@ extension WriteContext {
   }
 
   /// Counts a record that came or went.
-  func countRecord(ofType number: UInt32, by difference: Int) throws {
-    let name = try typeName(number)
-    let count =
-      Int64(bitPattern: state.types[ByteString(name)]?.recordCount ?? 0) + Int64(difference)
-    precondition(count >= 0, "type \(name) would have \(count) records")
-    state.types[ByteString(name)]?.recordCount = UInt64(count)
-    state.typesToWrite.insert(ByteString(name))
+  func countRecord(ofType number: UInt32, by difference: Int) {
+    let missing = Int(number) + 1 - state.recordDifferences.count
+    if missing > 0 { state.recordDifferences += Array(repeating: 0, count: missing) }
+    state.recordDifferences[Int(number)] += difference
   }
 
   func takeNodeNumber() throws -> UInt64 {
@@ -158,7 +178,7 @@ extension WriteContext {
 extension WriteContext {
   /// Begins the next write of the flush.
   func beginWrite() {
-    state.changes = ChangeRecorder()
+    state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
     state.isDirty = false
   }
 
@@ -166,13 +186,12 @@ extension WriteContext {
   ///
   /// - Returns: `nil` if the write changed nothing that anybody can see.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
-    guard !state.changes.isEmpty else { return nil }
+    guard let changes = state.changes.summary else { return nil }
     let number = nextCommitNumber
-    let changes = state.changes
     let changeSet = ChangeSet(
-      commitNumber: number, updated: changes.updated.sortedTexts,
-      inserted: changes.inserted.sortedTexts, deleted: changes.deleted.sortedTexts,
-      collections: changes.collectionUpdates, author: core.author, date: core.now(),
+      commitNumber: number, updated: changes.updated, inserted: changes.inserted,
+      deleted: changes.deleted, collections: changes.collections, author: core.author,
+      date: core.now(),
       context: context)
     let key = IntegerKey(number)
     let bytes = try ChangeLog.encode(changeSet)
@@ -193,12 +212,21 @@ extension WriteContext {
 
   /// Ends the flush: writes the counters that have changed.
   func endFlush() throws {
+    for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
+      let name = ByteString(try typeName(UInt32(number)))
+      let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)
+      precondition(count >= 0, "type \(name.text) would have \(count) records")
+      state.types[name]?.recordCount = UInt64(count)
+      state.typesToWrite.insert(name)
+    }
+    state.recordDifferences = []
     for name in state.typesToWrite.sorted() {
       guard let row = state.types[name] else { continue }
       let key = Array(name.text.utf8)
       let bytes = row.bytes
       try put(bytes.span, forKey: key.span, in: tables.types)
     }
+    state.typesToWrite = []
     if state.counters != countersAtStart {
       let bytes = state.counters.bytes
       let key = StoreState.key
