@@ -21,7 +21,7 @@ extension Environment {
     let size = try mapSizeInBytes()
     let maximum = configuration.maximumMapSizeInBytes.roundedUpToPage
     let target = size > maximum / 2 ? maximum : size * 2
-    try checkAddressSpace(target)
+    try Self.checkAddressSpace(target)
     try remap(to: target)
   }
 
@@ -66,8 +66,11 @@ extension Environment {
     configuration.onEvent?(.mapGrown(sizeInBytes: try mapSizeInBytes()))
   }
 
-  /// Makes sure that a map of some size fits into the address space, before the old one goes.
-  private func checkAddressSpace(_ size: Int) throws(LMDBError) {
+  /// Makes sure that a map of some size fits into the address space.
+  ///
+  /// Asked first, because liblmdb gives the old map up before it asks for a new one, and writes the
+  /// size into a new file before it maps it.
+  static func checkAddressSpace(_ size: Int) throws(LMDBError) {
     let probe = unsafe mmap(
       nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
     guard let probe = unsafe probe, unsafe probe != MAP_FAILED else {

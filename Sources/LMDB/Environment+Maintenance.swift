@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 extension Environment {
   /// Frees the slots of readers whose process has died.

@@ -11,13 +11,14 @@ extension Environment {
   static func makePointer(
     _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
   ) throws(LMDBError) -> OpaquePointer {
+    let size = max(mapSizeInBytes, configuration.mapSizeInBytes.roundedUpToPage)
+    try checkAddressSpace(size)
     var environment: OpaquePointer?
     try check(unsafe mdb_env_create(&environment), "mdb_env_create")
     guard let environment = unsafe environment else {
       preconditionFailure("a created environment is not nil")
     }
     do {
-      let size = max(mapSizeInBytes, configuration.mapSizeInBytes.roundedUpToPage)
       try check(unsafe mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
       try check(
         unsafe mdb_env_set_maxdbs(environment, UInt32(configuration.maximumTables)),

@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 extension Environment {
   /// Decides what a failed commit means for the commits after it; the writer lock is held.

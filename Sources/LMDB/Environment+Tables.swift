@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 extension Environment {
   /// Opens a table of bytes, in a transaction of its own.

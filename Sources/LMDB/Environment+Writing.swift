@@ -1,5 +1,4 @@
 import CLMDB
-import Synchronization
 
 extension Environment {
   /// Runs `body` in a write transaction and commits it.

@@ -31,9 +31,9 @@ public final class Environment: Sendable {
   /// The data file, for checks beside liblmdb.
   let file: DataFile
   /// Tables that are open, in the order they were opened.
-  let tables = Mutex(TableRegistry())
+  let tables = Locked(TableRegistry())
   /// Why writes are refused, once they are.
-  let writeRefusal = Mutex<LMDBError?>(nil)
+  let writeRefusal = Locked<LMDBError?>(nil)
 
   /// The process that opened it.
   private let process = ForkGuard.currentProcess()

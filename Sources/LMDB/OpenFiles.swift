@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// The data files that are open in this process, by device and inode.
 ///
@@ -13,7 +12,7 @@ enum OpenFiles {
   }
 
   /// The process that opened each file: what the parent opened is not open in a child.
-  private static let open = Mutex<[Identity: pid_t]>([:])
+  private static let open = Locked<[Identity: pid_t]>([:])
 
   /// Registers a file.
   ///

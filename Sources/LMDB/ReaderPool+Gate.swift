@@ -1,6 +1,5 @@
 import CLMDB
 import Dispatch
-import Synchronization
 
 extension ReaderPool {
   /// How waiting for the readers ended.

@@ -1,7 +1,6 @@
 import CLMDB
 import Dispatch
 import Glibc
-import Synchronization
 
 /// The read transactions of one environment, and the gate they pass.
 ///
@@ -41,14 +40,16 @@ final class ReaderPool: Sendable {
     let slot: Int
     /// A transaction to renew, or `nil` if one has to be begun.
     var transaction: OpaquePointer?
+    /// How many reads the thread was inside before.
+    var depth = 0
 
     /// The same ticket, giving back a transaction that has been reset.
     func holding(_ transaction: OpaquePointer) -> Ticket {
-      unsafe Ticket(slot: slot, transaction: transaction)
+      unsafe Ticket(slot: slot, transaction: transaction, depth: depth)
     }
   }
 
-  let state = Mutex(State())
+  let state = Locked(State())
   private let idleCountMax: Int
   private let depth: ThreadCounter
 
@@ -64,12 +65,12 @@ final class ReaderPool: Sendable {
   ///
   /// - Throws: ``LMDBError`` with code `closed` after the end.
   func enter() throws(LMDBError) -> Ticket {
-    let isNested = depth.value > 0
+    let outerDepth = depth.value
     while true {
       var barrier: DispatchSemaphore?
       let ticket = state.withLock { state -> Ticket? in
         if state.isShutDown { return nil }
-        if state.isGateClosed, !isNested {
+        if state.isGateClosed, outerDepth == 0 {
           let semaphore = DispatchSemaphore(value: 0)
           state.waiting.append(semaphore)
           barrier = semaphore
@@ -77,8 +78,9 @@ final class ReaderPool: Sendable {
         }
         return state.take()
       }
-      if let ticket {
-        depth.increment()
+      if var ticket {
+        depth.value = outerDepth + 1
+        ticket.depth = outerDepth
         return ticket
       }
       guard let barrier else { throw LMDBError(.closed, function: "read") }
@@ -88,27 +90,13 @@ final class ReaderPool: Sendable {
 
   /// Leaves; the ticket's transaction, which has been reset, is kept for the next reader.
   func leave(_ ticket: Ticket) {
-    var ticket = ticket
-    if unsafe ticket.transaction != nil, isFullOfIdleReaders, let transaction = unsafe ticket.end()
-    {
-      // Still inside: nobody can close the environment yet.
-      unsafe mdb_txn_abort(transaction)
-    }
-    depth.decrement()
-    let slot = ticket
-    state.withLock { $0.putBack(slot) }
-  }
-
-  private var isFullOfIdleReaders: Bool {
-    state.withLock { $0.idleCount >= idleCountMax }
-  }
-}
-
-extension ReaderPool.Ticket {
-  /// Takes the transaction out.
-  fileprivate mutating func end() -> OpaquePointer? {
-    defer { unsafe transaction = nil }
-    return unsafe transaction
+    depth.value = ticket.depth
+    guard !state.withLock({ $0.putBack(ticket, idleCountMax: idleCountMax) }) else { return }
+    // Too many are kept. Still inside: nobody can close the environment before this one is ended.
+    if let transaction = unsafe ticket.transaction { unsafe mdb_txn_abort(transaction) }
+    var empty = ticket
+    unsafe empty.transaction = nil
+    _ = state.withLock { $0.putBack(empty, idleCountMax: idleCountMax) }
   }
 }
 
@@ -129,7 +117,10 @@ extension ReaderPool.State {
   }
 
   /// Frees a slot, and wakes whoever waits for the last reader to leave.
-  fileprivate mutating func putBack(_ ticket: ReaderPool.Ticket) {
+  ///
+  /// - Returns: `false`, and nothing was done, if the transaction is one too many to keep.
+  fileprivate mutating func putBack(_ ticket: ReaderPool.Ticket, idleCountMax: Int) -> Bool {
+    if unsafe ticket.transaction != nil, idleCount >= idleCountMax { return false }
     activeCount -= 1
     unsafe slots[ticket.slot] = ReaderPool.Slot(transaction: ticket.transaction)
     if unsafe ticket.transaction == nil {
@@ -142,6 +133,7 @@ extension ReaderPool.State {
       self.drained = nil
       drained.signal()
     }
+    return true
   }
 }
 

@@ -22,19 +22,10 @@ final class ThreadCounter: Sendable {
 
   /// The calling thread's count.
   var value: Int {
-    Int(bitPattern: unsafe pthread_getspecific(key))
-  }
-
-  func increment() {
-    set(value + 1)
-  }
-
-  func decrement() {
-    set(value - 1)
-  }
-
-  private func set(_ value: Int) {
-    let status = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: value))
-    precondition(status == 0, "pthread_setspecific: \(status)")
+    get { Int(bitPattern: unsafe pthread_getspecific(key)) }
+    set {
+      let status = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue))
+      precondition(status == 0, "pthread_setspecific: \(status)")
+    }
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ConcurrencyTests {
   /// What a table holds at each transaction number: key to value.
   final class History: Sendable {
-    private let versions = Mutex<[UInt64: [UInt16: [UInt8]]]>([:])
+    private let versions = Locked<[UInt64: [UInt16: [UInt8]]]>([:])
 
     subscript(transactionID: UInt64) -> [UInt16: [UInt8]]? {
       get { versions.withLock { $0[transactionID] } }
@@ -101,14 +101,14 @@ import Testing
           }
         }
       }
-      let sum = try environment.read { try $0.value(forKey: 0, in: table) }
+      let sum = try environment.read { try $0.value(forKey: 0, in: table) ?? 0 }
       #expect(sum == 100 * (1 + 2 + 3 + 4))
     }
   }
 
   @Test func `tables are opened on many threads at once`() throws {
     try withEnvironment { environment in
-      let opened = Mutex<[String: Set<RawTable>]>([:])
+      let opened = Locked<[String: Set<RawTable>]>([:])
       try onThreads(4) { _ in
         for number in 0..<30 {
           let name = "table \(number)"

@@ -98,8 +98,10 @@ import Testing
     }
   }
 
-  /// liblmdb counts pages as used that it took and gave back inside one transaction without
-  /// writing them, so whole files can end before their last page. Refusing those was a mistake.
+  /// Refusing such files was a mistake.
+  ///
+  /// liblmdb counts pages as used that it took and gave back inside one transaction without writing
+  /// them, so whole files can end before their last page.
   @Test func `a whole file that ends before its last page opens`() throws {
     try withTemporaryDirectory { path in
       let first = try Environment(path: path, configuration: .forTests)

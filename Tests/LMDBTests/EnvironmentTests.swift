@@ -1,3 +1,4 @@
+import CLMDB
 import LMDB
 import TestSupport
 import Testing
@@ -145,6 +146,36 @@ import Testing
     }
   }
 
+  @Test func `a table made with other flags is refused`() throws {
+    try withTemporaryDirectory { path in
+      var raw: OpaquePointer?
+      mdb_env_create(&raw)
+      mdb_env_set_maxdbs(raw, 4)
+      try #require(mdb_env_open(raw, path, 0, 0o600) == 0)
+      var transaction: OpaquePointer?
+      try #require(mdb_txn_begin(raw, nil, 0, &transaction) == 0)
+      var table = MDB_dbi()
+      let flags = UInt32(MDB_CREATE | MDB_DUPSORT)
+      try #require(mdb_dbi_open(transaction, "many", flags, &table) == 0)
+      try #require(mdb_txn_commit(transaction) == 0)
+      mdb_env_close(raw)
+      let environment = try Environment(path: path, configuration: .forTests)
+      defer { environment.close() }
+      expectError(.incompatibleTable) { _ = try environment.rawTable("many") }
+      _ = try environment.rawTable("one")
+    }
+  }
+
+  @Test func `a map that fits no address space is an error and the file stays free`() throws {
+    try withTemporaryDirectory { path in
+      var configuration = Environment.Configuration.forTests
+      configuration.mapSizeInBytes = 1 << 60
+      configuration.maximumMapSizeInBytes = 1 << 60
+      expectError(.outOfMemory) { _ = try Environment(path: path, configuration: configuration) }
+      try Environment(path: path, configuration: .forTests).close()
+    }
+  }
+
   @Test func `statistics tell sizes and the oldest reader`() throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .uint32, values: .bytes)
@@ -167,7 +198,7 @@ import Testing
         try environment.write { try $0.put([], forKey: 0, in: table) }
         let busy = try environment.statistics()
         #expect(busy.readersInUse == 1)
-        #expect(busy.oldestReaderTransactionID == version)
+        #expect(busy.oldestReaderTransactionID ?? 0 == version)
         #expect(busy.lastTransactionID == version + 1)
         #expect((busy.oldestReaderAgeInSeconds ?? -1) >= 0)
         let pages = try snapshot.statistics(of: table.raw)

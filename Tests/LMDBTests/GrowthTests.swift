@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 import TestSupport
 import Testing
 
@@ -26,7 +25,7 @@ import Testing
   }
 
   @Test func `a full map grows and the closure runs again`() throws {
-    let grown = Mutex<[Int]>([])
+    let grown = Locked<[Int]>([])
     var configuration = Self.small
     configuration.onEvent = { event in
       if case .mapGrown(let size) = event { grown.withLock { $0.append(size) } }

@@ -104,6 +104,14 @@ import Testing
       """
     ),
     (
+      "moving a write transaction to a task",
+      """
+        try environment.write { transaction in
+          Task { try transaction.removeAll(in: table) }
+        }
+      """
+    ),
+    (
       "keeping a write transaction",
       """
         var kept: WriteTransaction?

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import LMDB
 import Testing
 
 /// A running `LMDBTestProcess`.
@@ -16,7 +16,7 @@ final class OtherProcess {
   }
 
   /// One at a time, so that no other process inherits the writing end of a pipe.
-  private static let starting = Mutex(())
+  private static let starting = Locked(())
 
   private static func start(_ command: [String]) throws -> (pid_t, CInt) {
     var pipeEnds: [CInt] = [0, 0]

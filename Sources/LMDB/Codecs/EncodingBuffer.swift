@@ -50,12 +50,17 @@ public struct EncodingBuffer: ~Copyable {
 
   /// Writes a number, most significant byte first.
   ///
-  /// - Parameter value: A number of whole bytes.
+  /// - Parameter value: A number of 1 to 8 whole bytes.
   public mutating func append(bigEndian value: some FixedWidthInteger) {
-    var shift = type(of: value).bitWidth
-    while shift > 0 {
-      shift -= 8
-      append(UInt8(truncatingIfNeeded: value >> shift))
+    append(
+      lowBytesOf: UInt64(truncatingIfNeeded: value), byteCount: type(of: value).bitWidth / 8)
+  }
+
+  /// Writes the lowest bytes of a number, most significant byte first.
+  mutating func append(lowBytesOf value: UInt64, byteCount: Int) {
+    precondition((1...8).contains(byteCount), "a number of \(byteCount) bytes")
+    for index in (0..<byteCount).reversed() {
+      append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))))
     }
   }
 

@@ -1,4 +1,4 @@
-/// Integers of fixed width; their order is the order of the numbers.
+/// Integers of fixed width, up to 64 bits; their order is the order of the numbers.
 ///
 /// | offset | size | meaning |
 /// |---|---|---|
@@ -7,7 +7,11 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
   private static var byteCount: Int { Value.bitWidth / 8 }
 
   /// Makes the codec.
-  public init() {}
+  ///
+  /// - Precondition: The type is not wider than 64 bits.
+  public init() {
+    precondition(Value.bitWidth <= 64, "\(Value.self) is wider than 64 bits")
+  }
 
   /// Writes a number.
   ///
@@ -15,7 +19,8 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
   ///   - value: The number.
   ///   - buffer: Where to write.
   public func encode(_ value: Value, into buffer: inout EncodingBuffer) {
-    buffer.append(bigEndian: value ^ Self.signBit)
+    buffer.append(
+      lowBytesOf: UInt64(truncatingIfNeeded: value) ^ Self.signBit, byteCount: Self.byteCount)
   }
 
   /// Reads a number back.
@@ -55,16 +60,14 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
     return Self.read(bytes, at: offset)
   }
 
-  private static var signBit: Value {
-    Value.isSigned ? Value.min : 0
+  private static var signBit: UInt64 {
+    Value.isSigned ? 1 << UInt64(Value.bitWidth - 1) : 0
   }
 
   private static func read(_ bytes: Span<UInt8>, at offset: Int) -> Value {
-    var value: Value = 0
-    for index in offset..<offset + byteCount {
-      value = value << 8 | Value(truncatingIfNeeded: bytes[index])
-    }
-    return value ^ signBit
+    var value: UInt64 = 0
+    for index in offset..<offset + byteCount { value = value << 8 | UInt64(bytes[index]) }
+    return Value(truncatingIfNeeded: value ^ signBit)
   }
 }
 
