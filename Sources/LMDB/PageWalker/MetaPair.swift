@@ -51,7 +51,7 @@ struct MetaPair: Hashable {
       case .failed(let error):
         problem = PageProblem(
           kind: .unreadable, pageNumber: UInt64(index), tree: nil,
-          message: "cannot be read: \(systemErrorMessage(error))")
+          message: "cannot be read: \(PageWalkError.message(ofSystemError: error))")
         return
       }
       let page = MetaRecord(index: index, PageBytes(buffer.bytes))

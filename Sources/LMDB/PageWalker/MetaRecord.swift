@@ -46,10 +46,10 @@ struct MetaRecord: Hashable {
   /// it wrongly.
   var problem: PageProblem? {
     guard headerFlags == PageFormat.Flags.meta else {
-      return problem("has flags \(hex(headerFlags)), a meta page has 0x8")
+      return problem("has flags \(PageFormat.hex(headerFlags)), a meta page has 0x8")
     }
     guard magic == PageFormat.magic else {
-      return problem("has magic number \(hex(magic)), an LMDB file has 0xbeefc0de")
+      return problem("has magic number \(PageFormat.hex(magic)), an LMDB file has 0xbeefc0de")
     }
     guard version == PageFormat.version else {
       return problem("is of format version \(version), this is written for 1")

@@ -39,6 +39,15 @@ final class PageFile: Sendable {
     return UInt64(max(0, status.st_size))
   }
 
+  /// Asks the system to begin reading a part of the file that will be wanted soon.
+  ///
+  /// Only a hint: pages of a tree are scattered, and a cold disk serves many requests at once
+  /// faster than one after the other.
+  func announce(_ byteCount: UInt64, at offset: UInt64) {
+    guard let offset = Int(exactly: offset), let byteCount = Int(exactly: byteCount) else { return }
+    _ = posix_fadvise(descriptor, offset, byteCount, POSIX_FADV_WILLNEED)
+  }
+
   /// What came of a read.
   enum ReadResult: Equatable {
     case whole

@@ -84,4 +84,9 @@ enum PageFormat {
   static let pageSizes = 4096...32768
   /// A map cannot be larger than the part of the address space which a process has.
   static let mapSizeInBytesMax: UInt64 = 1 << 47
+
+  /// Writes a number as C does, for messages about flags.
+  static func hex(_ number: some FixedWidthInteger) -> String {
+    "0x" + String(number, radix: 16)
+  }
 }

@@ -63,8 +63,3 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
     return whole.filter { !$0.isEmpty }.joined(separator: " ") + ": " + message
   }
 }
-
-/// Writes a number as C does, for messages about flags.
-func hex(_ number: some FixedWidthInteger) -> String {
-  "0x" + String(number, radix: 16)
-}

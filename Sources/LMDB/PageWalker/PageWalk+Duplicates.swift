@@ -18,7 +18,8 @@ extension PageWalk {
     guard page.flags & ~PageFormat.Flags.dirty == flags else {
       return try note(
         .pageFlags, page: place.page, in: &tree,
-        "a page of duplicates has flags \(hex(page.flags)), not \(hex(flags))")
+        "a page of duplicates has flags \(PageFormat.hex(page.flags)), not \(PageFormat.hex(flags))"
+      )
     }
     var values = PageTree(
       duplicatesOf: tree, record: TreeRecord(itemByteCount: page.itemByteCount))
@@ -54,8 +55,8 @@ extension PageWalk {
     guard values.hasFixedSizeDuplicates == tree.hasFixedSizeDuplicates else {
       return try note(
         .tableRecord, page: place.page, in: &tree,
-        "the record of a tree of duplicates has flags \(hex(record.flags)), which the table's "
-          + "flags \(hex(tree.record.flags)) exclude")
+        "the record of a tree of duplicates has flags \(PageFormat.hex(record.flags)), "
+          + "which the table's flags \(PageFormat.hex(tree.record.flags)) exclude")
     }
     values.isVisited = tree.isVisited
     defer { tree.add(duplicates: values) }

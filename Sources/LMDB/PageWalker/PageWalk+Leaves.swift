@@ -24,7 +24,7 @@ extension PageWalk {
       default:
         try note(
           .node, page: place.page, in: &tree,
-          "node \(index) has flags \(hex(node.flags)), which cannot be here")
+          "node \(index) has flags \(PageFormat.hex(node.flags)), which cannot be here")
       }
     }
   }
@@ -95,7 +95,7 @@ extension PageWalk {
     guard page.flags == PageFormat.Flags.overflow else {
       try note(
         .pageFlags, page: first, in: &tree,
-        "has flags \(hex(page.flags)); an overflow page has 0x4")
+        "has flags \(PageFormat.hex(page.flags)); an overflow page has 0x4")
       return nil
     }
     let count = UInt64(page.overflowPageCount)
@@ -131,7 +131,7 @@ extension PageWalk {
     guard !tree.record.has(flagsWithoutTables) else {
       return try note(
         .tableRecord, page: place.page, in: &tree,
-        "holds a table, which its flags \(hex(tree.record.flags)) exclude")
+        "holds a table, which its flags \(PageFormat.hex(tree.record.flags)) exclude")
     }
     tree.entries += 1
     tree.contentByteCount += UInt64(node.valueByteCount)

@@ -40,9 +40,33 @@ extension PageWalk {
     case .short:
       try note(.fileSize, page: page, in: &tree, "lies beyond the end of the file")
     case .failed(let error):
-      try note(.unreadable, page: page, in: &tree, "cannot be read: \(systemErrorMessage(error))")
+      try note(
+        .unreadable, page: page, in: &tree,
+        "cannot be read: \(PageWalkError.message(ofSystemError: error))")
     }
     return false
+  }
+
+  /// Asks the system for the children of a branch page, neighbours together.
+  func announceChildren(of page: borrowing PageBytes) {
+    var run: Range<UInt64> = 0..<0
+    for index in 0..<page.nodeCount {
+      let child = page.node(index).child
+      guard child < filePageCount else { continue }
+      if child == run.upperBound, !run.isEmpty {
+        run = run.lowerBound..<child + 1
+      } else {
+        announce(run)
+        run = child..<child + 1
+      }
+    }
+    announce(run)
+  }
+
+  private func announce(_ run: Range<UInt64>) {
+    guard !run.isEmpty else { return }
+    let size = UInt64(pageSize)
+    file.announce((run.upperBound - run.lowerBound) * size, at: run.lowerBound * size)
   }
 
   /// Checks that a page knows its own number.

@@ -1,27 +1,3 @@
-/// Where a key of a parent page lies.
-struct KeyPlace {
-  let buffer: PageBuffer
-  let range: Range<Int>
-}
-
-/// The range of the keys of a page, as its parents give it; `nil` is without end.
-struct KeyBounds {
-  var lower: KeyPlace?
-  var upper: KeyPlace?
-}
-
-/// A page's place in its tree.
-struct PagePlace {
-  let page: UInt64
-  /// The page that refers to this one, or `nil` if a tree's record does.
-  let parent: UInt64?
-  /// 1 for the root.
-  let level: Int
-  /// Which buffer the page is read into.
-  let bufferLevel: Int
-  let bounds: KeyBounds
-}
-
 extension PageWalk {
   /// Walks every tree, then accounts for every page.
   func run() throws {
@@ -46,7 +22,8 @@ extension PageWalk {
   func walk(_ tree: inout PageTree, bufferLevel: Int = 0) throws {
     guard try checkRecord(&tree), tree.record.root != PageFormat.noPage else { return }
     let root = PagePlace(
-      page: tree.record.root, parent: nil, level: 1, bufferLevel: bufferLevel, bounds: KeyBounds())
+      page: tree.record.root, parent: nil, level: 1, bufferLevel: bufferLevel,
+      bounds: PagePlace.Bounds())
     try walkPage(root, in: &tree)
     guard tree.isWhole else { return }
     let counts: [(String, UInt64, UInt64)] = [
@@ -66,7 +43,8 @@ extension PageWalk {
       tree.kind == .freeList
       ? PageFormat.TableFlags.knownOfFreeList : PageFormat.TableFlags.known
     if record.flags & ~known != 0 {
-      try note(.tableRecord, page: nil, in: &tree, "its record has flags \(hex(record.flags))")
+      try note(
+        .tableRecord, page: nil, in: &tree, "its record has flags \(PageFormat.hex(record.flags))")
       return false
     }
     if tree.kind == .freeList, !record.has(PageFormat.TableFlags.integerKey) {
@@ -117,7 +95,7 @@ extension PageWalk {
     default:
       try note(
         .pageFlags, page: place.page, in: &tree,
-        "has flags \(hex(page.flags)); a branch page has 0x1, "
+        "has flags \(PageFormat.hex(page.flags)); a branch page has 0x1, "
           + "a leaf \(tree.holdsFixedSizeItems ? "0x22" : "0x2")")
     }
   }
@@ -146,12 +124,13 @@ extension PageWalk {
     guard try checkKeys(page, place.page, from: 1, in: &tree),
       try checkBounds(page, place, first: 1, in: &tree)
     else { return }
+    announceChildren(of: page)
     for index in 0..<count {
       let node = page.node(index)
       var bounds = place.bounds
-      if index > 0 { bounds.lower = KeyPlace(buffer: buffer, range: node.keyRange) }
+      if index > 0 { bounds.lower = PagePlace.Key(buffer: buffer, range: node.keyRange) }
       if index + 1 < count {
-        bounds.upper = KeyPlace(buffer: buffer, range: page.node(index + 1).keyRange)
+        bounds.upper = PagePlace.Key(buffer: buffer, range: page.node(index + 1).keyRange)
       }
       let child = PagePlace(
         page: node.child, parent: place.page, level: place.level + 1,

@@ -46,7 +46,8 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
   /// One line: the file, what went wrong and what to do.
   public var description: String {
     switch code {
-    case .cannotOpen: "\(path): cannot be opened: \(systemErrorMessage(systemError))"
+    case .cannotOpen:
+      "\(path): cannot be opened: \(PageWalkError.message(ofSystemError: systemError))"
     case .damaged: "\(path): damaged: \(problem?.description ?? "")"
     case .changedMeanwhile:
       "\(path): other commits reused pages while they were read; "
@@ -55,11 +56,11 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
     default: "\(path): \(code.rawValue)"
     }
   }
-}
 
-/// The system's text for an error number.
-func systemErrorMessage(_ number: Int32) -> String {
-  // The text is copied at once; on Linux known numbers give constant texts, safe on any thread.
-  guard let text = unsafe strerror(number) else { return "error \(number)" }
-  return unsafe String(cString: text)
+  /// The system's text for an error number.
+  static func message(ofSystemError number: Int32) -> String {
+    // The text is copied at once; on Linux known numbers give constant texts, safe on any thread.
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+  }
 }

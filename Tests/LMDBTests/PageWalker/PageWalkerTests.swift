@@ -1,11 +1,12 @@
 import CLMDB
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct PageWalkerTests {
   @Test func `a new environment is clean and empty`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       let report = try PageWalker(path: path).verify()
       #expect(report.transactionID == 0)
@@ -19,19 +20,19 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(3))
+  @Test(arguments: 0..<UInt64(6))
   func `files of all sorts of tables are clean after each transaction`(seed: UInt64) throws {
     for workload in [
       PageWorkload.everything, .duplicates, .small, .mainOnly,
     ] {
-      try withPageDirectory { path in
+      try withTemporaryDirectory { path in
         let environment = try PageFixture(path: path)
         try workload.fill(environment, seed: seed)
         try expectSameAsLMDB(environment, tables: workload.tables.map(\.name))
         let compact = path + "/compact"
         try FileManager.default.createDirectory(
           atPath: compact, withIntermediateDirectories: false)
-        try require(
+        try PageFixture.require(
           mdb_env_copy2(environment.handle, compact, UInt32(MDB_CP_COMPACT)), "mdb_env_copy2")
         let copy = try PageFixture(path: compact)
         try expectSameAsLMDB(copy, tables: workload.tables.map(\.name))
@@ -40,9 +41,9 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(2))
+  @Test(arguments: 0..<UInt64(4))
   func `every commit of a long history is clean`(seed: UInt64) throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       let walker = try PageWalker(path: path)
       for step in 0..<40 {
@@ -60,7 +61,7 @@ import Testing
   }
 
   @Test func `a table that was emptied is clean and its pages are free`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try environment.write { transaction in
         let table = try transaction.table("numbers")
@@ -73,7 +74,8 @@ import Testing
         for number in 0..<5000 { try transaction.delete(bytes(number), in: table) }
       }
       try environment.write { transaction in
-        try require(mdb_drop(transaction.handle, try transaction.table("numbers"), 0), "mdb_drop")
+        try PageFixture.require(
+          mdb_drop(transaction.handle, try transaction.table("numbers"), 0), "mdb_drop")
       }
       let report = try PageWalker(path: path).verify()
       #expect(report.tables.map(\.name) == [nil, "numbers"])
@@ -86,7 +88,7 @@ import Testing
   }
 
   @Test func `a deep tree is walked to its leaves`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try environment.write { transaction in
         let table = try transaction.table("deep")
@@ -104,7 +106,7 @@ import Testing
 
   @Test func `values written and dropped in one transaction leave free pages past the end`() throws
   {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try environment.write { transaction in
         let table = try transaction.table("values")
@@ -125,7 +127,7 @@ import Testing
 
   @Test func `progress is told and can end the walk`() throws {
     struct Enough: Error {}
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try environment.write { transaction in
         let table = try transaction.table(nil)
@@ -144,7 +146,7 @@ import Testing
   }
 
   @Test func `a missing file and a directory in its place are clear errors`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let missing = #expect(throws: PageWalkError.self) { try PageWalker(path: path) }
       #expect(missing?.code == .cannotOpen)
       #expect(missing?.systemError == ENOENT)
@@ -157,7 +159,7 @@ import Testing
 
   @Test func `a table that is not there is an error and an error of the body comes out`() throws {
     struct Enough: Error {}
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try environment.write { transaction in
         try transaction.put([1], forKey: [1], in: try transaction.table("here"))
@@ -193,7 +195,8 @@ import Testing
         try walker.forEachEntry(inTable: name) { key, value in
           entries.append(
             PageFixtureEntry(
-              key: key.indices.map { key[$0] }, value: value.indices.map { value[$0] }))
+              key: key.withUnsafeBufferPointer { Array($0) },
+              value: value.withUnsafeBufferPointer { Array($0) }))
         }
         #expect(entries == (try transaction.entries(in: table)))
       }

@@ -1,12 +1,13 @@
 import CLMDB
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 /// Walks while others commit.
 @Suite struct PageWalkerVersionTests {
   @Test func `a walk during which others commit twice is done again`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       var walks = 0
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test func `one commit during a walk does no harm`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       var walks = 0
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `a file that changes during every walk is a clear error`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       let error = #expect(throws: PageWalkError.self) {
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test func `a read transaction protects the version that is walked`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       try environment.read { transaction in
@@ -76,7 +77,7 @@ import Testing
   }
 
   @Test func `entries of a protected version are all of that version`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       try environment.read { transaction in
@@ -95,7 +96,7 @@ import Testing
   }
 
   @Test func `entries whose pages were reused end in an error`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       var count: UInt8 = 0
@@ -110,7 +111,7 @@ import Testing
   }
 
   @Test func `walks beside a writer are clean or say that the file changed`() throws {
-    try withPageDirectory { path in
+    try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)
       try fill(environment, value: 1)
       let writer = PageWriter { round in
@@ -145,35 +146,5 @@ import Testing
           [value] + [UInt8](repeating: value, count: 99), forKey: [7, number], in: table)
       }
     }
-  }
-}
-
-/// A thread that runs a closure again and again until it is stopped.
-final class PageWriter: @unchecked Sendable {
-  // The lock guards both variables; `body` is only run by the thread.
-  private let lock = NSLock()
-  private var isStopping = false
-  private var failure: (any Error)?
-  private let ended = DispatchSemaphore(value: 0)
-
-  init(_ body: @escaping (Int) throws -> Void) {
-    nonisolated(unsafe) let body = body
-    Thread.detachNewThread { [self] in
-      var round = 0
-      while !lock.withLock({ isStopping }) {
-        do { try body(round) } catch { lock.withLock { failure = error } }
-        round += 1
-      }
-      ended.signal()
-    }
-  }
-
-  /// Waits for the thread's end; returns the last error of the closure.
-  @discardableResult
-  func stop() -> (any Error)? {
-    lock.withLock { isStopping = true }
-    ended.wait()
-    ended.signal()
-    return lock.withLock { failure }
   }
 }

@@ -1,5 +1,6 @@
 import CLMDB
 import Foundation
+import TestSupport
 
 /// Random contents that bring every sort of page into a file.
 struct PageWorkload {
@@ -61,10 +62,10 @@ struct PageWorkload {
   ///
   /// A reader that stays open in the middle makes the free list long.
   func fill(_ environment: PageFixture, seed: UInt64) throws {
-    var random = PageRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let keys = tables.map { table in
       (0..<table.keyCount).map { _ in
-        random.bytes(Int.random(in: table.keySizes, using: &random))
+        random.pageBytes(Int.random(in: table.keySizes, using: &random))
       }
     }
     func run(_ range: Range<Int>) throws {
@@ -84,18 +85,31 @@ struct PageWorkload {
 
   private func change(
     _ table: Table, _ keys: [[UInt8]], _ transaction: PageFixtureTransaction,
-    _ random: inout PageRandom
+    _ random: inout SeededGenerator
   ) throws {
     let handle = try transaction.table(table.name, flags: table.flags | MDB_CREATE)
     guard !keys.isEmpty else { return }
     for _ in 0..<changesPerTransaction {
       let key = keys[Int.random(in: keys.indices, using: &random)]
-      let value = random.bytes(Int.random(in: table.valueSizes, using: &random))
+      let value = random.pageBytes(Int.random(in: table.valueSizes, using: &random))
       if Int.random(in: 0..<100, using: &random) < deletesPerHundred {
         try transaction.delete(key, in: handle)
       } else {
         try transaction.put(value, forKey: key, in: handle)
       }
     }
+  }
+}
+
+extension SeededGenerator {
+  /// Random bytes, eight at a time: tests make megabytes of them.
+  mutating func pageBytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+      withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0) }
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 }
