@@ -25,7 +25,7 @@
   /// How many bytes have been read.
   var position: Int { reader.offset }
 
-  /// Reads a head. Lengths and counts are checked against the bytes that are left.
+  /// Reads a head, and checks lengths and counts against the bytes that are left.
   mutating func head() throws(RecordFault) -> CBORHead {
     do {
       return try reader.head()

@@ -29,13 +29,7 @@ struct RecordFitter {
     case .text, .bytes:
       unsafe cursor.content(head)
     case .array:
-      output.append(arrayHead: Int(head.argument))
-      var hasReference = false
-      for _ in 0..<head.argument {
-        let element = shape?.elements.first
-        if try copy(.element, element, to: &output, depth: depth + 1) { hasReference = true }
-      }
-      return hasReference
+      return try copyArray(Int(head.argument), shape, to: &output, depth: depth)
     case .map:
       let isOptional = place == .field && shape?.isRequired == false
       return try copyObject(Int(head.argument), isOptional, shape, to: &output, depth: depth)
@@ -55,30 +49,55 @@ struct RecordFitter {
   ) throws(RecordFault) -> Bool {
     switch tag {
     case RecordTag.requiredReference, RecordTag.optionalReference:
-      let reference = try cursor.reference()
       let isRequired = shape?.isRequired ?? (tag == RecordTag.requiredReference)
-      let type = keepsTypes ? shape?.type ?? reference.type : reference.type
-      output.append(
-        reference: RecordReference(node: reference.node, type: type),
-        isOptional: place == .field && !isRequired)
+      try copyReference(shape, isOptional: place == .field && !isRequired, to: &output)
       return true
     case RecordTag.optionalSlot:
       let isOptional = place == .field && shape?.isRequired != true
       return try copyObject(cursor.mapCount(), isOptional, shape, to: &output, depth: depth)
     case RecordTag.entries:
-      let count = try cursor.mapCount()
-      output.append(tag: RecordTag.entries)
-      output.append(mapHead: count)
-      for _ in 0..<count {
-        // As above.
-        unsafe output.append(raw: cursor.slice(try cursor.skip()))
-        _ = try copy(.entry, shape?.elements.first, to: &output, depth: depth + 1)
-      }
-      return true
+      return try copyEntries(cursor.mapCount(), shape, to: &output, depth: depth)
     default:
       output.append(tag: tag)
       return try copy(place, shape, to: &output, depth: depth + 1)
     }
+  }
+
+  private mutating func copyReference(
+    _ shape: RecordShape?, isOptional: Bool, to output: inout CBORWriter
+  ) throws(RecordFault) {
+    let reference = try cursor.reference()
+    let type = keepsTypes ? shape?.type ?? reference.type : reference.type
+    output.append(
+      reference: RecordReference(node: reference.node, type: type), isOptional: isOptional)
+  }
+
+  private mutating func copyArray(
+    _ count: Int, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
+  ) throws(RecordFault) -> Bool {
+    output.append(arrayHead: count)
+    var hasReference = false
+    for _ in 0..<count {
+      let element = shape?.elements.first
+      if try copy(.element, element, to: &output, depth: depth + 1) { hasReference = true }
+    }
+    return hasReference
+  }
+
+  private mutating func copyEntries(
+    _ count: Int, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
+  ) throws(RecordFault) -> Bool {
+    let start = output.count
+    output.append(mapHead: count)
+    var hasReference = false
+    for _ in 0..<count {
+      // As above.
+      unsafe output.append(raw: cursor.slice(try cursor.skip()))
+      let element = shape?.elements.first
+      if try copy(.entry, element, to: &output, depth: depth + 1) { hasReference = true }
+    }
+    if hasReference { output.insertHead(.tag, RecordTag.entries, at: start) }
+    return hasReference
   }
 
   private mutating func copyObject(

@@ -38,9 +38,7 @@ struct RecordShape {
   /// The shape of the elements or values, if any is known.
   var elements: [RecordShape] = []
 
-  /// Takes in what the value of a field tells.
-  ///
-  /// - Parameter cursor: A cursor at the value.
+  /// Takes in what the value of a field tells, which lies at a cursor.
   mutating func absorb(_ cursor: RecordCursor) throws(RecordFault) {
     var cursor = cursor
     _ = try absorb(&cursor, .field, depth: 1)

@@ -1,6 +1,33 @@
 /// Walks a body and compares each detail with what the encoder would have written.
+///
+/// What is open lies on a stack of the validator's own: a deep body cannot exhaust the thread's.
 struct RecordValidator {
+  private enum Kind {
+    case body
+    case array
+    case object
+    /// An object in an optional slot, which can be lost.
+    case slot
+    /// A dictionary whose entries can be lost.
+    case entries
+    case tag
+
+    var isMap: Bool { self == .object || self == .slot || self == .entries }
+  }
+
+  /// Something that is open: its items are being read.
+  private struct Frame {
+    let kind: Kind
+    /// How many items are to come; a map has two for each entry.
+    var remaining: Int
+    /// Where the last key lies.
+    var key = 0..<0
+    var hasReference = false
+    var hasOnlyNames = true
+  }
+
   private var cursor: RecordCursor
+  private var frames = [Frame(kind: .body, remaining: 1)]
 
   init(_ cursor: RecordCursor) {
     self.cursor = cursor
@@ -8,37 +35,42 @@ struct RecordValidator {
 
   /// Checks the whole body.
   mutating func check() throws(RecordFault) {
-    _ = try check(.root, depth: 0)
+    while let frame = frames.last {
+      if frame.remaining > 0 { try checkItem(in: frame) } else { try close(frame) }
+    }
     try cursor.finish()
   }
 
-  /// Checks the next item.
-  ///
-  /// - Returns: Whether it holds a reference.
-  private mutating func check(_ place: RecordPlace, depth: Int) throws(RecordFault) -> Bool {
-    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
+  private mutating func checkItem(in frame: Frame) throws(RecordFault) {
+    guard frames.count <= RecordBody.maximumNestingDepth + 1 else { throw .nestingTooDeep }
+    let isKey = frame.kind.isMap && frame.remaining.isMultiple(of: 2)
+    let start = cursor.position
     let head = try shortHead()
-    switch head.major {
-    case .bytes:
-      unsafe cursor.content(head)
-    case .text:
-      _ = try cursor.text(head)
-    case .array:
-      var hasReference = false
-      for _ in 0..<head.argument {
-        if try check(.element, depth: depth + 1) { hasReference = true }
-      }
-      return hasReference
-    case .map:
-      return try checkMap(Int(head.argument), .field, depth: depth)
-    case .tag:
-      return try check(tag: head.argument, place, depth: depth)
-    case .simple:
-      try checkSimple(head)
-    case .unsigned, .negative:
-      break
+    frames[frames.count - 1].remaining -= 1
+    if isKey {
+      if head.major != .text { frames[frames.count - 1].hasOnlyNames = false }
+      try checkOrder(of: start, after: frame.key)
     }
-    return false
+    switch head.major {
+    case .bytes: unsafe cursor.content(head)
+    case .text: _ = try cursor.text(head)
+    case .array: frames.append(Frame(kind: .array, remaining: Int(head.argument)))
+    case .map: frames.append(Frame(kind: .object, remaining: 2 * Int(head.argument)))
+    case .tag: try checkTag(head.argument, in: frame, isKey: isKey)
+    case .simple: try checkSimple(head)
+    case .unsigned, .negative: break
+    }
+  }
+
+  /// Compares the key that begins at a position with the key before it.
+  private mutating func checkOrder(of start: Int, after previous: Range<Int>) throws(RecordFault) {
+    var copy = RecordCursor(cursor, at: start)
+    let key = try copy.skip()
+    frames[frames.count - 1].key = key
+    // The bytes outlive the cursor, and are read at once.
+    guard unsafe cursor.slice(previous).lexicographicallyPrecedes(cursor.slice(key)) else {
+      throw copy.damaged("keys that are not in the order of their bytes")
+    }
   }
 
   /// Reads a head that is as short as it can be.
@@ -68,71 +100,64 @@ struct RecordValidator {
     }
   }
 
-  private mutating func check(
-    tag: UInt64, _ place: RecordPlace, depth: Int
-  ) throws(RecordFault) -> Bool {
+  private mutating func checkTag(
+    _ tag: UInt64, in frame: Frame, isKey: Bool
+  ) throws(RecordFault) {
+    let isSlot = (frame.kind == .object || frame.kind == .slot) && !isKey
     switch tag {
     case RecordTag.requiredReference:
-      return try checkReference()
+      try checkReference(isKey: isKey)
     case RecordTag.optionalReference:
-      guard place == .field else { throw cursor.damaged("an optional reference without a slot") }
-      return try checkReference()
+      guard isSlot else { throw cursor.damaged("an optional reference without a slot") }
+      try checkReference(isKey: isKey)
     case RecordTag.optionalSlot:
-      let head = try shortHead()
-      guard place == .field, head.major == .map,
-        try checkMap(Int(head.argument), .field, depth: depth)
-      else { throw cursor.damaged("an optional slot without an object that can be lost") }
-      return true
+      guard isSlot else { throw cursor.damaged("an optional slot outside of an object") }
+      try openMap(.slot)
     case RecordTag.entries:
-      let head = try shortHead()
-      guard head.major == .map, try checkMap(Int(head.argument), .entry, depth: depth) else {
-        throw cursor.damaged("entries without one that can be lost")
-      }
-      return true
+      try openMap(.entries)
     case RecordTag.positiveBignum, RecordTag.negativeBignum:
       let head = try shortHead()
       guard head.major == .bytes, head.argument > 8, unsafe cursor.content(head).first != 0 else {
         throw cursor.damaged("a big integer that is not in its shortest form")
       }
-      return false
     default:
-      guard try !check(.element, depth: depth + 1) else {
-        throw cursor.damaged("a reference inside of a tag")
-      }
-      return false
+      frames.append(Frame(kind: .tag, remaining: 1))
     }
   }
 
-  private mutating func checkReference() throws(RecordFault) -> Bool {
+  private mutating func openMap(_ kind: Kind) throws(RecordFault) {
+    let head = try shortHead()
+    guard head.major == .map else { throw cursor.damaged("a slot or entries without a map") }
+    frames.append(Frame(kind: kind, remaining: 2 * Int(head.argument)))
+  }
+
+  private mutating func checkReference(isKey: Bool) throws(RecordFault) {
     var copy = cursor
     for _ in 0..<3 { _ = try shortHead() }
     _ = try copy.reference()
-    return true
+    try noteReference(isKey: isKey)
   }
 
-  private mutating func checkMap(
-    _ count: Int, _ place: RecordPlace, depth: Int
-  ) throws(RecordFault) -> Bool {
-    var hasReference = false
-    var hasOnlyNames = true
-    var previous = 0..<0
-    for _ in 0..<count {
-      let start = cursor.position
-      if try cursor.nextHead().major != .text { hasOnlyNames = false }
-      guard try !check(.element, depth: depth + 1) else {
-        throw cursor.damaged("a reference in a key")
-      }
-      let key = start..<cursor.position
-      // The bytes outlive the cursor, and are read at once.
-      guard unsafe cursor.slice(previous).lexicographicallyPrecedes(cursor.slice(key)) else {
-        throw cursor.damaged("keys that are not in the order of their bytes")
-      }
-      previous = key
-      if try check(place, depth: depth + 1) { hasReference = true }
-    }
-    guard hasOnlyNames || place == .entry || !hasReference else {
+  /// Tells the innermost frame that what it got last holds a reference.
+  private mutating func noteReference(isKey: Bool) throws(RecordFault) {
+    guard !isKey else { throw cursor.damaged("a reference in a key") }
+    frames[frames.count - 1].hasReference = true
+  }
+
+  private mutating func close(_ frame: Frame) throws(RecordFault) {
+    switch frame.kind {
+    case .slot where !frame.hasReference, .entries where !frame.hasReference:
+      throw cursor.damaged("a tag for what can be lost around what cannot")
+    case .object where frame.hasReference && !frame.hasOnlyNames,
+      .slot where !frame.hasOnlyNames:
       throw cursor.damaged("a field whose name is no text")
+    case .tag where frame.hasReference:
+      throw cursor.damaged("a reference inside of a tag")
+    default:
+      break
     }
-    return hasReference
+    frames.removeLast()
+    guard frame.hasReference, let parent = frames.last else { return }
+    try noteReference(isKey: parent.kind.isMap && !parent.remaining.isMultiple(of: 2))
   }
 }

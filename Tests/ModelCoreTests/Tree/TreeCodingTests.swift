@@ -160,31 +160,40 @@ import Testing
     #expect(value?["n"] == 0)
   }
 
-  @Test func `nesting beyond the limit is an error on the smallest stack`() throws {
-    try onSmallStack {
-      let limit = RecordLimits.maximumNestingDepth
-      for make in [
-        { TreeValue.array([$0]) }, { .object(["a": $0]) }, { .entries(["a": $0]) },
-        { .required(.object(["a": .required($0)])) },
-      ] as [(TreeValue) -> TreeValue] {
-        var value = TreeValue.array([.reference(identifier: "c", typeName: "T")])
-        for _ in 0..<(limit - 2) { value = make(value) }
-        let records = TreeRecords()
-        let (body, edges) = try records.encode(value)
-        try RecordBody.validate(body)
-        #expect(try RecordBody.edges(in: body) == edges)
-        #expect(try records.decode(body) == value.canonical())
-        #expect(try TreeValue(json: value.json(.lossless), form: .lossless) == value)
-        guard case .changed = try RecordBody.losing(children: [0], in: body) else {
-          Issue.record("not changed")
-          return
-        }
-        let error = try #require(throws: ModelError.self) {
-          try records.encode(make(make(make(value))))
-        }
-        #expect(error.code == .nestingTooDeep)
-      }
+  @Test(
+    arguments: [
+      { .array([$0]) }, { .object(["a": $0]) }, { .entries(["a": $0]) },
+      { .required(.object(["a": .required($0)])) },
+    ] as [@Sendable (TreeValue) -> TreeValue])
+  func `nesting up to the limit fits on the smallest stack`(
+    make: @escaping @Sendable (TreeValue) -> TreeValue
+  ) throws {
+    let limit = RecordLimits.maximumNestingDepth
+    @Sendable func nested(_ identifier: String, levels: Int) -> TreeValue {
+      let child = TreeValue.array([.reference(identifier: identifier, typeName: "T")])
+      return (1..<levels).reduce(child) { value, _ in make(value) }
     }
+    let value = nested("c", levels: limit)
+    let (decoded, read) = try onSmallStack {
+      let records = TreeRecords()
+      let body = try records.encode(value).body
+      try RecordBody.validate(body)
+      let edges = try RecordBody.edges(in: body)
+      #expect(edges.count == 1)
+      let loss = try RecordBody.losing(children: [0], in: body)
+      #expect(loss != .unchanged)
+      let old = try records.encode(["x": nested("c", levels: limit - 1)]).body
+      let new = try records.encode(["x": nested("d", levels: limit - 1)]).body
+      let merged = try RecordBody.merging(new, into: old).body
+      #expect(merged == new)
+      let tooDeep = nested("c", levels: limit + 1)
+      let error = try #require(throws: ModelError.self) { try records.encode(tooDeep) }
+      #expect(error.code == .nestingTooDeep)
+      let json = value.json(.lossless)
+      return (try records.decode(body), try TreeValue(json: json, form: .lossless))
+    }
+    #expect(decoded == value.canonical())
+    #expect(read == value)
   }
 
   @Test func `a chain of records beyond the limit is an error`() throws {
@@ -202,9 +211,11 @@ import Testing
   }
 
   /// Runs a body on a thread with the stack a second thread has on systems that are sparing.
-  private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
+  private func onSmallStack<Output>(_ body: @escaping @Sendable () throws -> Output) throws
+    -> Output
+  {
     let semaphore = DispatchSemaphore(value: 0)
-    nonisolated(unsafe) var result: Result<Void, any Error> = .success(())  // read after the wait
+    nonisolated(unsafe) var result: Result<Output, any Error>?  // read after the wait
     let thread = Thread {
       result = Result { try body() }
       semaphore.signal()
@@ -212,7 +223,7 @@ import Testing
     thread.stackSize = 512 << 10
     thread.start()
     semaphore.wait()
-    try result.get()
+    return try #require(result).get()
   }
 
   private func hexadecimal(_ bytes: [UInt8]) -> String {

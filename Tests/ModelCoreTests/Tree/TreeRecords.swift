@@ -51,6 +51,17 @@ final class TreeRecords: TreeSink {
       identifier: nodes[Int(reference.node)], typeName: types[Int(reference.type)], body: body)
   }
 
+  /// Takes over the numbers of other records, and if asked for the records.
+  func adopt(_ other: MemoryRecords, withBodies: Bool = true) {
+    for (reference, record) in other.records.sorted(by: { $0.key.node < $1.key.node }) {
+      precondition(index(record.identifier, &nodes) == Int(reference.node), "nodes have no gaps")
+      if withBodies { bodies[reference] = record.body }
+    }
+    for (reference, record) in other.records.sorted(by: { $0.key.type < $1.key.type }) {
+      precondition(index(record.typeName, &types) == Int(reference.type), "types have no gaps")
+    }
+  }
+
   func encode(_ value: TreeValue) throws -> (body: [UInt8], edges: [RecordEdge]) {
     var encoder = TreeEncoder(sink: self)
     return try encoder.encodeValue(value)
@@ -76,6 +87,17 @@ final class TreeRecords: TreeSink {
     if let index = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return index }
     names.append(name)
     return names.count - 1
+  }
+}
+
+extension TreeRecords: RecordSource {
+  var hasEnded: Bool { false }
+
+  func body(
+    of reference: RecordReference, as type: any SimpleModel.Type
+  ) throws -> UnsafeRawBufferPointer {
+    guard let body = try resolve(reference).body else { throw UnknownNode() }
+    return body
   }
 }
 
