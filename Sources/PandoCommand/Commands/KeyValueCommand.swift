@@ -43,6 +43,17 @@ enum KeyValueCommand: Command {
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let codec = KeyValueCodec(isHex: arguments.has("--hex"))
     let rest = Array(arguments.positionals.dropFirst(3))
+    do {
+      try run(rest, codec, arguments, output)
+    } catch let error as LMDBError {
+      throw CommandError(wrapping: error, store: arguments[0])
+    }
+  }
+
+  private static func run(
+    _ rest: [String], _ codec: KeyValueCodec, _ arguments: ParsedArguments,
+    _ output: StandardOutput
+  ) throws {
     switch (arguments[2], rest.count) {
     case ("get", 1): try get(codec.bytes(rest[0], "KEY"), codec, arguments, output)
     case ("put", 2):

@@ -77,7 +77,8 @@ enum SetCommand: Command {
       return TreeNode(identifier, type: typeName, fields: value)
     }
     try checkIdentity(
-      of: value, identifier, typeName, mapping, isMerge: arguments.has("--merge"))
+      of: value, identifier, typeName, mapping,
+      mayLackField: arguments.has("--merge") && snapshot.contains(identifier))
     var splitter = TreeSplitter(mapping, acceptsReferences: true)
     do {
       return try splitter.tree(value, identifier: identifier, typeName: typeName)
@@ -112,18 +113,18 @@ enum SetCommand: Command {
   /// next import of the same node would store it under another identifier.
   private static func checkIdentity(
     of value: TreeValue, _ identifier: String, _ typeName: String, _ mapping: ImportMapping,
-    isMerge: Bool
+    mayLackField: Bool
   ) throws {
     let fields = mapping.fields(ofType: typeName)
     guard !fields.isEmpty, case .object(let object) = value,
       identifier.hasPrefix(typeName + ":")
     else { return }
     let given = fields.sorted().compactMap { field in object[field].map { (field, $0) } }
-    if given.isEmpty, !isMerge {
+    if given.isEmpty, !mayLackField {
       throw CommandError(
         .badInput, at: identifier,
         "a \(typeName) without “\(fields.sorted().joined(separator: "” or “"))”, which identifies it",
-        remedy: "add the field, or change some fields only with --merge; nothing was changed")
+        remedy: "add the field, or change some fields of a stored node with --merge; nothing was changed")
     }
     if !given.isEmpty,
       !given.contains(where: { "\(typeName):\($0.1.identifyingText ?? "")" == identifier })

@@ -4,32 +4,63 @@ import StoreEngine
 
 extension CommandError {
   /// Makes one of any error that ends a command.
-  init(wrapping error: any Error) {
+  ///
+  /// - Parameters:
+  ///   - error: What was thrown.
+  ///   - path: The store that was in use, if one was.
+  init(wrapping error: any Error, store path: String = "") {
     switch error {
     case let error as CommandError: self = error
     case let error as JSONError:
       self.init(
         .badInput, at: "line \(error.line), column \(error.column)", "not JSON: \(error.reason)")
-    case let error as ModelError: self.init(.badInput, "\(error)")
-    case let error as LMDBError:
-      self.init(error.code == .badKeySize ? .badInput : .failure, "\(error)")
-    case let error as PageWalkError: self.init(.failure, "\(error)")
-    case let error as StoreError: self.init(error)
-    default: self.init(.failure, "\(error)")
+    case let error as ModelError:
+      self.init(.badInput, at: path, "\(error)", remedy: "nothing was changed")
+    case let error as LMDBError: self.init(error, store: path)
+    case let error as StoreError: self.init(error, store: path)
+    default: self.init(.failure, at: path, "\(error)")
     }
   }
 
-  private init(_ error: StoreError) {
+  private init(_ error: StoreError, store path: String) {
     let (exitCode, remedy): (ExitCode, String) =
       switch error.code {
-      case .noSuchNode: (.notThere, "")
-      case .noSuchCollection: (.notThere, "")
-      case .indexOutOfRange: (.notThere, "")
+      case .noSuchNode, .noSuchCollection, .indexOutOfRange: (.notThere, "nothing was changed")
       case .changesExpired: (.notThere, "read the nodes themselves")
-      case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel: (.badInput, "")
+      case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel:
+        (.badInput, "nothing was changed")
       case .invalidDump: (.badInput, "")
+      case .damaged: (.failure, "run: pando verify \(path)")
       default: (.failure, "")
       }
-    self.init(exitCode, "\(error)", remedy: remedy)
+    let place = error.subject == path || "\(error)".hasPrefix(path) ? "" : path
+    self.init(exitCode, at: place, "\(error)", remedy: remedy)
+    if let underlying = error.underlying as? LMDBError, remedy.isEmpty {
+      self.remedy = CommandError.remedy(for: underlying.code, path)
+    }
+  }
+
+  private init(_ error: LMDBError, store path: String) {
+    let detail = error.detail.isEmpty ? "" : ": \(error.detail)"
+    self.init(
+      error.code == .badKeySize ? .badInput : .failure, at: path,
+      "\(error.code.explanation)\(detail) (\(error.function))",
+      remedy: CommandError.remedy(for: error.code, path))
+  }
+
+  /// What a person can do about a failure of the engine.
+  private static func remedy(for code: LMDBError.Code, _ path: String) -> String {
+    switch code {
+    case .invalidFile: "is this the right directory? if so, restore a copy"
+    case .truncatedFile, .corrupted, .pageNotFound, .panic, .undecodable:
+      "see what is damaged with: pando verify \(path)"
+    case .versionMismatch: "the file belongs to another version of LMDB"
+    case .diskFull, .fileTooLarge, .inputOutput: "make room on the disk; nothing was changed"
+    case .mapFull, .mapInUse, .transactionFull: "nothing was changed; try again"
+    case .readersFull: "end some of the processes that have the store open"
+    case .readOnly: "check who owns the directory and its files, and their permissions"
+    case .badKeySize: "nothing was changed"
+    default: ""
+    }
   }
 }

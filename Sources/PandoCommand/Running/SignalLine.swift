@@ -41,7 +41,8 @@ enum SignalLine {
 
     // liblmdb prints a line of its own before it aborts; kept in a buffer it is never seen, and
     // errors stay one line. This command writes its own lines past that buffer.
-    unsafe setvbuf(stderr, nil, _IOFBF, 4096)
+    let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 4096)  // never freed
+    unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
 
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in

@@ -23,13 +23,21 @@ enum StoreAccess {
     _ path: String, for subject: CommandDeclaration,
     _ body: (ModelStore) async throws -> Result
   ) async throws -> Result {
-    let store = try open(path, for: subject)
+    let store: ModelStore
+    do {
+      store = try open(path, for: subject)
+    } catch {
+      throw CommandError(wrapping: error, store: path)
+    }
     let result: Result
     do {
       result = try await body(store)
-    } catch {
+    } catch let error as StandardOutput.Closed {
       await store.close()
       throw error
+    } catch {
+      await store.close()
+      throw CommandError(wrapping: error, store: path)
     }
     await store.close()
     return result

@@ -3,6 +3,9 @@ import LMDB
 import TestSupport
 import Testing
 
+@testable import PandoCommand
+@testable import StoreEngine
+
 @Suite struct KeyValueTests {
   @Test func `entries are put, read, listed and deleted`() throws {
     try withTemporaryDirectory { directory throws in
@@ -82,5 +85,9 @@ import Testing
       #expect(try PandoProcess.output("kv", store, "mine", "get", "k") == "v\n")
       #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
     }
+  }
+
+  @Test func `the tables that are not written are those of the store`() {
+    #expect(KeyValueAccess.ownTableNames == StoreTables.names)
   }
 }

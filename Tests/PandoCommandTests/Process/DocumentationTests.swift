@@ -1,0 +1,68 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs the examples of docs/command.md, so that the page stays true.
+@Suite struct DocumentationTests {
+  /// A command line and what the page says that it prints.
+  private struct Example {
+    var line: String
+    var output: [String] = []
+  }
+
+  private static let page = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("docs/command.md")
+
+  /// The examples in all blocks marked `console`, in order.
+  private func examples() throws -> [Example] {
+    var examples: [Example] = []
+    var isInside = false
+    for line in try String(contentsOf: DocumentationTests.page, encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    {
+      if line == "```console" {
+        isInside = true
+      } else if line == "```" {
+        isInside = false
+      } else if isInside, line.hasPrefix("$ ") {
+        examples.append(Example(line: String(line.dropFirst(2))))
+      } else if isInside, let last = examples.indices.last {
+        examples[last].output.append(String(line))
+      }
+    }
+    return examples
+  }
+
+  /// Takes out what differs from run to run: times, sizes, rates, pages, the store's identifier,
+  /// temporary paths, and the width of columns.
+  private func masked(_ line: String) -> String {
+    var line = line
+    for (pattern, mask) in [
+      (#"[0-9.]+ (µs|ms|s|bytes|KiB|MiB)\b"#, "N $1"), (#"[0-9 ]+/s"#, "N/s"),
+      (#"[0-9]+ pages"#, "N pages"), (#"\b[0-9a-f]{32}\b"#, "ID"),
+      (#"/tmp/[^ ]*"#, "PATH"), (#"N (µs|ms|s)\b"#, "TIME"), (#" +"#, " "),
+    ] {
+      line = line.replacingOccurrences(of: pattern, with: mask, options: .regularExpression)
+    }
+    return line
+  }
+
+  @Test func `the examples of the page print what it says`() throws {
+    let examples = try examples()
+    #expect(examples.count > 30)
+    try withTemporaryDirectory { directory throws in
+      let file = try #require(examples.first)
+      try (file.output.joined(separator: "\n") + "\n").write(
+        toFile: directory + "/tweets.json", atomically: true, encoding: .utf8)
+      for example in examples {
+        let outcome = try PandoProcess.shell("cd \(directory); { \(example.line); } 2>&1")
+        let printed = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+          .map(String.init).dropLast()
+        #expect(
+          printed.map(masked) == example.output.map(masked),
+          "\(example.line)\nprinted:\n\(outcome.output)")
+      }
+    }
+  }
+}

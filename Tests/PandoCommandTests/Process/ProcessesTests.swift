@@ -1,0 +1,60 @@
+import Foundation
+import ModelCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// Several processes on one store.
+@Suite struct ProcessesTests {
+  @Test func `readers see whole commits while another process writes`() throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      // Parent and child get the same number in one transaction.
+      @Sendable func document(_ number: Int) -> String {
+        #"{"id":1,"n":\#(number),"child":{"id":2,"n":\#(number)}}"#
+      }
+      try PandoProcess.output(
+        "import", store, "-", "--root", "P:id", "--map", "child=C:id", input: document(0))
+      let failures = Mutex<[String]>([])
+      DispatchQueue.concurrentPerform(iterations: 4) { worker in
+        do {
+          for number in 1...15 where worker == 0 {
+            try PandoProcess.output("set", store, "P:1", document(number))
+          }
+          for _ in 1...15 where worker > 0 {
+            let tree = try TreeValue(json: PandoProcess.output("get", store, "P:1"))
+            if tree["n"] != tree["child"]?["n"] { failures.withLock { $0.append("\(tree)") } }
+          }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      #expect(try TreeValue(json: PandoProcess.output("get", store, "C:2"))["n"] == 15)
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: commit 16, "))
+    }
+  }
+
+  @Test func `an import that is killed leaves whole commits`() throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: PandoProcess.path)
+      process.arguments = ["import", store, "-", "--lines", "--root", "N:id"]
+      let input = Pipe()
+      process.standardInput = input
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      // More than two transactions; the process then waits for more lines.
+      let lines = (0..<25_000).map { #"{"id":\#($0)}"# }.joined(separator: "\n")
+      try input.fileHandleForWriting.write(contentsOf: Data((lines + "\n").utf8))
+      while try PandoProcess.run("ls", store, "--count").output != "20000\n" {
+        try #require(process.isRunning)
+      }
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      #expect(try PandoProcess.output("ls", store, "--count") == "20000\n")
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: commit 2, "))
+    }
+  }
+}
