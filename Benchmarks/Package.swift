@@ -35,7 +35,7 @@ let package = Package(
       name: "BenchmarkSuites",
       dependencies: [
         "CPeerLMDB", "CPeerSQLite", "CSystemSQLite",
-        .product(name: "LMDB", package: "pando"),
+        .product(name: "Pando", package: "pando"),
       ],
       swiftSettings: settings),
     .executableTarget(

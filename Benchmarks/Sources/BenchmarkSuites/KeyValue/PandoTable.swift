@@ -1,4 +1,4 @@
-import LMDB
+import Pando
 
 /// The key-value workloads on Pando's `LMDB` module.
 struct PandoTable {
@@ -71,13 +71,13 @@ struct PandoTable {
   /// A hash of every byte of every row, in key order (FNV-1a).
   func fingerprint() throws -> UInt64 {
     try environment.read { snapshot in
-      var state: UInt64 = 0xcbf2_9ce4_8422_2325
+      var fingerprint = Fingerprint()
       try snapshot.scan(table) { key, value in
-        state.hash(key)
-        state.hash(value)
+        fingerprint.add(key)
+        fingerprint.add(value)
         return true
       }
-      return state
+      return fingerprint.value
     }
   }
 
@@ -103,11 +103,5 @@ extension UInt64 {
     let first = bytes.unsafeLoadUnaligned(as: UInt64.self)
     let last = bytes.unsafeLoadUnaligned(fromByteOffset: value.count - 8, as: UInt64.self)
     self = self &* 31 &+ first &+ last &+ UInt64(value.count)
-  }
-
-  fileprivate mutating func hash(_ value: Span<UInt8>) {
-    for index in value.indices {
-      self = (self ^ UInt64(value[index])) &* 0x0000_0100_0000_01b3
-    }
   }
 }

@@ -1,5 +1,7 @@
+import Pando
+
 /// Who wrote a message.
-struct Author: Codable, Equatable, Sendable {
+struct Author: Model, Codable, Equatable {
   let identifier: String
   let name: String
   let followerCount: Int

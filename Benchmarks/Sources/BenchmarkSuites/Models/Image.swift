@@ -1,5 +1,7 @@
+import Pando
+
 /// What a message shows.
-struct Image: Codable, Equatable, Sendable {
+struct Image: Model, Codable, Equatable {
   let identifier: String
   let url: String
   let width: Int

@@ -1,5 +1,7 @@
+import Pando
+
 /// The root of a tree of three nodes.
-struct Message: Codable, Equatable, Sendable {
+struct Message: Model, Codable, Equatable {
   let identifier: String
   let text: String
   let sentAt: Int

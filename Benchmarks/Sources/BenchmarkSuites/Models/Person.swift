@@ -1,5 +1,7 @@
+import Pando
+
 /// A model of 8 fields, about 160 bytes when stored.
-struct Person: Codable, Equatable, Sendable {
+struct Person: Model, Codable, Equatable {
   let identifier: String
   let name: String
   let email: String

@@ -43,6 +43,18 @@ final class SQLiteDatabase {
       sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
   }
 
+  /// A hash of the identifiers of all people in byte order (FNV-1a).
+  func fingerprint() throws -> UInt64 {
+    let statement = try prepare("SELECT identifier FROM person ORDER BY identifier")
+    defer { sqlite3_finalize(statement) }
+    var fingerprint = Fingerprint()
+    while sqlite3_step(statement) == SQLITE_ROW {
+      let count = Int(sqlite3_column_bytes(statement, 0))
+      fingerprint.add(UnsafeBufferPointer(start: sqlite3_column_text(statement, 0), count: count))
+    }
+    return fingerprint.value
+  }
+
   func prepare(_ sql: String) throws -> OpaquePointer {
     var statement: OpaquePointer?
     try check(

@@ -36,23 +36,23 @@ struct SQLiteModels {
   }
 
   /// Gets trees, each in a read transaction of its own.
-  func treesEach(_ identifiers: [String]) throws -> UInt64 {
-    var checksum = ModelChecksum(isThorough: false)
+  func treesEach(_ identifiers: [String], isThorough: Bool = false) throws -> UInt64 {
+    var checksum = ModelChecksum(isThorough: isThorough)
     for identifier in identifiers { checksum.add(try messages.model(identifier)) }
     return checksum.value
   }
 
   /// Gets trees inside one read transaction.
-  func trees(_ identifiers: [String]) throws -> UInt64 {
-    try database.read { try treesEach(identifiers) }
+  ///
+  /// - Parameters:
+  ///   - identifiers: Which trees, in which order.
+  ///   - isThorough: Whether every byte counts.
+  /// - Returns: A checksum of the trees.
+  /// - Throws: ``BenchmarkError`` if a tree is missing or SQLite fails.
+  func trees(_ identifiers: [String], isThorough: Bool = false) throws -> UInt64 {
+    try database.read { try treesEach(identifiers, isThorough: isThorough) }
   }
 
-  /// A checksum of every byte of the trees.
-  func treesThoroughly(_ identifiers: [String]) throws -> UInt64 {
-    var checksum = ModelChecksum(isThorough: true)
-    try database.read {
-      for identifier in identifiers { checksum.add(try messages.model(identifier)) }
-    }
-    return checksum.value
-  }
+  /// A hash of the identifiers of all people in byte order (FNV-1a).
+  func fingerprint() throws -> UInt64 { try database.fingerprint() }
 }

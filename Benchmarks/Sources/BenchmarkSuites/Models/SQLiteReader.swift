@@ -1,10 +1,10 @@
 import CSystemSQLite
 
 /// A prepared query that finds one model by its identifier.
-final class SQLiteReader<Model> {
+final class SQLiteReader<Value> {
   private let database: SQLiteDatabase
   private let statement: OpaquePointer
-  private let make: (OpaquePointer) -> Model
+  private let make: (OpaquePointer) -> Value
 
   /// Prepares the query.
   ///
@@ -14,7 +14,7 @@ final class SQLiteReader<Model> {
   ///   - make: Makes the model from the columns of a row.
   /// - Throws: ``BenchmarkError`` if SQLite refuses the query.
   init(
-    _ database: SQLiteDatabase, _ sql: String, _ make: @escaping (OpaquePointer) -> Model
+    _ database: SQLiteDatabase, _ sql: String, _ make: @escaping (OpaquePointer) -> Value
   ) throws {
     self.database = database
     self.make = make
@@ -26,7 +26,7 @@ final class SQLiteReader<Model> {
   }
 
   /// Finds a model; outside a transaction this is a read transaction of its own.
-  func model(_ identifier: String) throws -> Model {
+  func model(_ identifier: String) throws -> Value {
     var identifier = identifier
     return try identifier.withUTF8 { bytes in
       // Static: the bytes outlive the step, and the next bind replaces them.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A directory with a name of its own, removed with everything in it at the end.
-final class WorkingDirectory {
+final class WorkingDirectory: Sendable {
   let path: String
 
   /// Makes the directory.
