@@ -65,3 +65,8 @@ public struct WriteTransaction: ~Copyable {
     try snapshot.count(of: table)
   }
 }
+
+extension WriteTransaction {
+  /// The handle from which code that keeps the borrow in mind rebuilds ``snapshot``.
+  package var unsafeHandle: UnsafeSnapshotHandle { handle }
+}
