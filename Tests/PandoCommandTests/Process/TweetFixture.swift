@@ -6,6 +6,8 @@ import ModelCore
 enum TweetFixture {
   static let statusCount = 24
   static let userCount = 7
+  /// Statuses that stand only inside others, each in several.
+  static let repeatedCount = 2
 
   /// The document.
   static var document: TreeValue {
@@ -18,7 +20,7 @@ enum TweetFixture {
   }
 
   /// Statuses in the document, retweeted ones that stand nowhere else included.
-  static var storedStatusCount: Int { statusCount + (0..<statusCount).count { $0 % 5 == 4 } }
+  static var storedStatusCount: Int { statusCount + repeatedCount }
 
   /// The arguments that say what is a node.
   static let mapping = [
@@ -29,7 +31,8 @@ enum TweetFixture {
   private static func status(_ number: Int) -> TreeValue {
     var status = plainStatus(number, user: number % userCount)
     if number % 5 == 4 {
-      status["retweeted_status"] = plainStatus(1000 + number, user: (number + 1) % userCount)
+      let repeated = 1000 + number % repeatedCount
+      status["retweeted_status"] = plainStatus(repeated, user: repeated % userCount)
     }
     return status
   }
