@@ -78,24 +78,3 @@ extension TreeValue: Hashable {
     hasher.combine(sum)
   }
 }
-
-extension String {
-  /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
-  package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-  }
-
-  /// Whether the UTF-8 bytes come before those of another text.
-  package func hasBytes(before other: String) -> Bool {
-    utf8.lexicographicallyPrecedes(other.utf8)
-  }
-
-  /// Feeds the UTF-8 bytes to a hasher, with an end mark.
-  package func hashBytes(into hasher: inout Hasher) {
-    var copy = self
-    copy.withUTF8 { bytes in
-      unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))  // read at once
-    }
-    hasher.combine(UInt8(0xff))
-  }
-}

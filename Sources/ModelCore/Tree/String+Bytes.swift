@@ -1,0 +1,36 @@
+import Foundation
+
+extension String {
+  /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
+  package func hasSameBytes(as other: String) -> Bool {
+    let mine = utf8Span.span
+    let theirs = other.utf8Span.span
+    return mine.count == theirs.count && compareBytes(mine, theirs, count: mine.count) == 0
+  }
+
+  /// Whether the UTF-8 bytes come before those of another text.
+  package func hasBytes(before other: String) -> Bool {
+    let mine = utf8Span.span
+    let theirs = other.utf8Span.span
+    let order = compareBytes(mine, theirs, count: Swift.min(mine.count, theirs.count))
+    return order == 0 ? mine.count < theirs.count : order < 0
+  }
+
+  /// Feeds the UTF-8 bytes to a hasher, with an end mark.
+  package func hashBytes(into hasher: inout Hasher) {
+    // Read at once.
+    unsafe utf8Span.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    hasher.combine(UInt8(0xff))
+  }
+}
+
+/// Compares the first bytes of two spans, each of which has at least so many.
+private func compareBytes(_ left: Span<UInt8>, _ right: Span<UInt8>, count: Int) -> CInt {
+  // Both are read during the call only.
+  unsafe left.withUnsafeBytes { left in
+    unsafe right.withUnsafeBytes { right in
+      guard count > 0, let left = left.baseAddress, let right = right.baseAddress else { return 0 }
+      return unsafe memcmp(left, right, count)
+    }
+  }
+}
