@@ -51,13 +51,30 @@
   ///
   /// For texts and byte strings the length has been checked: the bytes are there. For arrays and maps
   /// the count has: there is at least one byte for each element, key and value.
+  @inline(__always)
   package mutating func head() throws(CBORError) -> CBORHead {
+    // Most heads are one byte: small numbers and short texts.
+    if remaining > 0 {
+      // In bounds: a byte is left.
+      let first = unsafe position.load(as: UInt8.self)
+      let information = first & 0x1F
+      if information < 24 && (first < 0x40 || Int(information) < remaining && first < 0x80) {
+        unsafe position += 1
+        // Three bits name one of the eight cases, whose raw values are 0 to 7.
+        let major = unsafe unsafeBitCast(first >> 5, to: CBORHead.Major.self)
+        return CBORHead(major: major, information: information, argument: UInt64(information))
+      }
+    }
+    return try anyHead()
+  }
+
+  @inline(never)
+  private mutating func anyHead() throws(CBORError) -> CBORHead {
     guard remaining >= 1 else { throw error(.endOfBytes) }
     // Loads are in bounds: `remaining` is checked before each; CBOR has no alignment.
     let first = unsafe position.load(as: UInt8.self)
-    guard let major = CBORHead.Major(rawValue: first >> 5) else {
-      preconditionFailure("three bits name one of eight majors")
-    }
+    // Three bits name one of the eight cases, whose raw values are 0 to 7.
+    let major = unsafe unsafeBitCast(first >> 5, to: CBORHead.Major.self)
     let information = first & 0x1F
     var argument = UInt64(information)
     var length = 1
@@ -106,6 +123,14 @@
   ///
   /// - Complexity: O(*n*) in the heads inside the item.
   package mutating func skip() throws(CBORError) {
+    // Most items are small numbers and short texts, whose heads are one byte.
+    if remaining > 0 {
+      let first = unsafe position.load(as: UInt8.self)
+      if first < 0x38 && first & 0x1F < 24 { return advance(by: 1) }
+      if first >= 0x60 && first < 0x78 && Int(first - 0x60) < remaining {
+        return advance(by: Int(first - 0x60) + 1)
+      }
+    }
     // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
     // have been checked against the bytes left.
     var items = 1

@@ -44,13 +44,19 @@ extension DecodingSession {
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
     guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
-    let mapCount = unsafe maps.count
-    unsafe owners.append(traits)
+    let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
+    unsafe owner = traits
     defer {
-      unsafe owners.removeLast()
-      dropIndexes(from: mapCount)
+      unsafe owner = outerOwner
+      dropMaps(downTo: outerMapCount)
     }
     return try Value(from: ValueDecoder(self, value, level: level + 1))
+  }
+
+  /// The level of a container inside one of a level.
+  func nestedLevel(_ level: Int) throws -> Int {
+    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    return level + 1
   }
 
   /// Decodes a node from its own record, or takes it from those kept out of line.

@@ -5,7 +5,6 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
   private let elementCount: Int
   private(set) var currentIndex = 0
   private let level: Int
-  private let mapCount: Int
 
   /// Opens an array, or bytes, which read as an array of numbers.
   init(_ value: CBORReader, in session: DecodingSession, level: Int) throws {
@@ -19,7 +18,6 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
     elementCount = Int(head.argument)
     self.session = session
     self.level = level
-    mapCount = unsafe session.maps.count
   }
 
   /// Always empty: errors get their path on the way out.
@@ -45,18 +43,16 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
   mutating func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type
   ) throws -> KeyedDecodingContainer<NestedKey> {
-    let mapCount = mapCount
-    return try next { session, reader, level in
-      session.makeRoomForNested(above: mapCount)
-      let item = try reader.itemReader()
-      return try KeyedDecodingContainer(
-        KeyedRecordDecoder<NestedKey>(item, in: session, level: Self.nested(level)))
+    try next { session, reader, level in
+      let level = try session.nestedLevel(level)
+      let map = try FieldReader.open(reader.itemReader(), in: session, level: level)
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(map: map))
     }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
     try next { session, reader, level in
-      try UnkeyedRecordDecoder(reader.itemReader(), in: session, level: Self.nested(level))
+      try UnkeyedRecordDecoder(reader.itemReader(), in: session, level: session.nestedLevel(level))
     }
   }
 
@@ -64,11 +60,6 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
     try next { session, reader, level in
       try ValueDecoder(session, reader.itemReader(), level: level)
     }
-  }
-
-  private static func nested(_ level: Int) throws -> Int {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
-    return level + 1
   }
 
   private func check() throws {
@@ -109,9 +100,6 @@ extension DecodingSession {
   fileprivate func expandedBytes(_ bytes: UnsafeRawBufferPointer) -> CBORReader {
     var writer = CBORWriter(minimumCapacity: 2 * bytes.count)
     for byte in unsafe [UInt8](bytes) { writer.append(UInt64(byte)) }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: writer.count, alignment: 1)
-    unsafe copy.copyMemory(from: writer.buffer)
-    unsafe defaultBytes.append(copy)
-    return unsafe CBORReader(UnsafeRawBufferPointer(copy))
+    return unsafe CBORReader(keep(writer))
   }
 }

@@ -23,9 +23,6 @@
     // The bytes were checked to be there when the value was found.
     return unsafe CBORReader(start: start, end: start + Int(byteCount))
   }
-
-  /// The traits of the type that is being decoded; `nil` if this decoder was kept.
-  var owner: UnsafePointer<TypeTraits>? { unsafe session.owners.last }
 }
 
 extension ValueDecoder: Decoder {
@@ -35,9 +32,9 @@ extension ValueDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let schema = unsafe owner?.pointee.schema
-    return try KeyedDecodingContainer(
-      KeyedRecordDecoder<Key>(reader(), in: session, level: level, schema: schema))
+    let schema = unsafe session.owner?.pointee.schema
+    let map = try FieldReader.open(reader(), in: session, level: level, schema: schema)
+    return KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -1,0 +1,101 @@
+extension FieldReader {
+  /// Finds a field by its present or a former name; `nil` if the map has neither.
+  func field(_ name: String) throws -> CBORReader? {
+    if unsafe session.hasEnded { throw ModelError.snapshotEnded }
+    if let found = find(name) { return found }
+    return unsafe schema == nil ? nil : former(name)
+  }
+
+  private func former(_ name: String) -> CBORReader? {
+    guard let names = unsafe schema?.formerFieldNames[name] else { return nil }
+    return names.lazy.compactMap { self.find($0) }.first
+  }
+
+  /// Whether the map has a field, by its present or a former name.
+  func contains(_ name: String) -> Bool { (try? field(name)) != nil }
+
+  func isNull(_ name: String) throws -> Bool {
+    guard let reader = try field(name) else { throw Self.missing(name) }
+    return try reader.peek().isNull
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
+    guard var reader = try field(name) else { return try absent(type, name) }
+    do {
+      return unsafe try session.decode(type, from: &reader, level: level)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
+    guard var reader = try field(name) else { return try defaultValue(type, name) }
+    do {
+      if try reader.takeNull() { return nil }
+      return unsafe try session.decode(type, from: &reader, level: level)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  /// Decodes a field of a type that this module knows.
+  @inline(__always)
+  func decodeKnown<Known: RecordDecodable & Decodable>(
+    _ type: Known.Type, _ name: String
+  ) throws -> Known {
+    guard var reader = try field(name) else { return try absent(type, name) }
+    do {
+      return unsafe try Known.decodeRecord(from: &reader, in: session, level: level)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  /// Decodes a field of a type that this module knows, if it is there and not null.
+  @inline(__always)
+  func decodeKnownIfPresent<Known: RecordDecodable & Decodable>(
+    _ type: Known.Type, _ name: String
+  ) throws -> Known? {
+    guard var reader = try field(name) else { return try defaultValue(type, name) }
+    do {
+      if try reader.takeNull() { return nil }
+      return unsafe try Known.decodeRecord(from: &reader, in: session, level: level)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  /// Runs a closure on a field that has to be there, and names the field in what it throws.
+  func inside<Result>(_ name: String, _ body: (CBORReader) throws -> Result) throws -> Result {
+    guard let reader = try field(name) else { throw Self.missing(name) }
+    do {
+      return try body(reader)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  /// What a field that is not there holds: the default that its type declares.
+  @inline(never)
+  private func absent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
+    if let value = try defaultValue(type, name) { return value }
+    throw Self.missing(name)
+  }
+
+  @inline(never)
+  private func defaultValue<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
+    guard let value = unsafe schema?.fieldDefaults[name] else { return nil }
+    if let value = value as? Value { return value }
+    do {
+      return try RecordDecoder.decodeValue(type, from: RecordEncoder.encodeValue(value).body)
+    } catch {
+      throw ModelError.located(error, inside: name)
+    }
+  }
+
+  private static func missing(_ name: String) -> ModelError {
+    ModelError(
+      .missingField, reason: "the record has no field \"\(name)\" and its type no default for it"
+    ).inside(name)
+  }
+}
