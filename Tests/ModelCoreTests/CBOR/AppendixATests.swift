@@ -72,12 +72,12 @@ import Testing
     writer.append(value)
     #expect(writer.bytes == bytes(hex))
     #expect(try RecordDecoder.decodeValue(Int128.self, from: bytes(hex)) == value)
-    #expect(try ModelCoreTests.hex(value) == hex)
+    #expect(try encodedHex(value) == hex)
   }
 
   @Test(arguments: doubles) func `floats have one shortest form`(hex: String, value: Double) throws
   {
-    #expect(try ModelCoreTests.hex(value) == hex)
+    #expect(try encodedHex(value) == hex)
     let back = try RecordDecoder.decodeValue(Double.self, from: bytes(hex))
     #expect(back.bitPattern == value.bitPattern)
   }

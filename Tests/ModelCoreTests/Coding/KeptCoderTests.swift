@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a kept encoder refuses`() throws {
     let keeper = Keeper()
-    #expect(try hex([keeper, keeper]) == "82a1616101a1616101")
+    #expect(try encodedHex([keeper, keeper]) == "82a1616101a1616101")
     #expect(throws: ModelError.self) { try keeper.keyed?.encode(2, forKey: .a) }
     var container = keeper.encoder?.container(keyedBy: Keeper.Keys.self)
     #expect(throws: ModelError.self) { try container?.encode(2, forKey: .a) }

@@ -104,7 +104,7 @@ func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
 }
 
 /// The bytes of a value in hexadecimal.
-func hex(_ value: some Encodable) throws -> String {
+func encodedHex(_ value: some Encodable) throws -> String {
   hex(try RecordEncoder.encodeValue(value).body)
 }
 
