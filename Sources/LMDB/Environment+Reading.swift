@@ -1,4 +1,6 @@
 import CLMDB
+import Glibc
+import Synchronization
 
 extension Environment {
   /// Runs `body` on the newest committed version.
@@ -37,7 +39,7 @@ extension Environment {
           ticket, UnsafeSnapshotHandle(transaction: transaction, environment: number)
         )
       }
-      readers.leave(ticket)
+      unsafe readers.leave(ticket.holding(transaction))
       if status == MDB_PANIC, !hasRecovered, recoverForReading() {
         hasRecovered = true
         continue
@@ -49,13 +51,44 @@ extension Environment {
 
   /// Renews a transaction, or begins one.
   private func beginOrRenew(_ transaction: inout OpaquePointer?) -> CInt {
-    if let idle = unsafe transaction { return unsafe mdb_txn_renew(idle) }
     guard let environment = unsafe pointer else { return LMDBError.Code.closed.rawValue }
-    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
-    guard status == MDB_READERS_FULL, unsafe clearStaleReaders(in: environment) > 0 else {
-      return status
+    var status: CInt
+    if let idle = unsafe transaction {
+      status = unsafe mdb_txn_renew(idle)
+    } else {
+      status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      if status == MDB_READERS_FULL, unsafe clearStaleReaders(in: environment) > 0 {
+        status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      }
     }
-    return unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    guard status == 0, let begun = unsafe transaction else { return status }
+    return unsafe renewUntilCurrent(begun, in: environment)
+  }
+
+  /// How often a transaction is renewed that commits keep overtaking.
+  private static let renewalCountMax = 100
+
+  /// Makes sure that a new transaction shows the version it says.
+  ///
+  /// liblmdb 0.9.24 reads the number *n* of the last commit, then copies the meta page *n* mod 2. A
+  /// thread that is interrupted in between may find the page of commit *n* + 2 there, or half of
+  /// it. That page is not written before commit *n* + 1 is done, so a transaction that still shows
+  /// the last commit is whole, and any other one is renewed. A commit that is being finished looks
+  /// like one that is done; if it stays so (its process may have died) the number is right.
+  private func renewUntilCurrent(
+    _ transaction: OpaquePointer, in environment: OpaquePointer
+  ) -> CInt {
+    for _ in 0..<Self.renewalCountMax {
+      atomicMemoryFence(ordering: .acquiring)
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(environment, &info)
+      if unsafe info.me_last_txnid <= mdb_txn_id(transaction) { return 0 }
+      sched_yield()
+      unsafe mdb_txn_reset(transaction)
+      let status = unsafe mdb_txn_renew(transaction)
+      if status != 0 { return status }
+    }
+    return 0
   }
 
   private func endReading(_ ticket: ReaderPool.Ticket, _ handle: UnsafeSnapshotHandle) {

@@ -44,7 +44,7 @@ final class ReaderPool: Sendable {
     var depth = 0
 
     /// The same ticket, giving back a transaction that has been reset.
-    func holding(_ transaction: OpaquePointer) -> Ticket {
+    func holding(_ transaction: OpaquePointer?) -> Ticket {
       unsafe Ticket(slot: slot, transaction: transaction, depth: depth)
     }
   }

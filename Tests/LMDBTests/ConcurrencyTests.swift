@@ -89,6 +89,31 @@ import Testing
     }
   }
 
+  /// liblmdb 0.9.24 let a reader that was interrupted while it began copy the roots of a version two,
+  /// four or five hundred commits newer than the number it gave: once in a million reads here.
+  @Test func `a snapshot shows the version whose number it has`() throws {
+    try withEnvironment { environment in
+      let table = try environment.table("t", keys: .uint8, values: .uint64)
+      try environment.write { try $0.put($0.transactionID, forKey: 1, in: table) }
+      let isDone = Atomic(false)
+      try onThreads(5) { thread in
+        if thread == 0 {
+          defer { isDone.store(true, ordering: .releasing) }
+          for _ in 0..<10_000 {
+            try environment.write { try $0.put($0.transactionID, forKey: 1, in: table) }
+          }
+          return
+        }
+        while !isDone.load(ordering: .acquiring) {
+          let (version, shown) = try environment.read { snapshot in
+            (snapshot.transactionID, try snapshot.value(forKey: 1, in: table) ?? 0)
+          }
+          try #require(version == shown)
+        }
+      }
+    }
+  }
+
   @Test func `writers on many threads take turns`() throws {
     try withEnvironment(GrowthTests.small) { environment in
       let table = try environment.table("t", keys: .uint8, values: .uint64)
