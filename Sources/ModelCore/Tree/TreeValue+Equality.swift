@@ -82,12 +82,21 @@ extension TreeValue: Hashable {
 extension String {
   /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
   package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    let left = utf8Span.span
+    let right = other.utf8Span.span
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
   }
 
   /// Whether the UTF-8 bytes come before those of another text.
   package func hasBytes(before other: String) -> Bool {
-    utf8.lexicographicallyPrecedes(other.utf8)
+    let left = utf8Span.span
+    let right = other.utf8Span.span
+    for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+      return left[index] < right[index]
+    }
+    return left.count < right.count
   }
 
   /// Feeds the UTF-8 bytes to a hasher, with an end mark.
