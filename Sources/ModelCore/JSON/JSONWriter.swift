@@ -24,13 +24,13 @@ struct JSONWriter {
 
   mutating func write(_ value: TreeValue) {
     begin(value)
-    while let container = containers.last {
-      if container.next < container.values.count {
-        continueContainer(container)
+    while let last = containers.indices.last {
+      if containers[last].next < containers[last].values.count {
+        writeNext(of: last)
       } else {
-        containers.removeLast()
+        let end = containers.removeLast().names == nil ? "]" : "}"
         breakLine()
-        append(container.names == nil ? "]" : "}")
+        append(end)
       }
     }
   }
@@ -57,16 +57,18 @@ struct JSONWriter {
     }
   }
 
-  private mutating func continueContainer(_ container: Container) {
-    let index = container.next
-    containers[containers.count - 1].next += 1
-    if index > 0 { append(",") }
+  /// Writes the next value of the innermost container, whose index is given.
+  private mutating func writeNext(of last: Int) {
+    let next = containers[last].next
+    containers[last].next += 1
+    if next > 0 { output.append(UInt8(ascii: ",")) }
     breakLine()
-    if let names = container.names {
-      write(names[index])
-      append(isPretty ? ": " : ":")
+    if let name = containers[last].names?[next] {
+      write(name)
+      output.append(UInt8(ascii: ":"))
+      if isPretty { output.append(UInt8(ascii: " ")) }
     }
-    begin(container.values[index])
+    begin(containers[last].values[next])
   }
 
   private mutating func write(_ value: Double) {
@@ -132,22 +134,33 @@ struct JSONWriter {
   }
 
   private mutating func write(_ text: String) {
-    append("\"")
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): append("\\\"")
-      case UInt8(ascii: "\\"): append("\\\\")
-      case 0x0a: append("\\n")
-      case 0x0d: append("\\r")
-      case 0x09: append("\\t")
-      case 0..<0x20:
-        append("\\u00")
-        output.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
-        append(String(byte & 0xf, radix: 16))
-      default: output.append(byte)
-      }
+    output.append(UInt8(ascii: "\""))
+    let bytes = text.utf8Span.span
+    if bytes.indices.contains(where: { JSONWriter.needsEscape(bytes[$0]) }) {
+      for index in bytes.indices { writeEscaped(bytes[index]) }
+    } else {
+      append(text)
     }
-    append("\"")
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func writeEscaped(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case 0x0a: append("\\n")
+    case 0x0d: append("\\r")
+    case 0x09: append("\\t")
+    case 0..<0x20:
+      append("\\u00")
+      output.append(UInt8(ascii: byte < 0x10 ? "0" : "1"))
+      append(String(byte & 0xf, radix: 16))
+    default: output.append(byte)
+    }
   }
 
   private mutating func breakLine() {

@@ -36,7 +36,7 @@ struct RecordValidator {
   /// Checks the whole body.
   mutating func check() throws(RecordFault) {
     while let frame = frames.last {
-      if frame.remaining > 0 { try checkItem(in: frame) } else { try close(frame) }
+      if frame.remaining > 0 { try checkItem(in: frame) } else { try closeLast() }
     }
     try cursor.finish()
   }
@@ -53,7 +53,7 @@ struct RecordValidator {
     }
     switch head.major {
     case .bytes: unsafe cursor.content(head)
-    case .text: _ = try cursor.text(head)
+    case .text: try cursor.checkText(head)
     case .array: frames.append(Frame(kind: .array, remaining: Int(head.argument)))
     case .map: frames.append(Frame(kind: .object, remaining: 2 * Int(head.argument)))
     case .tag: try checkTag(head.argument, in: frame, isKey: isKey)
@@ -144,7 +144,8 @@ struct RecordValidator {
     frames[frames.count - 1].hasReference = true
   }
 
-  private mutating func close(_ frame: Frame) throws(RecordFault) {
+  private mutating func closeLast() throws(RecordFault) {
+    let frame = frames.removeLast()
     switch frame.kind {
     case .slot where !frame.hasReference, .entries where !frame.hasReference:
       throw cursor.damaged("a tag for what can be lost around what cannot")
@@ -156,7 +157,6 @@ struct RecordValidator {
     default:
       break
     }
-    frames.removeLast()
     guard frame.hasReference, let parent = frames.last else { return }
     try noteReference(isKey: parent.kind.isMap && !parent.remaining.isMultiple(of: 2))
   }

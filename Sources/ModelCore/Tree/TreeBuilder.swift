@@ -90,8 +90,8 @@ struct TreeBuilder {
   /// Decodes until all that is open is closed.
   mutating func run(_ resolve: TreeDecoder.Resolver) throws -> TreeValue {
     do {
-      while let frame = frames.last {
-        if frame.remaining > 0 { try readItem(resolve) } else { try close(frame) }
+      while let last = frames.indices.last {
+        if frames[last].remaining > 0 { try readItem(resolve) } else { try closeLast() }
       }
     } catch let fault as RecordFault {
       throw about(fault.modelError)
@@ -204,7 +204,8 @@ struct TreeBuilder {
     frames[last].hasReference = true
   }
 
-  private mutating func close(_ frame: Frame) throws {
+  private mutating func closeLast() throws {
+    let frame = frames[frames.count - 1]
     var value = try contents(of: frame)
     let height = frame.height + (frame.kind.isLevel ? 1 : 0)
     var hasReference = frame.hasReference

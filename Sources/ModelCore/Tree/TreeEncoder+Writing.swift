@@ -1,20 +1,21 @@
 extension TreeEncoder {
-  /// Writes the next value of the innermost frame, or opens it.
-  mutating func writeNext(of frame: Frame) throws {
-    switch frame.kind {
+  /// Writes the next value of the innermost frame, whose index is given, or opens it.
+  mutating func writeNext(of last: Int) throws {
+    let next = frames[last].next
+    switch frames[last].kind {
     case .object:
-      record.output.append(frame.names[frame.next])
+      record.output.append(frames[last].names[next])
     case .entries:
       // Copied at once.
-      unsafe frame.keys[frame.next].withUnsafeBytes { unsafe record.output.append(raw: $0) }
+      unsafe frames[last].keys[next].withUnsafeBytes { unsafe record.output.append(raw: $0) }
     case .keys:
-      if frame.next > 0 { try collectKey() }
+      if next > 0 { try collectKey() }
       pushRecord()
     case .root, .node, .array, .tag:
       break
     }
-    frames[frames.count - 1].next += 1
-    try write(frame.values[frame.next], frame.place)
+    frames[last].next += 1
+    try write(frames[last].values[next], frames[last].place)
   }
 
   private mutating func write(_ value: TreeValue, _ place: RecordPlace) throws {

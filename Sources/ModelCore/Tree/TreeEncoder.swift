@@ -45,8 +45,12 @@ package struct TreeEncoder: ~Copyable {
     pushRecord()
     frames.append(Frame(kind: .root, values: [value]))
     do {
-      while let frame = frames.last {
-        if frame.next < frame.values.count { try writeNext(of: frame) } else { try close(frame) }
+      while let last = frames.indices.last {
+        if frames[last].next < frames[last].values.count {
+          try writeNext(of: last)
+        } else {
+          try close(frames[last])
+        }
       }
     } catch let error as ModelError {
       throw about(error)
