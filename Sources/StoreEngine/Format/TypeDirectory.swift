@@ -1,6 +1,5 @@
 import LMDB
 import ModelCore
-import Synchronization
 
 /// Type names and their numbers, and which Swift type bears which name in this process.
 ///
@@ -15,7 +14,7 @@ final class TypeDirectory: Sendable {
     var typeNumbers: [ObjectIdentifier: UInt32] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// The name of a Swift type, checked once: it must be a legal name and no other type's.
   func name(of type: any SimpleModel.Type) throws -> String {

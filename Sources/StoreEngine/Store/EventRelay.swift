@@ -1,9 +1,8 @@
 import LMDB
-import Synchronization
 
 /// Hands events of the environment to the store's core, which exists a moment later.
 final class EventRelay: Sendable {
-  private let core = Mutex<WeakCore>(WeakCore())
+  private let core = Locked<WeakCore>(WeakCore())
 
   private struct WeakCore { weak var core: StoreCore? }
 

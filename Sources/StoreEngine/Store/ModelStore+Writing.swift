@@ -1,6 +1,6 @@
+import LMDB
 import Dispatch
 public import ModelCore
-import Synchronization
 
 extension ModelStore {
   /// What a committed write returned, and what it changed.
@@ -122,7 +122,7 @@ private final class WriteOutcome<Result: Sendable>: Sendable {
     var outcome: Swift.Result<ChangeSet?, any Error>?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Keeps what the closure returned; of several runs the last one counts.
   func keep(_ result: Result) { state.withLock { $0.result = result } }

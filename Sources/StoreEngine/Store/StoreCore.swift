@@ -1,7 +1,6 @@
 import Foundation
 import LMDB
 import ModelCore
-import Synchronization
 
 /// What the parts of an open store share: the environment, the tables, the types, the counters.
 ///
@@ -18,7 +17,7 @@ final class StoreCore: Sendable {
   let newStoreIdentifier: [UInt8]
   /// Types whose own `merge(_:)` counts, by type name.
   let mergingTypes: [String: any (Model & Codable).Type]
-  private let counters = Mutex(StoreCounters())
+  private let counters = Locked(StoreCounters())
 
   init(path: String, environment: Environment, configuration: ModelStore.Configuration) throws {
     self.path = path

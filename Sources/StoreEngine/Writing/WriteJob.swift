@@ -1,5 +1,5 @@
+import LMDB
 import ModelCore
-import Synchronization
 
 /// One queued write: what it does, and whom to tell.
 ///
@@ -8,7 +8,7 @@ final class WriteJob: Sendable {
   typealias Body = @Sendable (inout ModelTransaction) throws -> Void
   typealias Completion = @Sendable (Result<ChangeSet?, any Error>) -> Void
 
-  private let body: Mutex<Body?>
+  private let body: Locked<Body?>
   private let completion: Completion
   let context: (any Sendable)?
 
@@ -22,7 +22,7 @@ final class WriteJob: Sendable {
     context: (any Sendable)?, body: @escaping Body, completion: @escaping Completion
   ) {
     self.context = context
-    self.body = Mutex(body)
+    self.body = Locked(body)
     self.completion = completion
   }
 

@@ -1,7 +1,6 @@
 import Foundation
 import LMDB
 import ModelCore
-import Synchronization
 
 /// The one thread on which a store is written, with the queue before it.
 ///
@@ -28,10 +27,10 @@ final class Writer: Sendable {
   }
 
   private let core: StoreCore
-  private let queue = Mutex(Queue())
+  private let queue = Locked(Queue())
   private let available = DispatchSemaphore(value: 0)
   private let finished = DispatchSemaphore(value: 0)
-  private let handler = Mutex<(@Sendable (ChangeSet) -> Void)?>(nil)
+  private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   private let threadKey: String
 
   init(_ core: StoreCore) {
