@@ -60,6 +60,15 @@ extension CBORReader {
     unsafe bytes(of: try expect(.bytes))
   }
 
+  /// Reads a float of 64 bits, which most are; leaves anything else alone.
+  mutating func takeWideDouble() -> Double? {
+    // In bounds: nine bytes are left.
+    guard remaining >= 9, unsafe position.load(as: UInt8.self) == 0xFB else { return nil }
+    let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+    advance(by: 9)
+    return Double(bitPattern: UInt64(bigEndian: bits))
+  }
+
   /// Reads the head of a text, whose bytes follow; leaves anything else alone.
   ///
   /// - Returns: How many bytes the text has; `nil` if there is something else.

@@ -123,13 +123,20 @@
   ///
   /// - Complexity: O(*n*) in the heads inside the item.
   package mutating func skip() throws(CBORError) {
-    // Most items are small numbers and short texts, whose heads are one byte.
+    // Most items are small numbers, short texts and doubles; in bounds, for the lengths are checked.
+    let remaining = remaining
     if remaining > 0 {
       let first = unsafe position.load(as: UInt8.self)
       if first < 0x38 && first & 0x1F < 24 { return advance(by: 1) }
       if first >= 0x60 && first < 0x78 && Int(first - 0x60) < remaining {
         return advance(by: Int(first - 0x60) + 1)
       }
+      if first == 0xFB && remaining >= 9 { return advance(by: 9) }
+      if first == 0x78 && remaining >= 2 {
+        let count = unsafe Int(position.load(fromByteOffset: 1, as: UInt8.self))
+        if count <= remaining - 2 { return advance(by: count + 2) }
+      }
+      if first >= 0xF4 && first <= 0xF6 { return advance(by: 1) }
     }
     // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
     // have been checked against the bytes left.

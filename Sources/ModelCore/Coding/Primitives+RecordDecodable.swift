@@ -26,6 +26,7 @@ extension Double: RecordDecodable {
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> Double {
+    if let value = reader.takeWideDouble() { return value }
     let head = try reader.head()
     if let value = head.double { return value }
     switch head.major {

@@ -2,7 +2,8 @@
 package enum RecordLimits {
   /// How deep models, values, lists and maps may be nested in one tree.
   ///
-  /// Coding a tree recurses, about 2 KiB of stack for each level and 4 KiB in a debug build with the
-  /// address sanitizer, and models add their own frames; the smallest threads have 512 KiB.
-  package static let maximumNestingDepth = 100
+  /// Coding a tree recurses. A debug build with the address sanitizer needs about 6 KiB of stack for
+  /// each level (a release build a tenth of it), models add their own frames, and the smallest threads
+  /// have 512 KiB.
+  package static let maximumNestingDepth = 64
 }
