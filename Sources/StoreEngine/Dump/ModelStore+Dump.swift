@@ -24,7 +24,10 @@ struct StoreDump {
 
   func run(_ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void) throws {
     try write(.header(commitNumber: reader.state(path: path)?.commitNumber ?? 0))
-    try reader.forEachType { name, row in
+    var types: [(name: String, row: TypeRow)] = []
+    try reader.forEachType { types.append(($0, $1)) }
+    // Of two records from one commit the newest is that of the lower number, so the order counts.
+    for (name, row) in types.sorted(by: { $0.row.number < $1.row.number }) {
       try write(.type(name: name, schemaVersion: row.schemaVersion))
     }
     try reader.snapshot.scan(reader.tables.meta, prefix: PropertyKey.prefix) { key, value in

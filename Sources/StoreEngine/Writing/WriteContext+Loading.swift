@@ -26,7 +26,13 @@ extension WriteContext {
       guard collector.pending.records.count == 1, !row.types.contains(key.type) else {
         throw DumpLine.invalid(line, "the records of \(identifier) are not those of one node")
       }
-      node = key.node
+      if node == nil {
+        node = key.node
+        // Before the next record, which has to find this number.
+        if try reading({ try $0.node(identifier) }) == nil {
+          try putIdentifier(identifier, node: key.node)
+        }
+      }
       row.insert(type: key.type)
       let pending = collector.pending.records[0]
       try putRecord(
@@ -34,9 +40,6 @@ extension WriteContext {
         commitNumber: record.commitNumber)
     }
     guard let node else { throw DumpLine.invalid(line, "\(identifier) has no record") }
-    if try reading({ try $0.node(identifier) }) == nil {
-      try putIdentifier(identifier, node: node)
-    }
     let key = IntegerKey(node)
     try put(row.bytes.span, forKey: key.bytes.span, in: tables.nodes)
     state.changes.insert(node, identifier)

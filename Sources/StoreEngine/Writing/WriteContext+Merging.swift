@@ -8,8 +8,12 @@ extension WriteContext {
   /// the same name flow, all others stay. A field that the other type can't decode keeps its value,
   /// and that is reported.
   func mergeIntoOtherProjections(
-    of row: NodeRow, from source: RecordKey, body: [UInt8], value: (any SimpleModel)?
+    from record: PendingRecords.Record, body given: ArraySlice<UInt8>
   ) throws {
+    let source = RecordKey(record.reference)
+    let row = try reading { try $0.requiredNodeRow(source.node) }
+    guard let body = try storedBody(of: source) else { return }
+    let value = body[...] == given ? record.value : nil
     for type in row.types where type != source.type {
       let target = RecordKey(type: type, node: source.node)
       guard let stored = try storedBody(of: target) else { continue }

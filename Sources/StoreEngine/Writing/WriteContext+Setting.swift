@@ -28,6 +28,7 @@ extension WriteContext {
         .conflictingContent(
           identifier: record.identifier, typeName: try typeName(record.reference.type)))
     }
+    var shared: Set<UInt64> = []
     for record in records {
       let isRoot = roots.contains(record.reference.node)
       let body = pending.body(of: record)
@@ -35,8 +36,17 @@ extension WriteContext {
         if mayCloseCycle { try refuseCycle(RecordKey(record.reference), edges: record.edges) }
         try storeNew(record, body: body, isAskedFor: isRoot)
       } else {
-        try store(record, body: body, mayCloseCycle: mayCloseCycle)
+        if try store(record, body: body, mayCloseCycle: mayCloseCycle) {
+          shared.insert(record.reference.node)
+        }
         if isRoot { try markAskedFor(record.reference.node) }
+      }
+    }
+    // Only now are all nodes there that a merge may have to read. Last first, and from what is
+    // stored by then: so of two projections in one tree the later one counts.
+    if !shared.isEmpty {
+      for record in records.reversed() where shared.contains(record.reference.node) {
+        try mergeIntoOtherProjections(from: record, body: pending.body(of: record))
       }
     }
     if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
@@ -57,11 +67,13 @@ extension WriteContext {
   }
 
   /// Stores a record of a node that may have others.
+  ///
+  /// - Returns: Whether it has changed and there are others, which have to follow.
   private func store(
     _ record: PendingRecords.Record, body: ArraySlice<UInt8>, mayCloseCycle: Bool
-  ) throws {
+  ) throws -> Bool {
     let key = RecordKey(record.reference)
-    if try reading({ try $0.body(of: key, equals: body) }) { return }
+    if try reading({ try $0.body(of: key, equals: body) }) { return false }
     if mayCloseCycle { try refuseCycle(key, edges: record.edges) }
     let stored = try storedBody(of: key)
     let storedRow = try reading { try $0.nodeRow(key.node) }
@@ -78,9 +90,7 @@ extension WriteContext {
     } else {
       state.changes.update(key.node, record.identifier)
     }
-    if row.types.count > 1 {
-      try mergeIntoOtherProjections(of: row, from: key, body: Array(body), value: record.value)
-    }
+    return row.types.count > 1
   }
 
   private func checkTypeCount(_ row: NodeRow) throws {
