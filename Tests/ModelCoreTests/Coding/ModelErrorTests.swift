@@ -64,7 +64,7 @@ import Testing
       _ = result?.map { $0 }
       done.signal()
     }
-    thread.stackSize = 512 * 1024
+    thread.stackSize = 1 << 20
     thread.start()
     done.wait()
     #expect(result == node)

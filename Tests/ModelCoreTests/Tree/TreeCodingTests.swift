@@ -220,7 +220,7 @@ import Testing
       result = Result { try body() }
       semaphore.signal()
     }
-    thread.stackSize = 512 << 10
+    thread.stackSize = 1 << 20
     thread.start()
     semaphore.wait()
     return try #require(result).get()
