@@ -124,7 +124,8 @@ enum SetCommand: Command {
       throw CommandError(
         .badInput, at: identifier,
         "a \(typeName) without “\(fields.sorted().joined(separator: "” or “"))”, which identifies it",
-        remedy: "add the field, or change some fields of a stored node with --merge; nothing was changed")
+        remedy:
+          "add the field, or change some fields of a stored node with --merge; nothing was changed")
     }
     if !given.isEmpty,
       !given.contains(where: { "\(typeName):\($0.1.identifyingText ?? "")" == identifier })

@@ -16,7 +16,7 @@ extension Importer {
 
   /// Trees of some lines, ready to be written.
   private struct Batch: Sendable {
-    var trees: [TreeNode] = []
+    var write: ImportWrite
     var lineCount = 0
     var lastLine = 0
     var byteCount = 0
@@ -32,25 +32,24 @@ extension Importer {
       of: input.byteCount)
     defer { bar.clear() }
     var lastLineKept = 0
-    var writing: (batch: Batch, task: Task<ModelStore.Commit<Void>, any Error>)?
+    var writing: (batch: Batch, task: Task<ImportWrite.Commit, any Error>)?
     do {
       repeat {
         let next = Result { try readBatch(from: &reader, input, bar) }
         if let (batch, task) = writing {
-          do {
-            count(try await task.value)
-          } catch {
-            throw CommandError(wrapping: error)
-              .placed(in: "lines \(lastLineKept + 1) to \(batch.lastLine)")
+          let commit = try await task.value
+          count(commit)
+          for refusal in commit.result {
+            skip(refusal.error.placed(in: "line \(refusal.line)"), of: input, bar)
           }
           lastLineKept = batch.lastLine
-          counts.treeCount += batch.trees.count
+          counts.treeCount += batch.write.trees.count - commit.result.count
           counts.lineCount += batch.lineCount
         }
         let batch = try next.get()
         // An input without lines still leaves its mapping in the store.
         let isDone = batch.lineCount == 0 && counts.commitCount > 0
-        writing = isDone ? nil : (batch, write(batch, into: store))
+        writing = isDone ? nil : (batch, Task { try await batch.write.commit(to: store) })
         splitter.forgetNodes()
       } while writing != nil
     } catch {
@@ -59,18 +58,12 @@ extension Importer {
     }
   }
 
-  private func write(
-    _ batch: Batch, into store: ModelStore
-  ) -> Task<ModelStore.Commit<Void>, any Error> {
-    let (collection, mapping) = (collection, mapping)
-    return Task { try await Importer.commit(batch.trees, to: collection, mapping, into: store) }
-  }
-
   /// Reads and splits lines until a transaction is full or the input ends.
   private mutating func readBatch(
     from reader: inout LineReader, _ input: Input, _ bar: ProgressBar
   ) throws -> Batch {
-    var batch = Batch()
+    var batch = Batch(
+      write: ImportWrite(collection: collection, mapping: mapping, skipsRefused: keepsGoing))
     while batch.lineCount < Importer.linesPerCommit, batch.byteCount < Importer.bytesPerCommit,
       let line = try reader.next()
     {
@@ -78,7 +71,9 @@ extension Importer {
       batch.lastLine = reader.lineNumber
       batch.byteCount += line.count
       do throws(CommandError) {
-        batch.trees += try trees(inLine: line, number: reader.lineNumber)
+        let trees = try trees(inLine: line, number: reader.lineNumber)
+        batch.write.trees += trees
+        batch.write.lines += repeatElement(reader.lineNumber, count: trees.count)
       } catch {
         guard keepsGoing else { throw error }
         skip(error, of: input, bar)

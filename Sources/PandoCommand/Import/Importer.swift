@@ -44,9 +44,8 @@ struct Importer {
     let bar = ProgressBar("importing \(input.name)", counting: "trees", of: trees.count)
     defer { bar.clear() }
     do {
-      let commit = try await Importer.commit(
-        trees, to: collection, mapping, into: store, progress: { bar.advance(to: $0) })
-      count(commit)
+      let write = ImportWrite(trees: trees, collection: collection, mapping: mapping)
+      count(try await write.commit(to: store) { bar.advance(to: $0) })
     } catch {
       throw CommandError(wrapping: error).placed(in: input.name).advising("nothing was imported")
     }
@@ -67,28 +66,8 @@ struct Importer {
       collection: collection)
   }
 
-  /// Writes trees and the mapping in one transaction.
-  static func commit(
-    _ trees: [TreeNode], to collection: String?, _ mapping: ImportMapping,
-    into store: ModelStore, progress: @escaping @Sendable (Int) -> Void = { _ in }
-  ) async throws -> ModelStore.Commit<Void> {
-    try await store.commit { transaction in
-      try transaction.keep(mapping)
-      for (index, tree) in trees.enumerated() {
-        try transaction.set(tree)
-        progress(index + 1)
-      }
-      if let collection {
-        let elements = trees.map {
-          TreeValue.reference(identifier: $0.identifier, typeName: $0.typeName)
-        }
-        try transaction.append(elements, toCollection: collection)
-      }
-    }
-  }
-
   /// Counts what a commit changed.
-  mutating func count(_ commit: ModelStore.Commit<Void>) {
+  mutating func count(_ commit: ImportWrite.Commit) {
     counts.commitCount += 1
     counts.insertedCount += commit.changeSet?.inserted.count ?? 0
     counts.updatedCount += commit.changeSet?.updated.count ?? 0

@@ -36,9 +36,13 @@ struct CommandError: Error, Hashable {
   }
 
   /// The same error with one more thing to know.
+  ///
+  /// It takes the place of “nothing was changed”, which the error may say already.
   func advising(_ advice: String) -> CommandError {
     var error = self
-    error.remedy = remedy.isEmpty ? advice : remedy + "; " + advice
+    let parts = remedy.isEmpty ? [] : remedy.split(separator: "; ").map(String.init)
+    error.remedy = (parts.filter { $0 != "nothing was changed" } + [advice])
+      .joined(separator: "; ")
     return error
   }
 }

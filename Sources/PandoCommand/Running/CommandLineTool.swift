@@ -22,6 +22,8 @@ struct CommandLineTool {
   func run(_ arguments: [String]) async -> ExitCode {
     // A reader that goes away is an error of `write`, so that stores are closed in order.
     signal(SIGPIPE, SIG_IGN)
+    // A limit on the size of files is an error of `write` too.
+    signal(SIGXFSZ, SIG_IGN)
     guard let word = arguments.first else {
       report(CommandError(.usage, "a command is missing", remedy: "see: pando --help"), "pando")
       return .usage

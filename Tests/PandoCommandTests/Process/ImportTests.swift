@@ -208,4 +208,71 @@ import Testing
       #expect(again.errors == "")
     }
   }
+
+  /// A node that holds a node, and so on, deeper than the store takes.
+  private static let deepNode =
+    (1...200).reversed().reduce("null") { inner, number in #"{"id":\#(number),"child":\#(inner)}"# }
+
+  @Test func `what the store refuses is named by its line, or skipped`() throws {
+    try withStore { store, _ throws in
+      let input = "{\"id\":\"a\"}\n\(ImportTests.deepNode)\n{\"id\":\"b\"}\n"
+      let arguments = [
+        "import", store, "-", "--lines", "--root", "N:id", "--map", "child=N:id",
+        "--collection", "list",
+      ]
+      let refused = try PandoProcess.run(arguments, input: input)
+      #expect(refused.status == 3)
+      #expect(
+        refused.errors.hasPrefix("pando import: standard input, line 2: "), "\(refused.errors)")
+      #expect(refused.errors.hasSuffix("; nothing was imported\n"))
+      #expect(try PandoProcess.output("ls", store) == "")
+      let skipped = try PandoProcess.run(arguments + ["--keep-going"], input: input)
+      #expect(skipped.status == 0)
+      #expect(
+        skipped.errors.hasPrefix("pando import: standard input, line 2: "), "\(skipped.errors)")
+      #expect(skipped.errors.hasSuffix("; skipped\n"))
+      #expect(try PandoProcess.output("collection", store, "list") == "N:a\nN:b\n")
+      #expect(try PandoProcess.output("ls", store, "--count") == "2\n")
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
+    }
+  }
+
+  @Test func `a full disk is an error and leaves the lines before`() throws {
+    try withStore { store, file throws in
+      let lines = (0..<30_000).map {
+        #"{"id":\#($0),"text":"\#(String(repeating: "x", count: 99))"}"#
+      }
+      try write(lines.joined(separator: "\n"), to: file)
+      // A limit on the size of files, in blocks of 1024 bytes: some transactions fit, not all.
+      let outcome = try PandoProcess.shell(
+        "ulimit -f 5000; pando import \(store) \(file) --lines --root N:id")
+      #expect(outcome.status == 4, "\(outcome)")
+      #expect(outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)")
+      let count = try PandoProcess.output("ls", store, "--count").dropLast()
+      #expect(["10000", "20000"].contains(count))
+      #expect(outcome.errors.hasSuffix("; make room on the disk; lines 1 to \(count) are kept\n"))
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
+      try PandoProcess.output("import", store, file, "--lines")
+      #expect(try PandoProcess.output("ls", store, "--count") == "30000\n")
+    }
+  }
+
+  @Test func `identifiers may be long and hold any character`() throws {
+    try withStore { store, _ throws in
+      let long = String(repeating: "k", count: 2000)
+      let input: TreeValue = [
+        ["id": .string(long)], ["id": "a\nb\u{1B}[31m"], ["id": "é"], ["id": "e\u{301}"],
+      ]
+      try PandoProcess.output("import", store, "-", "--root", "N:id", input: input.json())
+      let list = try TreeValue(json: PandoProcess.output("ls", store, "--json"))
+      #expect(
+        list == [
+          "N:a\nb\u{1B}[31m", "N:e\u{301}", .string("N:" + long), "N:é",
+        ])
+      #expect(try PandoProcess.output("ls", store).hasPrefix("N:a\\nb\\u{1b}[31m\n"))
+      #expect(
+        try PandoProcess.output("get", store, "N:" + long, "--compact")
+          == "{\"id\":\"\(long)\"}\n")
+    }
+  }
 }

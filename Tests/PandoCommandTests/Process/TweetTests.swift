@@ -12,8 +12,8 @@ import Testing
     let statuses: [TreeValue]
     let storedStatusCount: Int
     let storedUserCount: Int
-    /// How many statuses the most active user has at least; in the real answer nobody has two.
-    let statusesOfOneUser: Int
+    /// Whether somebody wrote several of the statuses; else one status is retweeted several times.
+    let hasAuthorOfSeveral: Bool
   }
 
   @Test func `the fixture comes back, changes everywhere, and stays clean`() throws {
@@ -26,7 +26,7 @@ import Testing
           path: path, mapping: TweetFixture.mapping,
           statuses: TweetFixture.document["statuses"]?.arrayValue ?? [],
           storedStatusCount: TweetFixture.storedStatusCount,
-          storedUserCount: TweetFixture.userCount, statusesOfOneUser: 2),
+          storedUserCount: TweetFixture.userCount, hasAuthorOfSeveral: true),
         in: directory)
     }
   }
@@ -50,7 +50,7 @@ import Testing
             "--map", "retweeted_status=Status:id_str",
           ],
           statuses: document["statuses"]?.arrayValue ?? [],
-          storedStatusCount: 115, storedUserCount: 115, statusesOfOneUser: 1),
+          storedStatusCount: 115, storedUserCount: 115, hasAuthorOfSeveral: false),
         in: directory)
     }
   }
@@ -69,28 +69,35 @@ import Testing
 
     try checkThatAllComesBack(source, store)
     try checkSharedStatuses(source, store)
-    let (user, statuses) = try mostActiveUser(source)
-    try #require(statuses.count >= source.statusesOfOneUser)
-    let parents = try PandoProcess.output("parents", store, user)
-    for status in statuses { #expect(parents.contains(status + "\n")) }
-
-    try PandoProcess.output("set", store, user, #"{"name":"Somebody else"}"#, "--merge")
-    for status in statuses {
-      let changed = try TreeValue(json: PandoProcess.output("get", store, status))
-      #expect(changed["user"]?["name"] == "Somebody else")
-      #expect(changed["user"]?["id_str"] == .string(String(user.dropFirst("User:".count))))
+    let user = try #require(sharedUser(source))
+    #expect((user.holderCount >= 2) == source.hasAuthorOfSeveral)
+    try checkParents(of: user, store)
+    try PandoProcess.output(
+      "set", store, user.identifier, #"{"name":"Somebody else"}"#, "--merge")
+    for place in user.places {
+      let changed = try self.user(at: place, store)
+      #expect(changed?["name"] == "Somebody else")
+      #expect("User:" + (changed?["id_str"]?.stringValue ?? "") == user.identifier)
     }
     try expectClean(store)
 
-    let deleted = try PandoProcess.output("delete", store, user)
-    #expect(deleted.hasPrefix("deleted\t\(user)\n"))
-    for status in statuses {
-      #expect(deleted.contains("updated\t\(status)\n"))
-      let changed = try TreeValue(json: PandoProcess.output("get", store, status))
-      #expect(changed["user"] == .null)
+    let deleted = try PandoProcess.output("delete", store, user.identifier)
+    #expect(deleted.hasPrefix("deleted\t\(user.identifier)\n"))
+    for place in user.places {
+      #expect(deleted.contains("updated\t\(place.holder)\n"))
+      #expect(try self.user(at: place, store) == .null)
     }
-    try PandoProcess.failure(1, "get", store, user)
+    try PandoProcess.failure(1, "get", store, user.identifier)
     try expectClean(store)
+  }
+
+  private func checkParents(of user: SharedUser, _ store: String) throws {
+    let parents = try PandoProcess.output("parents", store, user.identifier)
+    #expect(Set(parents.split(separator: "\n").map(String.init)) == Set(user.places.map(\.holder)))
+    let all = try PandoProcess.output("parents", store, user.identifier, "--all")
+    #expect(
+      Set(all.split(separator: "\n").map(String.init))
+        == Set(user.places.flatMap { [$0.holder, $0.root] }))
   }
 
   private func checkThatAllComesBack(_ source: Source, _ store: String) throws {
@@ -115,17 +122,44 @@ import Testing
     #expect(Set(lines.map(String.init)) == expected)
   }
 
-  /// The user with the most statuses at the top, and their identifiers.
-  private func mostActiveUser(_ source: Source) throws -> (String, [String]) {
-    var statuses: [String: [String]] = [:]
-    for status in source.statuses {
-      let user = status["user"]?["id_str"]?.stringValue ?? ""
-      statuses["User:" + user, default: []].append(
-        "Status:" + (status["id_str"]?.stringValue ?? ""))
+  /// A user that several trees hold, and where.
+  private struct SharedUser {
+    struct Place {
+      /// The status at the top of the tree.
+      let root: String
+      /// The status that holds the user: the root, or the one that it retweets.
+      let holder: String
     }
-    let (user, theirs) = try #require(
-      statuses.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) })
-    return (user, theirs)
+
+    let identifier: String
+    var places: [Place] = []
+
+    var holderCount: Int { Set(places.map(\.holder)).count }
+  }
+
+  /// The user with the most statuses, and of those the one in the most trees.
+  private func sharedUser(_ source: Source) -> SharedUser? {
+    var users: [String: SharedUser] = [:]
+    for top in source.statuses {
+      for status in [top, top["retweeted_status"]].compactMap(\.self) {
+        guard let root = top["id_str"]?.stringValue, let holder = status["id_str"]?.stringValue,
+          let user = status["user"]?["id_str"]?.stringValue
+        else { continue }
+        let identifier = "User:" + user
+        users[identifier, default: SharedUser(identifier: identifier)].places.append(
+          .init(root: "Status:" + root, holder: "Status:" + holder))
+      }
+    }
+    return users.values.filter { $0.places.count >= 2 }.max {
+      ($0.holderCount, $0.places.count, $0.identifier)
+        < ($1.holderCount, $1.places.count, $1.identifier)
+    }
+  }
+
+  /// The user as the tree at a place shows it.
+  private func user(at place: SharedUser.Place, _ store: String) throws -> TreeValue? {
+    let tree = try TreeValue(json: PandoProcess.output("get", store, place.root))
+    return place.root == place.holder ? tree["user"] : tree["retweeted_status"]?["user"]
   }
 
   private func expectClean(_ store: String) throws {
