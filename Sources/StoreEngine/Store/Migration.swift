@@ -7,7 +7,7 @@ public import ModelCore
 public struct Migration: Sendable {
   /// The type whose records are changed.
   public let typeName: String
-  /// The schema version that the records have afterwards; the store remembers it. At least 1.
+  /// The schema version that the records have afterwards, at least 1; the store remembers it.
   public let version: Int
   let transform: @Sendable (inout TreeNode) throws -> Void
 

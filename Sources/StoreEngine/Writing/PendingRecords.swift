@@ -36,8 +36,8 @@ struct PendingRecords {
 
   /// The records that count: of two for one node and type the later one.
   ///
-  /// - Parameter report: Called for records that are dropped though their content differs from that
-  ///   of the one that counts.
+  /// - Parameter report: Called when a record replaces one whose content differs.
+  /// - Returns: The records that are to be stored, in traversal order.
   func effective(_ report: (Record) throws -> Void) rethrows -> [Record] {
     guard hasRepeatedNodes else { return records }
     var last: [RecordReference: Int] = [:]
