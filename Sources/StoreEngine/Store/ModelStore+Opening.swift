@@ -42,7 +42,7 @@ extension ModelStore {
     try refuseProblems(checkPages(path: path, .newest, nil), path: path)
   }
 
-  private static func refuseProblems(_ report: VerificationReport, path: String) throws {
+  static func refuseProblems(_ report: VerificationReport, path: String) throws {
     guard let problem = report.problems.first else { return }
     throw StoreError(
       .damaged, path,
