@@ -17,8 +17,8 @@ extension ModelStore {
   ///   thread while the caller waits.
   /// - Returns: How much was loaded.
   /// - Throws: ``StoreError`` `invalidDump` with the number of the line, or `JSONError`; then nothing
-  ///   was loaded. What `nextLine` throws. `LMDBError` `mapFull` when the map had to grow meanwhile:
-  ///   it is larger now, so load again from the first line.
+  ///   was loaded. What `nextLine` throws. ``StoreError`` `engine` when the map had to grow
+  ///   meanwhile or a write in the same flush failed: load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are taken one at a time.
   @discardableResult
   public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
@@ -27,8 +27,8 @@ extension ModelStore {
       guard attempts.add(1, ordering: .relaxed).oldValue == 0 else {
         throw StoreError(
           .engine, path,
-          "the memory map had to grow while the dump was loaded, nothing was loaded; it is larger "
-            + "now, load again from the first line")
+          "the load had to begin again, because the memory map grew or a write beside it failed; "
+            + "nothing was loaded, load again from the first line")
       }
       var load = StoreLoad(transaction.work)
       return try load.run(nextLine)

@@ -1,6 +1,6 @@
 public import ModelCore
 
-/// Ordered collections, each under a cache key; docs/design.md, "Collections".
+/// Ordered collections, each under a cache key; docs/design.md, "The store on disk".
 ///
 /// An element with an identifier is a node like any other, stored with its tree and listed by
 /// reference; an element without one is stored in the list. Positions count from 0.
