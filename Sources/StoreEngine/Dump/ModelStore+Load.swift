@@ -16,8 +16,8 @@ extension ModelStore {
   /// - Parameter nextLine: Returns one line after another, then `nil`. It is called on the writer
   ///   thread while the caller waits.
   /// - Returns: How much was loaded.
-  /// - Throws: ``StoreError`` `invalidDump` with the number of the line, or `JSONError`; then nothing
-  ///   was loaded. What `nextLine` throws. `LMDBError` `mapFull` when the map had to grow meanwhile:
+  /// - Throws: ``StoreError`` `invalidDump` with the number of the line; then nothing was loaded.
+  ///   What `nextLine` throws. `LMDBError` `mapFull` when the map had to grow meanwhile:
   ///   it is larger now, so load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are taken one at a time.
   @discardableResult
