@@ -46,6 +46,8 @@ extension StoreCheckRun {
       }
     } catch let error as CountedListError {
       return try note(cacheKey, "\(error)")
+    } catch let error as ModelError {
+      return try note(cacheKey, "an element can't be read: \(error)")
     }
     for (child, count) in occurrences {
       guard let row = try reader.nodeRow(child) else {

@@ -126,15 +126,21 @@ extension StoreCheckRun {
   /// Numbers are given once, and the counts are those of the records.
   mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var seen: Set<UInt32> = []
-    try reader.forEachType { name, row in
-      if !seen.insert(row.number).inserted || UInt64(row.number) >= state.nextType {
-        try note("type \(name)", "its number \(row.number) is taken or has not been given out")
+    try reader.snapshot.scan(reader.tables.types) { key, value in
+      try noting { run in
+        let name = try StoreReader.text(key, "a type name")
+        let row = try TypeRow(value, name: name)
+        if !seen.insert(row.number).inserted || UInt64(row.number) >= state.nextType {
+          try run.note(
+            "type \(name)", "its number \(row.number) is taken or has not been given out")
+        }
+        let found = run.recordCounts[row.number] ?? 0
+        let count = reader.pending?.recordCount(ofTypeNamed: name) ?? row.recordCount
+        if count != found {
+          try run.note("type \(name)", "it counts \(count) records, there are \(found)")
+        }
       }
-      let found = recordCounts[row.number] ?? 0
-      let count = reader.pending?.recordCount(ofTypeNamed: name) ?? row.recordCount
-      if count != found {
-        try note("type \(name)", "it counts \(count) records, there are \(found)")
-      }
+      return true
     }
     for number in recordCounts.keys.sorted() where !seen.contains(number) {
       try note("type number \(number)", "there are records of it but no such type")

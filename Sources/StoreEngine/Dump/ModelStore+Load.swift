@@ -16,9 +16,9 @@ extension ModelStore {
   /// - Parameter nextLine: Returns one line after another, then `nil`. It is called on the writer
   ///   thread while the caller waits.
   /// - Returns: How much was loaded.
-  /// - Throws: ``StoreError`` `invalidDump` with the number of the line, or `JSONError`; then nothing
-  ///   was loaded. What `nextLine` throws. ``StoreError`` `engine` when the map had to grow
-  ///   meanwhile or a write in the same flush failed: load again from the first line.
+  /// - Throws: ``StoreError`` `invalidDump` with the number of the line; then nothing was loaded.
+  ///   What `nextLine` throws. ``StoreError`` `engine` when the map had to grow meanwhile or a write
+  ///   in the same flush failed: load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are taken one at a time.
   @discardableResult
   public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {

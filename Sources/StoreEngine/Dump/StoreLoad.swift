@@ -20,7 +20,15 @@ struct StoreLoad {
       number += 1
       if text.isEmpty { continue }
       guard !isComplete else { throw DumpLine.invalid(number, "it comes after the last line") }
-      try take(DumpLine(text, number: number), number)
+      do {
+        try take(DumpLine(text, number: number), number)
+      } catch let error as JSONError {
+        throw DumpLine.invalid(number, "column \(error.column): \(error.reason)")
+      } catch let error as ModelError {
+        throw DumpLine.invalid(number, "\(error)")
+      } catch let error as StoreError where error.code == .noSuchNode {
+        throw DumpLine.invalid(number, "\(error)")
+      }
     }
     guard isComplete, let commitNumber else {
       throw DumpLine.invalid(number, "the dump ends here, before its last line")
@@ -36,10 +44,11 @@ struct StoreLoad {
       return try reader.snapshot.count(of: tables.nodes) == 0
         && reader.snapshot.count(of: tables.collections) == 0
     }
-    guard isEmpty else {
+    // One whose content was removed still has its commit numbers and its change log.
+    guard isEmpty, context.state.counters.commitNumber == 0 else {
       throw StoreError(
         .invalidDump, context.core.path,
-        "the store is not empty; a dump is loaded into a new store")
+        "the store is not new; a dump is loaded into a store without any commit")
     }
   }
 
@@ -66,6 +75,7 @@ struct StoreLoad {
       try context.loadNode(identifier, isAskedFor: isAskedFor, records, line: number)
       report.nodeCount += 1
     case .collection(let cacheKey, let elements, let continues):
+      try requirePromisedNodes()  // the lines of the nodes come first
       let exists = try context.reading { try $0.collection(cacheKey) } != nil
       guard exists == continues else {
         throw DumpLine.invalid(

@@ -23,7 +23,11 @@ extension ModelSnapshot {
   /// - Complexity: O(log *c*) for *c* collections.
   public func collectionCount(_ cacheKey: String) throws -> Int? {
     guard let list = try reader.list(cacheKey) else { return nil }
-    return try list.count(in: reader.snapshot)
+    do {
+      return try list.count(in: reader.snapshot)
+    } catch let error as CountedListError {
+      throw StoreError(error, cacheKey)
+    }
   }
 
   /// Returns elements of a collection, in order.
@@ -91,22 +95,33 @@ extension StoreReader {
     of cacheKey: String, in range: Range<Int>?, _ read: (CollectionElement) throws -> Element
   ) throws -> [Element]? {
     guard let list = try list(cacheKey) else { return nil }
-    let count = try list.count(in: snapshot)
-    let range = range ?? 0..<count
-    guard range.lowerBound >= 0, range.upperBound <= count else {
-      throw StoreError.outOfRange("\(range)", of: cacheKey, count: count)
+    do {
+      let count = try list.count(in: snapshot)
+      let range = range ?? 0..<count
+      guard range.lowerBound >= 0, range.upperBound <= count else {
+        throw StoreError.outOfRange("\(range)", of: cacheKey, count: count)
+      }
+      var elements: [Element] = []
+      elements.reserveCapacity(range.count)
+      try list.forEach(in: range, of: snapshot) { _, bytes in
+        elements.append(try read(CollectionElement(bytes, of: cacheKey)))
+        return true
+      }
+      return elements
+    } catch let error as CountedListError {
+      throw StoreError(error, cacheKey)
     }
-    var elements: [Element] = []
-    elements.reserveCapacity(range.count)
-    try list.forEach(in: range, of: snapshot) { _, bytes in
-      elements.append(try read(CollectionElement(bytes, of: cacheKey)))
-      return true
-    }
-    return elements
   }
 }
 
 extension StoreError {
+  init(_ error: CountedListError, _ subject: String) {
+    switch error {
+    case .damaged: self = .damaged(subject, error.description)
+    case .elementTooLarge: self.init(.invalidModel, subject, error.description)
+    }
+  }
+
   static func outOfRange(_ position: String, of cacheKey: String, count: Int) -> StoreError {
     StoreError(
       .indexOutOfRange, cacheKey,

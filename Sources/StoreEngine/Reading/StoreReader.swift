@@ -26,7 +26,10 @@ extension StoreReader {
   /// False inside a write transaction, whose rows may yet be undone.
   var isCommitted: Bool { pending == nil }
 
+  /// The counters; in a transaction as it has made them so far.
   func state(path: String) throws -> StoreState? {
+    // The row is written once per flush, after all its writes.
+    if let pending { return pending.state.counters }
     let key = StoreState.key
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
       return nil

@@ -49,19 +49,47 @@ extension ModelStore {
       "\(problem) (\(report.problems.count) problems in all); restore a copy or load a dump")
   }
 
-  /// Refuses an LMDB file in which somebody else keeps tables, before ours are made in it.
+  /// Refuses a file that is no Pando store of this format, before anything is written to it.
   private static func refuseForeignFile(_ environment: Environment, path: String) throws {
-    let unnamed = try environment.rawTable(nil, create: false)
-    var names: [String] = []
-    try environment.read { snapshot in
-      try snapshot.scan(unnamed) { key, _ in
-        names.append(try StoreReader.text(key, "the name of a table"))
-        return true
+    let foreign = StoreError(
+      .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
+    do {
+      let unnamed = try environment.rawTable(nil, create: false)
+      var names: Set<[UInt8]> = []
+      try environment.read { snapshot in
+        try snapshot.scan(unnamed) { key, _ in
+          names.insert(Array(copying: key))
+          return true
+        }
       }
+      if names.isEmpty {
+        guard environment.configuration.isReadOnly else { return }
+        throw StoreError(.notAStore, path, "is an empty LMDB file and no Pando store")
+      }
+      if try hasState(environment, names, path: path) { return }
+      // A process that ended while it made a store leaves some of its tables, all empty.
+      for name in names {
+        let name = String(decoding: name, as: UTF8.self)
+        guard StoreTables.names.contains(name) else { throw foreign }
+        let table = try environment.rawTable(name, create: false)
+        guard try environment.read({ try $0.count(of: table) }) == 0 else { throw foreign }
+      }
+    } catch let error as LMDBError where error.code == .incompatibleTable {
+      throw foreign
     }
-    if !names.isEmpty, !names.contains("meta") {
-      throw StoreError(
-        .notAStore, path, "is an LMDB file with tables of its own and no Pando store")
+  }
+
+  /// Whether there is a state row; one of another format throws.
+  private static func hasState(
+    _ environment: Environment, _ names: Set<[UInt8]>, path: String
+  ) throws -> Bool {
+    guard names.contains(Array("meta".utf8)) else { return false }
+    let meta = try environment.rawTable("meta", create: false)
+    let key = StoreState.key
+    return try environment.read { snapshot in
+      guard let bytes = try snapshot.bytes(forKey: key.span, in: meta) else { return false }
+      _ = try StoreState(bytes, path: path)
+      return true
     }
   }
 
@@ -71,12 +99,6 @@ extension ModelStore {
     if state != nil { return }
     guard !core.configuration.isReadOnly else {
       throw StoreError(.notAStore, core.path, "has no state row: it is no Pando store")
-    }
-    let isEmpty = try core.environment.read { snapshot in
-      try snapshot.count(of: core.tables.meta) == 0 && snapshot.count(of: core.tables.nodes) == 0
-    }
-    guard isEmpty else {
-      throw StoreError(.notAStore, core.path, "has tables but no state row: it is no Pando store")
     }
     let key = StoreState.key
     try core.environment.write { transaction in

@@ -33,7 +33,7 @@ public struct ModelTransaction: ~Copyable {
   ///   disk refuses.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
-    try work.set(model)
+    try work.whole { try work.set(model) }
   }
 
   /// Stores an untyped tree by the same rules.
@@ -42,7 +42,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
-    try work.set(tree)
+    try work.whole { try work.set(tree) }
   }
 
   /// Lets the fields of a model flow into what is stored; fields it does not have stay.
@@ -54,7 +54,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As ``set(_:)-4p8yx``; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
-    try work.merge(model)
+    try work.whole { try work.merge(model) }
   }
 
   /// Lets the fields of an untyped tree flow into what is stored.
@@ -63,7 +63,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge(_ tree: TreeNode) throws {
-    try work.merge(tree)
+    try work.whole { try work.merge(tree) }
   }
 
   /// Deletes a node, whatever types it has records of.
@@ -77,7 +77,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
-    try work.delete(identifier)
+    try work.whole { try work.delete(identifier) }
   }
 
   /// Removes nodes that nobody holds, nobody asked for, and no collection lists.
@@ -89,7 +89,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(*n*) for *n* nodes.
   @discardableResult
   public mutating func prune() throws -> Int {
-    try work.prune()
+    try work.whole { try work.prune() }
   }
 
   /// Removes all nodes and collections; properties and the change log stay.
@@ -97,7 +97,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: `LMDBError` when the disk refuses.
   /// - Complexity: O(*n*) for *n* nodes: each is named in the change set.
   public mutating func removeAll() throws {
-    try work.removeAll()
+    try work.whole { try work.removeAll() }
   }
 
   /// Keeps a small named value beside the models.

@@ -53,8 +53,9 @@ extension WriteContext {
   func setCollection(
     _ cacheKey: String, to elements: @autoclosure () throws -> [CollectionElement]
   ) throws {
-    let (list, isNew) = try openList(cacheKey)
+    _ = try CollectionKey(cacheKey)
     let elements = try elements()
+    let (list, isNew) = try openList(cacheKey)
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     if old == elements, !isNew { return }
     try countOccurrences(of: old, in: list, by: -1)
@@ -68,18 +69,27 @@ extension WriteContext {
     _ elements: @autoclosure () throws -> [CollectionElement], at index: Int?,
     inCollection cacheKey: String
   ) throws {
-    let list: CountedList
-    if index == nil {
-      list = try openList(cacheKey).list
-    } else {
-      list = try existingList(cacheKey)
-    }
+    guard let index else { return try append(elements(), toCollection: cacheKey) }
+    let list = try existingList(cacheKey)
     let count = try count(of: list)
-    let index = index ?? count
     guard (0...count).contains(index) else {
       throw StoreError.outOfRange("\(index)", of: cacheKey, count: count)
     }
+    try insert(elements(), at: index, in: list, cacheKey)
+  }
+
+  private func append(
+    _ elements: @autoclosure () throws -> [CollectionElement], toCollection cacheKey: String
+  ) throws {
+    _ = try CollectionKey(cacheKey)
     let elements = try elements()
+    let list = try openList(cacheKey).list
+    try insert(elements, at: count(of: list), in: list, cacheKey)
+  }
+
+  private func insert(
+    _ elements: [CollectionElement], at index: Int, in list: CountedList, _ cacheKey: String
+  ) throws {
     try insertRows(elements, at: index, in: list)
     state.changes.change(
       collection: cacheKey, elements.indices.map { .insert(index: index + $0) })

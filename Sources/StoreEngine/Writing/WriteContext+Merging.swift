@@ -154,7 +154,10 @@ extension WriteContext {
           if next.node == target.node { throw cycle(target, reader) }
           continue  // a node of the same tree, whose record comes later
         }
-        if key == target { throw cycle(target, reader) }
+        // A reference without a record of its type shows the newest one, which the target will be.
+        if key == target || key.node == target.node && key.type != next.type {
+          throw cycle(target, reader)
+        }
         guard seen.insert(key).inserted, let body = try reader.body(of: key) else { continue }
         frontier += try RecordBody.edges(in: body).map(\.child)
       }

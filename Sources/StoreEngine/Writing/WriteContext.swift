@@ -19,6 +19,10 @@ import ModelCore
     var recordDifferences: [Int] = []
     /// Whether this write has put or deleted a row.
     var isDirty = false
+    /// Whether the operation under way has changed rows that others speak of.
+    var isHalfDone = false
+    /// What an operation threw that had changed rows: the write can't be kept.
+    var failure: (any Error)?
   }
 
   /// Valid while the closure that the environment runs for this flush has not returned; replaced
@@ -63,19 +67,24 @@ import ModelCore
     try body(reader)
   }
 
-  func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
+  private func noteChange() {
     state.isDirty = true
+    state.isHalfDone = true
+  }
+
+  func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
+    noteChange()
     try unsafe transaction.pointee.put(value, forKey: key, in: table)
   }
 
   @discardableResult
   func deleteRow(_ key: Span<UInt8>, in table: RawTable) throws -> Bool {
-    state.isDirty = true
+    noteChange()
     return try unsafe transaction.pointee.delete(key: key, in: table)
   }
 
   func removeAllRows(in table: RawTable) throws {
-    state.isDirty = true
+    noteChange()
     try unsafe transaction.pointee.removeAll(in: table)
   }
 
@@ -83,8 +92,23 @@ import ModelCore
   func withTransaction<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) rethrows -> Result {
-    state.isDirty = true
+    noteChange()
     return try unsafe body(&transaction.pointee)
+  }
+
+  /// Runs one operation of a write.
+  ///
+  /// One that throws after it has changed rows has left them half done. A closure may catch the error
+  /// and go on, but then the write as a whole fails with it.
+  func whole<Result>(_ body: () throws -> Result) throws -> Result {
+    state.isHalfDone = false
+    do {
+      return try body()
+    } catch {
+      let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
+      if state.isHalfDone, state.failure == nil { state.failure = error }
+      throw error
+    }
   }
 
   /// Runs a closure in a nested transaction: if it throws, its rows and its changes are undone.
@@ -96,7 +120,9 @@ import ModelCore
       return try unsafe outer.pointee.nested { inner in
         try unsafe withUnsafeMutablePointer(to: &inner) { inner in
           unsafe transaction = inner
-          return try body()
+          let result = try body()
+          if let failure = state.failure { throw failure }
+          return result
         }
       }
     } catch {
@@ -147,7 +173,10 @@ extension WriteContext {
     state.types[ByteString(name)] = row
     let key = Array(name.utf8)
     let bytes = row.bytes
+    // A type without records is whole.
+    let wasHalfDone = state.isHalfDone
     try put(bytes.span, forKey: key.span, in: tables.types)
+    state.isHalfDone = wasHalfDone
     return row.number
   }
 
@@ -180,12 +209,14 @@ extension WriteContext {
   func beginWrite() {
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
     state.isDirty = false
+    state.failure = nil
   }
 
   /// Ends a write: numbers it and logs its change set.
   ///
   /// - Returns: `nil` if the write changed nothing that anybody can see.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
+    if let failure = state.failure { throw failure }
     guard let changes = state.changes.summary else { return nil }
     let number = nextCommitNumber
     let changeSet = ChangeSet(
