@@ -49,6 +49,10 @@ extension WriteContext {
       throw StoreError(
         .invalidModel, String(describing: type), "merge(_:) returned another modelIdentifier")
     }
+    // Children that only the merge has made are stored like given ones.
+    for child in collector.pending.effective({ _ in }) where child.isNewNode {
+      _ = try store(child, body: collector.pending.body(of: child), mayCloseCycle: false)
+    }
     return Array(collector.pending.body(of: record))
   }
 

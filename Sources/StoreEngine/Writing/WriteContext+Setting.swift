@@ -69,7 +69,7 @@ extension WriteContext {
   /// Stores a record of a node that may have others.
   ///
   /// - Returns: Whether it has changed and there are others, which have to follow.
-  private func store(
+  func store(
     _ record: PendingRecords.Record, body: ArraySlice<UInt8>, mayCloseCycle: Bool
   ) throws -> Bool {
     let key = RecordKey(record.reference)
