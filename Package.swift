@@ -54,6 +54,9 @@ let package = Package(
     .executableTarget(
       name: "LMDBTestProcess", dependencies: ["LMDB", "CFaults"], path: "Tests/LMDBTestProcess",
       swiftSettings: languageSettings),
+    .executableTarget(
+      name: "StoreTestProcess", dependencies: ["StoreEngine", "LMDB", "ModelCore", "CFaults"],
+      path: "Tests/StoreTestProcess", swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
       dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations", "LMDBReadAll"],
@@ -63,7 +66,7 @@ let package = Package(
       swiftSettings: languageSettings),
     .testTarget(
       name: "StoreEngineTests",
-      dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations"],
+      dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations", "StoreTestProcess"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),

@@ -1,0 +1,58 @@
+import ModelCore
+import StoreEngine
+import TestSupport
+import Testing
+
+/// Several processes on one store, and a disk that fails.
+@Suite struct ProcessTests {
+  @Test(arguments: ["disk-full", "failed-flush"])
+  func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
+    try withTemporaryDirectory { path in
+      let process = try StoreProcess(scenario, path)
+      while process.nextLine() != nil {}
+      #expect(process.wait() == 0)
+    }
+  }
+
+  @Test func `one process writes and three that only read see whole versions`() throws {
+    try withTemporaryDirectory { path in
+      // The store has to be there before anybody can only read it.
+      try ModelStore(path: path, configuration: .forTests).close()
+      let readers = try (0..<3).map { _ in try StoreProcess("read-versions", path) }
+      for reader in readers { #expect(reader.nextLine() == "ready") }
+      let writer = try StoreProcess("write-versions", path)
+      #expect(writer.wait() == 0)
+      for reader in readers {
+        let seen = reader.nextLine().flatMap { Int($0) } ?? 0
+        #expect(seen > 0)
+        #expect(reader.wait() == 0)
+      }
+      #expect(try ModelStore.verify(path: path).problems == [])
+    }
+  }
+
+  @Test func `two processes write one store and see each other's changes`() throws {
+    try withTemporaryDirectory { path in
+      let store = try ModelStore(path: path, configuration: .forTests)
+      defer { store.close() }
+      let other = try StoreProcess("write-versions", path)
+      var own: [UInt64] = []
+      for id in 0..<50 {
+        let commit = try store.commit {
+          try $0.set(TreeNode("own:\(id)", type: "Own", fields: ["n": .integer(Int64(id))]))
+        }
+        own.append(try #require(commit.changeSet?.commitNumber))
+      }
+      #expect(other.wait() == 0)
+      let changes = try store.read { try $0.changes(since: 0) }
+      #expect(changes.map(\.commitNumber) == Array(1...200))
+      #expect(Set(changes.compactMap(\.author)).count == 2)
+      #expect(own == own.sorted())
+      #expect(
+        changes.filter { own.contains($0.commitNumber) }.allSatisfy { $0.inserted.count == 1 })
+      #expect(try store.read { try $0.collectionCount("versions") } == 150)
+      #expect(try store.read { try $0.count(ofType: "Own") } == 50)
+      #expect(try store.verify().problems == [])
+    }
+  }
+}
