@@ -6,7 +6,7 @@ import ModelCore
 /// A record may refer to a node whose line comes later: such a node gets its number when it is first
 /// named, and at the end none may be missing.
 struct StoreLoad {
-  private let context: WriteContext
+  let context: WriteContext
   private var report = LoadReport()
   private var commitNumber: UInt64?
   private var isComplete = false
@@ -34,6 +34,7 @@ struct StoreLoad {
       throw DumpLine.invalid(number, "the dump ends here, before its last line")
     }
     try requirePromisedNodes()
+    try refuseCycles()
     context.finishLoad(commitNumber: commitNumber)
     return report
   }
