@@ -46,7 +46,9 @@ import Testing
     expectFailure(.damaged, text) {
       try store.read { try $0.forEachModel(of: Person.self) { _ in true } }
     }
-    expectFailure(.damaged, text) { try store.write { try $0.set(Person(id: 1, name: "New")) } }
+    #if !InternalChecks  // which would end the process at the next write
+      expectFailure(.damaged, text) { try store.write { try $0.set(Person(id: 1, name: "New")) } }
+    #endif
     #expect(try store.verify().problems.map(\.description).contains { $0.hasPrefix(text) })
     try expectOthers(in: store)
   }
@@ -118,9 +120,11 @@ import Testing
     expectFailure(.damaged, "people: list 1, root is damaged: wrong checksum") {
       _ = try store.read { try $0.collectionCount("people") }
     }
-    expectFailure(.damaged, "wrong checksum") {
-      try store.write { try $0.append([Person(id: 3, name: "C")], toCollection: "people") }
-    }
+    #if !InternalChecks
+      expectFailure(.damaged, "wrong checksum") {
+        try store.write { try $0.append([Person(id: 3, name: "C")], toCollection: "people") }
+      }
+    #endif
     #expect(try store.read { try $0.model("Person:1", as: Person.self) }?.name == "Ada")
   }
 }

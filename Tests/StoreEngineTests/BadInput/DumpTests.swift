@@ -127,6 +127,23 @@ import Testing
     try expectRefused(changed("\"node\":\"Person:3\"", "\"node\":\"\""), "line ")
   }
 
+  @Test func `nodes that contain each other are refused`() throws {
+    // Was: loaded, because each line alone is sound.
+    let store = try ModelStore.temporary(configuration: .forTests)
+    try store.write { transaction in
+      for (child, parent) in [("a", "b"), ("b", "c")] {
+        let child = TreeValue.node(TreeNode(child, type: "Box", fields: ["n": 1]))
+        try transaction.merge(TreeNode(parent, type: "Box", fields: ["child": child]))
+      }
+    }
+    let lines = try dump(store)
+    try expectRefused(
+      lines.map { line in
+        guard line.contains("\"node\":\"a\"") else { return line }
+        return line.replacing("\"n\":1", with: "\"n\":{\"$reference\":[\"c\",\"Box\"]}")
+      }, "would contain itself")
+  }
+
   @Test func `a store that is not new takes no dump`() throws {
     let lines = try dump(makeStore())
     let used = try makeStore()
