@@ -49,7 +49,16 @@ extension WriteContext {
       throw StoreError(
         .invalidModel, String(describing: type), "merge(_:) returned another modelIdentifier")
     }
+    try storeNewNodes(of: collector.pending)
     return Array(collector.pending.body(of: record))
+  }
+
+  /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
+  private func storeNewNodes(of pending: PendingRecords) throws {
+    for record in pending.effective({ _ in }) where record.isNewNode {
+      guard try reading({ try $0.nodeRow(record.reference.node) }) == nil else { continue }
+      try storeNew(record, body: pending.body(of: record), isAskedFor: false)
+    }
   }
 
   /// The model of a record, if its Swift type is known in this process.
