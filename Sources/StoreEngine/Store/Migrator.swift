@@ -22,7 +22,8 @@ struct Migrator {
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
         let context = try unsafe WriteContext(transaction, core: core)
         context.beginWrite()
-        for migration in migrations { try run(migration, context) }
+        // Asked again: another process may have run them while this one waited for its turn.
+        for migration in try context.reading({ try due(in: $0) }) { try run(migration, context) }
         _ = try context.endWrite(context: nil)
         try context.endFlush()
       }
