@@ -15,6 +15,25 @@ extension ModelStore {
   public func verify(
     progress: ((VerificationProgress) -> Void)? = nil
   ) throws -> VerificationReport {
+    for _ in 1..<Self.verificationAttemptMaximum {
+      do {
+        return try verifyNewest(progress)
+      } catch let error as PageWalkError where error.code == .changedMeanwhile {
+        continue
+      }
+    }
+    return try verifyNewest(progress)
+  }
+
+  /// How often a version is tried whose meta page two commits overwrite before it has been read.
+  ///
+  /// The snapshot keeps its pages but not its meta page, and that is read at once: once is seldom
+  /// needed, twice hardly ever.
+  private static let verificationAttemptMaximum = 64
+
+  private func verifyNewest(
+    _ progress: ((VerificationProgress) -> Void)?
+  ) throws -> VerificationReport {
     try core.read { reader in
       let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
       var report = try Self.checkPages(path: path, version, progress)

@@ -41,9 +41,12 @@ extension StoreCheckRun {
           return try run.note("identifiers", "a row is malformed")
         }
         let row = try reader.requiredNodeRow(node)
-        let expected = IdentifierKey(row.identifier).bytes
-        if !key.hasSameBytes(as: expected.span) {
+        let expected = IdentifierKey(row.identifier)
+        let bytes = expected.bytes
+        if !key.hasSameBytes(as: bytes.span) {
           try run.note(row.identifier, "another identifier row leads to it too")
+        } else if !expected.isLong, value.count != 8 {
+          try run.note(row.identifier, "its identifier row has \(value.count) bytes instead of 8")
         }
       }
       return true
@@ -155,7 +158,10 @@ extension StoreCheckRun {
         guard let number = ByteFields.bigEndian(key, at: 0), number == expected else {
           return try run.note("change log", "commit \(expected) is missing")
         }
-        _ = try ChangeLog.decode(value, commitNumber: number)
+        let logged = try ChangeLog.decode(value, commitNumber: number).commitNumber
+        if logged != number {
+          try run.note("change log", "commit \(number) holds the changes of commit \(logged)")
+        }
       }
       expected += 1
       return true
