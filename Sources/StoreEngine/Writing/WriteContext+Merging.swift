@@ -153,7 +153,7 @@ extension WriteContext {
   /// Refuses a record whose new edges lead back to it.
   ///
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
-  /// - Complexity: O(*d* log *n*) for *d* descendants of the edges that are new.
+  /// - Complexity: O(*d* log *n*) for *d* descendants.
   func refuseCycle(_ target: RecordKey, edges: [RecordEdge]) throws {
     try reading { reader in
       var seen: Set<RecordKey> = []

@@ -33,7 +33,7 @@ extension WriteContext {
       let isRoot = roots.contains(record.reference.node)
       let body = pending.body(of: record)
       if record.isNewNode, !pending.hasRepeatedNodes {
-        if mayCloseCycle { try refuseCycle(RecordKey(record.reference), edges: record.edges) }
+        // It closes no cycle: only what comes later in the tree can name it, and is looked at then.
         try storeNew(record, body: body, isAskedFor: isRoot)
       } else {
         if try store(record, body: body, mayCloseCycle: mayCloseCycle) {
