@@ -5,7 +5,7 @@ extension ModelStore {
   ///
   /// First every page of the file, read without the memory map; then, if the pages are sound, that
   /// every record decodes and its checksum holds, that records and dependency index agree in both
-  /// directions, and that collections, counts and change log are whole.
+  /// directions, that no node contains itself, and that collections, counts and change log are whole.
   ///
   /// - Parameter progress: Told how far the check has come, about once for each thousand pages and
   ///   each ten thousand rows.

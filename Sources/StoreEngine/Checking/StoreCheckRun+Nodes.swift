@@ -115,6 +115,12 @@ extension StoreCheckRun {
     }
   }
 
+  /// No node contains itself; asked of records that are sound.
+  mutating func checkCycles(_ reader: borrowing StoreReader) throws {
+    guard report.isClean, let record = try reader.recordInCycle() else { return }
+    try note(reader.identifier(of: record.node), "it contains itself")
+  }
+
   /// The dependency index has no row beyond the edges that were found.
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)

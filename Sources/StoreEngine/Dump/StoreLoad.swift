@@ -34,6 +34,7 @@ struct StoreLoad {
       throw DumpLine.invalid(number, "the dump ends here, before its last line")
     }
     try requirePromisedNodes()
+    try refuseCycles()
     context.finishLoad(commitNumber: commitNumber)
     return report
   }
@@ -91,6 +92,15 @@ struct StoreLoad {
             + "\(report.nodeCount) and \(report.collectionCount) came")
       }
       isComplete = true
+    }
+  }
+
+  private func refuseCycles() throws {
+    try context.reading { reader in
+      guard let record = try reader.recordInCycle() else { return }
+      throw StoreError(
+        .invalidDump, try reader.identifier(of: record.node),
+        "contains itself; a tree of models has no cycles; nothing was loaded")
     }
   }
 
