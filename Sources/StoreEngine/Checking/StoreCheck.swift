@@ -2,7 +2,8 @@ import LMDB
 import ModelCore
 
 /// Checks that the rows of a store fit together: every record decodes, every checksum holds, records
-/// and dependency index agree in both directions, collections are whole, counts are right.
+/// and dependency index agree in both directions, no node contains itself, collections are whole,
+/// counts are right.
 ///
 /// Reads one snapshot through the map; walk the pages first where the file may be damaged.
 struct StoreCheck {

@@ -41,9 +41,12 @@ extension StoreCheckRun {
           return try run.note("identifiers", "a row is malformed")
         }
         let row = try reader.requiredNodeRow(node)
-        let expected = IdentifierKey(row.identifier).bytes
-        if !key.hasSameBytes(as: expected.span) {
+        let expected = IdentifierKey(row.identifier)
+        let bytes = expected.bytes
+        if !key.hasSameBytes(as: bytes.span) {
           try run.note(row.identifier, "another identifier row leads to it too")
+        } else if !expected.isLong, value.count != 8 {
+          try run.note(row.identifier, "its identifier row has \(value.count) bytes instead of 8")
         }
       }
       return true
@@ -112,6 +115,12 @@ extension StoreCheckRun {
     }
   }
 
+  /// No node contains itself; asked of records that are sound.
+  mutating func checkCycles(_ reader: borrowing StoreReader) throws {
+    guard report.isClean, let record = try reader.recordInCycle() else { return }
+    try note(reader.identifier(of: record.node), "it contains itself")
+  }
+
   /// The dependency index has no row beyond the edges that were found.
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
@@ -155,7 +164,10 @@ extension StoreCheckRun {
         guard let number = ByteFields.bigEndian(key, at: 0), number == expected else {
           return try run.note("change log", "commit \(expected) is missing")
         }
-        _ = try ChangeLog.decode(value, commitNumber: number)
+        let logged = try ChangeLog.decode(value, commitNumber: number).commitNumber
+        if logged != number {
+          try run.note("change log", "commit \(number) holds the changes of commit \(logged)")
+        }
       }
       expected += 1
       return true

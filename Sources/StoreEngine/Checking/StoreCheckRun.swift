@@ -30,6 +30,7 @@ struct StoreCheckRun {
       try checkCollections(reader, state)
       try checkIndex(reader)
       try checkChanges(reader, state)
+      try checkCycles(reader)
     } catch is TooManyProblems {
       return
     }

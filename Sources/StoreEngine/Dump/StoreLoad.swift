@@ -95,6 +95,15 @@ struct StoreLoad {
     }
   }
 
+  private func refuseCycles() throws {
+    try context.reading { reader in
+      guard let record = try reader.recordInCycle() else { return }
+      throw StoreError(
+        .invalidDump, try reader.identifier(of: record.node),
+        "would contain itself; a tree of models has no cycles; nothing was loaded")
+    }
+  }
+
   private func requirePromisedNodes() throws {
     try context.reading { reader in
       let tables = reader.tables

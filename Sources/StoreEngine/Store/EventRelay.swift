@@ -1,15 +1,34 @@
 import LMDB
 
 /// Hands events of the environment to the store's core, which exists a moment later.
+///
+/// What comes before that moment waits for it. Any thread.
 final class EventRelay: Sendable {
-  private let core = Locked<WeakCore>(WeakCore())
+  private struct State {
+    weak var core: StoreCore?
+    /// What came before there was a core.
+    var early: [EnvironmentEvent]? = []
+  }
 
-  private struct WeakCore { weak var core: StoreCore? }
+  private let state = Locked(State())
 
-  func connect(_ target: StoreCore) { core.withLock { $0.core = target } }
+  func connect(_ target: StoreCore) {
+    let early = state.withLock { state in
+      state.core = target
+      return exchange(&state.early, with: nil)
+    }
+    for event in early ?? [] { tell(target, event) }
+  }
 
   func receive(_ event: EnvironmentEvent) {
-    guard let core = core.withLock({ $0.core }) else { return }
+    let core = state.withLock { state in
+      state.early?.append(event)
+      return state.core
+    }
+    if let core { tell(core, event) }
+  }
+
+  private func tell(_ core: StoreCore, _ event: EnvironmentEvent) {
     switch event {
     case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
     case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))

@@ -13,18 +13,27 @@ struct Migrator {
   func run() throws {
     let migrations = try core.read { try due(in: $0) }
     guard !migrations.isEmpty else { return }
-    guard !core.configuration.isReadOnly else {
-      throw StoreError(
-        .migrationFailed, migrations[0].typeName,
-        "needs a migration to version \(migrations[0].version); open the store for writing once")
-    }
+    guard !core.configuration.isReadOnly else { return try refuse(migrations) }
     try core.environment.write { transaction in
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
         let context = try unsafe WriteContext(transaction, core: core)
         context.beginWrite()
-        for migration in migrations { try run(migration, context) }
+        // Asked again: another process may have run them while this one waited for its turn.
+        for migration in try context.reading({ try due(in: $0) }) { try run(migration, context) }
         _ = try context.endWrite(context: nil)
         try context.endFlush()
+      }
+    }
+  }
+
+  /// Refuses a store opened for reading whose records need a migration.
+  private func refuse(_ migrations: [Migration]) throws {
+    for migration in migrations {
+      let count = try core.read { try $0.typeRow(named: migration.typeName)?.recordCount ?? 0 }
+      guard count == 0 else {
+        throw StoreError(
+          .migrationFailed, migration.typeName,
+          "needs a migration to version \(migration.version); open the store for writing once")
       }
     }
   }
@@ -62,25 +71,28 @@ struct Migrator {
 
   private func migrate(_ key: RecordKey, _ migration: Migration, _ context: WriteContext) throws {
     let old = try context.reading { reader in try reader.treeNode(key, depth: 0) }
+    let name = "the migration of \(migration.typeName) to version \(migration.version)"
     var new = old
     do {
       try migration.transform(&new)
+      guard new.identifier.hasSameBytes(as: old.identifier), new.typeName == old.typeName else {
+        throw StoreError(
+          .migrationFailed, old.identifier,
+          "\(name) changed the identifier or the type; it may change fields only")
+      }
+      if new == old { return }
+      let collector = RecordCollector(context)
+      var encoder = TreeEncoder(sink: collector)
+      _ = try encoder.encode(new)
+      try context.store(collector.pending, roots: [], mayCloseCycle: true)
+    } catch let error as LMDBError {
+      throw error
+    } catch let error as StoreError where error.code == .migrationFailed {
+      throw error
     } catch {
       throw StoreError(
-        .migrationFailed, old.identifier,
-        "the migration of \(migration.typeName) to version \(migration.version) failed; "
-          + "the store is as it was", underlying: error)
+        .migrationFailed, old.identifier, "\(name) failed; the store is as it was",
+        underlying: error)
     }
-    guard new.identifier == old.identifier, new.typeName == old.typeName else {
-      throw StoreError(
-        .migrationFailed, old.identifier,
-        "the migration of \(migration.typeName) to version \(migration.version) changed the "
-          + "identifier or the type; it may change fields only")
-    }
-    guard new != old else { return }
-    let collector = RecordCollector(context)
-    var encoder = TreeEncoder(sink: collector)
-    _ = try encoder.encode(new)
-    try context.store(collector.pending, roots: [], mayCloseCycle: true)
   }
 }

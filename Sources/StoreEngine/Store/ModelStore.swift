@@ -58,11 +58,21 @@ public final class ModelStore: Sendable {
     configuration: Configuration = Configuration()
   ) throws -> ModelStore {
     let directory = try TemporaryDirectory()
-    return try ModelStore(
-      path: directory.path, configuration: configuration, temporaryDirectory: directory)
+    do {
+      return try ModelStore(
+        path: directory.path, configuration: configuration, temporaryDirectory: directory)
+    } catch {
+      directory.remove()
+      throw error
+    }
   }
 
-  deinit { shutDown() }
+  deinit {
+    guard let writer, writer.isCurrentThread else { return shutDown() }
+    // The writer let go of the last reference, with what a write carried. It can't wait for itself.
+    let (core, directory) = (core, temporaryDirectory)
+    Thread.detachNewThread { Self.shutDown(writer, core, directory) }
+  }
 
   /// Waits for the writes that are queued, then closes the store.
   ///
@@ -84,10 +94,14 @@ public final class ModelStore: Sendable {
     }
   }
 
-  private func shutDown() {
+  private func shutDown() { Self.shutDown(writer, core, temporaryDirectory) }
+
+  private static func shutDown(
+    _ writer: Writer?, _ core: StoreCore, _ directory: TemporaryDirectory?
+  ) {
     writer?.stop()
     core.environment.close()
-    temporaryDirectory?.remove()
+    directory?.remove()
   }
 }
 

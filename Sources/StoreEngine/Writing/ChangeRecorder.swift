@@ -15,7 +15,8 @@ struct ChangeRecorder {
   private var updatedNumbers: Set<UInt64> = []
   private var deleted: [ByteString] = []
   private var removedNumbers: Set<UInt64> = []
-  private var collections: [ByteString: CollectionChange] = [:]
+  private var collectionChanges: [ByteString: [CollectionChangeInformation]] = [:]
+  private var resetCollections: Set<ByteString> = []
 
   init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
 
@@ -37,16 +38,16 @@ struct ChangeRecorder {
   mutating func change(collection cacheKey: String, _ changes: [CollectionChangeInformation]) {
     guard !changes.isEmpty else { return }
     let key = ByteString(cacheKey)
-    switch collections[key] {
-    case .reset: break
-    case .changes(let earlier): collections[key] = .changes(earlier + changes)
-    case nil: collections[key] = .changes(changes)
-    }
+    if resetCollections.contains(key) { return }
+    // In place: a write may append a hundred thousand elements one by one.
+    collectionChanges[key, default: []].append(contentsOf: changes)
   }
 
   /// Notes that a collection was set or removed as a whole.
   mutating func reset(collection cacheKey: String) {
-    collections[ByteString(cacheKey)] = .reset
+    let key = ByteString(cacheKey)
+    collectionChanges[key] = nil
+    resetCollections.insert(key)
   }
 }
 
@@ -77,6 +78,8 @@ extension ChangeRecorder {
     for identifier in deleted where !returned.contains(identifier) {
       summary.deleted.append(identifier.text)
     }
+    var collections = collectionChanges.mapValues { CollectionChange.changes($0) }
+    for key in resetCollections { collections[key] = .reset }
     summary.collections = collections.sorted { $0.key < $1.key }
       .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
     let isEmpty =

@@ -25,11 +25,11 @@ extension WriteContext {
     guard let node = try reading({ try $0.node(identifier) }) else { return nil }
     let cascade = try planCascade(from: node)
     var deletion = Deletion()
-    var updated: Set<String> = []
-    for record in cascade.losers.sorted(by: { $0.rawValue < $1.rawValue })
-    where !cascade.isDoomed.contains(record.node) {
+    var updated: Set<UInt64> = []
+    let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
+    for record in losers.sorted(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
       if let identifier = try loseChildren(cascade.isDoomed, in: record),
-        updated.insert(identifier).inserted
+        updated.insert(record.node).inserted
       {
         deletion.updated.append(identifier)
       }
@@ -44,39 +44,50 @@ extension WriteContext {
   private func planCascade(from node: UInt64) throws -> Cascade {
     var cascade = Cascade()
     cascade.doom(node)
-    var index = 0
-    while index < cascade.doomed.count {
-      let child = cascade.doomed[index]
-      index += 1
+    var level = 0..<1
+    while !level.isEmpty {
       try reading { reader in
-        try reader.forEachParent(of: child) { parent, kinds in
-          if parent.isCollection {
-            cascade.collections.insert(parent.node)
-          } else if !cascade.isDoomed.contains(parent.node) {
-            if kinds.contains(.required), try isLost(parent, without: child, reader) {
-              cascade.doom(parent.node)
-            } else {
-              cascade.losers.insert(parent)
-            }
-          }
-          return true
+        let children = try requiredChildren(of: level, &cascade, reader)
+        for (parent, children) in children.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where !cascade.isDoomed.contains(parent.node) {
+          if try isLost(parent, without: children, reader) { cascade.doom(parent.node) }
         }
       }
+      level = level.upperBound..<cascade.doomed.count
     }
     return cascade
   }
 
-  /// Whether a record can't be without a child.
+  /// The records that may require one of the doomed nodes in a range, with the nodes they hold.
   ///
-  /// What several lost children do to a record is the sum of what each does alone, so one at a time
-  /// is enough.
+  /// What several lost children do to a record is the sum of what each does alone. So a record is
+  /// looked at once for all nodes of a level, and not for each of what may be a long list.
+  private func requiredChildren(
+    of level: Range<Int>, _ cascade: inout Cascade, _ reader: borrowing StoreReader
+  ) throws -> [RecordKey: Set<UInt64>] {
+    var children: [RecordKey: Set<UInt64>] = [:]
+    for child in cascade.doomed[level] {
+      try reader.forEachParent(of: child) { parent, kinds in
+        if parent.isCollection {
+          cascade.collections.insert(parent.node)
+        } else if !cascade.isDoomed.contains(parent.node) {
+          cascade.losers.insert(parent)
+          if kinds.contains(.required) { children[parent, default: []].insert(child) }
+        }
+        return true
+      }
+    }
+    return children
+  }
+
+  /// Whether a record can't be without some children.
   private func isLost(
-    _ parent: RecordKey, without child: UInt64, _ reader: borrowing StoreReader
+    _ parent: RecordKey, without children: Set<UInt64>, _ reader: borrowing StoreReader
   ) throws -> Bool {
     guard let body = try reader.body(of: parent) else {
       throw reader.damagedRecord(parent, "the dependency index names it but it is not there")
     }
-    if case .lost = try RecordBody.losing([child], in: body) { return true }
+    if case .lost = try RecordBody.losing(children, in: body) { return true }
     return false
   }
 
@@ -111,7 +122,7 @@ extension WriteContext {
       let body = try storedBody(of: key) ?? []
       try changeEdges(of: key, from: RecordBody.edges(in: body.span), to: [])
       try deleteRow(key.key.bytes.span, in: tables.records)
-      countRecord(ofType: type, by: -1)
+      try countRecord(ofType: type, by: -1)
     }
     var parents: [RecordKey] = []
     try reading { reader in

@@ -49,11 +49,16 @@ extension WriteContext {
       throw StoreError(
         .invalidModel, String(describing: type), "merge(_:) returned another modelIdentifier")
     }
-    // Children that only the merge has made are stored like given ones.
-    for child in collector.pending.effective({ _ in }) where child.isNewNode {
-      _ = try store(child, body: collector.pending.body(of: child), mayCloseCycle: false)
-    }
+    try storeNewNodes(of: collector.pending)
     return Array(collector.pending.body(of: record))
+  }
+
+  /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
+  private func storeNewNodes(of pending: PendingRecords) throws {
+    for record in pending.effective({ _ in }) where record.isNewNode {
+      guard try reading({ try $0.nodeRow(record.reference.node) }) == nil else { continue }
+      try storeNew(record, body: pending.body(of: record), isAskedFor: false)
+    }
   }
 
   /// The model of a record, if its Swift type is known in this process.
@@ -148,7 +153,7 @@ extension WriteContext {
   /// Refuses a record whose new edges lead back to it.
   ///
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
-  /// - Complexity: O(*d* log *n*) for *d* descendants of the edges that are new.
+  /// - Complexity: O(*d* log *n*) for *d* descendants.
   func refuseCycle(_ target: RecordKey, edges: [RecordEdge]) throws {
     try reading { reader in
       var seen: Set<RecordKey> = []

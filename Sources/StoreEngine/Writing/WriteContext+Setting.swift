@@ -33,7 +33,7 @@ extension WriteContext {
       let isRoot = roots.contains(record.reference.node)
       let body = pending.body(of: record)
       if record.isNewNode, !pending.hasRepeatedNodes {
-        if mayCloseCycle { try refuseCycle(RecordKey(record.reference), edges: record.edges) }
+        // It closes no cycle: only what comes later in the tree can name it, and is looked at then.
         try storeNew(record, body: body, isAskedFor: isRoot)
       } else {
         if try store(record, body: body, mayCloseCycle: mayCloseCycle) {
@@ -53,7 +53,7 @@ extension WriteContext {
   }
 
   /// Stores the first record of a node that no row speaks of yet: nothing has to be read.
-  private func storeNew(
+  func storeNew(
     _ record: PendingRecords.Record, body: ArraySlice<UInt8>, isAskedFor: Bool
   ) throws {
     let key = RecordKey(record.reference)
@@ -142,7 +142,7 @@ extension WriteContext {
       try changeEdges(of: key, from: RecordBody.edges(in: stored.span), to: edges)
     } else {
       try changeEdges(of: key, from: [], to: edges)
-      countRecord(ofType: key.type, by: 1)
+      try countRecord(ofType: key.type, by: 1)
     }
   }
 

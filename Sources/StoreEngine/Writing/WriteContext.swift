@@ -188,7 +188,9 @@ extension WriteContext {
   }
 
   /// Counts a record that came or went.
-  func countRecord(ofType number: UInt32, by difference: Int) {
+  func countRecord(ofType number: UInt32, by difference: Int) throws {
+    // The count of a type is read from its row here, which a delete has not needed so far.
+    if recordDifference(ofType: number) == 0 { _ = try typeName(number) }
     let missing = Int(number) + 1 - state.recordDifferences.count
     if missing > 0 { state.recordDifferences += Array(repeating: 0, count: missing) }
     state.recordDifferences[Int(number)] += difference

@@ -67,13 +67,16 @@ final class Writer: Sendable {
     }
   }
 
-  /// Lets the queued writes finish and ends the thread; returns when it has ended.
+  /// Lets the queued writes finish, ends the thread and lets go of the handler; returns when all is
+  /// done.
   func stop() {
     precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
     queue.withLock { $0.isStopping = true }
     available.signal()
     finished.wait()
     finished.signal()  // for whoever else waits
+    // It may hold the store, which holds this. What it held ends outside the lock.
+    _ = handler.withLock { handler in exchange(&handler, with: nil) }
   }
 
   private func run() {

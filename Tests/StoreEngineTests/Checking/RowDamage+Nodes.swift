@@ -41,6 +41,9 @@ extension RowDamage {
     RowDamage(
       "an identifier of no node", "node 77", "rows refer to it but it has no row of its own"
     ) { try $0.put(little(77), Array("c".utf8), in: $1.identifiers) },
+    RowDamage("a long identifier row", "a", "its identifier row has 9 bytes instead of 8") {
+      try $0.put(little(1, 9), Array("a".utf8), in: $1.identifiers)
+    },
     RowDamage("two identifiers of one node", "a", "another identifier row leads to it too") {
       try $0.put(little(1), Array("alias".utf8), in: $1.identifiers)
     },

@@ -82,6 +82,10 @@ extension RowDamage {
     RowDamage("a log without its end", "change log", "it ends before commit 4, the store is at 4") {
       try $0.remove(big(4), in: $1.changes)
     },
+    RowDamage("two change sets exchanged", "change log", "commit 3 holds the changes of commit 2") {
+      let second = try $0.value(big(2), in: $1.changes)
+      try $0.put(second, big(3), in: $1.changes)
+    },
     RowDamage("a change set that can't be read", "commit 3", "its change set can't be read") {
       try $0.put([0xff], big(3), in: $1.changes)
     },
