@@ -50,7 +50,9 @@ extension TreeEncoder {
   ) throws(ModelError) {
     if kind.isLevel {
       guard level < RecordLimits.maximumNestingDepth else {
-        throw RecordFault.nestingTooDeep.modelError
+        throw ModelError(
+          .nestingTooDeep,
+          reason: "nested deeper than \(RecordLimits.maximumNestingDepth) levels")
       }
       level += 1
     }

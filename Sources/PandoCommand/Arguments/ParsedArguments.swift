@@ -34,6 +34,18 @@ struct ParsedArguments: Sendable {
     return options[name] ?? []
   }
 
+  /// Refuses options that mean nothing where they are given.
+  ///
+  /// - Parameters:
+  ///   - names: The options.
+  ///   - reason: Where they belong, as the rest of a sentence about one of them.
+  /// - Throws: A usage error that names the first one given.
+  func refuse(_ names: [String], _ reason: String) throws(CommandError) {
+    guard let name = names.first(where: has) else { return }
+    throw CommandError(
+      .usage, "\(name) \(reason)", remedy: "see: pando \(declaration.name) --help")
+  }
+
   /// The value of an option that counts something, 0 or more.
   ///
   /// - Throws: A usage error when the value is no such number.

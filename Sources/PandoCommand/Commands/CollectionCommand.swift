@@ -46,6 +46,7 @@ enum CollectionCommand: Command {
       return try await list(arguments, output)
     }
     let change = try CollectionEdit(word, Array(arguments.positionals.dropFirst(3)))
+    try arguments.refuse(["--from", "--limit", "--count"], "is for lists, not for \(word)")
     let (path, key, isValues) = (arguments[0], arguments[1], arguments.has("--values"))
     if key.isEmpty { throw CommandError(.badInput, at: path, "KEY is empty") }
     try await StoreAccess.change.open(path, for: declaration) { store in

@@ -1,3 +1,5 @@
+import ModelCore
+
 /// Keys and values as the command line writes them: text, or hexadecimal digits.
 struct KeyValueCodec: Sendable {
   /// Whether bytes are written as hexadecimal digits.
@@ -41,6 +43,14 @@ struct KeyValueCodec: Sendable {
       }
     }
     return text
+  }
+
+  /// Bytes as a JSON value that loses nothing: the text they are, or hexadecimal digits, which
+  /// stand in an object unless all bytes are written so.
+  func json(_ bytes: [UInt8]) -> TreeValue {
+    if !isHex, let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
+    let digits = TreeValue.string(bytes.map(KeyValueCodec.digits).joined())
+    return isHex ? digits : ["hex": digits]
   }
 
   private static func digits(_ byte: UInt8) -> String {

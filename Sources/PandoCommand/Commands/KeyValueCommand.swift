@@ -29,9 +29,9 @@ enum KeyValueCommand: Command {
     notes: [
       """
       get prints the value's bytes and a line feed. scan prints key, tab, value in key order; \
-      bytes that are no text are shown as escapes, and exactly with --hex. put creates environment \
-      and table when they are not there. The tables in which Pando keeps models can be read and \
-      not written: their rows depend on each other.
+      bytes that are no text are shown as escapes, and exactly with --hex or --json ({"hex": \
+      digits}). put creates environment and table when they are not there. The tables in which \
+      Pando keeps models can be read and not written: their rows depend on each other.
       """
     ],
     examples: [
@@ -43,6 +43,9 @@ enum KeyValueCommand: Command {
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let codec = KeyValueCodec(isHex: arguments.has("--hex"))
     let rest = Array(arguments.positionals.dropFirst(3))
+    if ["get", "put", "delete"].contains(arguments[2]) {
+      try arguments.refuse(["--prefix", "--limit", "--reversed", "--count"], "is for scan")
+    }
     do {
       try run(rest, codec, arguments, output)
     } catch let error as LMDBError {
@@ -83,7 +86,7 @@ enum KeyValueCommand: Command {
       throw access.noKey(codec.text(key))
     }
     if arguments.has("--json") {
-      try output.line(TreeValue.string(codec.text(value)).json())
+      try output.line(codec.json(value).json())
     } else if codec.isHex {
       try output.line(codec.text(value))
     } else {
@@ -130,7 +133,7 @@ enum KeyValueCommand: Command {
         count += 1
         if isJSON, !isCount {
           try list.write(
-            value: ["key": .string(codec.text(key)), "value": .string(codec.text(value))])
+            value: ["key": codec.json(key), "value": codec.json(value)])
         } else if !isCount {
           try output.line("\(codec.text(key))\t\(codec.text(value))")
         }

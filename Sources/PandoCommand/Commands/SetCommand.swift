@@ -36,9 +36,14 @@ enum SetCommand: Command {
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let value = try parse(arguments)
     let isMerge = arguments.has("--merge")
+    if !StoreAccess.hasStore(at: arguments[0]) {
+      // A node that is no good is found before a store is created for it.
+      _ = try makeTree(value, arguments, StoredFacts())
+    }
     let changes = try await StoreAccess.create.open(arguments[0], for: declaration) {
       store -> ChangeSet? in
-      let tree = try store.read { snapshot in try makeTree(value, arguments, snapshot) }
+      let facts = try store.read { try StoredFacts(about: arguments[1], in: $0) }
+      let tree = try makeTree(value, arguments, facts)
       return try await store.commit { transaction in
         if isMerge { try transaction.merge(tree) } else { try transaction.set(tree) }
       }.changeSet
@@ -59,7 +64,7 @@ enum SetCommand: Command {
 
   /// Makes the tree to store of the JSON.
   private static func makeTree(
-    _ value: TreeValue, _ arguments: ParsedArguments, _ snapshot: ModelSnapshot
+    _ value: TreeValue, _ arguments: ParsedArguments, _ facts: StoredFacts
   ) throws -> TreeNode {
     let identifier = arguments[1]
     guard !identifier.isEmpty else { throw CommandError(.badInput, "ID is empty") }
@@ -71,14 +76,14 @@ enum SetCommand: Command {
       }
       return node
     }
-    let mapping = try snapshot.importMapping()
-    let typeName = try typeName(of: identifier, arguments, mapping, snapshot)
+    let mapping = facts.mapping
+    let typeName = try typeName(of: identifier, arguments, facts)
     if arguments.has("--lossless") {
       return TreeNode(identifier, type: typeName, fields: value)
     }
     try checkIdentity(
       of: value, identifier, typeName, mapping,
-      mayLackField: arguments.has("--merge") && snapshot.contains(identifier))
+      mayLackField: arguments.has("--merge") && !facts.typeNames.isEmpty)
     var splitter = TreeSplitter(mapping, acceptsReferences: true)
     do {
       return try splitter.tree(value, identifier: identifier, typeName: typeName)
@@ -88,11 +93,10 @@ enum SetCommand: Command {
   }
 
   private static func typeName(
-    of identifier: String, _ arguments: ParsedArguments, _ mapping: ImportMapping,
-    _ snapshot: ModelSnapshot
+    of identifier: String, _ arguments: ParsedArguments, _ facts: StoredFacts
   ) throws -> String {
     if let typeName = arguments.value("--type") { return typeName }
-    let stored = try snapshot.typeNames(of: identifier)
+    let stored = facts.typeNames
     if stored.count == 1 { return stored[0] }
     if stored.count > 1 {
       throw CommandError(
@@ -100,7 +104,7 @@ enum SetCommand: Command {
         "the node has records of several types: "
           + stored.joined(separator: ", "), remedy: "choose one with --type")
     }
-    if let typeName = mapping.typeName(ofIdentifier: identifier) { return typeName }
+    if let typeName = facts.mapping.typeName(ofIdentifier: identifier) { return typeName }
     if let colon = identifier.firstIndex(of: ":"), colon != identifier.startIndex {
       return String(identifier[..<colon])
     }

@@ -43,15 +43,19 @@ enum VerifyCommand: Command {
   private static func verify(_ path: String) throws -> VerificationReport {
     var bars: [VerificationProgress.Stage: ProgressBar] = [:]
     defer { for bar in bars.values { bar.clear() } }
-    return try ModelStore.verify(path: path) { progress in
-      let bar =
-        bars[progress.stage]
-        ?? ProgressBar(
-          "checking", counting: progress.stage.rawValue, of: progress.totalCount)
-      if bars.updateValue(bar, forKey: progress.stage) == nil {
-        for (stage, earlier) in bars where stage != progress.stage { earlier.clear() }
+    do {
+      return try ModelStore.verify(path: path) { progress in
+        let bar =
+          bars[progress.stage]
+          ?? ProgressBar(
+            "checking", counting: progress.stage.rawValue, of: progress.totalCount)
+        if bars.updateValue(bar, forKey: progress.stage) == nil {
+          for (stage, earlier) in bars where stage != progress.stage { earlier.clear() }
+        }
+        bar.advance(to: progress.completedCount)
       }
-      bar.advance(to: progress.completedCount)
+    } catch {
+      throw CommandError(wrapping: error, store: path)
     }
   }
 

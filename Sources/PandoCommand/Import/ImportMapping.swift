@@ -46,6 +46,14 @@ struct ImportMapping: Hashable, Sendable {
     }
   }
 
+  /// Adds the rules of another mapping; where both say something, the other holds.
+  mutating func add(_ other: ImportMapping) {
+    formerRoots.formUnion(other.formerRoots)
+    if let type = other.root { setRoot(type) }
+    properties.merge(other.properties) { _, new in new }
+    required.formUnion(other.required)
+  }
+
   /// The fields that identify nodes of a type: one, unless two properties say it differently.
   func fields(ofType typeName: String) -> Set<String> {
     let types = Array(properties.values) + [root].compactMap(\.self) + formerRoots

@@ -31,6 +31,9 @@ struct Importer {
     let bytes = try input.readAll()
     do {
       return try splitter.trees(in: try TreeValue(json: bytes.span))
+    } catch let error as JSONError where error.isAfterValue && error.line > 1 {
+      throw CommandError(wrapping: error).placed(in: input.name)
+        .advising("add --lines if each line is a value of its own").advising("nothing was imported")
     } catch {
       throw CommandError(wrapping: error).placed(in: input.name)
         .advising("nothing was imported")

@@ -9,9 +9,12 @@ extension ModelSnapshot {
 }
 
 extension ModelTransaction {
-  /// Keeps a mapping in the store; one that is kept already is not written.
+  /// Adds a mapping to the one in the store, which another process may have changed since it was
+  /// read; one that says nothing new is not written.
   mutating func keep(_ mapping: ImportMapping) throws {
-    let bytes = mapping.encoded()
+    var kept = try snapshot.importMapping()
+    kept.add(mapping)
+    let bytes = kept.encoded()
     guard try snapshot.property(ImportMapping.propertyName) != bytes else { return }
     try setProperty(ImportMapping.propertyName, to: bytes)
   }

@@ -1,3 +1,4 @@
+import Glibc
 import LMDB
 import ModelCore
 import StoreEngine
@@ -30,6 +31,7 @@ extension CommandError {
       case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel:
         (.badInput, "nothing was changed")
       case .invalidDump: (.badInput, "")
+      case .notAStore: (.failure, "look into its tables with: pando kv \(path) '' scan")
       case .damaged: (.failure, "run: pando verify \(path)")
       default: (.failure, "")
       }
@@ -58,7 +60,10 @@ extension CommandError {
     case .diskFull, .fileTooLarge, .inputOutput: "make room on the disk; nothing was changed"
     case .mapFull, .mapInUse, .transactionFull: "nothing was changed; try again"
     case .readersFull: "end some of the processes that have the store open"
-    case .readOnly: "check who owns the directory and its files, and their permissions"
+    case .readOnly:
+      "check who owns the directory and its files, and their permissions (readers write lock.mdb)"
+    case .noSuchFile: "check the path; the directory above the store must be there"
+    case LMDBError.Code(rawValue: ENOTDIR): "a store is a directory; give another path"
     case .badKeySize: "nothing was changed"
     default: ""
     }

@@ -30,14 +30,16 @@ struct CommandLineTool {
     }
     let rest = Array(arguments.dropFirst())
     if ["--help", "-h", "help"].contains(word) { return help(on: rest.first) }
-    guard let command = CommandLineTool.command(named: word) else {
-      let error = CommandError(
-        .usage, "“\(word)” is no command" + CommandLineTool.suggestion(for: word),
-        remedy: "see: pando --help")
-      report(error, "pando")
-      return .usage
-    }
+    guard let command = CommandLineTool.command(named: word) else { return noCommand(word) }
     return await run(command, rest)
+  }
+
+  private func noCommand(_ word: String) -> ExitCode {
+    let error = CommandError(
+      .usage, "“\(word)” is no command" + CommandLineTool.suggestion(for: word),
+      remedy: "see: pando --help")
+    report(error, "pando")
+    return error.exitCode
   }
 
   private func run(_ command: any Command.Type, _ rest: [String]) async -> ExitCode {
@@ -64,7 +66,8 @@ struct CommandLineTool {
 
   private func help(on word: String?) -> ExitCode {
     do {
-      if let word, let command = CommandLineTool.command(named: word) {
+      if let word {
+        guard let command = CommandLineTool.command(named: word) else { return noCommand(word) }
         try output.write(HelpText.command(command.declaration))
       } else {
         try output.write(HelpText.overview(CommandLineTool.commands.map { $0.declaration }))

@@ -1,10 +1,47 @@
 import Foundation
+import Glibc
 import LMDB
 import ModelCore
 
 extension ModelStore {
+  /// How long an opening for reading waits for another process that is creating the store.
+  private static let creationPatience = Duration.seconds(1)
+
   /// Opens the environment, checks the format, and brings old records up to date.
+  ///
+  /// A store is created by a handful of commits. Who opens it for writing meanwhile does what is
+  /// left of them; who opens it for reading can only wait.
   static func open(path: String, configuration: Configuration) throws -> StoreCore {
+    guard configuration.isReadOnly else {
+      return try openOnce(path: path, configuration: configuration)
+    }
+    let deadline = ContinuousClock.now + creationPatience
+    while true {
+      do {
+        return try openOnce(path: path, configuration: configuration)
+      } catch let error as LMDBError where isOfUnfinishedStore(error, path: path) {
+        guard ContinuousClock.now >= deadline else {
+          usleep(2_000)
+          continue
+        }
+        guard error.code == .notFound else { throw error }
+        throw StoreError(
+          .notAStore, path,
+          "lacks tables or its state row: it is no Pando store, or one whose "
+            + "creation was cut short, which opening it for writing completes")
+      }
+    }
+  }
+
+  /// Whether an error is what a reader meets while another process creates the store.
+  private static func isOfUnfinishedStore(_ error: LMDBError, path: String) -> Bool {
+    if error.code == .notFound { return true }
+    guard error.code == .truncatedFile else { return false }
+    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
+    return attributes?[.size] as? Int == 0
+  }
+
+  private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
     if configuration.verifying != .none { try verifyPages(path: path) }
     var engine = Environment.Configuration()
     engine.mapSizeInBytes = configuration.mapSizeInBytes
@@ -98,7 +135,7 @@ extension ModelStore {
     let state = try core.read { try $0.state(path: core.path) }
     if state != nil { return }
     guard !core.configuration.isReadOnly else {
-      throw StoreError(.notAStore, core.path, "has no state row: it is no Pando store")
+      throw LMDBError(.notFound, function: "mdb_get", detail: "the state row")
     }
     let key = StoreState.key
     try core.environment.write { transaction in

@@ -209,6 +209,16 @@ import Testing
     }
   }
 
+  @Test func `a file of lines that is read as one document brings --lines to mind`() throws {
+    try withStore { store, file throws in
+      try write("{\"id\":1}\n{\"id\":2}\n", to: file)
+      #expect(
+        try PandoProcess.failure(3, "import", store, file, "--root", "N:id")
+          == "pando import: \(file), line 2, column 1: not JSON: expected nothing more after the "
+          + "value, found {; add --lines if each line is a value of its own; nothing was imported")
+    }
+  }
+
   /// A node that holds a node, and so on, deeper than the store takes.
   private static let deepNode =
     (1...200).reversed().reduce("null") { inner, number in #"{"id":\#(number),"child":\#(inner)}"# }
@@ -224,7 +234,8 @@ import Testing
       #expect(refused.status == 3)
       #expect(
         refused.errors.hasPrefix("pando import: standard input, line 2: "), "\(refused.errors)")
-      #expect(refused.errors.hasSuffix("; nothing was imported\n"))
+      #expect(
+        refused.errors.hasSuffix(": nested deeper than 128 levels; nothing was imported\n"))
       #expect(try PandoProcess.output("ls", store) == "")
       let skipped = try PandoProcess.run(arguments + ["--keep-going"], input: input)
       #expect(skipped.status == 0)

@@ -45,6 +45,27 @@ import Testing
     }
   }
 
+  @Test func `JSON has texts as they are, and other bytes as digits`() throws {
+    try withTemporaryDirectory { directory throws in
+      let path = directory + "/environment"
+      try PandoProcess.output("kv", path, "t", "put", "a\\n", "-", input: "one\n\u{1}")
+      try PandoProcess.output("kv", path, "t", "put", "62", "ff00", "--hex")
+      #expect(
+        try PandoProcess.output("kv", path, "t", "scan", "--json")
+          == #"""
+          [
+            {"key":"a\\n","value":"one\n\u0001"},
+            {"key":"b","value":{"hex":"ff00"}}
+          ]
+
+          """#)
+      #expect(
+        try PandoProcess.output("kv", path, "t", "get", "b", "--json") == #"{"hex":"ff00"}"# + "\n")
+      #expect(
+        try PandoProcess.output("kv", path, "t", "get", "62", "--json", "--hex") == "\"ff00\"\n")
+    }
+  }
+
   @Test(arguments: ["", String(repeating: "k", count: 512)])
   func `a key that LMDB cannot take is bad input`(key: String) throws {
     try withTemporaryDirectory { directory throws in

@@ -125,6 +125,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (2, ["X", "{}"]), (3, ["N:1", "[1]"]), (3, ["N:1", "{"]), (3, ["", "{}", "--type", "N"]),
+  ])
+  func `a node that cannot be set leaves no store behind`(
+    status: Int, arguments: [String]
+  ) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/absent"
+      #expect(try PandoProcess.run(["set", store] + arguments).status == Int32(status))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
+  }
+
   @Test func `delete tells what the cascade did`() throws {
     try withStore { store throws in
       let line = try PandoProcess.output("delete", store, "Person:7", "--json")

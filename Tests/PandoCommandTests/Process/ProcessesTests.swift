@@ -35,6 +35,28 @@ import Testing
     }
   }
 
+  @Test func `several imports may create one store, and it keeps the rules of all`() throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      let failures = Mutex<[String]>([])
+      DispatchQueue.concurrentPerform(iterations: 6) { worker in
+        do {
+          let lines = (0..<20).map { #"{"p\#(worker)":{"id":\#($0)}}"# }.joined(separator: "\n")
+          try PandoProcess.output(
+            "import", store, "-", "--lines", "--map", "p\(worker)=T\(worker):id", input: lines)
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      #expect(try PandoProcess.output("ls", store, "--count") == "120\n")
+      let children = (0..<6).map { #""p\#($0)":{"id":"new"}"# }.joined(separator: ",")
+      try PandoProcess.output("set", store, "X:1", "{\(children)}")
+      #expect(try PandoProcess.output("ls", store, "--count") == "127\n")
+      #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))
+    }
+  }
+
   @Test func `an import that is killed leaves whole commits`() throws {
     try withTemporaryDirectory { directory throws in
       let store = directory + "/store"

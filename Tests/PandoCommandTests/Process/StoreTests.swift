@@ -152,6 +152,43 @@ import Testing
     }
   }
 
+  @Test func `a bad line of a dump is named`() throws {
+    try withStore { store, directory throws in
+      var lines = try PandoProcess.output("dump", store).split(separator: "\n").map(String.init)
+      lines[3] = #"{"node":}"#
+      #expect(
+        try PandoProcess.failure(
+          3, "load", directory + "/s", "-", input: lines.joined(separator: "\n"))
+          == "pando load: standard input, line 4, column 9: not JSON: expected a value, found }; "
+          + "nothing was loaded")
+    }
+  }
+
+  @Test func `an environment of others is no store, and the error says how to look into it`() throws
+  {
+    try withTemporaryDirectory { directory throws in
+      try PandoProcess.output("kv", directory + "/e", "t", "put", "k", "v")
+      for command in ["ls", "stat", "verify"] {
+        #expect(
+          try PandoProcess.failure(4, command, directory + "/e")
+            == "pando \(command): \(directory)/e: is an LMDB file with tables of its own and no "
+            + "Pando store; look into its tables with: pando kv \(directory)/e '' scan")
+      }
+      try PandoProcess.output("kv", directory + "/m", "meta", "put", "k", "v")
+      let line = try PandoProcess.failure(4, "ls", directory + "/m")
+      #expect(line.contains("it is no Pando store, or one whose creation was cut short"), "\(line)")
+    }
+  }
+
+  @Test func `a file in the place of a store is named`() throws {
+    try withTemporaryDirectory { directory throws in
+      let file = directory + "/file"
+      try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+      let line = try PandoProcess.failure(4, "set", file, "N:1", "{}")
+      #expect(line.hasSuffix("; a store is a directory; give another path"), "\(line)")
+    }
+  }
+
   @Test func `a dump that was cut off is bad input`() throws {
     try withStore { store, directory throws in
       let lines = try PandoProcess.output("dump", store).split(separator: "\n")

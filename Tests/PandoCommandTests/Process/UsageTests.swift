@@ -67,6 +67,17 @@ import Testing
       ["collection", "s", "k", "move", "1"],
       "pando collection: move takes FROM TO; see: pando collection --help"
     ),
+    (
+      ["help", "imprt"], "pando: “imprt” is no command (did you mean “import”?); see: pando --help"
+    ),
+    (
+      ["collection", "s", "k", "append", "x", "--limit", "1"],
+      "pando collection: --limit is for lists, not for append; see: pando collection --help"
+    ),
+    (
+      ["kv", "s", "t", "get", "k", "--limit", "1"],
+      "pando kv: --limit is for scan; see: pando kv --help"
+    ),
     (["kv", "s", "t", "get"], "pando kv: get takes KEY; see: pando kv --help"),
     (
       ["kv", "s", "t", "get", "0", "--hex"],
