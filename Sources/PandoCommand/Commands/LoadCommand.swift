@@ -36,8 +36,6 @@ enum LoadCommand: Command {
             return text
           }
         }
-      } catch let error as JSONError {
-        throw CommandError(wrapping: error).placed(in: input.name).advising("nothing was loaded")
       } catch {
         throw CommandError(wrapping: error).placed(in: input.name)
       }

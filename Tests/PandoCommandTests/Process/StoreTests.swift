@@ -159,7 +159,7 @@ import Testing
       #expect(
         try PandoProcess.failure(
           3, "load", directory + "/s", "-", input: lines.joined(separator: "\n"))
-          == "pando load: standard input, line 4, column 9: not JSON: expected a value, found }; "
+          == "pando load: standard input: line 4: column 9: expected a value, found }; "
           + "nothing was loaded")
     }
   }
@@ -171,12 +171,12 @@ import Testing
       for command in ["ls", "stat", "verify"] {
         #expect(
           try PandoProcess.failure(4, command, directory + "/e")
-            == "pando \(command): \(directory)/e: is an LMDB file with tables of its own and no "
+            == "pando \(command): \(directory)/e: is an LMDB file with rows of its own and no "
             + "Pando store; look into its tables with: pando kv \(directory)/e '' scan")
       }
       try PandoProcess.output("kv", directory + "/m", "meta", "put", "k", "v")
       let line = try PandoProcess.failure(4, "ls", directory + "/m")
-      #expect(line.contains("it is no Pando store, or one whose creation was cut short"), "\(line)")
+      #expect(line.contains("is an LMDB file with rows of its own and no Pando store"), "\(line)")
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
       #"{"end":1,"nodes":3,"collections":0}"#,
     ]
     let store = try ModelStore.temporary()
-    expectFailure(.invalidDump, "contains itself") {
+    expectFailure(.invalidDump, "would contain itself") {
       let source = LineSource(lines)
       try store.load { source.next() }
     }
