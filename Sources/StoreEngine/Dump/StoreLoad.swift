@@ -6,7 +6,7 @@ import ModelCore
 /// A record may refer to a node whose line comes later: such a node gets its number when it is first
 /// named, and at the end none may be missing.
 struct StoreLoad {
-  let context: WriteContext
+  private let context: WriteContext
   private var report = LoadReport()
   private var commitNumber: UInt64?
   private var isComplete = false

@@ -4,8 +4,8 @@ import ModelCore
 extension StoreReader {
   /// A record that can be reached from itself, if there is one.
   ///
-  /// References are followed to the record of their own type, as writing keeps them; where there is
-  /// none, the newest record stands in for reading and may be another one tomorrow.
+  /// References are followed as reading follows them: to the record of their own type, else to the
+  /// node's newest.
   ///
   /// - Complexity: O(*n* log *n*) for *n* records and references, and memory for *n* keys.
   func recordInCycle() throws -> RecordKey? {
@@ -44,6 +44,8 @@ extension StoreReader {
 
   private func childRecords(of key: RecordKey) throws -> [RecordKey] {
     guard let body = try body(of: key) else { return [] }
-    return try RecordBody.edges(in: body).map { RecordKey($0.child) }
+    return try RecordBody.edges(in: body).compactMap { edge in
+      try recordKey(node: edge.child.node, preferring: edge.child.type)
+    }
   }
 }
