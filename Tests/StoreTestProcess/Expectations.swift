@@ -1,4 +1,5 @@
 import Glibc
+import LMDB
 
 /// Writes a line to standard output at once.
 func say(_ line: String) {
@@ -19,4 +20,14 @@ private func write(_ line: String, to descriptor: CInt) {
 /// Ends the process unless something is true.
 func expect(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { fail(message()) }
+}
+
+/// Ends the process unless `body` throws an error of the engine with a code.
+func expectError(_ code: LMDBError.Code, _ body: () throws -> Void) {
+  do {
+    try body()
+    fail("nothing was thrown instead of \(code.rawValue)")
+  } catch {
+    expect((error as? LMDBError)?.code == code, "\(error)")
+  }
 }

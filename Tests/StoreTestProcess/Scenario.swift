@@ -17,6 +17,27 @@ enum Scenario {
     return configuration
   }
 
+  /// A child refuses its parent's store at once, and closing it there takes nothing from the parent.
+  static func fork(_ path: String) throws {
+    let store = try ModelStore.temporary(configuration: configuration)
+    try store.write { try $0.set(TreeNode("a", type: "Leaf")) }
+    let child = faults_fork()
+    if child == 0 {
+      alarm(30)  // was: the child waited for a thread that only the parent has
+      expectError(.usedAfterFork) { try store.read { _ in } }
+      expectError(.usedAfterFork) { try store.write { try $0.set(TreeNode("b", type: "Leaf")) } }
+      store.close()
+      _exit(0)
+    }
+    var status: CInt = 0
+    waitpid(child, &status, 0)
+    expect(status == 0, "the child ended with \(status)")
+    expect(access("\(store.path)/data.mdb", F_OK) == 0, "the file has gone")
+    try store.write { try $0.set(TreeNode("c", type: "Leaf")) }
+    expect(try store.read { try $0.count() } == 2, "the parent goes on")
+    store.close()
+  }
+
   /// A tree whose parts all say the same version.
   private static func tree(_ version: Int) -> TreeNode {
     let text = TreeValue.string(String(repeating: "v\(version) ", count: 1 + version))

@@ -7,6 +7,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-versions": Scenario.writeVersions,
   "read-versions": Scenario.readVersions,
   "disk-full": Scenario.diskFull,
+  "fork": Scenario.fork,
   "failed-flush": Scenario.failedFlush,
 ]
 

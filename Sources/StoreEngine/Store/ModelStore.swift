@@ -99,6 +99,7 @@ public final class ModelStore: Sendable {
   private static func shutDown(
     _ writer: Writer?, _ core: StoreCore, _ directory: TemporaryDirectory?
   ) {
+    if let writer, !writer.isInItsProcess { return }  // all of it belongs to the parent
     writer?.stop()
     core.environment.close()
     directory?.remove()

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LMDB
 import ModelCore
 
@@ -32,6 +33,8 @@ final class Writer: Sendable {
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   private let threadKey: String
+  /// The process that has the thread; a child of it has none.
+  private let process = getpid()
 
   init(_ core: StoreCore) {
     self.core = core
@@ -49,12 +52,19 @@ final class Writer: Sendable {
   /// Whether the caller runs on the writer's thread, that is inside a write or the commit handler.
   var isCurrentThread: Bool { Thread.current.threadDictionary[threadKey] != nil }
 
+  /// Whether this is the process that the writer was made in, and not one forked from it.
+  var isInItsProcess: Bool { getpid() == process }
+
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
     handler.withLock { $0 = newHandler }
   }
 
   /// Queues a write; its place in the order of commits is fixed when this returns.
   func submit(_ job: WriteJob) {
+    guard isInItsProcess else {
+      // The environment says it in its own words. Nobody would ever run the job.
+      return job.finish(Result { try core.environment.read { _ in nil } })
+    }
     let isAccepted = queue.withLock { queue in
       if queue.isStopping { return false }
       queue.jobs.append(job)
@@ -70,6 +80,7 @@ final class Writer: Sendable {
   /// Lets the queued writes finish, ends the thread and lets go of the handler; returns when all is
   /// done.
   func stop() {
+    guard isInItsProcess else { return }
     precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
     queue.withLock { $0.isStopping = true }
     available.signal()

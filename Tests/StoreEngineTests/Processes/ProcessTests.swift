@@ -5,7 +5,7 @@ import Testing
 
 /// Several processes on one store, and a disk that fails.
 @Suite struct ProcessTests {
-  @Test(arguments: ["disk-full", "failed-flush"])
+  @Test(arguments: ["disk-full", "failed-flush", "fork"])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in
       let process = try StoreProcess(scenario, path)
