@@ -19,22 +19,26 @@ extension ModelStore {
     while true {
       do {
         return try openOnce(path: path, configuration: configuration)
-      } catch let error as LMDBError where isOfUnfinishedStore(error, path: path) {
+      } catch  where isOfUnfinishedStore(error, path: path) {
         guard ContinuousClock.now >= deadline else {
           usleep(2_000)
           continue
         }
-        guard error.code == .notFound else { throw error }
+        guard let error = error as? LMDBError, error.code == .notFound else { throw error }
         throw StoreError(
           .notAStore, path,
-          "lacks tables or its state row: it is no Pando store, or one whose "
-            + "creation was cut short, which opening it for writing completes")
+          "lacks tables or its state row: it is no Pando store, or one whose creation was cut "
+            + "short, which opening it for writing completes")
       }
     }
   }
 
+  private static let emptyFile = "is an empty LMDB file and no Pando store"
+
   /// Whether an error is what a reader meets while another process creates the store.
-  private static func isOfUnfinishedStore(_ error: LMDBError, path: String) -> Bool {
+  private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
+    if let error = error as? StoreError { return error.reason == emptyFile }
+    guard let error = error as? LMDBError else { return false }
     if error.code == .notFound { return true }
     guard error.code == .truncatedFile else { return false }
     let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
@@ -101,7 +105,7 @@ extension ModelStore {
       }
       if names.isEmpty {
         guard environment.configuration.isReadOnly else { return }
-        throw StoreError(.notAStore, path, "is an empty LMDB file and no Pando store")
+        throw StoreError(.notAStore, path, emptyFile)
       }
       if try hasState(environment, names, path: path) { return }
       // A process that ended while it made a store leaves some of its tables, all empty.
