@@ -95,14 +95,7 @@ extension ModelStore {
     let foreign = StoreError(
       .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
     do {
-      let unnamed = try environment.rawTable(nil, create: false)
-      var names: Set<[UInt8]> = []
-      try environment.read { snapshot in
-        try snapshot.scan(unnamed) { key, _ in
-          names.insert(Array(copying: key))
-          return true
-        }
-      }
+      let names = try tableNames(environment)
       if names.isEmpty {
         guard environment.configuration.isReadOnly else { return }
         throw StoreError(.notAStore, path, emptyFile)
@@ -113,10 +106,26 @@ extension ModelStore {
         let name = String(decoding: name, as: UTF8.self)
         guard StoreTables.names.contains(name) else { throw foreign }
         let table = try environment.rawTable(name, create: false)
-        guard try environment.read({ try $0.count(of: table) }) == 0 else { throw foreign }
+        guard try environment.read({ try $0.count(of: table) }) > 0 else { continue }
+        // Another process may have finished the store since the names were read.
+        let tables = try tableNames(environment)
+        guard try hasState(environment, tables, path: path) else { throw foreign }
+        return
       }
     } catch let error as LMDBError where error.code == .incompatibleTable {
       throw foreign
+    }
+  }
+
+  private static func tableNames(_ environment: Environment) throws -> Set<[UInt8]> {
+    let unnamed = try environment.rawTable(nil, create: false)
+    return try environment.read { snapshot in
+      var names: Set<[UInt8]> = []
+      try snapshot.scan(unnamed) { key, _ in
+        names.insert(Array(copying: key))
+        return true
+      }
+      return names
     }
   }
 
