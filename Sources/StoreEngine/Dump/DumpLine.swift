@@ -77,12 +77,7 @@ extension DumpLine {
   /// - Throws: `JSONError` when it is no JSON; ``StoreError`` `invalidDump` when it is no line of a
   ///   dump.
   init(_ text: String, number: Int) throws {
-    let value: TreeValue
-    do {
-      value = try TreeValue(json: text, form: .lossless)
-    } catch {
-      throw JSONError(line: number, column: error.column, reason: error.reason)
-    }
+    let value = try TreeValue(json: text, form: .lossless)
     guard let line = try Self.line(value, number) else {
       throw Self.invalid(number, "it is no line of a dump")
     }

@@ -19,22 +19,26 @@ extension ModelStore {
     while true {
       do {
         return try openOnce(path: path, configuration: configuration)
-      } catch let error as LMDBError where isOfUnfinishedStore(error, path: path) {
+      } catch  where isOfUnfinishedStore(error, path: path) {
         guard ContinuousClock.now >= deadline else {
           usleep(2_000)
           continue
         }
-        guard error.code == .notFound else { throw error }
+        guard let error = error as? LMDBError, error.code == .notFound else { throw error }
         throw StoreError(
           .notAStore, path,
-          "lacks tables or its state row: it is no Pando store, or one whose "
-            + "creation was cut short, which opening it for writing completes")
+          "lacks tables or its state row: it is no Pando store, or one whose creation was cut "
+            + "short, which opening it for writing completes")
       }
     }
   }
 
+  private static let emptyFile = "is an empty LMDB file and no Pando store"
+
   /// Whether an error is what a reader meets while another process creates the store.
-  private static func isOfUnfinishedStore(_ error: LMDBError, path: String) -> Bool {
+  private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
+    if let error = error as? StoreError { return error.reason == emptyFile }
+    guard let error = error as? LMDBError else { return false }
     if error.code == .notFound { return true }
     guard error.code == .truncatedFile else { return false }
     let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
@@ -91,17 +95,10 @@ extension ModelStore {
     let foreign = StoreError(
       .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
     do {
-      let unnamed = try environment.rawTable(nil, create: false)
-      var names: Set<[UInt8]> = []
-      try environment.read { snapshot in
-        try snapshot.scan(unnamed) { key, _ in
-          names.insert(Array(copying: key))
-          return true
-        }
-      }
+      let names = try tableNames(environment)
       if names.isEmpty {
         guard environment.configuration.isReadOnly else { return }
-        throw StoreError(.notAStore, path, "is an empty LMDB file and no Pando store")
+        throw StoreError(.notAStore, path, emptyFile)
       }
       if try hasState(environment, names, path: path) { return }
       // A process that ended while it made a store leaves some of its tables, all empty.
@@ -109,10 +106,26 @@ extension ModelStore {
         let name = String(decoding: name, as: UTF8.self)
         guard StoreTables.names.contains(name) else { throw foreign }
         let table = try environment.rawTable(name, create: false)
-        guard try environment.read({ try $0.count(of: table) }) == 0 else { throw foreign }
+        guard try environment.read({ try $0.count(of: table) }) > 0 else { continue }
+        // Another process may have finished the store since the names were read.
+        let tables = try tableNames(environment)
+        guard try hasState(environment, tables, path: path) else { throw foreign }
+        return
       }
     } catch let error as LMDBError where error.code == .incompatibleTable {
       throw foreign
+    }
+  }
+
+  private static func tableNames(_ environment: Environment) throws -> Set<[UInt8]> {
+    let unnamed = try environment.rawTable(nil, create: false)
+    return try environment.read { snapshot in
+      var names: Set<[UInt8]> = []
+      try snapshot.scan(unnamed) { key, _ in
+        names.insert(Array(copying: key))
+        return true
+      }
+      return names
     }
   }
 
