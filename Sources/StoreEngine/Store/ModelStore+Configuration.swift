@@ -14,7 +14,8 @@ extension ModelStore {
       case everything
     }
 
-    /// Address space for the file, in bytes; it grows by itself when it is full.
+    /// Address space for the file, in bytes; it grows by itself when it is full, and begins smaller
+    /// where the process may not have as much.
     public var mapSizeInBytes: Int = 256 << 30
     /// The size in bytes beyond which the map does not grow.
     public var maximumMapSizeInBytes: Int = 4 << 40

@@ -45,6 +45,26 @@ extension ModelStore {
     return attributes?[.size] as? Int == 0
   }
 
+  /// Opens the environment, with a smaller map where the address space is limited (`ulimit -v`): a
+  /// map grows by itself when it is full.
+  private static func openEnvironment(
+    path: String, _ configuration: Environment.Configuration
+  ) throws -> Environment {
+    var configuration = configuration
+    while true {
+      do throws(LMDBError) {
+        return try Environment(path: path, configuration: configuration)
+      } catch {
+        guard error.code == .outOfMemory, configuration.mapSizeInBytes > mapSizeInBytesMinimum
+        else { throw error }
+        configuration.mapSizeInBytes /= 4
+      }
+    }
+  }
+
+  /// The smallest map that is tried; less is no machine to keep a store on.
+  private static let mapSizeInBytesMinimum = 64 << 20
+
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
     if configuration.verifying != .none { try verifyPages(path: path) }
     var engine = Environment.Configuration()
@@ -55,7 +75,7 @@ extension ModelStore {
     engine.isReadOnly = configuration.isReadOnly
     let events = EventRelay()
     engine.onEvent = { event in events.receive(event) }
-    let environment = try Environment(path: path, configuration: engine)
+    let environment = try openEnvironment(path: path, engine)
     do {
       try refuseForeignFile(environment, path: path)
       let core = try StoreCore(

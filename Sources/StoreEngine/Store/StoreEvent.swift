@@ -22,7 +22,7 @@ public enum StoreEvent: Sendable {
 public struct StoreCounters: Hashable, Sendable {
   /// Writes that were committed.
   public internal(set) var writes = 0
-  /// Flushes to disk; with group commit one flush serves several writes.
+  /// Shared transactions that ended well; one serves several writes, and flushes what they changed.
   public internal(set) var flushes = 0
   /// Writes that failed or whose closure threw.
   public internal(set) var failedWrites = 0
