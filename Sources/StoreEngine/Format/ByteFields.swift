@@ -28,21 +28,3 @@ enum ByteFields {
     for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
   }
 }
-
-/// A key of one integer: eight bytes, big endian.
-struct IntegerKey {
-  let bytes: InlineArray<8, UInt8>
-
-  init(_ value: UInt64) {
-    bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: value >> (56 - 8 * UInt64($0))) }
-  }
-}
-
-/// A value of one integer: eight bytes, little endian.
-struct LittleEndianValue {
-  let bytes: InlineArray<8, UInt8>
-
-  init(_ value: UInt64) {
-    bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
-  }
-}
