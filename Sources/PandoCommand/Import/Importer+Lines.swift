@@ -32,7 +32,6 @@ extension Importer {
       of: input.byteCount)
     defer { bar.clear() }
     var lastLineKept = 0
-    Interruption.watch()
     var writing: (batch: Batch, task: Task<ImportWrite.Commit, any Error>)?
     do {
       repeat {
@@ -80,10 +79,7 @@ extension Importer {
         skip(error, of: input, bar)
       }
       bar.advance(to: input.byteCount == nil ? reader.lineNumber : reader.byteCount)
-      try Interruption.check()
     }
-    // Whoever wrote into the pipe was interrupted too: its end is not the end of the input.
-    try Interruption.check()
     return batch
   }
 

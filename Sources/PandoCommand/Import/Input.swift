@@ -61,7 +61,6 @@ final class Input: Sendable {
       if errno != EINTR {
         throw CommandError(.failure, at: name, SystemError.text(errno))
       }
-      try Interruption.check()
     }
   }
 

@@ -64,7 +64,6 @@ extension CommandError {
       "check who owns the directory and its files, and their permissions (readers write lock.mdb)"
     case .noSuchFile: "check the path; the directory above the store must be there"
     case LMDBError.Code(rawValue: ENOTDIR): "a store is a directory; give another path"
-    case .outOfMemory: "the map takes address space: see what ulimit -v says"
     case .badKeySize: "nothing was changed"
     default: ""
     }

@@ -60,7 +60,6 @@ struct CommandLineTool {
       try? output.flush()
       let failure = CommandError(wrapping: error)
       report(failure, "pando \(declaration.name)")
-      Interruption.endProcessIfReceived()
       return failure.exitCode
     }
   }

@@ -57,36 +57,6 @@ import Testing
     }
   }
 
-  @Test func `an import that is interrupted says which lines are kept`() throws {
-    try withTemporaryDirectory { directory throws in
-      let store = directory + "/store"
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: PandoProcess.path)
-      process.arguments = ["import", store, "-", "--lines", "--root", "N:id"]
-      let (input, errors) = (Pipe(), Pipe())
-      process.standardInput = input
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = errors
-      try process.run()
-      // More than two transactions; the process then waits for more lines.
-      let lines = (0..<25_000).map { #"{"id":\#($0)}"# }.joined(separator: "\n")
-      try input.fileHandleForWriting.write(contentsOf: Data((lines + "\n").utf8))
-      while try PandoProcess.run("ls", store, "--count").output != "20000\n" {
-        try #require(process.isRunning)
-      }
-      kill(process.processIdentifier, SIGINT)
-      try input.fileHandleForWriting.close()
-      process.waitUntilExit()
-      #expect(process.terminationReason == .uncaughtSignal)
-      #expect(process.terminationStatus == SIGINT)
-      let line = try errors.fileHandleForReading.readToEnd() ?? Data()
-      #expect(
-        String(decoding: line, as: UTF8.self)
-          == "pando import: standard input: interrupted; lines 1 to 20000 are kept\n")
-      #expect(try PandoProcess.output("ls", store, "--count") == "20000\n")
-    }
-  }
-
   @Test func `an import that is killed leaves whole commits`() throws {
     try withTemporaryDirectory { directory throws in
       let store = directory + "/store"
