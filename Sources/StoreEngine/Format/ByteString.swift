@@ -18,8 +18,3 @@ struct ByteString: Hashable, Comparable {
 
   func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
-
-extension Set<ByteString> {
-  /// The texts, sorted by their bytes.
-  var sortedTexts: [String] { sorted().map(\.text) }
-}
