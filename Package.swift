@@ -33,12 +33,20 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: librarySettings),
+    .target(name: "Locking", swiftSettings: librarySettings),
+    .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: librarySettings),
     .target(name: "ModelCore", swiftSettings: librarySettings),
     .target(
-      name: "StoreEngine", dependencies: ["LMDB", "ModelCore"], swiftSettings: librarySettings),
+      name: "StoreEngine", dependencies: ["LMDB", "ModelCore", "Locking"],
+      swiftSettings: librarySettings),
     .target(
-      name: "Pando", dependencies: ["LMDB", "ModelCore", "StoreEngine"],
+      name: "Consistency", dependencies: ["ModelCore", "Locking"], swiftSettings: librarySettings),
+    .target(
+      name: "DataProviders", dependencies: ["Consistency", "StoreEngine", "ModelCore", "Locking"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "Pando",
+      dependencies: ["LMDB", "ModelCore", "StoreEngine", "Consistency", "DataProviders"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
@@ -59,7 +67,7 @@ let package = Package(
       path: "Tests/StoreTestProcess", swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
-      dependencies: ["LMDB", "CLMDB", "TestSupport", "CAllocations", "LMDBReadAll"],
+      dependencies: ["LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
@@ -67,6 +75,13 @@ let package = Package(
     .testTarget(
       name: "StoreEngineTests",
       dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations", "StoreTestProcess"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "ConsistencyTests", dependencies: ["Consistency", "ModelCore", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "DataProvidersTests",
+      dependencies: ["DataProviders", "Consistency", "StoreEngine", "ModelCore", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),

@@ -1,3 +1,4 @@
+import Locking
 import CLMDB
 
 extension Environment {

@@ -1,3 +1,4 @@
+import Locking
 import Glibc
 
 /// The data files that are open in this process, by device and inode.

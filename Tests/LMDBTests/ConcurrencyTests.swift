@@ -1,3 +1,4 @@
+import Locking
 import LMDB
 import Synchronization
 import TestSupport

@@ -1,3 +1,4 @@
+import Locking
 import LMDB
 import TestSupport
 import Testing

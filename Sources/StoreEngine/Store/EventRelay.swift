@@ -1,3 +1,4 @@
+import Locking
 import LMDB
 
 /// Hands events of the environment to the store's core, which exists a moment later.

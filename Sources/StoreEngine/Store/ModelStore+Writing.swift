@@ -1,3 +1,4 @@
+import Locking
 import LMDB
 import Dispatch
 public import ModelCore

@@ -1,3 +1,4 @@
+import Locking
 import LMDB
 import ModelCore
 
@@ -10,17 +11,22 @@ final class WriteJob: Sendable {
 
   private let body: Locked<Body?>
   private let completion: Completion
+  /// What observers know the write by; `nil` for writes of users.
+  let ticket: (any Sendable)?
   let context: (any Sendable)?
 
   /// Makes a write that has not run yet.
   ///
   /// - Parameters:
+  ///   - ticket: What observers know it by.
   ///   - context: Travels with the change set.
   ///   - body: Runs on the writer thread, more than once if the flush has to be run again.
   ///   - completion: Called once, on the thread that ends the job.
   init(
-    context: (any Sendable)?, body: @escaping Body, completion: @escaping Completion
+    ticket: (any Sendable)? = nil, context: (any Sendable)?, body: @escaping Body,
+    completion: @escaping Completion
   ) {
+    self.ticket = ticket
     self.context = context
     self.body = Locked(body)
     self.completion = completion

@@ -1,3 +1,4 @@
+import Locking
 import Foundation
 import Glibc
 import LMDB
@@ -32,6 +33,7 @@ final class Writer: Sendable {
   private let available = DispatchSemaphore(value: 0)
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
+  private let observers = Locked<[WeakObserver]>([])
   private let threadKey: String
   /// The process that has the thread; a child of it has none.
   private let process = getpid()
@@ -57,6 +59,13 @@ final class Writer: Sendable {
 
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
     handler.withLock { $0 = newHandler }
+  }
+
+  func addObserver(_ observer: any CommitObserver) {
+    observers.withLock { observers in
+      observers.removeAll { $0.observer == nil }
+      observers.append(WeakObserver(observer))
+    }
   }
 
   /// Queues a write; its place in the order of commits is fixed when this returns.
@@ -105,6 +114,18 @@ final class Writer: Sendable {
 }
 
 extension Writer {
+  /// What an observer read of a write before it was committed.
+  private struct PreparedWrite {
+    let observer: any CommitObserver
+    let prepared: (any Sendable)?
+  }
+
+  /// What became of one write of a flush.
+  private struct Outcome {
+    let result: Result<ChangeSet?, any Error>
+    let prepared: [PreparedWrite]
+  }
+
   /// A closure threw after it had changed rows: the flush must be run again without it.
   private struct SpoiltFlush: Error {
     let index: Int
@@ -141,19 +162,24 @@ extension Writer {
 
   private func run(
     _ jobs: [WriteJob], in transaction: UnsafeMutablePointer<WriteTransaction>
-  ) throws -> [Result<ChangeSet?, any Error>] {
+  ) throws -> [Outcome] {
     let context = try unsafe WriteContext(transaction, core: core)
-    var outcomes: [Result<ChangeSet?, any Error>] = []
+    let observers = observers.withLock { $0.compactMap(\.observer) }
+    var outcomes: [Outcome] = []
     for (index, job) in jobs.enumerated() {
       context.beginWrite()
       do {
         var facade = ModelTransaction(context)
         try job.run(&facade)
-        outcomes.append(.success(try context.endWrite(context: job.context)))
+        let changeSet = try context.endWrite(context: job.context)
+        outcomes.append(
+          Outcome(
+            result: .success(changeSet),
+            prepared: try prepare(job, changeSet, context, observers)))
       } catch {
         if let engine = error as? LMDBError, engine.code == .mapFull { throw error }
         guard !context.state.isDirty else { throw SpoiltFlush(index: index, error: error) }
-        outcomes.append(.failure(error))
+        outcomes.append(Outcome(result: .failure(error), prepared: []))
       }
     }
     try context.endFlush()
@@ -163,21 +189,38 @@ extension Writer {
     return outcomes
   }
 
-  /// Tells the handler and the callers, in commit order.
-  private func finish(
-    _ jobs: [WriteJob], _ outcomes: [Result<ChangeSet?, any Error>], duration: Duration
-  ) {
+  /// Lets the observers read what a write has done, while it can be read alone.
+  private func prepare(
+    _ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteContext,
+    _ observers: [any CommitObserver]
+  ) throws -> [PreparedWrite] {
+    guard !observers.isEmpty, changeSet != nil || job.ticket != nil else { return [] }
+    return context.reading { reader in
+      let snapshot = ModelSnapshot(copy reader, path: core.path)
+      return observers.map { observer in
+        PreparedWrite(
+          observer: observer,
+          prepared: observer.prepare(changeSet, ticket: job.ticket, in: snapshot))
+      }
+    }
+  }
+
+  /// Tells the handler, the observers and the callers, in commit order.
+  private func finish(_ jobs: [WriteJob], _ outcomes: [Outcome], duration: Duration) {
     core.count { $0.flushes += 1 }
     if duration > core.configuration.slowCommitThreshold {
       core.report(.slowCommit(duration: duration, writeCount: jobs.count))
     }
     let handler = handler.withLock { $0 }
     for (job, outcome) in zip(jobs, outcomes) {
-      switch outcome {
+      switch outcome.result {
       case .success(let changeSet):
         if let changeSet {
           core.count { $0.writes += 1 }
           handler?(changeSet)
+        }
+        for entry in outcome.prepared {
+          entry.observer.committed(changeSet, ticket: job.ticket, prepared: entry.prepared)
         }
         job.finish(.success(changeSet))
       case .failure(let error): fail(job, error)
@@ -187,6 +230,17 @@ extension Writer {
 
   private func fail(_ job: WriteJob, _ error: any Error) {
     core.report(.failedWrite(error))
+    if let ticket = job.ticket {
+      let observers = observers.withLock { $0.compactMap(\.observer) }
+      for observer in observers { observer.failed(error, ticket: ticket) }
+    }
     job.finish(.failure(error))
   }
+}
+
+/// An observer that is not kept alive.
+private struct WeakObserver: Sendable {
+  weak let observer: (any CommitObserver)?
+
+  init(_ observer: any CommitObserver) { self.observer = observer }
 }

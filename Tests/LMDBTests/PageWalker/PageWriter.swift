@@ -1,3 +1,4 @@
+import Locking
 import Foundation
 
 /// A thread that runs a closure again and again until it is stopped.

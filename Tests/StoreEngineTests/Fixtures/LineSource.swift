@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// Hands out lines one after another, from any thread.

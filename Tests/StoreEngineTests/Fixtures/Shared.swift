@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// A value that the closures of a test share.

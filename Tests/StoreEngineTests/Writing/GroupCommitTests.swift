@@ -1,3 +1,4 @@
+import Locking
 import ModelCore
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Locking
 import ModelCore
 import Synchronization
 import TestSupport

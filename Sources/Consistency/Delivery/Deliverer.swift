@@ -1,0 +1,56 @@
+import Dispatch
+import Locking
+
+/// Calls people back, one after another, in the order in which the calls were queued.
+package final class Deliverer: Sendable {
+  private struct State {
+    var calls: [@Sendable () -> Void] = []
+    var isDraining = false
+  }
+
+  private static let key = DispatchSpecificKey<ObjectIdentifier>()
+  private let target: DeliveryTarget
+  private let state = Locked(State())
+
+  package init(_ target: DeliveryTarget) {
+    self.target = target
+    if case .queue(let queue) = target.kind {
+      queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
+    }
+  }
+
+  /// Whether the caller runs on the queue that calls come on.
+  package var isCurrent: Bool {
+    guard case .queue(let queue) = target.kind else { return false }
+    return DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
+  }
+
+  /// Queues a call.
+  package func enqueue(_ call: @escaping @Sendable () -> Void) {
+    let starts = state.withLock { state in
+      state.calls.append(call)
+      defer { state.isDraining = true }
+      return !state.isDraining
+    }
+    if starts { start() }
+  }
+
+  private func start() {
+    switch target.kind {
+    case .queue(let queue): queue.async { self.drain() }
+    case .executor(let executor): Task(executorPreference: executor) { self.drain() }
+    }
+  }
+
+  private func drain() {
+    while true {
+      let calls = state.withLock { state in
+        let calls = exchange(&state.calls, with: [])
+        if calls.isEmpty { state.isDraining = false }
+        return calls
+      }
+      if calls.isEmpty { return }
+      for call in calls { call() }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// Names one live tree of a holder: a collection has one a row, everybody else has row 0.
+package typealias LiveRow = UInt32
+
+/// The owner of live trees: the part of a listener, a provider or a shared collection that the
+/// consistency manager knows.
+///
+/// The manager holds a registered holder strongly, and the holder refers weakly to whom it serves;
+/// when that one dies it has the holder removed.
+package protocol LiveHolder: AnyObject, Sendable {
+  /// The number that the manager gave it: smaller means registered earlier.
+  var number: UInt64 { get }
+
+  /// Works out what an update does to the trees, without showing it.
+  ///
+  /// Called on the pipeline, also when this holder's own operation or a topic of it is concerned.
+  ///
+  /// - Parameters:
+  ///   - update: What happened.
+  ///   - rows: The trees that hold an identifier of the update, in ascending order, each once.
+  ///   - scope: Regenerates trees and keeps the registry; to be used in this call only.
+  /// - Returns: What is to be published, or `nil` if nothing is.
+  func stage(
+    _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
+  ) -> (any StagedChange)?
+}
+
+/// What an update does to one holder, worked out and not yet shown.
+package protocol StagedChange: Sendable {
+  /// Shows the new state: swaps values, takes no time.
+  ///
+  /// Called on the pipeline while the publishing lock is held; together with all others of the update.
+  func publish()
+
+  /// Tells delegates, closures and sequences.
+  ///
+  /// Called on the delivery target, outside every lock, in the order of the updates and within one in
+  /// the order of the holders' numbers.
+  func deliver()
+
+  /// The batch that is told after its members.
+  var batch: (any LiveBatch)? { get }
+}
+
+/// Members that are told together.
+package protocol LiveBatch: AnyObject, Sendable {
+  /// Called once an update, after all its members have been told.
+  ///
+  /// - Parameters:
+  ///   - changes: The staged changes of the affected members, in order.
+  ///   - update: What happened.
+  func deliver(_ changes: [any StagedChange], _ update: LiveUpdate)
+}

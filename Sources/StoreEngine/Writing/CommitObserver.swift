@@ -1,0 +1,37 @@
+package import ModelCore
+
+/// Whoever follows every write of a store, in commit order: the bridge to live providers.
+///
+/// All calls come on the writer thread.
+package protocol CommitObserver: AnyObject, Sendable {
+  /// Called inside the transaction after a write's closure has run, before the next write's: the one
+  /// moment in which exactly this commit can be read.
+  ///
+  /// Called again for the same write when its flush has to be run again; only the last counts. Called
+  /// for writes that changed something or carry a ticket.
+  ///
+  /// - Parameters:
+  ///   - changeSet: What the write did; `nil` if it changed nothing.
+  ///   - ticket: What the write was submitted with.
+  ///   - snapshot: The store as this write leaves it.
+  /// - Returns: Comes back in ``committed(_:ticket:prepared:)``.
+  func prepare(
+    _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
+  ) -> (any Sendable)?
+
+  /// Called once the write is committed, before its caller resumes.
+  ///
+  /// - Parameters:
+  ///   - changeSet: What the write did; `nil` if it changed nothing.
+  ///   - ticket: What the write was submitted with.
+  ///   - prepared: What ``prepare(_:ticket:in:)`` returned.
+  func committed(
+    _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?)
+
+  /// Called when a write with a ticket has failed and nothing of it is on disk.
+  ///
+  /// - Parameters:
+  ///   - error: Why.
+  ///   - ticket: What the write was submitted with.
+  func failed(_ error: any Error, ticket: any Sendable)
+}
