@@ -48,7 +48,7 @@ struct LiveRegistry {
     for topic in update.topics.keys {
       for holder in topics[topic] ?? [] { rows[holder, default: []].formUnion([]) }
     }
-    if let operation = update.operation { rows[operation.holder.number, default: []].formUnion([]) }
+    if let holder = update.operation?.holder { rows[holder.number, default: []].formUnion([]) }
     return rows.sorted { $0.key < $1.key }.compactMap { number, rows in
       holders[number].map { ($0, rows.sorted()) }
     }

@@ -42,6 +42,6 @@ package struct LiveUpdate: Sendable {
 
 /// A change that a holder has queued, until it is committed or has failed.
 package protocol LiveOperation: AnyObject, Sendable {
-  /// Who shows it already.
-  var holder: any LiveHolder { get }
+  /// Who shows it already; `nil` if nobody does.
+  var holder: (any LiveHolder)? { get }
 }

@@ -4,11 +4,15 @@ package import ModelCore
 ///
 /// All calls come on the writer thread.
 package protocol CommitObserver: AnyObject, Sendable {
-  /// Called inside the transaction after a write's closure has run, before the next write's: the one
-  /// moment in which exactly this commit can be read.
+  /// Called when a flush begins, and again when it has to be run again.
   ///
-  /// Called again for the same write when its flush has to be run again; only the last counts. Called
-  /// for writes that changed something or carry a ticket.
+  /// What was prepared before and is not committed counts no longer.
+  func beginFlush()
+
+  /// Called inside the transaction after a write's closure has run, before the next write's.
+  ///
+  /// It is the one moment in which exactly this commit can be read. Called for writes that changed
+  /// something or carry a ticket; again when the flush has to be run again.
   ///
   /// - Parameters:
   ///   - changeSet: What the write did; `nil` if it changed nothing.
@@ -27,11 +31,4 @@ package protocol CommitObserver: AnyObject, Sendable {
   ///   - prepared: What ``prepare(_:ticket:in:)`` returned.
   func committed(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?)
-
-  /// Called when a write with a ticket has failed and nothing of it is on disk.
-  ///
-  /// - Parameters:
-  ///   - error: Why.
-  ///   - ticket: What the write was submitted with.
-  func failed(_ error: any Error, ticket: any Sendable)
 }

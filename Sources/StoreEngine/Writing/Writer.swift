@@ -165,6 +165,7 @@ extension Writer {
   ) throws -> [Outcome] {
     let context = try unsafe WriteContext(transaction, core: core)
     let observers = observers.withLock { $0.compactMap(\.observer) }
+    for observer in observers { observer.beginFlush() }
     var outcomes: [Outcome] = []
     for (index, job) in jobs.enumerated() {
       context.beginWrite()
@@ -230,10 +231,6 @@ extension Writer {
 
   private func fail(_ job: WriteJob, _ error: any Error) {
     core.report(.failedWrite(error))
-    if let ticket = job.ticket {
-      let observers = observers.withLock { $0.compactMap(\.observer) }
-      for observer in observers { observer.failed(error, ticket: ticket) }
-    }
     job.finish(.failure(error))
   }
 }
