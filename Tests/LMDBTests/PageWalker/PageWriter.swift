@@ -1,4 +1,3 @@
-import Locking
 import Foundation
 
 /// A thread that runs a closure again and again until it is stopped.

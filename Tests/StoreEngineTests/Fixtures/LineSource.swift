@@ -1,4 +1,3 @@
-import Locking
 import Synchronization
 
 /// Hands out lines one after another, from any thread.

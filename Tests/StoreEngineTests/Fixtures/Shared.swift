@@ -1,4 +1,3 @@
-import Locking
 import Synchronization
 
 /// A value that the closures of a test share.

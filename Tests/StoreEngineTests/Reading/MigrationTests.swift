@@ -1,4 +1,3 @@
-import Locking
 import ModelCore
 import StoreEngine
 import TestSupport

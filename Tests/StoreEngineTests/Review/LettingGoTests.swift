@@ -1,4 +1,3 @@
-import Locking
 import Foundation
 import ModelCore
 import Synchronization

@@ -1,4 +1,3 @@
-import Locking
 import ModelCore
 import TestSupport
 import Testing

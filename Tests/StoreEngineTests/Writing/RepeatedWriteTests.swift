@@ -1,4 +1,3 @@
-import Locking
 import LMDB
 import ModelCore
 import TestSupport

@@ -1,4 +1,3 @@
-import Locking
 import ModelCore
 import Synchronization
 import TestSupport
