@@ -1,0 +1,159 @@
+/// Which element of an old list is which of a new one.
+///
+/// Both lists are given without what they have in common at their beginnings and ends, as classes:
+/// elements of one class are the same thing.
+struct ListMatching {
+  /// How many elements the lists have in common at their beginnings.
+  let offset: Int
+  /// Old positions by new ones, without the common beginning; -1 where an element is new.
+  private(set) var origins: [Int32]
+  /// New positions of elements that change places with others.
+  private(set) var moved: [Bool]
+  /// Deletions, moves and insertions; updates come after these.
+  private(set) var changes: [CollectionChangeInformation] = []
+
+  /// How many pairs of same elements are looked at for each element: few elements occur more often,
+  /// and where many do, pairs in order are good enough.
+  private static let pairsPerElement = 8
+
+  /// Matches two lists.
+  ///
+  /// As many elements as possible keep their places (Hunt and Szymanski, *A fast algorithm for
+  /// computing longest common subsequences*, 1977).
+  ///
+  /// - Parameters:
+  ///   - old: Classes, all below `classCount`.
+  ///   - new: Classes, all below `classCount`.
+  ///   - classCount: How many classes there are.
+  ///   - offset: How many elements before these the lists have in common.
+  /// - Complexity: O(*n* log *n*).
+  init(old: [UInt32], new: [UInt32], classCount: Int, offset: Int) {
+    self.offset = offset
+    origins = Array(repeating: -1, count: new.count)
+    moved = Array(repeating: false, count: new.count)
+    var hasGone = Array(repeating: true, count: old.count)
+    for (old, new) in Self.kept(old, new, classCount) {
+      origins[new] = Int32(old)
+      hasGone[old] = false
+    }
+    let movers = makeMovers(old, new, classCount, hasGone)
+    for mover in movers { hasGone[mover.old] = false }
+    for index in old.indices.reversed() where hasGone[index] {
+      changes.append(.delete(index: offset + index))
+    }
+    addMoves(movers)
+    for index in new.indices where origins[index] < 0 {
+      changes.append(.insert(index: offset + index))
+    }
+  }
+
+  /// Makes the matching of lists of which one has nothing of its own.
+  init(deleted: Int, inserted: Int, offset: Int) {
+    self.offset = offset
+    origins = Array(repeating: -1, count: inserted)
+    moved = Array(repeating: false, count: inserted)
+    changes.reserveCapacity(deleted + inserted)
+    for index in (0..<deleted).reversed() { changes.append(.delete(index: offset + index)) }
+    for index in 0..<inserted { changes.append(.insert(index: offset + index)) }
+  }
+
+  /// Makes the matching of lists in which the first element has gone to the end, or the last one to
+  /// the beginning.
+  init(rotated count: Int, toTheEnd: Bool, offset: Int) {
+    self.offset = offset
+    let last = Int32(count - 1)
+    origins = (0...last).map { toTheEnd ? ($0 == last ? 0 : $0 + 1) : ($0 == 0 ? last : $0 - 1) }
+    moved = Array(repeating: false, count: count)
+    moved[toTheEnd ? count - 1 : 0] = true
+    let ends = (offset, offset + count - 1)
+    changes = [toTheEnd ? .move(from: ends.0, to: ends.1) : .move(from: ends.1, to: ends.0)]
+  }
+
+  /// Whether the element at a position of the new list was in the old one and has kept its place.
+  func isKept(_ index: Int) -> Bool {
+    let index = index - offset
+    guard origins.indices.contains(index) else { return true }
+    return origins[index] >= 0 && !moved[index]
+  }
+
+  /// Where the element at a position of the new list was in the old one, if it has kept its place.
+  ///
+  /// - Parameters:
+  ///   - index: A position in the whole new list.
+  ///   - oldCount: The length of the whole old list.
+  ///   - newCount: The length of the whole new list.
+  /// - Returns: `nil` if it is new there, or was moved.
+  func origin(of index: Int, oldCount: Int, newCount: Int) -> Int? {
+    guard isKept(index) else { return nil }
+    if index < offset { return index }
+    let inside = index - offset
+    return inside < origins.count ? offset + Int(origins[inside]) : index - newCount + oldCount
+  }
+
+  private static func kept(
+    _ old: [UInt32], _ new: [UInt32], _ classCount: Int
+  ) -> [(old: Int, new: Int)] {
+    let places = ClassPlaces(of: new, classCount: classCount)
+    let pairCount = old.reduce(0) { $0 + places[$1].count }
+    var chains = CommonChains()
+    if pairCount <= pairsPerElement * (old.count + new.count) {
+      for (index, number) in old.enumerated() {
+        for place in places[number].reversed() { chains.offer(old: index, new: Int(place)) }
+      }
+    } else {
+      var seen = Array(repeating: 0, count: classCount)
+      for (index, number) in old.enumerated() {
+        let candidates = places[number]
+        let rank = seen[Int(number)]
+        guard rank < candidates.count else { continue }
+        seen[Int(number)] += 1
+        chains.offer(old: index, new: Int(candidates[candidates.startIndex + rank]))
+      }
+    }
+    return chains.longest()
+  }
+
+  /// Finds elements that left once and came in once, in the order of the old list.
+  private mutating func makeMovers(
+    _ old: [UInt32], _ new: [UInt32], _ classCount: Int, _ hasGone: [Bool]
+  ) -> [ListMover] {
+    var leaving = Array(repeating: 0, count: classCount)
+    var arriving = Array(repeating: 0, count: classCount)
+    var arrival = Array(repeating: 0, count: classCount)
+    for index in old.indices where hasGone[index] { leaving[Int(old[index])] += 1 }
+    for index in new.indices where origins[index] < 0 {
+      arriving[Int(new[index])] += 1
+      arrival[Int(new[index])] = index
+    }
+    var movers: [ListMover] = []
+    var keptCount = 0
+    for index in old.indices {
+      let number = Int(old[index])
+      if !hasGone[index] {
+        keptCount += 1
+      } else if leaving[number] == 1, arriving[number] == 1 {
+        movers.append(ListMover(old: index, new: arrival[number], keptBeforeOld: keptCount))
+      }
+    }
+    return movers
+  }
+
+  private mutating func addMoves(_ movers: [ListMover]) {
+    guard !movers.isEmpty else { return }
+    for mover in movers { moved[mover.new] = true }
+    var sequence = MoveSequence(movers)
+    var ranks: [Int: Int] = [:]
+    for (rank, mover) in movers.enumerated() { ranks[mover.new] = rank }
+    var keptCount = 0
+    for index in origins.indices {
+      if origins[index] >= 0 {
+        keptCount += 1
+      } else if let rank = ranks[index] {
+        let (from, to) = sequence.place(rank, keptBeforeNew: keptCount)
+        if from == to { moved[index] = false }
+        if from != to { changes.append(.move(from: offset + from, to: offset + to)) }
+      }
+    }
+    for mover in movers { origins[mover.new] = Int32(mover.old) }
+  }
+}
