@@ -1,7 +1,8 @@
 /// Where elements of each class stand in a list.
 struct ClassPlaces {
   private var starts: [Int]
-  private var places: [Int32]
+  /// Positions, class by class, and in ascending order in each.
+  private(set) var places: [Int32]
 
   /// Sorts the positions of a list by class.
   ///
@@ -20,8 +21,6 @@ struct ClassPlaces {
     }
   }
 
-  /// The positions of a class, in ascending order.
-  subscript(number: UInt32) -> ArraySlice<Int32> {
-    places[starts[Int(number)]..<starts[Int(number) + 1]]
-  }
+  /// Where in ``places`` the positions of a class are.
+  func range(of number: UInt32) -> Range<Int> { starts[Int(number)]..<starts[Int(number) + 1] }
 }

@@ -15,8 +15,7 @@ struct CommonChains {
   /// - Parameters:
   ///   - old: Not below the one offered before.
   ///   - new: For the same `old`, below the one offered before.
-  mutating func offer(old: Int, new: Int) {
-    let new = Int32(new)
+  mutating func offer(old: Int, new: Int32) {
     var length = ends.count
     if let last = ends.last, links[Int(last)].new >= new { length = shortest(reaching: new) }
     let previous = length > 0 ? ends[length - 1] : -1

@@ -94,20 +94,22 @@ struct ListMatching {
     _ old: [UInt32], _ new: [UInt32], _ classCount: Int
   ) -> [(old: Int, new: Int)] {
     let places = ClassPlaces(of: new, classCount: classCount)
-    let pairCount = old.reduce(0) { $0 + places[$1].count }
+    let pairCount = old.reduce(0) { $0 + places.range(of: $1).count }
     var chains = CommonChains()
     if pairCount <= pairsPerElement * (old.count + new.count) {
-      for (index, number) in old.enumerated() {
-        for place in places[number].reversed() { chains.offer(old: index, new: Int(place)) }
+      for index in old.indices {
+        for place in places.range(of: old[index]).reversed() {
+          chains.offer(old: index, new: places.places[place])
+        }
       }
     } else {
       var seen = Array(repeating: 0, count: classCount)
       for (index, number) in old.enumerated() {
-        let candidates = places[number]
+        let candidates = places.range(of: number)
         let rank = seen[Int(number)]
         guard rank < candidates.count else { continue }
         seen[Int(number)] += 1
-        chains.offer(old: index, new: Int(candidates[candidates.startIndex + rank]))
+        chains.offer(old: index, new: places.places[candidates.lowerBound + rank])
       }
     }
     return chains.longest()
