@@ -104,3 +104,10 @@ package struct RegisteredCounts: Equatable, Sendable {
     self.listeners = listeners
   }
 }
+
+extension ConsistencyManager {
+  /// Calls a closure after everything that is on its way to the delegate.
+  package func reportQueueReached(_ body: @escaping @Sendable () -> Void) {
+    reporter.afterAll(body)
+  }
+}

@@ -144,13 +144,27 @@ struct Regenerator {
     var merged = node
     for given in versions.given {
       guard let given = given as? any Model else { continue }
-      let next = merged.merge(given)
+      let next =
+        type(of: given) == type(of: node) ? merged.merge(given) : watchedMerge(merged, given)
       if type(of: next) == type(of: node) {
         merged = next
       } else {
         report(
           .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
       }
+    }
+    return merged
+  }
+
+  /// Merges a model of another type, and reports what could not be done.
+  private mutating func watchedMerge(_ node: any Model, _ given: any Model) -> any Model {
+    let watch = MergeWatch()
+    let merged = MergeWatch.$current.withValue(watch) { node.merge(given) }
+    for fault in watch.takeFaults() {
+      let fields = fault.kept.isEmpty ? "nothing" : "not \(fault.kept.joined(separator: ", "))"
+      report(
+        .mergeFailed, fault.older,
+        "a \(type(of: fault.newer)) can't be merged into it: \(fields) was taken")
     }
     return merged
   }

@@ -13,6 +13,7 @@ final class Listener: ConsistencyManagerListener {
   private struct State {
     var model: (any Model)?
     var calls: [Call] = []
+    var onRead: (@Sendable () -> Void)?
     var onCall: (@Sendable (Call) -> Void)?
   }
 
@@ -30,7 +31,14 @@ final class Listener: ConsistencyManagerListener {
   /// Runs after a call was noted, on the delivery target.
   func onCall(_ body: @escaping @Sendable (Call) -> Void) { state.withLock { $0.onCall = body } }
 
-  func currentModel() -> (any Model)? { model }
+  /// Runs whenever the manager asks for the model.
+  func onRead(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onRead = body } }
+
+  func currentModel() -> (any Model)? {
+    let (model, body) = state.withLock { ($0.model, $0.onRead) }
+    body?()
+    return model
+  }
 
   func modelUpdated(
     _ model: (any Model)?, updates: ModelUpdates, context: (any Sendable)?
