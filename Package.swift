@@ -77,7 +77,8 @@ let package = Package(
       dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations", "StoreTestProcess"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "ConsistencyTests", dependencies: ["Consistency", "ModelCore", "TestSupport"],
+      name: "ConsistencyTests",
+      dependencies: ["Consistency", "ModelCore", "Locking", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "DataProvidersTests",

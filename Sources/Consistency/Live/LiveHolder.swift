@@ -10,6 +10,12 @@ package protocol LiveHolder: AnyObject, Sendable {
   /// The number that the manager gave it: smaller means registered earlier.
   var number: UInt64 { get }
 
+  /// Reads whatever the trees depend on outside the manager.
+  ///
+  /// Called on the pipeline for every holder that an update concerns, before the first is staged: all
+  /// are read at one moment. Does nothing by default.
+  func prepare()
+
   /// Works out what an update does to the trees, without showing it.
   ///
   /// Called on the pipeline, also when this holder's own operation or a topic of it is concerned.
@@ -22,6 +28,10 @@ package protocol LiveHolder: AnyObject, Sendable {
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)?
+}
+
+extension LiveHolder {
+  package func prepare() {}
 }
 
 /// What an update does to one holder, worked out and not yet shown.

@@ -1,56 +1,74 @@
 import ModelCore
 
-/// Who holds which node: identifier → live trees.
+/// Who holds which node: identifier → live trees, and back.
 ///
-/// It holds no model, and forgets a node with the last tree that holds it.
+/// It holds no model, and forgets a node with the last tree that holds it. Trees ("rows") and nodes
+/// ("entries") are numbered, and each keeps where it stands in the other's list, so that joining and
+/// leaving cost the same however many trees share a node.
 struct LiveRegistry {
-  struct Slot: Hashable {
+  /// One node of a row: where the row stands in the node's list.
+  struct Link {
+    let entry: Int32
+    var position: Int32
+    /// Whether the row's tree holds the node.
+    var isInTree: Bool
+    /// Whether the row waits for the node.
+    var isAwaited: Bool
+  }
+
+  struct Row {
     let holder: UInt64
     let row: LiveRow
+    var links: [Link] = []
+    /// The last search that found this row.
+    var mark: UInt64 = 0
+  }
+
+  /// One row of a node: where the node stands in the row's list.
+  struct Slot {
+    let row: Int32
+    var link: Int32
   }
 
   struct Entry {
-    var slots: Set<Slot> = []
+    let identifier: ByteString
+    var slots: [Slot] = []
     /// The types by which live trees hold the node, since somebody last began to hold it.
     var types: [any SimpleModel.Type] = []
+    /// The last comparison of a row's nodes that met this entry.
+    var mark: UInt64 = 0
   }
 
-  var holders: [UInt64: any LiveHolder] = [:]
-  var entries: [ByteString: Entry] = [:]
+  struct Holder {
+    let holder: any LiveHolder
+    var rows: [LiveRow: Int32] = [:]
+  }
+
+  var holders: [UInt64: Holder] = [:]
+  var rows = NumberedTable(vacant: Row(holder: 0, row: 0))
+  var entries = NumberedTable(vacant: Entry(identifier: ByteString("")))
+  var entryNumbers: [ByteString: Int32] = [:]
   var topics: [ByteString: Set<UInt64>] = [:]
+  private(set) var lastMark: UInt64 = 0
 
-  mutating func insert(_ identifier: ByteString, _ type: any SimpleModel.Type, _ slot: Slot) {
-    var entry = entries.removeValue(forKey: identifier) ?? Entry()
-    entry.slots.insert(slot)
-    if !entry.types.contains(where: { $0 == type }) { entry.types.append(type) }
-    entries[identifier] = entry
+  mutating func makeMark() -> UInt64 {
+    lastMark += 1
+    return lastMark
   }
 
-  mutating func remove(_ identifier: ByteString, _ slot: Slot) {
-    guard var entry = entries.removeValue(forKey: identifier) else { return }
-    entry.slots.remove(slot)
-    if !entry.slots.isEmpty { entries[identifier] = entry }
+  mutating func add(_ holder: any LiveHolder) {
+    if holders[holder.number] == nil { holders[holder.number] = Holder(holder: holder) }
   }
 
-  /// The trees an update may change, by holder, in the order in which the holders were registered.
-  func affected(by update: LiveUpdate) -> [(holder: any LiveHolder, rows: [LiveRow])] {
-    var rows: [UInt64: Set<LiveRow>] = [:]
-    for identifier in update.versions.keys {
-      for slot in entries[identifier]?.slots ?? [] {
-        rows[slot.holder, default: []].insert(slot.row)
-      }
-    }
-    for identifier in update.deleted {
-      for slot in entries[identifier]?.slots ?? [] {
-        rows[slot.holder, default: []].insert(slot.row)
-      }
-    }
-    for topic in update.topics.keys {
-      for holder in topics[topic] ?? [] { rows[holder, default: []].formUnion([]) }
-    }
-    if let holder = update.operation?.holder { rows[holder.number, default: []].formUnion([]) }
-    return rows.sorted { $0.key < $1.key }.compactMap { number, rows in
-      holders[number].map { ($0, rows.sorted()) }
-    }
+  /// Forgets a holder and all its rows.
+  mutating func remove(holder: UInt64) {
+    guard let removed = holders.removeValue(forKey: holder) else { return }
+    for number in removed.rows.values { removeRow(number) }
+  }
+
+  func rowNumber(_ holder: UInt64, _ row: LiveRow) -> Int32? { holders[holder]?.rows[row] }
+
+  mutating func types(of identifier: ByteString) -> [any SimpleModel.Type] {
+    entryNumbers[identifier].map { entries[$0].types } ?? []
   }
 }

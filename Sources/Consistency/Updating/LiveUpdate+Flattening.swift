@@ -3,6 +3,9 @@ package import ModelCore
 extension LiveUpdate {
   /// Flattens trees to identifier → models.
   ///
+  /// A tree that is cyclic, nested too deep or has an empty identifier makes the update carry nothing;
+  /// ``refusal`` says why.
+  ///
   /// - Parameters:
   ///   - models: The top models, in order.
   ///   - context: Travels to everyone who is told.
@@ -11,6 +14,7 @@ extension LiveUpdate {
     self.context = context
     self.models = models
     for model in models { add(model) }
+    resolveConflicts()
   }
 
   /// An update that deletes nodes.
@@ -26,8 +30,10 @@ extension LiveUpdate {
 
   /// Adds a tree, after those that are there.
   package mutating func add(_ root: any SimpleModel) {
-    give(root)
-    if let model = root as? any Model { model.forEach { add($0) } }
+    treeCount += 1
+    var path: [ByteString] = []
+    visit(root, 0, &path)
+    if refusal != nil { versions = [:] }
   }
 
   /// Adds what a store holds of an identifier after the commit.
@@ -35,15 +41,55 @@ extension LiveUpdate {
     versions[ByteString(identifier), default: Versions()].stored.append(model)
   }
 
-  private mutating func give(_ model: any SimpleModel) {
-    guard let identifier = model.modelIdentifier else { return }
-    let key = ByteString(identifier)
-    var given = versions[key]?.given ?? []
+  private mutating func visit(_ node: any SimpleModel, _ level: Int, _ path: inout [ByteString]) {
+    guard refusal == nil else { return }
+    guard level <= RecordLimits.maximumNestingDepth else {
+      refusal = ConsistencyError(
+        .nestingTooDeep, identifier: path.first?.text, type: type(of: node),
+        reason:
+          "nested deeper than \(RecordLimits.maximumNestingDepth) models, so the tree is refused")
+      return
+    }
+    let identifier = node.modelIdentifier.map { ByteString($0) }
+    if let identifier {
+      guard !identifier.text.isEmpty, !path.contains(identifier) else {
+        refuse(node, identifier)
+        return
+      }
+      give(node, identifier)
+    }
+    guard let model = node as? any Model else { return }
+    if let identifier { path.append(identifier) }
+    model.forEach { visit($0, level + 1, &path) }
+    if identifier != nil { path.removeLast() }
+  }
+
+  private mutating func refuse(_ node: any SimpleModel, _ identifier: ByteString) {
+    refusal =
+      identifier.text.isEmpty
+      ? ConsistencyError(
+        .emptyIdentifier, identifier: "", type: type(of: node),
+        reason: "an identifier can't be empty, so the tree is refused")
+      : ConsistencyError(
+        .cyclicModel, identifier: identifier.text, type: type(of: node),
+        reason: "occurs inside its own subtree, so the tree is refused")
+  }
+
+  private mutating func give(_ model: any SimpleModel, _ key: ByteString) {
+    guard let versions = versions[key] else {
+      versions[key] = Versions(given: [model], tree: treeCount)
+      return
+    }
+    var given = versions.given
     if let index = given.firstIndex(where: { type(of: $0) == type(of: model) }) {
-      if !given[index].isEqual(to: model) { conflicts.append(identifier) }
+      let differs = !given[index].isEqual(to: model)
+      if differs { hasSeveralVersions = true }
+      if differs, versions.tree == treeCount { conflicts.append(key.text) }
       given.remove(at: index)
+    } else if !given.isEmpty {
+      hasSeveralVersions = true
     }
     given.append(model)
-    versions[key, default: Versions()].given = given
+    self.versions[key] = Versions(given: given, stored: versions.stored, tree: treeCount)
   }
 }

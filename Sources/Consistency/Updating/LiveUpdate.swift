@@ -14,6 +14,16 @@ package struct LiveUpdate: Sendable {
     package var given: [any SimpleModel] = []
     /// What the store holds after the commit, one model a type; it counts before what was given.
     package var stored: [any SimpleModel] = []
+    /// The last tree that gave the identifier.
+    var tree = 0
+
+    package init() {}
+
+    init(given: [any SimpleModel], stored: [any SimpleModel] = [], tree: Int) {
+      self.given = given
+      self.stored = stored
+      self.tree = tree
+    }
   }
 
   /// The new models, by identifier.
@@ -36,8 +46,17 @@ package struct LiveUpdate: Sendable {
   package var topics: [ByteString: any Sendable] = [:]
   /// Identifiers that one given tree holds several times with different content.
   package var conflicts: [String] = []
+  /// Why a given tree can't be used; the update then carries no model.
+  package internal(set) var refusal: ConsistencyError?
+  /// How many trees were given.
+  var treeCount = 0
+  /// Whether an identifier was given with different content, or as different types.
+  var hasSeveralVersions = false
 
   package init() {}
+
+  /// Whether it sets and deletes nothing.
+  var carriesNothing: Bool { versions.isEmpty && deleted.isEmpty }
 }
 
 /// A change that a holder has queued, until it is committed or has failed.

@@ -6,25 +6,23 @@ import ModelCore
 final class Pipeline: Sendable {
   enum Command: Sendable {
     case update(LiveUpdate)
+    /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks()`` can cancel.
+    case cancellable(LiveUpdate, epoch: UInt64)
     case run(@Sendable (PipelineScope) -> Void)
   }
 
   private struct State {
     var commands: [Command] = []
     var isDraining = false
+    /// Grows when what is queued is cancelled.
+    var epoch: UInt64 = 0
   }
 
   private let queue = DispatchQueue(label: "pando.consistency")
   private let state = Locked(State())
-  private let registry: Locked<LiveRegistry>
-  private let deliverer: Deliverer
-  private let publishing: ReadWriteLock
+  private let context: PipelineContext
 
-  init(registry: Locked<LiveRegistry>, deliverer: Deliverer, publishing: ReadWriteLock) {
-    self.registry = registry
-    self.deliverer = deliverer
-    self.publishing = publishing
-  }
+  init(_ context: PipelineContext) { self.context = context }
 
   func enqueue(_ command: Command) {
     let starts = state.withLock { state in
@@ -35,8 +33,16 @@ final class Pipeline: Sendable {
     if starts { queue.async { self.drain() } }
   }
 
+  /// Queues an update that can be cancelled.
+  func enqueueCancellable(_ update: LiveUpdate) {
+    enqueue(.cancellable(update, epoch: state.withLock { $0.epoch }))
+  }
+
+  /// Cancels what can be.
+  func cancelAll() { state.withLock { $0.epoch += 1 } }
+
   private func drain() {
-    let scope = PipelineScope(registry, deliverer, publishing)
+    let scope = PipelineScope(context)
     while true {
       let commands = state.withLock { state in
         let commands = exchange(&state.commands, with: [])
@@ -47,6 +53,8 @@ final class Pipeline: Sendable {
       for command in commands {
         switch command {
         case .update(let update): scope.apply(update)
+        case .cancellable(let update, let epoch):
+          if state.withLock({ $0.epoch == epoch }) { scope.apply(update) }
         case .run(let work): work(scope)
         }
       }

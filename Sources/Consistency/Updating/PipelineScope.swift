@@ -5,54 +5,88 @@ package import ModelCore
 ///
 /// It is confined to the pipeline; work that gets one uses it in that call only.
 package final class PipelineScope {
-  private let registry: Locked<LiveRegistry>
-  private let deliverer: Deliverer
-  private let publishing: ReadWriteLock
+  private let context: PipelineContext
   private var regenerator = Regenerator(update: LiveUpdate())
+  /// How many updates have been worked out before: orders what holders keep for later.
+  private(set) var updateNumber: UInt64 = 0
 
-  init(_ registry: Locked<LiveRegistry>, _ deliverer: Deliverer, _ publishing: ReadWriteLock) {
-    self.registry = registry
-    self.deliverer = deliverer
-    self.publishing = publishing
+  init(_ context: PipelineContext) {
+    self.context = context
   }
 
   /// Works out an update, publishes it in one step, and queues what is to be told.
   package func apply(_ update: LiveUpdate) {
-    regenerator = Regenerator(update: update)
-    let affected = registry.withLock { $0.affected(by: update) }
-    publish(affected.compactMap { $0.holder.stage(update, rows: $0.rows, self) }, update)
+    updateNumber += 1
+    reportGiven(update)
+    regenerator = Regenerator(
+      update: update, keepsReplacements: context.reporter.delegate != nil)
+    let affected = context.registry.withLock { $0.affected(by: update) }
+    for entry in affected { entry.holder.prepare() }
+    var changes: [any StagedChange] = []
+    changes.reserveCapacity(affected.count)
+    for entry in affected {
+      if let change = entry.holder.stage(update, rows: entry.rows, self) { changes.append(change) }
+    }
+    context.reporter.report(regenerator.replacements, context: update.context)
+    context.reporter.report(regenerator.mistakes)
+    publish(changes, update, to: context.updatesListeners.active)
+    regenerator = Regenerator(update: LiveUpdate())
+  }
+
+  private func reportGiven(_ update: LiveUpdate) {
+    if let refusal = update.refusal { context.reporter.report([refusal]) }
+    context.reporter.report(
+      update.conflicts.map {
+        ConsistencyError(
+          .conflictingContent, identifier: $0,
+          reason: "occurs several times in one tree with different content; the last one counts")
+      })
   }
 
   /// Publishes changes in one step and queues what is to be told of them.
   package func publish(_ changes: [any StagedChange], _ update: LiveUpdate) {
-    guard !changes.isEmpty else { return }
-    publishing.writing { for change in changes { change.publish() } }
-    deliverer.enqueue {
-      var batches: [(batch: any LiveBatch, changes: [any StagedChange])] = []
-      for change in changes {
-        change.deliver()
-        guard let batch = change.batch else { continue }
-        if let index = batches.firstIndex(where: { $0.batch === batch }) {
-          batches[index].changes.append(change)
-        } else {
-          batches.append((batch, [change]))
-        }
+    publish(changes, update, to: [])
+  }
+
+  private func publish(
+    _ changes: [any StagedChange], _ update: LiveUpdate,
+    to listeners: [UpdatesListeners.Holder]
+  ) {
+    if !changes.isEmpty {
+      context.publishing.writing { for change in changes { change.publish() } }
+    }
+    let listeners = update.carriesNothing ? [] : listeners
+    if changes.isEmpty, listeners.isEmpty { return }
+    let reporter = context.reporter
+    context.deliverer.enqueue {
+      Delivery.deliver(changes, update)
+      guard !listeners.isEmpty, let manager = reporter.manager else { return }
+      let told = ConsistencyManagerUpdate(update)
+      for holder in listeners where !holder.isRemoved {
+        holder.listener?.consistencyManager(manager, processed: told)
       }
-      for entry in batches { entry.batch.deliver(entry.changes, update) }
     }
   }
 
   /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
   package func regenerate(_ tree: any SimpleModel) -> Regeneration? { regenerator.regenerate(tree) }
 
-  /// Begins to keep a holder; its trees are registered one by one.
-  package func add(_ holder: any LiveHolder) {
-    registry.withLock { $0.holders[holder.number] = holder }
+  /// What the update makes of a tree, and whether that holds the same nodes.
+  func regenerateModel(
+    _ tree: any Model
+  ) -> (model: (any Model)?, updates: ModelUpdates, hasSameNodes: Bool)? {
+    regenerator.regenerate(tree).map { ($0.model, $0.updates, regenerator.hasSameNodes) }
   }
 
-  /// Forgets a holder; its trees and topics have been unregistered before.
+  /// Reports a mistake to the manager's delegate.
+  package func report(_ mistake: ConsistencyError) { context.reporter.report([mistake]) }
+
+  /// Begins to keep a holder; its trees are registered one by one.
+  package func add(_ holder: any LiveHolder) { context.registry.withLock { $0.add(holder) } }
+
+  /// Forgets a holder with all its trees; its topics have been unsubscribed before.
   package func remove(_ holder: any LiveHolder) {
-    registry.withLock { _ = $0.holders.removeValue(forKey: holder.number) }
+    context.registry.withLock { $0.remove(holder: holder.number) }
   }
 
   /// Replaces the tree of a row in the registry.
@@ -65,45 +99,58 @@ package final class PipelineScope {
   package func register(
     _ holder: any LiveHolder, row: LiveRow, old: (any SimpleModel)?, new: (any SimpleModel)?
   ) {
-    let slot = LiveRegistry.Slot(holder: holder.number, row: row)
-    registry.withLock { registry in
-      if let old { Self.forEachNode(of: old) { node, _ in registry.remove(node, slot) } }
-      if let new { Self.forEachNode(of: new) { registry.insert($0, $1, slot) } }
+    setTrees(holder, row: row, new.map { [$0] } ?? [])
+  }
+
+  /// Replaces the tree of a row in the registry by what an update made of it.
+  ///
+  /// - Parameters:
+  ///   - holder: The owner.
+  ///   - row: Which of its trees.
+  ///   - regeneration: What ``regenerate(_:)`` returned for the tree that is registered.
+  package func register(
+    _ holder: any LiveHolder, row: LiveRow, _ regeneration: Regeneration
+  ) {
+    if !regeneration.hasSameNodes {
+      setTrees(holder, row: row, regeneration.model.map { [$0] } ?? [])
     }
+  }
+
+  /// Makes a row hold exactly the nodes of some trees.
+  func setTrees(_ holder: any LiveHolder, row: LiveRow, _ trees: [any SimpleModel]) {
+    let nodes = trees.flatMap { TreeNodes.list($0) }
+    context.registry.withLock { $0.setNodes(nodes, of: holder.number, row: row) }
   }
 
   /// Registers a row for an identifier that is not there yet.
   package func registerAbsent(
     _ holder: any LiveHolder, row: LiveRow, identifier: String, as type: any SimpleModel.Type
   ) {
-    let slot = LiveRegistry.Slot(holder: holder.number, row: row)
-    registry.withLock { $0.insert(ByteString(identifier), type, slot) }
+    context.registry.withLock {
+      $0.await(ByteString(identifier), type, of: holder.number, row: row)
+    }
   }
 
   /// Ends what ``registerAbsent(_:row:identifier:as:)`` began.
   package func unregisterAbsent(_ holder: any LiveHolder, row: LiveRow, identifier: String) {
-    let slot = LiveRegistry.Slot(holder: holder.number, row: row)
-    registry.withLock { $0.remove(ByteString(identifier), slot) }
+    context.registry.withLock {
+      $0.endAwaiting(ByteString(identifier), of: holder.number, row: row)
+    }
   }
 
   /// Has a holder asked when an update touches a topic.
   package func subscribe(_ holder: any LiveHolder, to topic: String) {
-    registry.withLock { _ = $0.topics[ByteString(topic), default: []].insert(holder.number) }
+    context.registry.withLock {
+      _ = $0.topics[ByteString(topic), default: []].insert(holder.number)
+    }
   }
 
   /// Ends what ``subscribe(_:to:)`` began.
   package func unsubscribe(_ holder: any LiveHolder, from topic: String) {
-    registry.withLock { registry in
+    context.registry.withLock { registry in
       let key = ByteString(topic)
       registry.topics[key]?.remove(holder.number)
       if registry.topics[key]?.isEmpty == true { registry.topics[key] = nil }
     }
-  }
-
-  private static func forEachNode(
-    of tree: any SimpleModel, _ visit: (ByteString, any SimpleModel.Type) -> Void
-  ) {
-    if let identifier = tree.modelIdentifier { visit(ByteString(identifier), type(of: tree)) }
-    if let model = tree as? any Model { model.forEach { forEachNode(of: $0, visit) } }
   }
 }

@@ -2,59 +2,110 @@ import ModelCore
 
 /// Makes new trees from old ones and an update, sharing what has not changed.
 struct Regenerator {
-  let update: LiveUpdate
-
-  /// What an update makes of a tree; `nil` if it stays as it is.
-  func regenerate(_ root: any SimpleModel) -> Regeneration? {
-    var updates = ModelUpdates()
-    guard let root = root as? any Model else { return regenerateSimple(root) }
-    switch visit(root, &updates) {
-    case .unchanged: return nil
-    case .removed: return Regeneration(model: nil, updates: updates)
-    case .changed(let model): return Regeneration(model: model, updates: updates)
-    }
-  }
-
-  private enum Outcome {
+  enum Outcome {
     case unchanged
     case changed(any Model)
     case removed
   }
 
-  private func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
+  let update: LiveUpdate
+  /// Whether a delegate wants to hear of every replacement.
+  let keepsReplacements: Bool
+  /// Whether places inside a replaced subtree can be concerned too.
+  let carriesSeveral: Bool
+
+  /// What was wrong, each mistake once an update.
+  var mistakes: [ConsistencyError] = []
+  var replacements: [Reporter.Replacement] = []
+
+  // The tree at work:
+  /// Identifiers of changed nodes, a parent before its children; a node that turns out to be unchanged
+  /// takes itself and what is behind it away again.
+  var changed: [String] = []
+  /// Nodes that went because of a required child.
+  var gone: Set<ByteString> = []
+  var hasDeleted = false
+  var hasSameNodes = true
+
+  init(update: LiveUpdate, keepsReplacements: Bool = false) {
+    self.update = update
+    self.keepsReplacements = keepsReplacements
+    carriesSeveral = update.versions.count + update.deleted.count > 1
+  }
+
+  /// What an update makes of a tree; `nil` if it stays as it is.
+  mutating func regenerate(_ root: any SimpleModel) -> Regeneration? {
+    guard let model = root as? any Model else { return regenerateSimple(root) }
+    return regenerate(model).map {
+      Regeneration(model: $0.model, updates: $0.updates, hasSameNodes: hasSameNodes)
+    }
+  }
+
+  /// What an update makes of a tree; `nil` if it stays as it is.
+  mutating func regenerate(
+    _ root: any Model
+  ) -> (model: (any Model)?, updates: ModelUpdates)? {
+    changed.removeAll(keepingCapacity: true)
+    hasDeleted = false
+    hasSameNodes = true
+    let outcome = visit(root, 0)
+    let model: (any Model)?
+    switch outcome {
+    case .unchanged: return nil
+    case .removed: model = nil
+    case .changed(let new): model = new
+    }
+    return (model, makeUpdates(root))
+  }
+
+  private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
     if update.deleted.contains(key) {
+      replaced(root, nil)
       return Regeneration(model: nil, updates: ModelUpdates(deletedModelIdentifiers: [identifier]))
     }
-    guard let versions = update.versions[key] else { return nil }
-    for version in versions.stored + versions.given where type(of: version) == type(of: root) {
-      if version.isEqual(to: root) { return nil }
-      return Regeneration(
-        model: version, updates: ModelUpdates(changedModelIdentifiers: [identifier]))
-    }
-    return nil
+    guard let version = update.versions[key]?.model(as: type(of: root)),
+      !version.isEqual(to: root)
+    else { return nil }
+    replaced(root, version)
+    return Regeneration(
+      model: version, updates: ModelUpdates(changedModelIdentifiers: [identifier]),
+      hasSameNodes: true)
   }
 
-  private func visit(_ node: any Model, _ updates: inout ModelUpdates) -> Outcome {
-    let identifier = node.modelIdentifier
-    if let identifier {
-      let key = ByteString(identifier)
-      if update.deleted.contains(key) {
-        updates.deletedModelIdentifiers.append(identifier)
-        return .removed
-      }
-      if let versions = update.versions[key] {
-        let new = Self.replacement(of: node, versions)
-        if new.isEqual(to: node) { return .unchanged }
-        updates.changedModelIdentifiers.append(identifier)
-        return .changed(new)
-      }
+  private mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
+    guard level <= RecordLimits.maximumNestingDepth else {
+      report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
+      return .unchanged
     }
+    guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
+    let key = ByteString(identifier)
+    if !update.deleted.isEmpty, update.deleted.contains(key) {
+      hasDeleted = true
+      hasSameNodes = false
+      replaced(node, nil)
+      return .removed
+    }
+    guard let versions = update.versions[key] else {
+      return visitChildren(of: node, identifier, level)
+    }
+    let new = replacement(of: node, versions)
+    if new.isEqual(to: node) { return .unchanged }
+    changed.append(identifier)
+    replaced(node, new)
+    compareSubtrees(node, new, level)
+    return .changed(new)
+  }
+
+  private mutating func visitChildren(
+    of node: any Model, _ identifier: String?, _ level: Int
+  ) -> Outcome {
+    let start = changed.count
+    if let identifier { changed.append(identifier) }
     var hasChanged = false
-    var inner = ModelUpdates()
-    let mapped = node.map { child in
-      switch visit(child, &inner) {
+    let mapped: (any Model)? = node.map { child in
+      switch visit(child, level + 1) {
       case .unchanged: return child
       case .changed(let new):
         hasChanged = true
@@ -64,27 +115,84 @@ struct Regenerator {
         return nil
       }
     }
-    guard hasChanged else { return .unchanged }
-    if let identifier {
-      if mapped == nil {
-        updates.deletedModelIdentifiers.append(identifier)
-      } else {
-        updates.changedModelIdentifiers.append(identifier)
-      }
+    guard hasChanged else {
+      changed.removeSubrange(start...)
+      return .unchanged
     }
-    updates.changedModelIdentifiers += inner.changedModelIdentifiers
-    updates.deletedModelIdentifiers += inner.deletedModelIdentifiers
-    return mapped.map { .changed($0) } ?? .removed
+    guard let mapped else {
+      changed.removeSubrange(start...)
+      if let identifier { gone.insert(ByteString(identifier)) }
+      replaced(node, nil)
+      return .removed
+    }
+    guard type(of: mapped) == type(of: node) else {
+      changed.removeSubrange(start...)
+      report(.wrongType, node, "`map` returned a \(type(of: mapped)), so the model stays as it was")
+      return .unchanged
+    }
+    replaced(node, mapped)
+    return .changed(mapped)
   }
 
-  static func replacement(of node: any Model, _ versions: LiveUpdate.Versions) -> any Model {
+  /// What an update carries for a node.
+  private mutating func replacement(
+    of node: any Model, _ versions: LiveUpdate.Versions
+  ) -> any Model {
     for stored in versions.stored where type(of: stored) == type(of: node) {
       if let stored = stored as? any Model { return stored }
     }
     var merged = node
     for given in versions.given {
-      if let given = given as? any Model { merged = merged.merge(given) }
+      guard let given = given as? any Model else { continue }
+      let next =
+        type(of: given) == type(of: node) ? merged.merge(given) : watchedMerge(merged, given)
+      if type(of: next) == type(of: node) {
+        merged = next
+      } else {
+        report(
+          .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
+      }
     }
     return merged
+  }
+
+  /// Merges a model of another type, and reports what could not be done.
+  private mutating func watchedMerge(_ node: any Model, _ given: any Model) -> any Model {
+    let watch = MergeWatch()
+    let merged = MergeWatch.$current.withValue(watch) { node.merge(given) }
+    for fault in watch.takeFaults() {
+      let fields = fault.kept.isEmpty ? "nothing" : "not \(fault.kept.joined(separator: ", "))"
+      report(
+        .mergeFailed, fault.older,
+        "a \(type(of: fault.newer)) can't be merged into it: \(fields) was taken")
+    }
+    return merged
+  }
+
+  private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
+    if keepsReplacements { replacements.append(Reporter.Replacement(old: old, new: new)) }
+  }
+
+  mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {
+    let mistake = ConsistencyError(
+      code, identifier: node.modelIdentifier, type: type(of: node), reason: reason)
+    let isKnown = mistakes.contains {
+      $0.code == code && $0.identifier == mistake.identifier && $0.typeName == mistake.typeName
+    }
+    if !isKnown { mistakes.append(mistake) }
+  }
+
+  /// Whether what the update carries for a node differs from it.
+  mutating func differs(_ node: any Model, _ versions: LiveUpdate.Versions) -> Bool {
+    !replacement(of: node, versions).isEqual(to: node)
+  }
+}
+
+extension LiveUpdate.Versions {
+  /// What counts for a type.
+  func model(as type: any SimpleModel.Type) -> (any SimpleModel)? {
+    for model in stored where Swift.type(of: model) == type { return model }
+    for model in given where Swift.type(of: model) == type { return model }
+    return nil
   }
 }

@@ -32,7 +32,12 @@ extension Model {
   /// - Returns: A model of this type.
   public func merge(_ other: any Model) -> any Model {
     if type(of: other) == type(of: self) { return other }
-    return ModelChildren.merge(other, into: self).model
+    let merged = ModelChildren.merge(other, into: self)
+    if let watch = MergeWatch.current {
+      let isPossible = ModelChildren.canMerge(other, into: self)
+      if !isPossible || !merged.kept.isEmpty { watch.note(self, other, kept: merged.kept) }
+    }
+    return merged.model
   }
 }
 

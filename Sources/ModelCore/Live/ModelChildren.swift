@@ -28,6 +28,11 @@ package enum ModelChildren {
     return merge(encodable, into: codable)
   }
 
+  /// Whether one model has fields that can flow into another of another type.
+  static func canMerge(_ newer: any Model, into older: any Model) -> Bool {
+    older is any (Model & Codable) && newer is any Encodable
+  }
+
   private static func merge<Value: Model & Codable>(
     _ newer: any Encodable, into older: Value
   ) -> (model: any Model, kept: [String]) {

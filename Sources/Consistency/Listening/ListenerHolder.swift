@@ -1,0 +1,225 @@
+import Foundation
+import Locking
+import ModelCore
+
+/// A listener as the manager keeps it: by a weak reference, with what is on its way to it.
+///
+/// The pipeline stages changes, numbered from 1, and the delivery target tells them. As long as some
+/// are untold the pipeline goes on from its own newest result instead of the listener's model.
+final class ListenerHolder: LiveHolder {
+  struct State {
+    var isRemoved = false
+    /// Paused by a call, and as a member of a batch.
+    var isPausedAlone = false
+    var isPausedInBatch = false
+    /// Whether the pipeline keeps changes back until the holder catches up.
+    var keepsBack = false
+    /// Whether the delivery target keeps changes back until the holder catches up.
+    var folds = false
+    var isBacklogged = false
+
+    /// The last change staged and the last one told or dropped.
+    var staged: UInt64 = 0
+    var told: UInt64 = 0
+    /// Changes up to this one belong to a root that the listener has left.
+    var abandoned: UInt64 = 0
+    /// How many calls are on their way.
+    var queuedCount = 0
+
+    /// The newest tree, its root and the root's type, while changes are untold.
+    var newest: (any Model)?
+    var root: String?
+    var rootType: (any SimpleModel.Type)?
+    /// The tree that the update at work starts from.
+    var base: (any Model)?
+    var isDead = false
+
+    var keptBack: HeldChanges?
+    var folded: HeldChanges?
+    var lastUpdated: Date?
+    weak var batch: BatchListener?
+
+    var isPaused: Bool { isPausedAlone || isPausedInBatch }
+    var isAhead: Bool { staged != told }
+  }
+
+  let number: UInt64
+  weak let listener: (any ConsistencyManagerListener)?
+  weak let manager: ConsistencyManager?
+  let state = Locked(State())
+
+  init(_ listener: any ConsistencyManagerListener, _ manager: ConsistencyManager) {
+    number = manager.makeHolderNumber()
+    self.listener = listener
+    self.manager = manager
+  }
+
+  /// Begins to listen to a tree.
+  ///
+  /// On the pipeline.
+  func listen(to model: (any Model)?, _ scope: PipelineScope) {
+    guard !state.withLock({ $0.isRemoved }) else { return }
+    let shown = readBase()
+    guard listener != nil else { return }
+    var trees: [any Model] = []
+    if let model { trees.append(model) }
+    if let shown, trees.allSatisfy({ !Self.haveSameRoot($0, shown) }) { trees.append(shown) }
+    scope.add(self)
+    scope.setTrees(self, row: 0, trees)
+  }
+
+  /// Forgets the listener.
+  ///
+  /// On the pipeline.
+  func leave(_ scope: PipelineScope) { scope.remove(self) }
+
+  func prepare() {
+    let base = readBase()
+    state.withLock { $0.base = base }
+  }
+
+  /// What the listener shows once everything that is on its way has been told.
+  private func readBase() -> (any Model)? {
+    guard let listener else {
+      state.withLock { $0.isDead = true }
+      return nil
+    }
+    let current = listener.currentModel()
+    return state.withLock { state in
+      guard state.isAhead else { return current }
+      if let current, !Self.sameText(current.modelIdentifier, state.root) {
+        // It has moved to another root: what is on its way is not for it any more.
+        state.abandon()
+        return current
+      }
+      return state.newest
+    }
+  }
+
+  func stage(
+    _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
+  ) -> (any StagedChange)? {
+    let (base, isDead) = state.withLock { state in
+      (exchange(&state.base, with: nil), state.isDead || state.isRemoved)
+    }
+    if isDead {
+      manager?.forget(self)
+      scope.remove(self)
+      return nil
+    }
+    guard let base else { return stageReturn(of: update, scope) }
+    guard let result = scope.regenerateModel(base) else { return nil }
+    let change = HeldChanges(
+      result.updates, context: update.context, date: update.date, order: scope.updateNumber)
+    let staged = take(result.model, base, change, scope)
+    if !result.hasSameNodes {
+      if let model = result.model {
+        scope.setTrees(self, row: 0, [model])
+      } else {
+        leaveDeletedRoot(base, scope)
+      }
+    }
+    return staged
+  }
+
+  /// Makes a change the newest one; it is told at once or kept back.
+  private func take(
+    _ model: (any Model)?, _ base: any Model, _ change: HeldChanges, _ scope: PipelineScope
+  ) -> ListenerChange? {
+    let limit = manager?.backlogLimit ?? Int.max
+    let root = base.modelIdentifier
+    let (staged, reachesLimit) = state.withLock { state -> (ListenerChange?, Bool) in
+      state.staged += 1
+      state.newest = model
+      state.root = root
+      state.rootType = type(of: base)
+      let reachesLimit = !state.keepsBack && state.queuedCount >= limit
+      if reachesLimit {
+        state.keepsBack = true
+        state.isBacklogged = true
+      }
+      if state.keepsBack {
+        state.keepBack(change)
+        if let model { state.keptBack?.revive(in: model) }
+        return (nil, reachesLimit)
+      }
+      state.queuedCount += 1
+      return (ListenerChange(self, state.staged, root, model, change), false)
+    }
+    if reachesLimit {
+      scope.report(
+        ConsistencyError(
+          .backlogLimitReached, identifier: root, type: type(of: base),
+          reason: "a listener has \(limit) callbacks waiting; it catches up with one later"))
+    }
+    return staged
+  }
+
+  /// A root that is deleted is heard of no more; a listener that stands still waits for its return,
+  /// because what is gone and back again was never gone for it.
+  private func leaveDeletedRoot(_ base: any Model, _ scope: PipelineScope) {
+    scope.setTrees(self, row: 0, [])
+    guard let root = base.modelIdentifier, state.withLock({ $0.keepsBack }) else { return }
+    scope.registerAbsent(self, row: 0, identifier: root, as: type(of: base))
+  }
+
+  /// A root that was deleted while the listener stood still is back.
+  private func stageReturn(of update: LiveUpdate, _ scope: PipelineScope) -> (any StagedChange)? {
+    let (root, type) = state.withLock { state in
+      state.keepsBack && state.isAhead && state.newest == nil
+        ? (state.root, state.rootType) : (nil, nil)
+    }
+    guard let root, let type,
+      let model = update.versions[ByteString(root)]?.model(as: type) as? any Model
+    else { return nil }
+    let change = HeldChanges(
+      ModelUpdates(changedModelIdentifiers: [root]), context: update.context, date: update.date,
+      order: scope.updateNumber)
+    state.withLock { state in
+      state.staged += 1
+      state.newest = model
+      state.keepBack(change)
+      state.keptBack?.revive(in: model)
+    }
+    scope.unregisterAbsent(self, row: 0, identifier: root)
+    scope.setTrees(self, row: 0, [model])
+    return nil
+  }
+
+  static func haveSameRoot(_ left: any Model, _ right: any Model) -> Bool {
+    sameText(left.modelIdentifier, right.modelIdentifier)
+  }
+
+  static func sameText(_ left: String?, _ right: String?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    return left.hasSameBytes(as: right)
+  }
+}
+
+extension ListenerHolder.State {
+  mutating func keepBack(_ change: HeldChanges) {
+    if keptBack == nil { keptBack = change } else { keptBack?.add(change) }
+  }
+
+  mutating func fold(_ change: HeldChanges) {
+    if folded == nil { folded = change } else { folded?.add(change) }
+  }
+
+  /// Ends everything.
+  mutating func remove() {
+    isRemoved = true
+    isPausedAlone = false
+    isPausedInBatch = false
+    base = nil
+    abandon()
+  }
+
+  /// Forgets everything that is on its way.
+  mutating func abandon() {
+    abandoned = staged
+    told = staged
+    newest = nil
+    keptBack = nil
+    folded = nil
+  }
+}

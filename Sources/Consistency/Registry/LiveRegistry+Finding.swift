@@ -1,0 +1,70 @@
+import ModelCore
+
+extension LiveRegistry {
+  /// A holder that an update may concern.
+  struct Affected {
+    let holder: any LiveHolder
+    var rows: [LiveRow]
+  }
+
+  /// The trees an update may change, by holder, in the order in which the holders were registered.
+  mutating func affected(by update: LiveUpdate) -> [Affected] {
+    var found: [Int32] = []
+    let mark = makeMark()
+    for identifier in update.versions.keys { find(identifier, mark, &found) }
+    for identifier in update.deleted { find(identifier, mark, &found) }
+    sort(&found)
+    var affected: [Affected] = []
+    affected.reserveCapacity(found.count)
+    var last: UInt64?
+    for number in found {
+      let (holder, row) = (rows[number].holder, rows[number].row)
+      if last == holder {
+        affected[affected.count - 1].rows.append(row)
+      } else if let found = holders[holder] {
+        affected.append(Affected(holder: found.holder, rows: row == 0 ? Self.firstRow : [row]))
+      }
+      last = holder
+    }
+    addAskedHolders(update, &affected)
+    return affected
+  }
+
+  private static let firstRow: [LiveRow] = [0]
+
+  private mutating func find(_ identifier: ByteString, _ mark: UInt64, _ found: inout [Int32]) {
+    guard let entry = entryNumbers[identifier] else { return }
+    for slot in entries[entry].slots where rows[slot.row].mark != mark {
+      rows[slot.row].mark = mark
+      found.append(slot.row)
+    }
+  }
+
+  private func sort(_ found: inout [Int32]) {
+    var keys = found.map { (rows[$0].holder, rows[$0].row, $0) }
+    var isSorted = true
+    for index in keys.indices.dropFirst() where keys[index] < keys[index - 1] {
+      isSorted = false
+      break
+    }
+    if isSorted { return }
+    keys.sort { $0 < $1 }
+    found = keys.map { $0.2 }
+  }
+
+  /// Adds holders that are asked though none of their trees is concerned.
+  private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
+    guard update.operation != nil || !update.topics.isEmpty else { return }
+    var asked = Set<UInt64>()
+    if let holder = update.operation?.holder { asked.insert(holder.number) }
+    for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
+    for entry in affected { asked.remove(entry.holder.number) }
+    if asked.isEmpty { return }
+    for number in asked {
+      if let holder = holders[number]?.holder {
+        affected.append(Affected(holder: holder, rows: []))
+      }
+    }
+    affected.sort { $0.holder.number < $1.holder.number }
+  }
+}
