@@ -75,6 +75,11 @@ public final class ConsistencyManager: Sendable {
     registry.withLock { $0.types(of: ByteString(identifier)) }
   }
 
+  /// All nodes that live trees hold or wait for, with the types by which they do.
+  package func liveNodes() -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
+    registry.withLock { $0.entries.map { ($0.key, $0.value.types) } }
+  }
+
   /// Whether somebody is registered for a topic.
   package func hasSubscriber(of topic: String) -> Bool {
     registry.withLock { $0.topics[ByteString(topic)] != nil }

@@ -27,6 +27,13 @@ public final class PendingWrite: Sendable {
     finish(.failure(error))
   }
 
+  /// A change that there was nothing to do for.
+  static var done: PendingWrite {
+    let write = PendingWrite()
+    write.finish(.success(nil))
+    return write
+  }
+
   /// Why the change was refused or has failed; `nil` if it is done or on its way.
   public var error: (any Error)? {
     state.withLock { state in

@@ -1,4 +1,5 @@
 import Consistency
+import Dispatch
 import Locking
 import ModelCore
 import StoreEngine
@@ -9,7 +10,8 @@ import StoreEngine
 /// perform ─► store.submit ─► write ─► prepare (in the transaction) ─► flush ─► committed ─► pipeline
 /// ```
 /// Everything that live trees need of a commit is read while its transaction is open, because writes
-/// that share a flush can't be told apart afterwards.
+/// that share a flush can't be told apart afterwards. A store that is open for reading only has no
+/// writer: its commits are read on the pipeline, when ``refresh()`` or a load comes to them.
 final class StoreBridge: CommitObserver {
   /// What the store knows an operation of this bridge by.
   private struct Ticket: Sendable {
@@ -17,60 +19,61 @@ final class StoreBridge: CommitObserver {
     let bridge: ObjectIdentifier
   }
 
-  /// A commit that is prepared and not yet worked out by the pipeline.
-  final class InFlight: Sendable {
-    let update: LiveUpdate
-    /// Every identifier and cache key that it touches.
-    let touched: Set<ByteString>
-
-    init(_ update: LiveUpdate, touched: Set<ByteString>) {
-      self.update = update
-      self.touched = touched
-    }
-  }
-
-  private struct State {
-    /// The last commit whose change set has been prepared, in this flush too.
-    var prepared: UInt64
-    /// The last commit that is on disk and was handed to the pipeline.
-    var committed: UInt64
-    /// In order; those of the flush under way at the end.
-    var inFlight: [InFlight] = []
-    var preparedInFlush = 0
-  }
-
   let store: ModelStore
-  private let consistency: ConsistencyManager
-  private let state: Locked<State>
+  let consistency: ConsistencyManager
+  let topics: StoreTopics
+  let reporter: ManagerReporter
+  let writes: Locked<InFlightWrites>
+  /// Where loads are read: never on the thread of a caller.
+  let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
-  init(_ store: ModelStore, _ consistency: ConsistencyManager) throws {
+  init(
+    _ store: ModelStore, _ consistency: ConsistencyManager, _ topics: StoreTopics,
+    _ reporter: ManagerReporter
+  ) throws {
     self.store = store
     self.consistency = consistency
+    self.topics = topics
+    self.reporter = reporter
     let number = try store.read { try $0.commitNumber }
-    state = Locked(State(prepared: number, committed: number))
+    writes = Locked(InFlightWrites(committed: number))
     store.addObserver(self)
   }
 
   /// Queues an operation; its place in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
+    if store.isReadOnly, !writes { return performInMemory(operation) }
+    if operation.isChange { self.writes.withLock { $0.queuedChanges += 1 } }
     let ticket = Ticket(operation: operation, bridge: ObjectIdentifier(self))
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
-    } completion: { [consistency] result in
-      if case .failure(let error) = result {
-        consistency.enqueue { scope in operation.fail(error, scope) }
+    } completion: { [self] result in
+      if operation.isChange { self.writes.withLock { $0.queuedChanges -= 1 } }
+      // Behind the update of the commit, which has been queued: who waits finds it done.
+      consistency.enqueue { scope in
+        if case .failure(let error) = result {
+          operation.fail(error, scope)
+          if operation.isChange {
+            self.reporter.report(
+              .failedWrite(error, of: operation.subjects, context: operation.context))
+          }
+        }
+        operation.outcome.finish(result)
       }
-      operation.outcome.finish(result)
     }
   }
 
-  func beginFlush() {
-    state.withLock { state in
-      state.prepared = state.committed
-      state.inFlight.removeLast(state.preparedInFlush)
-      state.preparedInFlush = 0
+  private func performInMemory(_ operation: any ManagedOperation) {
+    consistency.enqueue { scope in
+      var update = operation.makeUpdate()
+      update.operation = operation
+      scope.apply(update)
+      operation.finish(scope)
+      operation.outcome.finish(.success(nil))
     }
   }
+
+  func beginFlush() { writes.withLock { $0.beginFlush() } }
 
   func prepare(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
@@ -79,35 +82,61 @@ final class StoreBridge: CommitObserver {
       ticket.bridge == ObjectIdentifier(self) ? ticket.operation : nil
     }
     guard own != nil || changeSet != nil else { return nil }
-    var update = own?.makeUpdate() ?? LiveUpdate()
-    update.operation = own
-    if let changeSet {
-      update.changeSet = changeSet
-      update.context = changeSet.context
-      update.deleted.formUnion(changeSet.deleted.map { ByteString($0) })
-    }
-    // To be completed: gaps left by other processes, models that live trees show and the operation
-    // does not carry, topics of changed collections.
-    let entry = InFlight(update, touched: [])
-    state.withLock { state in
-      state.inFlight.append(entry)
-      state.preparedInFlush += 1
-      if let changeSet { state.prepared = changeSet.commitNumber }
-    }
-    return entry
+    let known = writes.withLock { $0.prepared }
+    let reading = CommitReading(bridge: self, own: own, changeSet: changeSet, known: known)
+    let write = reading.read(snapshot)
+    writes.withLock { $0.prepare(write) }
+    return write
   }
 
   func committed(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
   ) {
-    guard let entry = prepared as? InFlight else { return }
-    state.withLock { state in
-      state.preparedInFlush -= 1
-      if let changeSet { state.committed = changeSet.commitNumber }
-    }
+    guard let write = prepared as? InFlightWrite else { return }
+    writes.withLock { $0.commit(write) }
     consistency.enqueue { [self] scope in
-      scope.apply(entry.update)
-      state.withLock { state in state.inFlight.removeAll { $0 === entry } }
+      scope.apply(write.update)
+      write.operation?.finish(scope)
+      for load in writes.withLock({ $0.process(write) }) { align(load, scope) }
+    }
+  }
+}
+
+extension StoreBridge {
+  /// Reads something and shows it, in step with the commits around it.
+  ///
+  /// - Parameters:
+  ///   - load: What is read.
+  ///   - readsFirst: Whether it is read in any case, or only where a write under way may have brought
+  ///     it.
+  func load(_ load: any StoreLoad, readsFirst: Bool) {
+    let entry = ReadAhead(load, number: writes.withLock { $0.committed })
+    guard readsFirst else { return consistency.enqueue { [self] in align(entry, $0) } }
+    loader.async { [self] in
+      do {
+        entry.number = try store.read { snapshot in
+          try load.read(snapshot)
+          return try snapshot.commitNumber
+        }
+        consistency.enqueue { [self] scope in align(entry, scope) }
+      } catch {
+        consistency.enqueue { scope in load.finish(error, scope) }
+      }
+    }
+  }
+
+  private func align(_ entry: ReadAhead, _ scope: PipelineScope) {
+    if store.isReadOnly {
+      catchUp(entry.load, scope)
+      return
+    }
+    let nodes = entry.load.nodes
+    switch writes.withLock({ $0.align(entry, nodes: nodes) }) {
+    case .wait: break
+    case .show:
+      entry.load.finish(nil, scope)
+      writes.withLock { $0.end(nodes) }
+    case .again: perform(LoadOperation(entry.load), writes: false)
     }
   }
 }

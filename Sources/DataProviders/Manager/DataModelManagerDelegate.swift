@@ -1,0 +1,12 @@
+/// Hears of what goes wrong.
+///
+/// Called on a queue of its own, so that a callback of a provider that never returns does not silence
+/// it.
+public protocol DataModelManagerDelegate: AnyObject, Sendable {
+  /// Called for each event, one after another.
+  ///
+  /// - Parameters:
+  ///   - manager: The manager.
+  ///   - event: What has happened.
+  func dataModelManager(_ manager: DataModelManager, hasEvent event: DataModelEvent)
+}

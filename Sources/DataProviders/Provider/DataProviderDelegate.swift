@@ -1,0 +1,11 @@
+/// Hears of changes of single models.
+///
+/// Called on the manager's delivery target, one call after another.
+public protocol DataProviderDelegate: AnyObject, Sendable {
+  /// Called when something other than the provider's own calls has changed its data.
+  ///
+  /// - Parameters:
+  ///   - dataProvider: The provider, with the new data.
+  ///   - context: What the change was made with.
+  func dataProviderHasUpdatedData<T>(_ dataProvider: DataProvider<T>, context: (any Sendable)?)
+}

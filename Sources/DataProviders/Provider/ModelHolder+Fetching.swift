@@ -1,0 +1,155 @@
+import Consistency
+import Foundation
+import Locking
+import ModelCore
+import StoreEngine
+
+extension ModelHolder {
+  typealias Answer = @Sendable (Result<T?, any Error>) -> Void
+
+  /// What is shown, if it has this identifier.
+  func held(_ identifier: String) -> T? {
+    guard let shown = state.withLock({ $0.shown }),
+      shown.modelIdentifier?.hasSameBytes(as: identifier) == true
+    else { return nil }
+    return Self.unbox(shown)
+  }
+
+  /// Asks store or cache for a model and shows it, unless something newer comes first.
+  ///
+  /// - Parameter answer: Called once, on the pipeline; with what is shown then.
+  func fetch(
+    _ identifier: String, context: (any Sendable)?, listensWhenAbsent: Bool,
+    _ answer: @escaping Answer
+  ) {
+    let action = state.withLock { state in
+      attach(&state)
+      state.lastAction += 1
+      return state.lastAction
+    }
+    let request = FetchRequest(
+      holder: self, identifier: identifier, action: action, listensWhenAbsent: listensWhenAbsent,
+      answer: answer)
+    switch manager.backing {
+    case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
+    case .cache(let cache): fetch(request, from: cache, context)
+    case .memory: manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    }
+  }
+
+  /// Waits for an identifier that nothing is known of, without asking for it.
+  func listen(to identifier: String) {
+    if held(identifier) != nil { return }
+    clear()
+    let action = state.withLock { state in
+      attach(&state)
+      state.lastAction += 1
+      state.makeRare().announced = identifier
+      return state.lastAction
+    }
+    let request = FetchRequest(
+      holder: self, identifier: identifier, action: action, listensWhenAbsent: true,
+      tellsDelegate: true, answer: { _ in })
+    if case .store(let bridge) = manager.backing {
+      bridge.load(StoreFetch(request), readsFirst: false)
+    } else {
+      manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    }
+  }
+
+  private func fetch(
+    _ request: FetchRequest<T>, from cache: CacheAccess, _ context: (any Sendable)?
+  ) {
+    let fetch = CacheFetch(request.identifier, action: request.action)
+    manager.consistencyManager.enqueue { [self] scope in
+      state.withLock { $0.makeRare().fetches.append(fetch) }
+      registerAbsent(fetch.identifier, scope)
+    }
+    let consistency = manager.consistencyManager
+    cache.read(request.identifier) { cache in
+      try await cache.model(forKey: request.identifier, as: T.self, context: context)
+    } completion: { result in
+      consistency.enqueue { [self] scope in
+        end(fetch, scope)
+        request.finish(fetch.isDeleted ? .success(nil) : result.map { $0 }, scope)
+      }
+    }
+  }
+
+  private func end(_ fetch: CacheFetch, _ scope: PipelineScope) {
+    let waitingFor = state.withLock { state in
+      state.rare?.fetches.removeAll { $0 === fetch }
+      return state.waitingFor
+    }
+    if waitingFor?.hasSameBytes(as: fetch.identifier) != true {
+      unregisterAbsent(fetch.identifier, scope)
+    }
+  }
+
+  /// Shows the answer to a fetch, unless something newer is there. Pipeline.
+  ///
+  /// - Returns: What the fetch has led to: its answer, or what is newer.
+  fileprivate func apply(
+    _ model: (any SimpleModel)?, _ request: FetchRequest<T>, _ scope: PipelineScope
+  ) -> T? {
+    let (base, waitingFor, isNewest) = state.withLock { state in
+      (state.base, state.waitingFor, request.action > state.applied)
+    }
+    guard isNewest else { return data }
+    guard model != nil || request.listensWhenAbsent else { return nil }
+    if let waitingFor { unregisterAbsent(waitingFor, scope) }
+    scope.register(self, row: Self.treeRow, old: base, new: model)
+    let awaited = model == nil ? request.identifier : nil
+    if let awaited { registerAbsent(awaited, scope) }
+    let update = LiveUpdate()
+    let kind = StagedModel<T>.Kind.answered(
+      request.action, awaited: awaited, tells: request.tellsDelegate && model != nil)
+    scope.publish([StagedModel(self, kind, update, model: model)], update)
+    return data
+  }
+}
+
+/// One fetch of one provider, wherever it is answered.
+struct FetchRequest<T: SimpleModel>: Sendable {
+  let holder: ModelHolder<T>
+  let identifier: String
+  let action: UInt64
+  let listensWhenAbsent: Bool
+  var tellsDelegate = false
+  let answer: ModelHolder<T>.Answer
+
+  /// Shows what was found, and answers. Pipeline.
+  func finish(_ result: Result<T?, any Error>, _ scope: PipelineScope) {
+    switch result {
+    case .failure(let error): answer(.failure(error))
+    case .success(let model):
+      answer(.success(holder.apply(model.map { $0 as any SimpleModel }, self, scope)))
+    }
+  }
+}
+
+/// A fetch from a store.
+final class StoreFetch<T: SimpleModel>: StoreLoad {
+  private let request: FetchRequest<T>
+  private let found = Locked<T?>(nil)
+
+  init(_ request: FetchRequest<T>) { self.request = request }
+
+  func read(_ snapshot: ModelSnapshot) throws {
+    let model = try snapshot.live(request.identifier, as: T.self)
+    found.withLock { $0 = model.flatMap(ModelHolder<T>.unbox) }
+  }
+
+  var keys: [ByteString] { [ByteString(request.identifier)] }
+
+  var isMiss: Bool { found.withLock { $0 == nil } }
+
+  var nodes: [LiveNode] {
+    if let model = found.withLock({ $0 }) { return LiveNode.nodes(of: model) }
+    return [LiveNode(identifier: ByteString(request.identifier), type: T.self)]
+  }
+
+  func finish(_ error: (any Error)?, _ scope: PipelineScope) {
+    request.finish(error.map { .failure($0) } ?? .success(found.withLock { $0 }), scope)
+  }
+}

@@ -1,0 +1,113 @@
+import Consistency
+import Locking
+import ModelCore
+
+extension ModelHolder {
+  private struct Seen {
+    let base: (any SimpleModel)?
+    let own: SetOperation<T>?
+    let waitingFor: String?
+    let fetches: [CacheFetch]
+  }
+
+  func stage(
+    _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
+  ) -> (any StagedChange)? {
+    let seen = state.withLock { state in
+      Seen(
+        base: state.base,
+        own: state.pending.isEmpty ? nil : update.operation.flatMap { state.pending.find($0) },
+        waitingFor: state.waitingFor, fetches: state.rare?.fetches ?? [])
+    }
+    if let own = seen.own { return stageOwn(own, seen, update, scope) }
+    if rows.last == Self.absentRow, let change = stageAbsent(seen, update, scope) { return change }
+    guard rows.first == Self.treeRow, let base = seen.base,
+      let regeneration = scope.regenerate(base)
+    else { return nil }
+    guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
+    guard Self.isT(model) else { return nil }
+    scope.register(self, row: Self.treeRow, old: base, new: model)
+    return StagedModel(self, .elsewhere, update, model: model)
+  }
+
+  /// An own set comes back: it is what is committed now.
+  private func stageOwn(
+    _ operation: SetOperation<T>, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> StagedModel<T> {
+    let other = scope.regenerate(operation.root)?.model.flatMap { Self.isT($0) ? $0 : nil }
+    let model = other ?? operation.root
+    scope.register(self, row: Self.treeRow, old: seen.base, new: model)
+    if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
+    return StagedModel(self, .own(operation, isOther: other != nil), update, model: model)
+  }
+
+  /// The root is deleted: what comes back under its identifier is shown again.
+  private func stageDeleted(
+    _ base: any SimpleModel, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> StagedModel<T> {
+    scope.register(self, row: Self.treeRow, old: base, new: nil)
+    let identifier = base.modelIdentifier
+    if let identifier { registerAbsent(identifier, scope) }
+    return StagedModel(self, .deleted(identifier), update)
+  }
+
+  /// An identifier that is awaited, or that a cache is being asked for, is in the update.
+  private func stageAbsent(
+    _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> StagedModel<T>? {
+    if let waitingFor = seen.waitingFor, let model = arrival(of: waitingFor, update, scope) {
+      unregisterAbsent(waitingFor, scope)
+      scope.register(self, row: Self.treeRow, old: seen.base, new: model)
+      return StagedModel(self, .arrived, update, model: model)
+    }
+    for fetch in seen.fetches where isNewest(fetch) {
+      if update.deleted.contains(ByteString(fetch.identifier)) { fetch.isDeleted = true }
+      guard let model = arrival(of: fetch.identifier, update, scope) else { continue }
+      fetch.isDeleted = false
+      if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
+      scope.register(self, row: Self.treeRow, old: seen.base, new: model)
+      return StagedModel(self, .arrived, update, model: model)
+    }
+    return nil
+  }
+
+  /// The model that an update brings for an identifier, if it carries it as this type.
+  private func arrival(
+    of identifier: String, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> (any SimpleModel)? {
+    guard let versions = update.versions[ByteString(identifier)],
+      let first = versions.stored.first(where: Self.isT) ?? versions.given.first(where: Self.isT)
+    else { return nil }
+    // Other types of it in the same update are merged in.
+    guard let merged = scope.regenerate(first) else { return first }
+    return merged.model.flatMap { Self.isT($0) ? $0 : nil }
+  }
+
+  /// Whether the provider has done nothing else since the fetch began.
+  private func isNewest(_ fetch: CacheFetch) -> Bool {
+    state.withLock { fetch.action > $0.applied }
+  }
+
+  static func isT(_ model: any SimpleModel) -> Bool {
+    if isSame(model) { return true }
+    return model is T
+  }
+
+  private static func isSame<M: SimpleModel>(_ model: M) -> Bool { M.self == T.self }
+}
+
+extension ModelHolder {
+  /// Has the holder asked when an identifier comes.
+  func registerAbsent(_ identifier: String, _ scope: PipelineScope) {
+    scope.registerAbsent(self, row: Self.absentRow, identifier: identifier, as: T.self)
+  }
+
+  /// Ends one reason to wait for an identifier; the registration ends with the last.
+  func unregisterAbsent(_ identifier: String, _ scope: PipelineScope) {
+    let isFetched = state.withLock { state in
+      state.rare?.fetches.contains { $0.identifier.hasSameBytes(as: identifier) } ?? false
+    }
+    if isFetched { return }
+    scope.unregisterAbsent(self, row: Self.absentRow, identifier: identifier)
+  }
+}

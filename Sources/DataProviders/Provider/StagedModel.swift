@@ -1,0 +1,146 @@
+import Consistency
+import Foundation
+import Locking
+import ModelCore
+
+/// What an update does to one provider.
+final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
+  // Sendable because the pipeline writes it until `publish` returns, and the delivery owns it then.
+  enum Kind {
+    /// Something elsewhere has changed the tree.
+    case elsewhere
+    /// An own set has come back; whether it is other than it was set.
+    case own(SetOperation<T>, isOther: Bool)
+    /// What was awaited has come, perhaps while a cache is asked for it.
+    case arrived
+    /// The root is deleted; its identifier.
+    case deleted(String?)
+    /// A fetch has its answer: its action, and what is awaited after a miss.
+    case answered(UInt64, awaited: String?, tells: Bool)
+    /// An own set has failed.
+    case replay
+    /// A pause has ended.
+    case resumed
+  }
+
+  private let holder: ModelHolder<T>
+  private let kind: Kind
+  private let context: (any Sendable)?
+  private let date: Date
+  /// What is committed from now on; afterwards what was, to be let go outside all locks.
+  private var model: (any SimpleModel)?
+  private var tells = false
+  private var wasTold = false
+  private var epoch: UInt64 = 0
+  private var reachedLimit = false
+
+  init(
+    _ holder: ModelHolder<T>, _ kind: Kind, _ update: LiveUpdate, model: (any SimpleModel)? = nil
+  ) {
+    self.holder = holder
+    self.kind = kind
+    context = update.context
+    date = update.date
+    self.model = model
+  }
+
+  func publish() {
+    holder.state.withLock { publish(&$0) }
+    if reachedLimit { holder.manager.reportLimit(T.self) }
+  }
+
+  private func publish(_ state: inout ModelHolder<T>.State) {
+    let limit = Int32(clamping: holder.manager.limits.undeliveredCallbacksMaximum)
+    let before = state.undelivered >= limit && state.pause == nil ? state.shown : nil
+    switch kind {
+    case .elsewhere:
+      swap(&state.base, &model)
+      tells = isVisible(state)
+    case .own(let operation, let isOther):
+      swap(&state.base, &model)
+      state.waitingFor = nil
+      _ = state.pending.remove(operation)
+      tells = isOther && isVisible(state)
+    case .arrived:
+      swap(&state.base, &model)
+      state.waitingFor = nil
+      tells = isVisible(state)
+      if tells {
+        state.lastAction += 1
+        state.applied = state.lastAction
+      }
+    case .deleted(let identifier):
+      swap(&state.base, &model)
+      state.waitingFor = identifier
+      tells = isVisible(state)
+    case .answered(let action, let awaited, let tells):
+      swap(&state.base, &model)
+      state.waitingFor = awaited
+      if action > state.applied {
+        state.pending = PendingSets()
+        state.applied = action
+        state.epoch += 1
+        state.lastUpdated = date
+        state.rare?.announced = nil
+        if !tells { _ = state.pause?.restart(showing: state.current) }
+        self.tells = tells
+      }
+    case .replay, .resumed:
+      tells = true
+      state.pause?.mustTell = true
+    }
+    if tells { queueDelivery(&state, limit: limit, before: before) }
+  }
+
+  /// Whether the committed model is what the provider shows, but for a pause.
+  private func isVisible(_ state: ModelHolder<T>.State) -> Bool {
+    state.clears == 0 && state.pending.isEmpty
+  }
+
+  private func queueDelivery(
+    _ state: inout ModelHolder<T>.State, limit: Int32, before: (any SimpleModel)?
+  ) {
+    if let pause = state.pause {
+      pause.note(context, date)
+      tells = false
+    } else if state.undelivered >= limit {
+      let pause = ProviderPause(showing: before, byLimit: true)
+      pause.note(context, date)
+      state.makeRare().pause = pause
+      tells = false
+      reachedLimit = true
+    } else {
+      state.lastUpdated = date
+      state.undelivered += 1
+      epoch = state.epoch
+    }
+  }
+
+  func deliver() {
+    guard tells else { return }
+    let (heard, resumes) = holder.state.withLock { state in
+      state.undelivered -= 1
+      let resumes = state.undelivered == 0 && state.pause?.byLimit == true
+      return (target(&state), resumes)
+    }
+    if let (provider, delegate) = heard {
+      wasTold = true
+      delegate?.dataProviderHasUpdatedData(provider, context: context)
+    }
+    if resumes { holder.resume(fromLimit: true) }
+  }
+
+  private func target(
+    _ state: inout ModelHolder<T>.State
+  ) -> (DataProvider<T>, (any DataProviderDelegate)?)? {
+    guard epoch == state.epoch else { return nil }
+    if let pause = state.pause, pause.byOwner {
+      pause.noteUndelivered(context)
+      return nil
+    }
+    guard let provider = state.provider else { return nil }
+    return (provider, state.delegate)
+  }
+
+  var batch: (any LiveBatch)? { wasTold ? holder.state.withLock { $0.rare?.batch } : nil }
+}

@@ -1,0 +1,11 @@
+/// A load with the commit that it was read from.
+final class ReadAhead: @unchecked Sendable {
+  // Sendable because one after another has it: the loading queue, then the pipeline.
+  let load: any StoreLoad
+  var number: UInt64
+
+  init(_ load: any StoreLoad, number: UInt64) {
+    self.load = load
+    self.number = number
+  }
+}

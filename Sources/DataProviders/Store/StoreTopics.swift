@@ -1,0 +1,40 @@
+import Locking
+import ModelCore
+
+/// The live collections of a manager, by cache key; none is kept alive.
+final class StoreTopics: Sendable {
+  private struct Entry: Sendable {
+    weak let topic: (any StoreTopic)?
+  }
+
+  private let entries = Locked<[ByteString: Entry]>([:])
+
+  /// The live collection of a cache key.
+  func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
+    entries.withLock { $0[cacheKey]?.topic }
+  }
+
+  /// The live collection of a cache key, made now if there is none.
+  func topic(
+    _ cacheKey: ByteString, orMake make: () -> any StoreTopic
+  ) -> any StoreTopic {
+    entries.withLock { entries in
+      if let topic = entries[cacheKey]?.topic { return topic }
+      let new = make()
+      entries[cacheKey] = Entry(topic: new)
+      return new
+    }
+  }
+
+  /// Forgets a cache key whose live collection has gone.
+  func removeEnded(_ cacheKey: ByteString) {
+    entries.withLock { entries in
+      if entries[cacheKey]?.topic == nil { entries[cacheKey] = nil }
+    }
+  }
+
+  /// All live collections there are.
+  var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
+    entries.withLock { $0 }.compactMap { key, entry in entry.topic.map { (key, $0) } }
+  }
+}
