@@ -1,0 +1,21 @@
+// Torture: what is stored must survive whatever happens to processes, disks and power. Run it with
+// `Fuzz/torture`; docs/reliability.md says what each command shows.
+
+import Glibc
+
+signal(SIGPIPE, SIG_IGN)
+do {
+  let options = try Options(Array(CommandLine.arguments.dropFirst()))
+  switch options.command {
+  case "kill":
+    var run = try KillRun(options)
+    try run.run()
+  case "kill-writer": try await KillRoles.write(options)
+  case "kill-reader": try KillRoles.read(options)
+  case "kill-holder": try KillRoles.hold(options)
+  default: throw TortureFailure(Options.usage)
+  }
+} catch {
+  complain("torture: \(error)")
+  exit(1)
+}
