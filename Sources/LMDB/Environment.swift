@@ -78,6 +78,9 @@ public final class Environment: Sendable {
     unsafe isRegistered = true
     let size = try file.checkHeader(folder: path, isReadOnly: configuration.isReadOnly)
     unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
+    if !configuration.isReadOnly, configuration.durability != .unsynchronized {
+      try Self.flushNames(in: path)
+    }
     _ = clearStaleReaders()
   }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -18,6 +19,16 @@ static int fails(int fault, int error) {
   if (atomic_load(&current) != fault) return 0;
   errno = error;
   return 1;
+}
+
+static _Atomic int flushed_folders = 0;
+
+int faults_flushed_folders(void) { return atomic_load(&flushed_folders); }
+
+int fsync(int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) flushed_folders++;
+  return (int)syscall(SYS_fsync, descriptor);
 }
 
 int fdatasync(int descriptor) {

@@ -13,6 +13,15 @@ extension Scenario {
     try failedCommit(path, FAULT_META)
   }
 
+  /// A new file can be found again after a power cut: its name and its folder's are flushed.
+  static func flushedNames(_ path: String) throws {
+    var configuration = configuration
+    configuration.durability = .full
+    // Was: nothing but the file was flushed, so the first commits could be lost with its name.
+    try Environment(path: "\(path)/new", configuration: configuration).close()
+    expect(faults_flushed_folders() == 2, "\(faults_flushed_folders()) folders flushed")
+  }
+
   private static func failedCommit(_ path: String, _ fault: fault) throws {
     var configuration = configuration
     configuration.durability = .full

@@ -13,6 +13,13 @@ do {
   case "kill-writer": try await KillRoles.write(options)
   case "kill-reader": try KillRoles.read(options)
   case "kill-holder": try KillRoles.hold(options)
+  case "powercut":
+    var run = try PowerCutRun(options)
+    try run.run()
+  case "powercut-writer": try await PowerCutWriter.run(options)
+  case "powercut-checker":
+    var checker = try CutChecker(options)
+    try checker.run()
   default: throw TortureFailure(Options.usage)
   }
 } catch {

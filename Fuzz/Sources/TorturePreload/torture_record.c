@@ -197,7 +197,8 @@ static ssize_t write_parts(int descriptor, const struct iovec *parts, int count,
   int error = errno;
   if (is_noted) pthread_mutex_lock(&lock);
   off_t at = offset;
-  if (file && offset < 0) at = (off_t)syscall(SYS_lseek, descriptor, 0, SEEK_CUR);
+  if (!file) at = 0;
+  else if (offset < 0) at = (off_t)syscall(SYS_lseek, descriptor, 0, SEEK_CUR);
   ssize_t done = offset < 0
     ? (count == 1 ? syscall(SYS_write, descriptor, parts[0].iov_base, parts[0].iov_len)
                   : syscall(SYS_writev, descriptor, parts, count))

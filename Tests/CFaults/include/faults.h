@@ -16,6 +16,9 @@ enum fault {
 
 void faults_set(enum fault fault);
 
+/// How often the names in a folder have been flushed.
+int faults_flushed_folders(void);
+
 /// `fork`, which Swift does not offer.
 int faults_fork(void);
 
