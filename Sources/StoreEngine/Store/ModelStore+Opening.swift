@@ -98,8 +98,9 @@ extension ModelStore {
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   private static func verifyPages(path: String) throws {
-    let file = "\(path)/data.mdb"
-    guard FileManager.default.fileExists(atPath: file) else { return }  // a new store
+    // No file, or one that was never written: a new store.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
+    guard let attributes, attributes[.size] as? Int != 0 else { return }
     try refuseProblems(checkPages(path: path, .newest, nil), path: path)
   }
 

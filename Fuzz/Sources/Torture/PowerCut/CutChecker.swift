@@ -176,7 +176,7 @@ struct CutChecker {
     try require(!promise.requiresStore, "\(error)")
     try require(error is LMDBError || error is StoreError, "\(error)")
     tally["unmade"] += 1
-    unmade.insert("\(error)".replacing("\(directory)/", with: ""))
+    unmade.insert("\(error)")
   }
 
   private func copy() throws -> String {
