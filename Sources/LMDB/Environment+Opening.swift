@@ -4,7 +4,9 @@ import Glibc
 extension Environment {
   /// Creates the folder unless it is there.
   static func createFolder(_ path: String) throws(LMDBError) {
-    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw .system("mkdir", path) }
+    if retryInterrupted({ unsafe mkdir(path, 0o700) }) != 0, errno != EEXIST {
+      throw .system("mkdir", path)
+    }
   }
 
   /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.

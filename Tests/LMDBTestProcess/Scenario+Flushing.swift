@@ -22,6 +22,12 @@ extension Scenario {
     expect(faults_flushed_folders() == 2, "\(faults_flushed_folders()) folders flushed")
   }
 
+  /// A file that looks unfinished may be one that another process is making at the moment.
+  static func openCutShort(_ path: String) throws {
+    truncate("\(path)/data.mdb", 4096)
+    expectError(.truncatedFile) { _ = try Environment(path: path, configuration: configuration) }
+  }
+
   private static func failedCommit(_ path: String, _ fault: fault) throws {
     var configuration = configuration
     configuration.durability = .full

@@ -12,6 +12,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "failed-flush": Scenario.failedFlush,
   "failed-meta": Scenario.failedMeta,
   "flushed-names": Scenario.flushedNames,
+  "open-cut-short": Scenario.openCutShort,
   "disk-full": Scenario.diskFull,
   "file-size-limit": Scenario.fileSizeLimit,
 ]

@@ -20,6 +20,12 @@ do {
   case "powercut-checker":
     var checker = try CutChecker(options)
     try checker.run()
+  case "faults":
+    var run = try FaultsRun(options)
+    try run.run()
+  case "faults-writer":
+    var writer = try FaultsWriter(options)
+    try await writer.run()
   default: throw TortureFailure(Options.usage)
   }
 } catch {

@@ -98,9 +98,7 @@ extension ModelStore {
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   private static func verifyPages(path: String) throws {
-    // No file, or one that was never written: a new store.
-    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
-    guard let attributes, attributes[.size] as? Int != 0 else { return }
+    guard !Environment.isUnmade(path: path) else { return }  // a new store
     try refuseProblems(checkPages(path: path, .newest, nil), path: path)
   }
 

@@ -112,6 +112,9 @@ final class ChildProcess {
     return lines
   }
 
+  /// Whether the process still has its output open.
+  var isRunning: Bool { !isAtEnd }
+
   func kill(_ signal: CInt = SIGKILL) { Glibc.kill(identifier, signal) }
 
   /// Waits for the end of the process.
