@@ -81,6 +81,9 @@ public final class Environment: Sendable {
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
+      // The first commit flushes its pages and the empty meta pages together: a power cut may keep
+      // some of the former and none of the latter, and such a file would look damaged.
+      if size == 0, file.hasFailedFlush() { throw .system("fdatasync", filePath) }
       try Self.flushNames(in: path)
     }
     _ = clearStaleReaders()

@@ -24,8 +24,6 @@ struct CutChecker {
   private var isNameDurable = false
   private var tally = CutTally()
   private let descriptor: CInt
-  /// What opening a store said that had not been made yet.
-  private var unmade: Set<String> = []
 
   private var image: String { "\(directory)/store" }
 
@@ -56,7 +54,6 @@ struct CutChecker {
     }
     tally["entries"] = part == 0 ? entries.count : 0
     tally["commits"] = part == 0 ? promise.commits.count : 0
-    for text in unmade.sorted() { complain("unmade: \(text)") }
     say(tally.line)
   }
 
@@ -139,8 +136,9 @@ struct CutChecker {
       tally["not-a-version"] += 1
       if level != .unsynchronized { throw failure }
       return
-    } catch {
-      return try refused(error)
+    } catch where level == .unsynchronized {
+      tally["damaged"] += 1
+      return
     }
     try require(number >= promise.minimum, "commit \(number), \(promise.minimum) must be there")
     tally[number >= promise.newest ? "complete" : "earlier"] += 1
@@ -164,19 +162,6 @@ struct CutChecker {
       try workload.check(snapshot, steps: try promise.steps(number))
       return number
     }
-  }
-
-  /// Decides about a state that can't be opened.
-  private mutating func refused(_ error: any Error) throws {
-    if level == .unsynchronized {
-      tally["damaged"] += 1
-      return
-    }
-    // A store that had not been made yet may be refused, with an error that says why.
-    try require(!promise.requiresStore, "\(error)")
-    try require(error is LMDBError || error is StoreError, "\(error)")
-    tally["unmade"] += 1
-    unmade.insert("\(error)")
   }
 
   private func copy() throws -> String {
