@@ -26,6 +26,9 @@ do {
   case "faults-writer":
     var writer = try FaultsWriter(options)
     try await writer.run()
+  case "full-disk":
+    var run = try FullDiskRun(options)
+    try run.run()
   default: throw TortureFailure(Options.usage)
   }
 } catch {

@@ -12,6 +12,8 @@ enum fault {
   FAULT_META = 2,
   /// Writes of whole pages fail with ENOSPC.
   FAULT_PAGES = 3,
+  /// Writes of whole pages write a half, and the disk has no space left.
+  FAULT_SHORT = 4,
 };
 
 void faults_set(enum fault fault);

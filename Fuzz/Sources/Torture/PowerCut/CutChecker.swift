@@ -136,7 +136,7 @@ struct CutChecker {
       tally["not-a-version"] += 1
       if level != .unsynchronized { throw failure }
       return
-    } catch where level == .unsynchronized {
+    } catch  where level == .unsynchronized {
       tally["damaged"] += 1
       return
     }

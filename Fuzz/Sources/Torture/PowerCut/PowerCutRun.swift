@@ -95,7 +95,8 @@ struct PowerCutRun {
     }
     // The recording decides which states there are; tasks that run side by side vary from run to run.
     try require(
-      tallies[level]?["failures"] == 0, """
+      tallies[level]?["failures"] == 0,
+      """
       \(tallies[level]?["failures"] ?? 0) promises broken; repeat with: torture powercut-checker \
       \(log) \(directory.path)/again \(level.name) 0 1 --seed \(seed) --states \(options.states)
       """)
