@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Fuzz targets, a package of its own: they see public API only. Build and run one with `./fuzz`.
+// Fuzz targets and torture, a package of its own: they see public API only. Build and run them with
+// `./fuzz` and `./torture`; docs/reliability.md says what each shows.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -13,6 +14,9 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "fuzz",
+  products: [
+    .library(name: "TorturePreload", type: .dynamic, targets: ["TorturePreload"])
+  ],
   dependencies: [.package(name: "pando", path: "..")],
   targets: [
     .target(name: "CFuzzer"),
@@ -20,5 +24,11 @@ let package = Package(
       name: "fuzz-json",
       dependencies: ["CFuzzer", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzJSON", swiftSettings: settings),
+
+    .target(name: "TorturePreload"),
+    .executableTarget(
+      name: "torture",
+      dependencies: [.product(name: "Pando", package: "pando")],
+      path: "Sources/Torture", swiftSettings: settings),
   ]
 )

@@ -7,17 +7,21 @@ extension DataFile {
   /// Checks sizes and meta pages before liblmdb maps the file.
   ///
   /// An empty file is a new one. While another process makes the file it may be seen half made, so
-  /// a file that looks wrong is looked at again.
+  /// a file that looks wrong is looked at again. One whose making was cut short is made anew.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
   ///   - isReadOnly: Whether a new file is an error.
+  ///   - mode: The permissions of new files.
   /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
   /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
-  func checkHeader(folder: String, isReadOnly: Bool) throws(LMDBError) -> Int {
+  func checkHeader(folder: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) -> Int {
     for _ in 1..<Self.attemptCount {
       if let size = try? checkHeaderOnce(folder: folder, isReadOnly: isReadOnly) { return size }
       usleep(1000)
+    }
+    if !isReadOnly, Self.isUnfinished(folder: folder) {
+      _ = discardUnfinished(folder: folder, mode: mode)
     }
     return try checkHeaderOnce(folder: folder, isReadOnly: isReadOnly)
   }

@@ -35,6 +35,16 @@ struct DataFile: ~Copyable, Sendable {
     return Int(status.st_size)
   }
 
+  /// Whether the file system has hardly any space left.
+  ///
+  /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. What is
+  /// left then is less than liblmdb writes at once, which is at most 64 pages.
+  func isOnFullDisk() -> Bool {
+    var status = statvfs()
+    guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 64 * 4096
+  }
+
   /// Tells whether a flush of the file has failed since the last call.
   ///
   /// Linux remembers a failed write-back once for each open file description, so this descriptor

@@ -33,7 +33,7 @@ extension Environment {
       try write(to: descriptor, compacting: compacting, detail: partial)
       if fsync(descriptor) != 0 { throw LMDBError.system("fsync", partial) }
       if unsafe rename(partial, target) != 0 { throw LMDBError.system("rename", target) }
-      try Self.flushFolder(path)
+      try Self.flushNames(in: path)
     } catch {
       unsafe unlink(partial)
       throw error
@@ -60,15 +60,5 @@ extension Environment {
         throw .system("ftruncate", detail)
       }
     }
-  }
-
-  /// Makes the names in a folder survive a power cut.
-  private static func flushFolder(_ path: String) throws(LMDBError) {
-    let descriptor = retryInterrupted {
-      unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    }
-    guard descriptor >= 0 else { throw .system("open", path) }
-    defer { Glibc.close(descriptor) }
-    if fsync(descriptor) != 0 { throw .system("fsync", path) }
   }
 }

@@ -4,7 +4,31 @@ import Glibc
 extension Environment {
   /// Creates the folder unless it is there.
   static func createFolder(_ path: String) throws(LMDBError) {
-    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw .system("mkdir", path) }
+    if retryInterrupted({ unsafe mkdir(path, 0o700) }) != 0, errno != EEXIST {
+      throw .system("mkdir", path)
+    }
+  }
+
+  /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.
+  ///
+  /// Flushing the file alone does not promise that it can be found again. A file system that can't
+  /// flush folders, and a parent that this process may not read, are left to the system.
+  ///
+  /// - Parameter path: The folder.
+  static func flushNames(in path: String) throws(LMDBError) {
+    for folder in [path, "\(path)/.."] {
+      let descriptor = retryInterrupted {
+        unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      }
+      guard descriptor >= 0 else {
+        if errno == EACCES || errno == EPERM { continue }
+        throw .system("open", folder)
+      }
+      defer { Glibc.close(descriptor) }
+      if retryInterrupted({ fsync(descriptor) }) != 0, errno != EINVAL {
+        throw .system("fsync", folder)
+      }
+    }
   }
 
   /// Opens LMDB's environment, with a map of at least some size.

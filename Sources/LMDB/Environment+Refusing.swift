@@ -20,6 +20,8 @@ extension Environment {
       refusal = LMDBError(
         .failedFlush, function: error.function, detail: "the pages: \(error.code.explanation)")
       writeRefusal.withLock { $0 = refusal }
+    } else if error.code == .inputOutput, file.isOnFullDisk() {
+      return LMDBError(.diskFull, function: error.function, detail: "a write was cut short")
     } else {
       return error
     }

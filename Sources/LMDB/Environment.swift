@@ -54,7 +54,8 @@ public final class Environment: Sendable {
   /// Opens an environment.
   ///
   /// The file is checked before it is mapped: a file that is truncated or is no LMDB file is an
-  /// error. A data file of zero bytes counts as new.
+  /// error. A data file that is empty or whose making was cut short, so that nothing can have been
+  /// committed to it, counts as new.
   ///
   /// - Parameters:
   ///   - path: A folder; created with mode 0700 if absent, unless opened for reading only.
@@ -76,8 +77,15 @@ public final class Environment: Sendable {
     // What fails from here on runs `deinit`, which puts everything back.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true
-    let size = try file.checkHeader(folder: path, isReadOnly: configuration.isReadOnly)
+    let size = try file.checkHeader(
+      folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
+    if !configuration.isReadOnly, configuration.durability != .unsynchronized {
+      // The first commit flushes its pages and the empty meta pages together: a power cut may keep
+      // some of the former and none of the latter, and such a file would look damaged.
+      if size == 0, file.hasFailedFlush() { throw .system("fdatasync", filePath) }
+      try Self.flushNames(in: path)
+    }
     _ = clearStaleReaders()
   }
 

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -20,6 +23,16 @@ static int fails(int fault, int error) {
   return 1;
 }
 
+static _Atomic int flushed_folders = 0;
+
+int faults_flushed_folders(void) { return atomic_load(&flushed_folders); }
+
+int fsync(int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) flushed_folders++;
+  return (int)syscall(SYS_fsync, descriptor);
+}
+
 int fdatasync(int descriptor) {
   if (fails(FAULT_FLUSH, EIO)) return -1;
   return (int)syscall(SYS_fdatasync, descriptor);
@@ -28,10 +41,20 @@ int fdatasync(int descriptor) {
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
   if (count < 512 && offset < 8192 && fails(FAULT_META, EIO)) return -1;
   if (count >= 512 && fails(FAULT_PAGES, ENOSPC)) return -1;
+  if (count >= 512 && atomic_load(&current) == FAULT_SHORT) count /= 2;
   return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
 }
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
   if (fails(FAULT_PAGES, ENOSPC)) return -1;
+  if (atomic_load(&current) == FAULT_SHORT) count -= 1;
   return syscall(SYS_writev, descriptor, parts, count);
+}
+
+int fstatvfs(int descriptor, struct statvfs *status) {
+  (void)descriptor;
+  memset(status, 0, sizeof *status);
+  status->f_bsize = status->f_frsize = 4096;
+  status->f_bavail = atomic_load(&current) == FAULT_SHORT ? 0 : 1 << 20;
+  return 0;
 }

@@ -13,6 +13,21 @@ extension Scenario {
     try failedCommit(path, FAULT_META)
   }
 
+  /// A new file can be found again after a power cut: its name and its folder's are flushed.
+  static func flushedNames(_ path: String) throws {
+    var configuration = configuration
+    configuration.durability = .full
+    // Was: nothing but the file was flushed, so the first commits could be lost with its name.
+    try Environment(path: "\(path)/new", configuration: configuration).close()
+    expect(faults_flushed_folders() == 2, "\(faults_flushed_folders()) folders flushed")
+  }
+
+  /// A file that looks unfinished may be one that another process is making at the moment.
+  static func openCutShort(_ path: String) throws {
+    truncate("\(path)/data.mdb", 4096)
+    expectError(.truncatedFile) { _ = try Environment(path: path, configuration: configuration) }
+  }
+
   private static func failedCommit(_ path: String, _ fault: fault) throws {
     var configuration = configuration
     configuration.durability = .full

@@ -57,11 +57,19 @@ enum Scenario {
   }
 
   /// A full disk fails one commit; the next one succeeds.
+  ///
+  /// Was: where the disk took a part of a write, an I/O error.
   static func diskFull(_ path: String) throws {
+    for fault in [FAULT_PAGES, FAULT_SHORT] {
+      try diskFull("\(path)/\(fault.rawValue)", fault)
+    }
+  }
+
+  private static func diskFull(_ path: String, _ fault: fault) throws {
     let environment = try Environment(path: path, configuration: configuration)
     let table = try environment.table("t", keys: .string, values: .int64)
     try environment.write { try $0.put(1, forKey: "a", in: table) }
-    faults_set(FAULT_PAGES)
+    faults_set(fault)
     expectError(.diskFull) {
       try environment.write { transaction in
         for number in Int64(0)..<1000 {

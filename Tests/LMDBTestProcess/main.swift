@@ -11,6 +11,8 @@ let scenarios: [String: (String) throws -> Void] = [
   "hold-reader": Scenario.holdReader,
   "failed-flush": Scenario.failedFlush,
   "failed-meta": Scenario.failedMeta,
+  "flushed-names": Scenario.flushedNames,
+  "open-cut-short": Scenario.openCutShort,
   "disk-full": Scenario.diskFull,
   "file-size-limit": Scenario.fileSizeLimit,
 ]

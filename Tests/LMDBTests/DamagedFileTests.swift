@@ -98,6 +98,37 @@ import Testing
     }
   }
 
+  /// Each meta page of a new file may be there or not, or its end. Was: refused for ever, though a
+  /// full disk or a power cut while a store is made leaves such a file, and nothing can be in it.
+  @Test(arguments: [0, 512, 4096, 4608, 8192], [0b00, 0b01, 0b10, 0b11])
+  func `a file whose making was cut short is made anew`(size: Int, pages: Int) throws {
+    try withTemporaryDirectory { path in
+      try Environment(path: path, configuration: .forTests).close()
+      var bytes = try Self.read("\(path)/data.mdb")
+      #expect(bytes.count == 8192)
+      for page in 0..<2 where pages & (1 << page) == 0 {
+        bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: repeatElement(0, count: 4096))
+      }
+      try Self.write(Array(bytes[..<size]), to: "\(path)/data.mdb")
+      let environment = try Environment(path: path, configuration: .forTests)
+      defer { environment.close() }
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      try environment.write { try $0.put([1], forKey: 1, in: table) }
+      #expect(try environment.read { try $0.value(forKey: 1, in: table) } == [1])
+    }
+  }
+
+  @Test func `a file whose making was cut short is left alone while somebody has it open`() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment(path: path, configuration: .forTests)
+      defer { environment.close() }
+      let other = try OtherProcess("open-cut-short", path)
+      while other.nextLine() != nil {}
+      #expect(other.wait() == 0)
+      #expect(try Self.read("\(path)/data.mdb").count == 4096)
+    }
+  }
+
   /// Refusing such files was a mistake.
   ///
   /// liblmdb counts pages as used that it took and gave back inside one transaction without writing

@@ -98,8 +98,7 @@ extension ModelStore {
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   private static func verifyPages(path: String) throws {
-    let file = "\(path)/data.mdb"
-    guard FileManager.default.fileExists(atPath: file) else { return }  // a new store
+    guard !Environment.isUnmade(path: path) else { return }  // a new store
     try refuseProblems(checkPages(path: path, .newest, nil), path: path)
   }
 

@@ -12,9 +12,14 @@ enum fault {
   FAULT_META = 2,
   /// Writes of whole pages fail with ENOSPC.
   FAULT_PAGES = 3,
+  /// Writes of whole pages write a half, and the disk has no space left.
+  FAULT_SHORT = 4,
 };
 
 void faults_set(enum fault fault);
+
+/// How often the names in a folder have been flushed.
+int faults_flushed_folders(void);
 
 /// `fork`, which Swift does not offer.
 int faults_fork(void);

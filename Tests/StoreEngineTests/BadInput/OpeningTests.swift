@@ -65,6 +65,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [ModelStore.Configuration.Verification.none, .pages, .everything])
+  func `a store whose file was never written is made`(
+    verifying: ModelStore.Configuration.Verification
+  ) throws {
+    // Was: damage, for who asked for a check of the pages.
+    try withTemporaryDirectory { path in
+      close(creat("\(path)/data.mdb", 0o600))
+      try open(path, verifying)
+      try open(path, .everything)
+    }
+  }
+
   @Test func `another format version is refused by its number`() throws {
     try withTemporaryDirectory { path in
       try makeStore(path)

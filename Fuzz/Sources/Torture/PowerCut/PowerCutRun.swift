@@ -1,0 +1,104 @@
+import Foundation
+import Pando
+
+/// Cuts the power at every point of a recorded workload.
+///
+/// A round records one workload at each level of durability. At each call of the recording the states
+/// are built that the disk could have if the power failed there: what was flushed is kept; of what was
+/// not, each sector of 512 bytes is there or not, by itself. All and none are tried, and seeded random
+/// choices. A level that promises something must keep it in every state; the one that promises
+/// nothing must show damage, or the run could not find any.
+struct PowerCutRun {
+  static let taskCount = 3
+
+  private let options: Options
+  private let directory: WorkingDirectory
+  private var tallies: [Durability: CutTally] = [:]
+
+  init(_ options: Options) throws {
+    var options = options
+    if options.rounds == 0 { options.rounds = 1 }
+    if options.commits == 0 { options.commits = 36 }
+    self.options = options
+    directory = try WorkingDirectory("powercut")
+  }
+
+  mutating func run() throws {
+    say(
+      """
+      powercut: seed \(options.seed), \(options.rounds) rounds of \(options.commits) commits at \
+      each level, \(options.states) random states at each cut besides all and none
+      """)
+    try directory.use {
+      for round in 0..<options.rounds {
+        for level in Durability.allCases {
+          do {
+            try self.round(seed: options.seed + UInt64(round), level)
+          } catch {
+            throw TortureFailure(
+              "powercut: seed \(options.seed + UInt64(round)), \(level.name): \(error)")
+          }
+        }
+      }
+    }
+    for level in Durability.allCases { report(level) }
+    // Without states it can damage, the run would prove nothing about the others.
+    let control = tallies[.unsynchronized] ?? CutTally()
+    try require(
+      control["damaged"] + control["not-a-version"] > 0,
+      "the control shows no damage: the run is not sharp")
+    say("powercut: seed \(options.seed): every promise kept, and the control damaged")
+  }
+
+  private func report(_ level: Durability) {
+    let tally = tallies[level] ?? CutTally()
+    let counts = tally.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    say(
+      "powercut: \(level.name): \(counts.joined(separator: ", ")); "
+        + "at most \(tally.lostMaximum) reported commits lost")
+  }
+
+  private mutating func round(seed: UInt64, _ level: Durability) throws {
+    let disk = "\(directory.path)/disk"
+    let log = "\(directory.path)/log"
+    WorkingDirectory.remove(disk)
+    try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+    let writer = try ChildProcess(
+      [
+        "powercut-writer", disk, level.name, "--seed", "\(seed)", "--commits", "\(options.commits)",
+      ],
+      variables: [
+        "LD_PRELOAD": try ChildProcess.preloadPath(), "TORTURE_DIRECTORY": disk,
+        "TORTURE_LOG": log, "TORTURE_MARKS": "3",
+      ])
+    try writer.requireSuccess("the recorded process")
+
+    let checkers = try (0..<options.jobs).map { part in
+      try ChildProcess([
+        "powercut-checker", log, "\(directory.path)/part-\(part)", level.name, "\(part)",
+        "\(options.jobs)", "--seed", "\(seed)", "--states", "\(options.states)",
+      ])
+    }
+    for (part, checker) in checkers.enumerated() {
+      for line in checker.remainingLines() {
+        var tally = CutTally()
+        tally.add(line: line)
+        tallies[level, default: CutTally()].add(tally)
+      }
+      let end = checker.wait()
+      let progress = try? String(
+        contentsOfFile: "\(directory.path)/part-\(part)/progress", encoding: .utf8)
+      try require(
+        end == .exited(0),
+        "looking at the state of \(progress ?? "the first entry") ended with \(end)")
+      WorkingDirectory.remove("\(directory.path)/part-\(part)")
+    }
+    // The recording decides which states there are; tasks that run side by side vary from run to run.
+    try require(
+      tallies[level]?["failures"] == 0,
+      """
+      \(tallies[level]?["failures"] ?? 0) promises broken; repeat with: torture powercut-checker \
+      \(log) \(directory.path)/again \(level.name) 0 1 --seed \(seed) --states \(options.states)
+      """)
+  }
+}

@@ -1,0 +1,54 @@
+/// What the command line asks for.
+struct Options {
+  /// The command, or the role of a process that another one started.
+  var command = ""
+  /// What follows the command and is no option.
+  var positional: [String] = []
+  var rounds = 0
+  var seed: UInt64 = 0
+  var seconds = 0
+  var jobs = 2
+  /// States of the disk that are tried at each cut, beyond all and none.
+  var states = 4
+  var commits = 0
+  /// Makes the run sharp in the wrong direction: it must fail.
+  var isControl = false
+
+  static let usage = """
+    usage: torture kill       [--rounds N] [--seed S] [--control]
+           torture powercut   [--rounds N] [--seed S] [--states N] [--commits N] [--jobs N]
+           torture faults     [--rounds N] [--seed S] [--commits N] [--jobs N]
+           torture full-disk  [--rounds N] [--seed S]
+           torture soak       [--minutes M | --seconds S] [--seed S]
+    docs/reliability.md says what each does. Without --seed a new one is taken and printed.
+    """
+
+  init(_ arguments: [String]) throws {
+    seed = UInt64.random(in: 1..<1_000_000)
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--rounds": rounds = try Self.number(&rest, argument)
+      case "--seed": seed = UInt64(try Self.number(&rest, argument))
+      case "--minutes": seconds = try Self.number(&rest, argument) * 60
+      case "--seconds": seconds = try Self.number(&rest, argument)
+      case "--jobs": jobs = max(1, try Self.number(&rest, argument))
+      case "--states": states = try Self.number(&rest, argument)
+      case "--commits": commits = try Self.number(&rest, argument)
+      case "--control": isControl = true
+      default:
+        guard !argument.hasPrefix("--") else {
+          throw TortureFailure("unknown option \(argument)\n\(Self.usage)")
+        }
+        if command.isEmpty { command = argument } else { positional.append(argument) }
+      }
+    }
+  }
+
+  private static func number(_ rest: inout ArraySlice<String>, _ option: String) throws -> Int {
+    guard let text = rest.popFirst(), let number = Int(text), number >= 0 else {
+      throw TortureFailure("\(option) needs a number\n\(usage)")
+    }
+    return number
+  }
+}

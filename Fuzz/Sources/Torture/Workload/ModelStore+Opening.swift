@@ -1,0 +1,32 @@
+import Pando
+
+extension ModelStore.Configuration {
+  /// A small map, so that it has to grow.
+  static func torture(_ durability: Durability = .full, isReadOnly: Bool = false) -> Self {
+    var configuration = Self()
+    configuration.mapSizeInBytes = 256 << 10
+    configuration.maximumMapSizeInBytes = 1 << 32
+    configuration.durability = durability
+    configuration.isReadOnly = isReadOnly
+    return configuration
+  }
+}
+
+extension Durability {
+  init(named name: String) throws {
+    switch name {
+    case "full": self = .full
+    case "consistent": self = .consistent
+    case "unsynchronized": self = .unsynchronized
+    default: throw TortureFailure("no level of durability is called \(name)")
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .full: "full"
+    case .consistent: "consistent"
+    case .unsynchronized: "unsynchronized"
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Pando
+
+extension Workload {
+  /// How many steps of each task a snapshot shows.
+  func steps(in snapshot: borrowing ModelSnapshot) throws -> [Int] {
+    var steps: [Int] = []
+    for task in 0..<taskCount {
+      let tree = try snapshot.tree("task:\(task)", depth: 0)
+      steps.append(Int(tree?["version"]?.integerValue ?? 0))
+    }
+    return steps
+  }
+
+  /// Throws unless a snapshot shows exactly so many steps of each task.
+  func check(_ snapshot: borrowing ModelSnapshot, steps: [Int]) throws {
+    let commitCount = steps.reduce(0, +)
+    let number = try snapshot.commitNumber
+    try require(Int(number) == commitCount, "commit \(number) with steps \(steps)")
+    guard commitCount > 0 else {
+      return try require(try snapshot.count() == 0, "nodes without a commit")
+    }
+    let count = try snapshot.tree(Self.shared)?["count"]?.integerValue
+    try require(count == Int64(commitCount), "the shared node counts \(count ?? -1), \(steps)")
+    var nodeCount = 1
+    for (task, step) in steps.enumerated() where step > 0 {
+      try check(snapshot, task: task, step: step)
+      nodeCount += 3 + partCount(task: task, step: step) + (step >= 3 ? 1 : 0)
+    }
+    let found = try snapshot.count()
+    try require(found == nodeCount, "\(found) nodes instead of \(nodeCount), steps \(steps)")
+    try checkJournal(snapshot, steps: steps)
+    try checkChanges(snapshot, commitCount)
+  }
+
+  private func check(_ snapshot: borrowing ModelSnapshot, task: Int, step: Int) throws {
+    let place = "task \(task), step \(step)"
+    try require(
+      try snapshot.tree("task:\(task)") == tree(task: task, step: step), "\(place): another tree")
+    let guest = try snapshot.tree("guest:\(task):\(step)", depth: 0)
+    try require(guest == self.guest(task: task, step: step), "\(place): no guest")
+    if step >= 3 {
+      let extra = try snapshot.tree("extra:\(task)")
+      try require(extra == self.extra(task: task, step: step / 3 * 3), "\(place): another extra")
+    }
+    if step >= 5 {
+      let badge = try snapshot.tree("part:\(task):0", as: "Badge", depth: 0)
+      try require(
+        badge?["version"]?.integerValue == Int64(step)
+          && badge?["badge"]?.integerValue == Int64(step / 5 * 5), "\(place): another badge")
+    }
+    let parents = try snapshot.parents(of: "part:\(task):0")
+    try require(
+      Set(parents) == ["task:\(task)", "guest:\(task):\(step)"], "\(place): parents \(parents)")
+    let listed = try snapshot.collectionCount("parts:\(task)") ?? 0
+    try require(listed == step / 6, "\(place): \(listed) elements")
+  }
+
+  private func checkJournal(_ snapshot: borrowing ModelSnapshot, steps: [Int]) throws {
+    let commitCount = steps.reduce(0, +)
+    let half = Self.journalMaximum / 2
+    let length =
+      commitCount < Self.journalMaximum ? commitCount : half + (commitCount - half) % half
+    let entries = try snapshot.collectionTrees(Self.journal) ?? []
+    try require(entries.count == length, "a journal of \(entries.count) instead of \(length)")
+    // From its end on, each task's steps must count down without a gap.
+    var next = steps
+    for entry in entries.reversed() {
+      let fields = (entry.stringValue ?? "").split(separator: ":").compactMap { Int($0) }
+      try require(fields.count == 2 && next.indices.contains(fields[0]), "the journal: \(entry)")
+      try require(next[fields[0]] == fields[1], "the journal: \(entry) instead of \(next)")
+      next[fields[0]] -= 1
+    }
+  }
+
+  private func checkChanges(_ snapshot: borrowing ModelSnapshot, _ commitCount: Int) throws {
+    let since = UInt64(max(0, commitCount - 20))
+    let numbers = try snapshot.changes(since: since).map(\.commitNumber)
+    let expected = since == UInt64(commitCount) ? [] : Array(since + 1...UInt64(commitCount))
+    try require(numbers == expected, "the change log: \(numbers) instead of \(expected)")
+  }
+}
