@@ -3,8 +3,15 @@ import ModelCore
 /// What a replacement does to the identifiers below the node that is replaced.
 extension Regenerator {
   /// Finds out whether two subtrees hold the same nodes, and which nodes of the old one changed.
-  mutating func compareSubtrees(_ old: any Model, _ new: any Model, _ level: Int) {
-    if hasSameNodes { hasSameNodes = TreeNodes.haveSameNodes(old, new) }
+  mutating func compareSubtrees(
+    _ old: any Model, _ new: any Model, _ carried: Carried, _ level: Int
+  ) {
+    if hasSameNodes {
+      // What was changed so far is the path to this place. If the tree has no other nodes, the old
+      // subtree has none, and nor has the new one if it is a leaf.
+      let hasNoneBelow = carried.isLeaf && replacedCount == 1 && changed.count == registeredCount
+      hasSameNodes = hasNoneBelow || TreeNodes.haveSameNodes(old, new)
+    }
     guard carriesSeveral else { return }
     var newNodes: Set<ByteString>?
     old.forEach { _ = collectChanged($0, new, &newNodes, level + 1) }
@@ -27,8 +34,8 @@ extension Regenerator {
     if let identifier {
       let key = ByteString(identifier)
       if update.deleted.contains(key) { hasDeleted = true }
-      if let versions = update.versions[key] {
-        guard differs(node, versions) else { return false }
+      if let carried = carried(key) {
+        guard differs(node, carried) else { return false }
         isCarried = true
         isChanged = true
         changed.append(identifier)
