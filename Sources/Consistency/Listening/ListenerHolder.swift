@@ -206,6 +206,7 @@ extension ListenerHolder.State {
   /// What the listener shows once everything that is on its way has been told.
   ///
   /// - Parameter current: What it shows now.
+  /// - Returns: The tree that an update starts from.
   mutating func base(_ current: (any Model)?) -> (any Model)? {
     guard isAhead else { return current }
     if let current, !ListenerHolder.sameText(current.modelIdentifier, root) {

@@ -56,17 +56,39 @@ extension Regenerator {
   mutating func makeUpdates(_ root: any Model) -> ModelUpdates {
     var deleted: [String] = []
     if hasDeleted {
+      isListing = true
       var named = Set<ByteString>()
-      TreeNodes.forEach(of: root) { node, identifier in
-        let key = ByteString(identifier)
-        guard update.deleted.contains(key) || gone.contains(key) else { return }
-        if named.insert(key).inserted { deleted.append(identifier) }
-      }
+      list(root, isBelowGone: false, 0, &named, &deleted)
       changed.removeAll { named.contains(ByteString($0)) }
       gone.removeAll()
+      visited.removeAll()
+      isListing = false
     }
     return ModelUpdates(
       changedModelIdentifiers: Self.withoutRepetitions(changed), deletedModelIdentifiers: deleted)
+  }
+
+  /// Lists the deleted nodes of the old tree and those that went with them, each once.
+  private mutating func list(
+    _ node: any Model, isBelowGone: Bool, _ level: Int, _ named: inout Set<ByteString>,
+    _ deleted: inout [String]
+  ) {
+    guard level <= RecordLimits.maximumNestingDepth else { return }
+    var isGone = isBelowGone
+    if let identifier = node.modelIdentifier {
+      let key = ByteString(identifier)
+      // A model that loses a required child need not ask for the others; what they lose goes as well.
+      if isBelowGone, !visited.contains(key), !update.deleted.contains(key) {
+        let start = changed.count
+        _ = visit(node, level)
+        changed.removeSubrange(start...)
+      }
+      if update.deleted.contains(key) || gone.contains(key) {
+        isGone = true
+        if named.insert(key).inserted { deleted.append(identifier) }
+      }
+    }
+    node.forEach { list($0, isBelowGone: isGone, level + 1, &named, &deleted) }
   }
 
   private static func withoutRepetitions(_ identifiers: [String]) -> [String] {

@@ -29,6 +29,10 @@ struct Regenerator {
   var changed: [String] = []
   /// Nodes that went because of a required child.
   var gone: Set<ByteString> = []
+  /// Nodes that were asked for, while something is deleted.
+  var visited: Set<ByteString> = []
+  /// Whether the work is done, and only deleted nodes are looked for.
+  var isListing = false
   var hasDeleted = false
   var hasSameNodes = true
   /// How many nodes were replaced by what the update carries.
@@ -59,6 +63,7 @@ struct Regenerator {
   /// - Parameters:
   ///   - root: The tree.
   ///   - registeredCount: How many nodes are registered for it; 0 if that is not known.
+  /// - Returns: The new tree, which is `nil` if the root is deleted, and what changed.
   mutating func regenerate(
     _ root: any Model, registeredCount: Int
   ) -> (model: (any Model)?, updates: ModelUpdates)? {
@@ -66,6 +71,7 @@ struct Regenerator {
     hasDeleted = false
     hasSameNodes = true
     replacedCount = 0
+    visited.removeAll(keepingCapacity: true)
     self.registeredCount = registeredCount
     let outcome = visit(root, 0)
     let model: (any Model)?
@@ -93,18 +99,21 @@ struct Regenerator {
       hasSameNodes: true)
   }
 
-  private mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
+  mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
     guard level <= RecordLimits.maximumNestingDepth else {
       report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
       return .unchanged
     }
     guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    if !update.deleted.isEmpty, update.deleted.contains(key) {
-      hasDeleted = true
-      hasSameNodes = false
-      replaced(node, nil)
-      return .removed
+    if !update.deleted.isEmpty {
+      if update.deleted.contains(key) {
+        hasDeleted = true
+        hasSameNodes = false
+        replaced(node, nil)
+        return .removed
+      }
+      visited.insert(key)
     }
     guard let carried = carried(key) else {
       return visitChildren(of: node, identifier, level)
@@ -192,7 +201,9 @@ struct Regenerator {
   }
 
   private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
-    if keepsReplacements { replacements.append(Reporter.Replacement(old: old, new: new)) }
+    if keepsReplacements, !isListing {
+      replacements.append(Reporter.Replacement(old: old, new: new))
+    }
   }
 
   mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {
