@@ -46,10 +46,12 @@ final class ListenerHolder: LiveHolder {
   let number: UInt64
   weak let listener: (any ConsistencyManagerListener)?
   weak let manager: ConsistencyManager?
+  private let backlogLimit: Int
   let state = Locked(State())
 
   init(_ listener: any ConsistencyManagerListener, _ manager: ConsistencyManager) {
     number = manager.makeHolderNumber()
+    backlogLimit = manager.backlogLimit
     self.listener = listener
     self.manager = manager
   }
@@ -59,8 +61,9 @@ final class ListenerHolder: LiveHolder {
   /// On the pipeline.
   func listen(to model: (any Model)?, _ scope: PipelineScope) {
     guard !state.withLock({ $0.isRemoved }) else { return }
-    let shown = readBase()
-    guard listener != nil else { return }
+    guard let listener else { return }
+    let current = listener.currentModel()
+    let shown = state.withLock { $0.base(current) }
     var trees: [any Model] = []
     if let model { trees.append(model) }
     if let shown, trees.allSatisfy({ !Self.haveSameRoot($0, shown) }) { trees.append(shown) }
@@ -74,35 +77,21 @@ final class ListenerHolder: LiveHolder {
   func leave(_ scope: PipelineScope) { scope.remove(self) }
 
   func prepare() {
-    let base = readBase()
-    state.withLock { $0.base = base }
-  }
-
-  /// What the listener shows once everything that is on its way has been told.
-  private func readBase() -> (any Model)? {
-    guard let listener else {
-      state.withLock { $0.isDead = true }
-      return nil
-    }
-    let current = listener.currentModel()
-    return state.withLock { state in
-      guard state.isAhead else { return current }
-      if let current, !Self.sameText(current.modelIdentifier, state.root) {
-        // It has moved to another root: what is on its way is not for it any more.
-        state.abandon()
-        return current
-      }
-      return state.newest
+    let listener = listener
+    let current = listener?.currentModel()
+    state.withLock { state in
+      state.isDead = listener == nil
+      state.base = state.base(current)
     }
   }
 
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
-    let (base, isDead) = state.withLock { state in
-      (exchange(&state.base, with: nil), state.isDead || state.isRemoved)
+    let (base, isGone) = state.withLock { state in
+      (state.base.take(), state.isDead || state.isRemoved)
     }
-    if isDead {
+    if isGone {
       manager?.forget(self)
       scope.remove(self)
       return nil
@@ -126,7 +115,7 @@ final class ListenerHolder: LiveHolder {
   private func take(
     _ model: (any Model)?, _ base: any Model, _ change: HeldChanges, _ scope: PipelineScope
   ) -> ListenerChange? {
-    let limit = manager?.backlogLimit ?? Int.max
+    let limit = backlogLimit
     let root = base.modelIdentifier
     let (staged, reachesLimit) = state.withLock { state -> (ListenerChange?, Bool) in
       state.staged += 1
@@ -212,6 +201,20 @@ extension ListenerHolder.State {
     isPausedInBatch = false
     base = nil
     abandon()
+  }
+
+  /// What the listener shows once everything that is on its way has been told.
+  ///
+  /// - Parameter current: What it shows now.
+  /// - Returns: The tree that an update starts from.
+  mutating func base(_ current: (any Model)?) -> (any Model)? {
+    guard isAhead else { return current }
+    if let current, !ListenerHolder.sameText(current.modelIdentifier, root) {
+      // It has moved to another root: what is on its way is not for it any more.
+      abandon()
+      return current
+    }
+    return newest
   }
 
   /// Forgets everything that is on its way.

@@ -5,6 +5,8 @@ extension LiveRegistry {
   struct Affected {
     let holder: any LiveHolder
     var rows: [LiveRow]
+    /// How many nodes the holder's tree has, if just one tree is concerned; else 0.
+    var nodeCount: Int
   }
 
   /// The trees an update may change, by holder, in the order in which the holders were registered.
@@ -21,8 +23,12 @@ extension LiveRegistry {
       let (holder, row) = (rows[number].holder, rows[number].row)
       if last == holder {
         affected[affected.count - 1].rows.append(row)
+        affected[affected.count - 1].nodeCount = 0
       } else if let found = holders[holder] {
-        affected.append(Affected(holder: found.holder, rows: row == 0 ? Self.firstRow : [row]))
+        affected.append(
+          Affected(
+            holder: found.holder, rows: row == 0 ? Self.firstRow : [row],
+            nodeCount: rows[number].links.count))
       }
       last = holder
     }
@@ -62,7 +68,7 @@ extension LiveRegistry {
     if asked.isEmpty { return }
     for number in asked {
       if let holder = holders[number]?.holder {
-        affected.append(Affected(holder: holder, rows: []))
+        affected.append(Affected(holder: holder, rows: [], nodeCount: 0))
       }
     }
     affected.sort { $0.holder.number < $1.holder.number }

@@ -6,12 +6,16 @@ package import ModelCore
 /// It is confined to the pipeline; work that gets one uses it in that call only.
 package final class PipelineScope {
   private let context: PipelineContext
-  private var regenerator = Regenerator(update: LiveUpdate())
+  private let watch = MapWatch()
+  private var regenerator: Regenerator
+  /// How many nodes are registered for the only tree of the holder that is asked; 0 if it has several.
+  private var nodeCount = 0
   /// How many updates have been worked out before: orders what holders keep for later.
   private(set) var updateNumber: UInt64 = 0
 
   init(_ context: PipelineContext) {
     self.context = context
+    regenerator = Regenerator(update: LiveUpdate(), watch: watch)
   }
 
   /// Works out an update, publishes it in one step, and queues what is to be told.
@@ -19,18 +23,28 @@ package final class PipelineScope {
     updateNumber += 1
     reportGiven(update)
     regenerator = Regenerator(
-      update: update, keepsReplacements: context.reporter.delegate != nil)
+      update: update, watch: watch, keepsReplacements: context.reporter.delegate != nil)
     let affected = context.registry.withLock { $0.affected(by: update) }
+    let changes =
+      affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
+    context.reporter.report(regenerator.replacements, context: update.context)
+    context.reporter.report(regenerator.mistakes)
+    publish(changes, update, to: context.updatesListeners.active)
+    regenerator = Regenerator(update: LiveUpdate(), watch: watch)
+  }
+
+  private func stage(
+    _ update: LiveUpdate, _ affected: [LiveRegistry.Affected]
+  ) -> [any StagedChange] {
     for entry in affected { entry.holder.prepare() }
     var changes: [any StagedChange] = []
     changes.reserveCapacity(affected.count)
     for entry in affected {
+      nodeCount = entry.nodeCount
       if let change = entry.holder.stage(update, rows: entry.rows, self) { changes.append(change) }
     }
-    context.reporter.report(regenerator.replacements, context: update.context)
-    context.reporter.report(regenerator.mistakes)
-    publish(changes, update, to: context.updatesListeners.active)
-    regenerator = Regenerator(update: LiveUpdate())
+    nodeCount = 0
+    return changes
   }
 
   private func reportGiven(_ update: LiveUpdate) {
@@ -75,7 +89,9 @@ package final class PipelineScope {
   func regenerateModel(
     _ tree: any Model
   ) -> (model: (any Model)?, updates: ModelUpdates, hasSameNodes: Bool)? {
-    regenerator.regenerate(tree).map { ($0.model, $0.updates, regenerator.hasSameNodes) }
+    regenerator.regenerate(tree, registeredCount: nodeCount).map {
+      ($0.model, $0.updates, regenerator.hasSameNodes)
+    }
   }
 
   /// Reports a mistake to the manager's delegate.
@@ -118,7 +134,8 @@ package final class PipelineScope {
 
   /// Makes a row hold exactly the nodes of some trees.
   func setTrees(_ holder: any LiveHolder, row: LiveRow, _ trees: [any SimpleModel]) {
-    let nodes = trees.flatMap { TreeNodes.list($0) }
+    var nodes: [LiveRegistry.Node] = []
+    for tree in trees { TreeNodes.append(tree, to: &nodes) }
     context.registry.withLock { $0.setNodes(nodes, of: holder.number, row: row) }
   }
 

@@ -9,6 +9,11 @@ struct Regenerator {
   }
 
   let update: LiveUpdate
+  private let carried: [ByteString: Carried]
+  /// The only identifier that is carried, if there is just one and none is deleted.
+  private let onlyOne: (key: ByteString, carried: Carried)?
+  /// Tells models that need not be made anew.
+  let watch: MapWatch
   /// Whether a delegate wants to hear of every replacement.
   let keepsReplacements: Bool
   /// Whether places inside a replaced subtree can be concerned too.
@@ -24,30 +29,50 @@ struct Regenerator {
   var changed: [String] = []
   /// Nodes that went because of a required child.
   var gone: Set<ByteString> = []
+  /// Nodes that were asked for, while something is deleted.
+  var visited: Set<ByteString> = []
+  /// Whether the work is done, and only deleted nodes are looked for.
+  var isListing = false
   var hasDeleted = false
   var hasSameNodes = true
+  /// How many nodes were replaced by what the update carries.
+  var replacedCount = 0
+  /// How many nodes are registered for the tree; 0 if that is not known.
+  private(set) var registeredCount = 0
 
-  init(update: LiveUpdate, keepsReplacements: Bool = false) {
+  init(update: LiveUpdate, watch: MapWatch, keepsReplacements: Bool = false) {
     self.update = update
+    self.watch = watch
     self.keepsReplacements = keepsReplacements
     carriesSeveral = update.versions.count + update.deleted.count > 1
+    let isOnlyOne = !carriesSeveral
+    carried = update.versions.mapValues { Carried($0, isOnlyOne: isOnlyOne) }
+    onlyOne = isOnlyOne ? carried.first.map { ($0.key, $0.value) } : nil
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
   mutating func regenerate(_ root: any SimpleModel) -> Regeneration? {
     guard let model = root as? any Model else { return regenerateSimple(root) }
-    return regenerate(model).map {
+    return regenerate(model, registeredCount: 0).map {
       Regeneration(model: $0.model, updates: $0.updates, hasSameNodes: hasSameNodes)
     }
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
+  ///
+  /// - Parameters:
+  ///   - root: The tree.
+  ///   - registeredCount: How many nodes are registered for it; 0 if that is not known.
+  /// - Returns: The new tree, which is `nil` if the root is deleted, and what changed.
   mutating func regenerate(
-    _ root: any Model
+    _ root: any Model, registeredCount: Int
   ) -> (model: (any Model)?, updates: ModelUpdates)? {
     changed.removeAll(keepingCapacity: true)
     hasDeleted = false
     hasSameNodes = true
+    replacedCount = 0
+    visited.removeAll(keepingCapacity: true)
+    self.registeredCount = registeredCount
     let outcome = visit(root, 0)
     let model: (any Model)?
     switch outcome {
@@ -74,27 +99,31 @@ struct Regenerator {
       hasSameNodes: true)
   }
 
-  private mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
+  mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
     guard level <= RecordLimits.maximumNestingDepth else {
       report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
       return .unchanged
     }
     guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    if !update.deleted.isEmpty, update.deleted.contains(key) {
-      hasDeleted = true
-      hasSameNodes = false
-      replaced(node, nil)
-      return .removed
+    if !update.deleted.isEmpty {
+      if update.deleted.contains(key) {
+        hasDeleted = true
+        hasSameNodes = false
+        replaced(node, nil)
+        return .removed
+      }
+      visited.insert(key)
     }
-    guard let versions = update.versions[key] else {
+    guard let carried = carried(key) else {
       return visitChildren(of: node, identifier, level)
     }
-    let new = replacement(of: node, versions)
+    let new = replacement(of: node, carried)
     if new.isEqual(to: node) { return .unchanged }
     changed.append(identifier)
+    replacedCount += 1
     replaced(node, new)
-    compareSubtrees(node, new, level)
+    compareSubtrees(node, new, carried, level)
     return .changed(new)
   }
 
@@ -106,7 +135,9 @@ struct Regenerator {
     var hasChanged = false
     let mapped: (any Model)? = node.map { child in
       switch visit(child, level + 1) {
-      case .unchanged: return child
+      case .unchanged:
+        watch.keepsChild = true
+        return child
       case .changed(let new):
         hasChanged = true
         return new
@@ -134,19 +165,19 @@ struct Regenerator {
     return .changed(mapped)
   }
 
-  /// What an update carries for a node.
-  private mutating func replacement(
-    of node: any Model, _ versions: LiveUpdate.Versions
-  ) -> any Model {
-    for stored in versions.stored where type(of: stored) == type(of: node) {
-      if let stored = stored as? any Model { return stored }
-    }
+  func carried(_ key: ByteString) -> Carried? {
+    if let onlyOne { return key == onlyOne.key ? onlyOne.carried : nil }
+    return carried[key]
+  }
+
+  /// What an update makes of a node that it carries.
+  private mutating func replacement(of node: any Model, _ carried: Carried) -> any Model {
+    let nodeType = type(of: node)
+    for stored in carried.stored where type(of: stored) == nodeType { return stored }
     var merged = node
-    for given in versions.given {
-      guard let given = given as? any Model else { continue }
-      let next =
-        type(of: given) == type(of: node) ? merged.merge(given) : watchedMerge(merged, given)
-      if type(of: next) == type(of: node) {
+    for given in carried.given {
+      let next = type(of: given) == nodeType ? merged.merge(given) : watchedMerge(merged, given)
+      if type(of: next) == nodeType {
         merged = next
       } else {
         report(
@@ -170,7 +201,9 @@ struct Regenerator {
   }
 
   private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
-    if keepsReplacements { replacements.append(Reporter.Replacement(old: old, new: new)) }
+    if keepsReplacements, !isListing {
+      replacements.append(Reporter.Replacement(old: old, new: new))
+    }
   }
 
   mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {
@@ -183,8 +216,8 @@ struct Regenerator {
   }
 
   /// Whether what the update carries for a node differs from it.
-  mutating func differs(_ node: any Model, _ versions: LiveUpdate.Versions) -> Bool {
-    !replacement(of: node, versions).isEqual(to: node)
+  mutating func differs(_ node: any Model, _ carried: Carried) -> Bool {
+    !replacement(of: node, carried).isEqual(to: node)
   }
 }
 

@@ -4,31 +4,44 @@ import ModelCore
 enum TreeNodes {
   /// Calls a closure with every node, a node before its children; what is nested too deep is left out.
   static func forEach(
-    of tree: any SimpleModel, level: Int = 0, _ visit: (any SimpleModel, String) -> Void
+    of tree: any Model, level: Int = 0, _ visit: (any Model, String) -> Void
   ) {
     guard level <= RecordLimits.maximumNestingDepth else { return }
     if let identifier = tree.modelIdentifier, !identifier.isEmpty { visit(tree, identifier) }
+    tree.forEach { forEach(of: $0, level: level + 1, visit) }
+  }
+
+  /// Adds the nodes of a tree to a list.
+  static func append(_ tree: any SimpleModel, to nodes: inout [LiveRegistry.Node]) {
     if let model = tree as? any Model {
-      model.forEach { forEach(of: $0, level: level + 1, visit) }
+      append(model, to: &nodes)
+    } else if let identifier = tree.modelIdentifier, !identifier.isEmpty {
+      nodes.append((ByteString(identifier), type(of: tree)))
     }
   }
 
-  static func list(_ tree: any SimpleModel) -> [LiveRegistry.Node] {
-    var nodes: [LiveRegistry.Node] = []
+  static func append(_ tree: any Model, to nodes: inout [LiveRegistry.Node]) {
     forEach(of: tree) { nodes.append((ByteString($1), type(of: $0))) }
-    return nodes
   }
 
-  static func identifiers(of tree: any SimpleModel) -> Set<ByteString> {
+  static func identifiers(of tree: any Model) -> Set<ByteString> {
     var identifiers = Set<ByteString>()
     forEach(of: tree) { identifiers.insert(ByteString($1)) }
     return identifiers
   }
 
-  /// Whether two trees hold the same identifiers by the same types, in the same order.
+  /// Whether two trees hold the same identifiers by the same types below their roots, in the same
+  /// order.
   static func haveSameNodes(_ old: any Model, _ new: any Model) -> Bool {
-    let (old, new) = (list(old), list(new))
+    let (old, new) = (below(old), below(new))
     return old.count == new.count
       && zip(old, new).allSatisfy { $0.type == $1.type && $0.identifier == $1.identifier }
+  }
+
+  /// The nodes below a model.
+  static func below(_ model: any Model) -> [LiveRegistry.Node] {
+    var nodes: [LiveRegistry.Node] = []
+    model.forEach { append($0, to: &nodes) }
+    return nodes
   }
 }

@@ -23,13 +23,33 @@ public struct Children<Root: KeyPathModel>: Sendable {
   private static func property<Slot: ChildSlot>(
     _ path: any WritableKeyPath<Root, Slot> & Sendable
   ) -> Property {
-    Property(
+    guard let offset = MemoryLayout<Root>.offset(of: path) else {
+      return Property(
+        map: { root, transform in
+          guard let slot = root[keyPath: path].mapSlot(transform) else { return false }
+          root[keyPath: path] = slot
+          return true
+        },
+        forEach: { root, visit in root[keyPath: path].forEachInSlot(visit) })
+    }
+    // A stored property: several times faster without the key path.
+    return Property(
       map: { root, transform in
-        guard let slot = root[keyPath: path].mapSlot(transform) else { return false }
-        root[keyPath: path] = slot
-        return true
+        unsafe withUnsafeMutableBytes(of: &root) { bytes in
+          // `offset(of:)` says that a slot is stored there.
+          guard let start = bytes.baseAddress else { return true }
+          let place = unsafe (start + offset).assumingMemoryBound(to: Slot.self)
+          guard let slot = unsafe place.pointee.mapSlot(transform) else { return false }
+          unsafe place.pointee = slot
+          return true
+        }
       },
-      forEach: { root, visit in root[keyPath: path].forEachInSlot(visit) })
+      forEach: { root, visit in
+        unsafe withUnsafeBytes(of: root) { bytes in
+          guard let start = bytes.baseAddress else { return }
+          unsafe (start + offset).assumingMemoryBound(to: Slot.self).pointee.forEachInSlot(visit)
+        }
+      })
   }
 
   func map(_ root: Root, _ transform: (any Model) -> (any Model)?) -> Root? {

@@ -65,16 +65,21 @@ enum LiveCoder {
     _ model: Value, _ transform: (any Model) -> (any Model)?
   ) throws -> Value? {
     try withoutActuallyEscaping(transform) { transform in
+      let watch = MapWatch.current
+      var isTouched = false
       guard
         let coded = try encode(
           model,
           { child in
-            guard let replacement = transform(child) else { return nil }
+            watch?.keepsChild = false
+            let replacement = transform(child)
+            if watch?.keepsChild != true { isTouched = true }
+            guard let replacement else { return nil }
             // A model of another type replaces nothing.
             return type(of: replacement) == type(of: child) ? replacement : child
           })
       else { return nil }
-      return coded.children.isEmpty && coded.body.isEmpty ? model : try decode(Value.self, coded)
+      return isTouched ? try decode(Value.self, coded) : model
     }
   }
 }

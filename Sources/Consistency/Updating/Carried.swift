@@ -1,0 +1,18 @@
+import ModelCore
+
+/// What an update carries for one identifier, as the regenerator needs it.
+struct Carried {
+  /// What counts before the rest, for nodes of exactly its type.
+  let stored: [any Model]
+  let given: [any Model]
+  /// Whether no model of the update has nodes below it: then the identifiers of a tree stay the same
+  /// unless the old node had some.
+  let isLeaf: Bool
+
+  init(_ versions: LiveUpdate.Versions, isOnlyOne: Bool) {
+    stored = versions.stored.compactMap { $0 as? any Model }
+    given = versions.given.compactMap { $0 as? any Model }
+    // What is given is flattened as well: with a node below it there would be another identifier.
+    isLeaf = isOnlyOne && stored.isEmpty
+  }
+}
