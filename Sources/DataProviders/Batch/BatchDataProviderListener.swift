@@ -31,8 +31,10 @@ public final class BatchDataProviderListener: Sendable {
         preconditionFailure("\(type(of: provider)) is no provider of this library")
       }
       if member.join(core) { return Member(provider: member) }
-      dataModelManager.reporter.report(
-        .mistake("\(type(of: provider)): belongs to another batch already, and stays there"))
+      dataModelManager.consistencyManager.report(
+        ConsistencyError(
+          .memberOfAnotherBatch,
+          reason: "a \(type(of: provider)) belongs to another batch already, and stays there"))
       return nil
     }
     core.connect(self)

@@ -26,7 +26,7 @@ extension ModelHolder {
     else { return nil }
     guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
     guard Self.isT(model) else { return nil }
-    scope.register(self, row: Self.treeRow, old: base, new: model)
+    scope.register(self, row: Self.treeRow, regeneration)
     return StagedModel(self, .elsewhere, update, model: model)
   }
 
