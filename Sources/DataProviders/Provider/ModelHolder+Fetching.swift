@@ -71,7 +71,11 @@ extension ModelHolder {
     } completion: { result in
       consistency.enqueue { [self] scope in
         end(fetch, scope)
-        request.finish(fetch.isDeleted ? .success(nil) : result.map { $0 }, scope)
+        if fetch.isOvertaken {
+          request.answer(.success(data))
+        } else {
+          request.finish(fetch.isDeleted ? .success(nil) : result, scope)
+        }
       }
     }
   }

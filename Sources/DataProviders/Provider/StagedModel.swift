@@ -11,8 +11,8 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     case elsewhere
     /// An own set has come back; whether it is other than it was set.
     case own(SetOperation<T>, isOther: Bool)
-    /// What was awaited has come, perhaps while a cache is asked for it.
-    case arrived
+    /// What was awaited has come, or what a cache is being asked for; the fetch that this answers.
+    case arrived(UInt64)
     /// The root is deleted; its identifier.
     case deleted(String?)
     /// A fetch has its answer: its action, and what is awaited after a miss.
@@ -61,14 +61,11 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
       state.waitingFor = nil
       _ = state.pending.remove(operation)
       tells = isOther && isVisible(&state)
-    case .arrived:
+    case .arrived(let action):
       swap(&state.base, &model)
       state.waitingFor = nil
       tells = isVisible(&state)
-      if tells {
-        state.lastAction += 1
-        state.applied = state.lastAction
-      }
+      state.applied = max(state.applied, action)
     case .deleted(let identifier):
       swap(&state.base, &model)
       state.waitingFor = identifier
