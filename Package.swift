@@ -82,7 +82,10 @@ let package = Package(
       swiftSettings: languageSettings),
     .testTarget(
       name: "DataProvidersTests",
-      dependencies: ["DataProviders", "Consistency", "StoreEngine", "ModelCore", "TestSupport"],
+      dependencies: [
+        "DataProviders", "Consistency", "StoreEngine", "LMDB", "ModelCore", "Locking", "TestSupport",
+        "StoreTestProcess",
+      ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),

@@ -70,6 +70,11 @@ public final class ConsistencyManager: Sendable {
   /// Reports a mistake or a failure to the delegate.
   package func report(_ mistake: ConsistencyError) { reporter.report([mistake]) }
 
+  /// Has mistakes told besides to the delegate; the handler is called where they are found.
+  package func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
+    reporter.setMistakeHandler(handler)
+  }
+
   /// Tells by which types live trees hold a node; empty if none does.
   package func liveTypes(of identifier: String) -> [any SimpleModel.Type] {
     registry.withLock { $0.types(of: ByteString(identifier)) }

@@ -151,4 +151,25 @@ enum Scenario {
       expect((error as? LMDBError)?.code == code, "\(error) instead of \(code)")
     }
   }
+
+  /// Commits what the lines of standard input say: `set ID NAME` or `delete ID`; answers each.
+  static func writePeople(_ path: String) throws {
+    let store = try ModelStore(path: path, configuration: configuration)
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      let identifier = "Person:\(words[1])"
+      try store.write { transaction in
+        guard words[0] == "set", let id = Int64(words[1]) else {
+          try transaction.delete(identifier)
+          return
+        }
+        try transaction.set(
+          TreeNode(
+            identifier, type: "Person",
+            fields: ["id": .integer(id), "name": .string(words[2]), "isOnline": .bool(false)]))
+      }
+      say("done")
+    }
+    store.close()
+  }
 }

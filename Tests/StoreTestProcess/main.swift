@@ -9,6 +9,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "disk-full": Scenario.diskFull,
   "fork": Scenario.fork,
   "failed-flush": Scenario.failedFlush,
+  "write-people": Scenario.writePeople,
 ]
 
 guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {

@@ -13,6 +13,7 @@ final class Reporter: Sendable {
   private struct State {
     weak var manager: ConsistencyManager?
     weak var delegate: (any ConsistencyManagerDelegate)?
+    var mistakeHandler: (@Sendable (ConsistencyError) -> Void)?
   }
 
   private let state = Locked(State())
@@ -27,8 +28,16 @@ final class Reporter: Sendable {
     set { state.withLock { $0.delegate = newValue } }
   }
 
+  /// Hears of mistakes besides the delegate; called where they are found, so it hands them on.
+  func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
+    state.withLock { $0.mistakeHandler = handler }
+  }
+
   func report(_ mistakes: [ConsistencyError]) {
-    guard !mistakes.isEmpty, delegate != nil else { return }
+    guard !mistakes.isEmpty else { return }
+    let (handler, hasDelegate) = state.withLock { ($0.mistakeHandler, $0.delegate != nil) }
+    for mistake in mistakes { handler?(mistake) }
+    guard hasDelegate else { return }
     tell { manager, delegate in
       for mistake in mistakes { delegate.consistencyManager(manager, found: mistake) }
     }

@@ -23,11 +23,25 @@ final class CacheAccess: Sendable {
 
   init(_ cache: any CacheDelegate) { self.cache = cache }
 
-  /// Queues a write.
+  /// Notes a write that will be queued: who reads its keys from now on waits for it.
+  func announce(_ operation: any ManagedOperation) {
+    state.withLock { state in
+      for key in operation.cacheKeys { state.writes[ByteString(key), default: 0] += 1 }
+    }
+  }
+
+  /// Ends what ``announce(_:)`` began.
+  func withdraw(_ operation: any ManagedOperation) {
+    let ready = state.withLock { state in
+      operation.cacheKeys.flatMap { state.end(ByteString($0)) }
+    }
+    for reader in ready { reader.resume() }
+  }
+
+  /// Queues a write that was announced.
   func write(_ operation: any ManagedOperation, _ reporter: ManagerReporter) {
     let starts = state.withLock { state in
       state.queue.append((operation, reporter))
-      for key in operation.cacheKeys { state.writes[ByteString(key), default: 0] += 1 }
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -51,15 +65,15 @@ final class CacheAccess: Sendable {
       reporter.report(.failedWrite(error, of: operation.subjects, context: operation.context))
       operation.outcome.finish(.failure(error))
     }
-    let ready = state.withLock { state in
-      operation.cacheKeys.flatMap { state.end(ByteString($0)) }
-    }
-    for reader in ready { reader.resume() }
+    withdraw(operation)
   }
 
   /// Reads, behind the queued writes of the key.
   ///
-  /// - Parameter completion: Called once; never if the cache never answers.
+  /// - Parameters:
+  ///   - cacheKey: The key.
+  ///   - body: Asks the cache.
+  ///   - completion: Called once; never if the cache never answers.
   func read<Value: Sendable>(
     _ cacheKey: String,
     _ body: @escaping @Sendable (any CacheDelegate) async throws -> Value,

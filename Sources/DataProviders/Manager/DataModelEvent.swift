@@ -1,3 +1,5 @@
+public import Consistency
+
 /// What a service may want to log or act on; see ``DataModelManagerDelegate``.
 public enum DataModelEvent: Sendable {
   /// A change was refused before it was shown: identifiers or cache keys it was about, its context.
@@ -10,5 +12,5 @@ public enum DataModelEvent: Sendable {
   /// A provider has so many callbacks that are not delivered that it is paused until they are.
   case tooManyCallbacks(limit: Int, modelType: String)
   /// A model contradicts itself or its type.
-  case mistake(String)
+  case mistake(ConsistencyError)
 }

@@ -11,7 +11,9 @@ extension DataModelManager {
   public func drain() async {
     switch backing {
     case .store(let bridge): await bridge.drain()
-    case .cache(let cache): await cache.idle()
+    case .cache(let cache):
+      await consistencyManager.processed()  // what changes live trees goes on to the cache
+      await cache.idle()
     case .memory: break
     }
     await consistencyManager.processed()

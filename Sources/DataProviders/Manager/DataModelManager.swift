@@ -33,10 +33,11 @@ public final class DataModelManager: Sendable {
   ///   - target: Where delegates are called.
   ///   - limits: How far things may pile up.
   public init(deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()) {
-    consistencyManager = ConsistencyManager(deliveringOn: target)
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
     self.limits = limits
     backing = .memory
-    reporter.connect(self)
+    connect()
   }
 
   /// Makes a manager whose data lives in a store.
@@ -50,10 +51,11 @@ public final class DataModelManager: Sendable {
   public init(
     store: ModelStore, deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()
   ) throws {
-    consistencyManager = ConsistencyManager(deliveringOn: target)
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
     self.limits = limits
     backing = .store(try StoreBridge(store, consistencyManager, topics, reporter))
-    reporter.connect(self)
+    connect()
   }
 
   /// Makes a manager whose data lives in a cache of the service's own.
@@ -66,10 +68,16 @@ public final class DataModelManager: Sendable {
     cacheDelegate: any CacheDelegate, deliveringOn target: DeliveryTarget = .ownQueue,
     limits: Limits = Limits()
   ) {
-    consistencyManager = ConsistencyManager(deliveringOn: target)
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
     self.limits = limits
     backing = .cache(CacheAccess(cacheDelegate))
+    connect()
+  }
+
+  private func connect() {
     reporter.connect(self)
+    consistencyManager.setMistakeHandler { [reporter] in reporter.report(.mistake($0)) }
   }
 
   /// Who hears of what goes wrong; not retained.
@@ -104,14 +112,15 @@ public final class DataModelManager: Sendable {
   }
 
   private func performInMemory(_ operation: any ManagedOperation, cache: CacheAccess?) {
-    consistencyManager.enqueue { scope in
-      var update = operation.makeUpdate()
-      update.operation = operation
-      scope.apply(update)
-      operation.finish(scope)
-      if cache == nil { operation.outcome.finish(.success(nil)) }
+    cache?.announce(operation)
+    consistencyManager.enqueue { [reporter] scope in
+      let isDone = scope.carryOut(operation)
+      if let cache {
+        if isDone { cache.write(operation, reporter) } else { cache.withdraw(operation) }
+      } else {
+        operation.outcome.finish(.success(nil))
+      }
     }
-    cache?.write(operation, reporter)
   }
 }
 

@@ -54,6 +54,26 @@ extension ManagedOperation {
   func finish(_ scope: PipelineScope) {}
 }
 
+extension PipelineScope {
+  /// Carries out an operation in live trees only.
+  ///
+  /// - Returns: `false` if it has failed, because a tree that it gives is impossible.
+  @discardableResult
+  func carryOut(_ operation: any ManagedOperation) -> Bool {
+    var update = operation.makeUpdate()
+    update.operation = operation
+    if let refusal = update.refusal {
+      operation.outcome.finish(.failure(refusal))
+      operation.fail(refusal, self)
+      report(refusal)
+      return false
+    }
+    apply(update)
+    operation.finish(self)
+    return true
+  }
+}
+
 /// A node that a live tree holds, or waits for, as one type.
 struct LiveNode {
   let identifier: ByteString

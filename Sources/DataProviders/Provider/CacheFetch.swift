@@ -9,6 +9,8 @@ final class CacheFetch: @unchecked Sendable {
   let action: UInt64
   /// Whether the identifier has been deleted since.
   var isDeleted = false
+  /// Whether the identifier has been shown since: the answer is older.
+  var isOvertaken = false
 
   init(_ identifier: String, action: UInt64) {
     self.identifier = identifier

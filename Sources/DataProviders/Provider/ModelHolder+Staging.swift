@@ -26,7 +26,7 @@ extension ModelHolder {
     else { return nil }
     guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
     guard Self.isT(model) else { return nil }
-    scope.register(self, row: Self.treeRow, old: base, new: model)
+    scope.register(self, row: Self.treeRow, regeneration)
     return StagedModel(self, .elsewhere, update, model: model)
   }
 
@@ -55,20 +55,23 @@ extension ModelHolder {
   private func stageAbsent(
     _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel<T>? {
-    if let waitingFor = seen.waitingFor, let model = arrival(of: waitingFor, update, scope) {
-      unregisterAbsent(waitingFor, scope)
-      scope.register(self, row: Self.treeRow, old: seen.base, new: model)
-      return StagedModel(self, .arrived, update, model: model)
+    for fetch in seen.fetches where update.deleted.contains(ByteString(fetch.identifier)) {
+      fetch.isDeleted = true
     }
-    for fetch in seen.fetches where isNewest(fetch) {
-      if update.deleted.contains(ByteString(fetch.identifier)) { fetch.isDeleted = true }
-      guard let model = arrival(of: fetch.identifier, update, scope) else { continue }
-      fetch.isDeleted = false
-      if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
-      scope.register(self, row: Self.treeRow, old: seen.base, new: model)
-      return StagedModel(self, .arrived, update, model: model)
+    let newest = seen.fetches.last { isNewest($0) }
+    guard let identifier = seen.waitingFor ?? newest?.identifier,
+      let model = arrival(of: identifier, update, scope)
+        ?? newest.flatMap({ arrival(of: $0.identifier, update, scope) })
+    else { return nil }
+    var applied: UInt64 = 0
+    for fetch in seen.fetches
+    where model.modelIdentifier?.hasSameBytes(as: fetch.identifier) == true {
+      fetch.isOvertaken = true
+      applied = max(applied, fetch.action)
     }
-    return nil
+    if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
+    scope.register(self, row: Self.treeRow, old: seen.base, new: model)
+    return StagedModel(self, .arrived(applied), update, model: model)
   }
 
   /// The model that an update brings for an identifier, if it carries it as this type.

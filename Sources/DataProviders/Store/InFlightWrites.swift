@@ -109,22 +109,32 @@ extension InFlightWrites {
 
   mutating func align(_ entry: ReadAhead, nodes: [LiveNode]) -> Alignment {
     let number = entry.number
-    if queuedChanges > 0, entry.load.isMiss { return .again }
+    if entry.knownSince == nil, queuedChanges > 0, entry.load.isMiss { return .again }
     // Ahead of all that we know: another process wrote, or our own flush is just ending.
     if number > committed { return .again }
     if number > processed {
       waiting.append(entry)
       return .wait
     }
-    if touched.contains(entry.load.keys, after: number)
-      || touched.contains(nodes.map(\.identifier), after: number)
-    {
-      return .again
+    let keys = entry.load.keys + nodes.map(\.identifier)
+    if let knownSince = entry.knownSince {
+      // Writes since then bring what is awaited by themselves.
+      let isMissed =
+        touched.contains(keys, after: number) && !touched.contains(keys, after: knownSince)
+      return isMissed ? .again : .show
     }
+    if touched.contains(keys, after: number) { return .again }
     carried.add(nodes)
     return .show
   }
 
+  /// Begins to wait for nodes without reading: writes prepared from now on bring them.
+  mutating func announce(_ load: any StoreLoad, _ nodes: [LiveNode]) -> ReadAhead {
+    carried.add(nodes)
+    return ReadAhead(load, number: committed, knownSince: prepared)
+  }
+
+  /// Ends what ``announce(_:_:)`` or ``align(_:nodes:)`` began.
   mutating func end(_ nodes: [LiveNode]) { carried.remove(nodes) }
 }
 

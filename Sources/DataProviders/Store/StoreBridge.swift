@@ -65,10 +65,7 @@ final class StoreBridge: CommitObserver {
 
   private func performInMemory(_ operation: any ManagedOperation) {
     consistency.enqueue { scope in
-      var update = operation.makeUpdate()
-      update.operation = operation
-      scope.apply(update)
-      operation.finish(scope)
+      scope.carryOut(operation)
       operation.outcome.finish(.success(nil))
     }
   }
@@ -110,8 +107,12 @@ extension StoreBridge {
   ///   - readsFirst: Whether it is read in any case, or only where a write under way may have brought
   ///     it.
   func load(_ load: any StoreLoad, readsFirst: Bool) {
-    let entry = ReadAhead(load, number: writes.withLock { $0.committed })
-    guard readsFirst else { return consistency.enqueue { [self] in align(entry, $0) } }
+    guard readsFirst else {
+      let nodes = load.nodes
+      let entry = writes.withLock { $0.announce(load, nodes) }
+      return consistency.enqueue { [self] in align(entry, $0) }
+    }
+    let entry = ReadAhead(load)
     loader.async { [self] in
       do {
         entry.number = try store.read { snapshot in
@@ -136,7 +137,9 @@ extension StoreBridge {
     case .show:
       entry.load.finish(nil, scope)
       writes.withLock { $0.end(nodes) }
-    case .again: perform(LoadOperation(entry.load), writes: false)
+    case .again:
+      if entry.knownSince != nil { writes.withLock { $0.end(nodes) } }
+      perform(LoadOperation(entry.load), writes: false)
     }
   }
 }
