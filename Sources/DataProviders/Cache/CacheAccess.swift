@@ -59,7 +59,10 @@ final class CacheAccess: Sendable {
 
   /// Reads, behind the queued writes of the key.
   ///
-  /// - Parameter completion: Called once; never if the cache never answers.
+  /// - Parameters:
+  ///   - cacheKey: The key.
+  ///   - body: Asks the cache.
+  ///   - completion: Called once; never if the cache never answers.
   func read<Value: Sendable>(
     _ cacheKey: String,
     _ body: @escaping @Sendable (any CacheDelegate) async throws -> Value,

@@ -59,10 +59,12 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// Whether the provider stands still.
   ///
   /// While it does, `data` stays and nobody is called, but for what the provider sets itself. At the
-  /// end the newest data show at once, and one callback tells of them if they are other ones.
+  /// end the newest data show at once, and one callback tells of them if they are other ones. A
+  /// provider also stands still with its batch, and while too many callbacks are not delivered;
+  /// setting this to `false` does not end that.
   public var isPaused: Bool {
     get { holder.isPaused }
-    set { if newValue { holder.pause() } else { holder.resume() } }
+    set { if newValue { holder.pause(.owner) } else { holder.resume(.owner) } }
   }
 
   /// Shows a model, and lets everybody else show it.

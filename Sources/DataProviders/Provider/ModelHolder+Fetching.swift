@@ -17,7 +17,7 @@ extension ModelHolder {
 
   /// Asks store or cache for a model and shows it, unless something newer comes first.
   ///
-  /// - Parameter answer: Called once, on the pipeline; with what is shown then.
+  /// `answer` is called once, on the pipeline, with what is shown then.
   func fetch(
     _ identifier: String, context: (any Sendable)?, listensWhenAbsent: Bool,
     _ answer: @escaping Answer
@@ -86,7 +86,7 @@ extension ModelHolder {
     }
   }
 
-  /// Shows the answer to a fetch, unless something newer is there. Pipeline.
+  /// Shows the answer to a fetch, unless something newer is there.
   ///
   /// - Returns: What the fetch has led to: its answer, or what is newer.
   fileprivate func apply(
@@ -118,7 +118,7 @@ struct FetchRequest<T: SimpleModel>: Sendable {
   var tellsDelegate = false
   let answer: ModelHolder<T>.Answer
 
-  /// Shows what was found, and answers. Pipeline.
+  /// Shows what was found, and answers.
   func finish(_ result: Result<T?, any Error>, _ scope: PipelineScope) {
     switch result {
     case .failure(let error): answer(.failure(error))

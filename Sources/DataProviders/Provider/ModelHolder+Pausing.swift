@@ -4,55 +4,65 @@ import Locking
 import ModelCore
 
 extension ModelHolder {
-  var isPaused: Bool { state.withLock { $0.pause?.byOwner ?? false } }
+  var isPaused: Bool { state.withLock { $0.pause?.isPaused ?? false } }
 
   /// Makes the provider stand still.
-  func pause() {
+  func pause(_ reason: PauseReasons) {
     state.withLock { state in
       if let pause = state.pause {
         if !pause.isPaused { pause.frozen = state.current }
-        pause.byOwner = true
+        pause.reasons.insert(reason)
       } else {
-        state.makeRare().pause = ProviderPause(showing: state.current, byLimit: false)
+        state.makeRare().pause = ProviderPause(showing: state.current, reason)
       }
     }
   }
 
-  /// Ends a pause: the newest data are shown at once, and told with one callback.
-  func resume(fromLimit: Bool = false) {
-    guard beginResume(fromLimit: fromLimit) else { return }
+  /// Ends one reason to stand still: with the last one the newest data are shown at once, and told
+  /// with one callback.
+  func resume(_ reason: PauseReasons) {
+    guard beginResume(reason) else { return }
     manager.consistencyManager.enqueue { [self] scope in
-      guard let (change, update) = finishResume() else { return }
-      scope.publish([change], update)
+      guard let resumed = finishResume() else { return }
+      scope.publish([resumed.change], resumed.update)
     }
   }
 
-  /// Shows the newest data.
+  /// Ends one reason to stand still.
   ///
-  /// - Returns: Whether a pause has ended.
-  func beginResume(fromLimit: Bool = false) -> Bool {
+  /// - Returns: Whether the provider shows the newest data now, and ``finishResume()`` has to be called.
+  func beginResume(_ reason: PauseReasons) -> Bool {
     state.withLock { state in
-      guard let pause = state.pause, pause.isPaused else { return false }
-      if fromLimit { pause.byLimit = false } else { pause.byOwner = false }
-      guard !pause.isPaused else { return false }
-      if pause.hasChanged { state.lastUpdated = pause.date }
+      guard let pause = state.pause, pause.reasons.remove(reason) != nil, !pause.isPaused
+      else { return false }
+      if let date = pause.date { state.lastUpdated = date }
       return true
     }
   }
 
-  /// What is to be told at the end of a pause; `nil` if nothing is. Pipeline.
-  func finishResume() -> (change: any StagedChange, update: LiveUpdate)? {
+  private struct PauseEnd {
+    let pause: ProviderPause
+    let current: (any SimpleModel)?
+    let baseline: (any SimpleModel)?
+    let epoch: UInt64
+  }
+
+  /// Ends a pause; on the pipeline.
+  ///
+  /// - Returns: What is to be told; `nil` if nothing is.
+  func finishResume() -> ResumedMember? {
     while true {
-      let seen = state.withLock {
-        state -> (ProviderPause, (any SimpleModel)?, (any SimpleModel)?, UInt64)? in
+      let end = state.withLock { state -> PauseEnd? in
         guard let pause = state.pause, !pause.isPaused else { return nil }
-        return (pause, pause.baseline, state.current, state.epoch)
+        return PauseEnd(
+          pause: pause, current: state.current, baseline: pause.baseline, epoch: state.epoch)
       }
-      guard let (pause, baseline, current, epoch) = seen else { return nil }
+      guard let end else { return nil }
       // Compared outside the lock: it runs the model's own code.
-      let differs = !Self.same(baseline, current)
-      let end = state.withLock { state -> LiveUpdate?? in
-        guard state.pause === pause, !pause.isPaused, state.epoch == epoch else { return nil }
+      let differs = !Self.same(end.baseline, end.current)
+      let update = state.withLock { state -> LiveUpdate?? in
+        let pause = end.pause
+        guard state.pause === pause, !pause.isPaused, state.epoch == end.epoch else { return nil }
         state.rare?.pause = nil
         guard differs || pause.mustTell else { return .some(nil) }
         var update = LiveUpdate()
@@ -60,8 +70,8 @@ extension ModelHolder {
         if let date = pause.date { update.date = date }
         return update
       }
-      guard let end else { continue }
-      return end.map { (StagedModel(self, .resumed, $0), $0) }
+      guard let update else { continue }
+      return update.map { ResumedMember(change: StagedModel(self, .resumed, $0), update: $0) }
     }
   }
 }

@@ -3,10 +3,8 @@ import ModelCore
 
 /// What a provider that stands still remembers; under its holder's lock.
 final class ProviderPause {
-  /// Whether its owner has paused it.
-  var byOwner: Bool
-  /// Whether it has too many callbacks that are not delivered.
-  var byLimit: Bool
+  /// Why it stands still.
+  var reasons: PauseReasons
   /// What is shown meanwhile.
   var frozen: (any SimpleModel)?
   /// What its delegate knows.
@@ -20,15 +18,14 @@ final class ProviderPause {
   var date: Date?
 
   /// Begins to stand still.
-  init(showing model: (any SimpleModel)?, byLimit: Bool) {
-    byOwner = !byLimit
-    self.byLimit = byLimit
+  init(showing model: (any SimpleModel)?, _ reason: PauseReasons) {
+    reasons = reason
     frozen = model
     baseline = model
   }
 
   /// Standing still; else it is on its way back.
-  var isPaused: Bool { byOwner || byLimit }
+  var isPaused: Bool { !reasons.isEmpty }
 
   /// Begins anew, when the provider itself has set something.
   ///
@@ -40,6 +37,7 @@ final class ProviderPause {
     mustTell = false
     hasChanged = false
     context = nil
+    date = nil
     return old
   }
 

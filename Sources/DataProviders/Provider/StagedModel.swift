@@ -30,7 +30,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
   /// What is committed from now on; afterwards what was, to be let go outside all locks.
   private var model: (any SimpleModel)?
   private var tells = false
-  private var wasTold = false
+  private var toldBatch: BatchCore?
   private var epoch: UInt64 = 0
   private var reachedLimit = false
 
@@ -55,16 +55,16 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     switch kind {
     case .elsewhere:
       swap(&state.base, &model)
-      tells = isVisible(state)
+      tells = isVisible(&state)
     case .own(let operation, let isOther):
       swap(&state.base, &model)
       state.waitingFor = nil
       _ = state.pending.remove(operation)
-      tells = isOther && isVisible(state)
+      tells = isOther && isVisible(&state)
     case .arrived:
       swap(&state.base, &model)
       state.waitingFor = nil
-      tells = isVisible(state)
+      tells = isVisible(&state)
       if tells {
         state.lastAction += 1
         state.applied = state.lastAction
@@ -72,7 +72,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     case .deleted(let identifier):
       swap(&state.base, &model)
       state.waitingFor = identifier
-      tells = isVisible(state)
+      tells = isVisible(&state)
     case .answered(let action, let awaited, let tells):
       swap(&state.base, &model)
       state.waitingFor = awaited
@@ -93,7 +93,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
   }
 
   /// Whether the committed model is what the provider shows, but for a pause.
-  private func isVisible(_ state: ModelHolder<T>.State) -> Bool {
+  private func isVisible(_ state: inout ModelHolder<T>.State) -> Bool {
     state.clears == 0 && state.pending.isEmpty
   }
 
@@ -104,7 +104,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
       pause.note(context, date)
       tells = false
     } else if state.undelivered >= limit {
-      let pause = ProviderPause(showing: before, byLimit: true)
+      let pause = ProviderPause(showing: before, .limit)
       pause.note(context, date)
       state.makeRare().pause = pause
       tells = false
@@ -116,31 +116,37 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     }
   }
 
-  func deliver() {
-    guard tells else { return }
-    let (heard, resumes) = holder.state.withLock { state in
-      state.undelivered -= 1
-      let resumes = state.undelivered == 0 && state.pause?.byLimit == true
-      return (target(&state), resumes)
-    }
-    if let (provider, delegate) = heard {
-      wasTold = true
-      delegate?.dataProviderHasUpdatedData(provider, context: context)
-    }
-    if resumes { holder.resume(fromLimit: true) }
+  /// Who is told.
+  private struct Target {
+    let provider: DataProvider<T>
+    let delegate: (any DataProviderDelegate)?
+    let batch: BatchCore?
   }
 
-  private func target(
-    _ state: inout ModelHolder<T>.State
-  ) -> (DataProvider<T>, (any DataProviderDelegate)?)? {
+  func deliver() {
+    guard tells else { return }
+    let (target, resumes) = holder.state.withLock { state in
+      state.undelivered -= 1
+      let resumes = state.undelivered == 0 && state.pause?.reasons.contains(.limit) == true
+      return (findTarget(&state), resumes)
+    }
+    if let target {
+      target.delegate?.dataProviderHasUpdatedData(target.provider, context: context)
+      toldBatch = target.batch
+      toldBatch?.note(target.provider, context, date)
+    }
+    if resumes { holder.resume(.limit) }
+  }
+
+  private func findTarget(_ state: inout ModelHolder<T>.State) -> Target? {
     guard epoch == state.epoch else { return nil }
-    if let pause = state.pause, pause.byOwner {
+    if let pause = state.pause, !pause.reasons.isDisjoint(with: [.owner, .batch]) {
       pause.noteUndelivered(context)
       return nil
     }
     guard let provider = state.provider else { return nil }
-    return (provider, state.delegate)
+    return Target(provider: provider, delegate: state.delegate, batch: state.rare?.batch)
   }
 
-  var batch: (any LiveBatch)? { wasTold ? holder.state.withLock { $0.rare?.batch } : nil }
+  var batch: (any LiveBatch)? { toldBatch }
 }

@@ -6,9 +6,13 @@ import StoreEngine
 
 /// A store that is open for reading only: what others commit is read on the pipeline.
 extension StoreBridge {
-  /// Takes in what has been committed. Pipeline.
+  /// Takes in what has been committed.
   ///
-  /// - Parameter load: Something to read at the same commit, and to show.
+  /// On the pipeline.
+  ///
+  /// - Parameters:
+  ///   - load: Something to read at the same commit, and to show.
+  ///   - scope: Works out what has changed.
   /// - Returns: Why it could not be read.
   @discardableResult
   func catchUp(_ load: (any StoreLoad)?, _ scope: PipelineScope) -> (any Error)? {

@@ -37,6 +37,7 @@ protocol StoreTopic: AnyObject, Sendable {
   ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
   ///   - snapshot: The store as the commit leaves it.
   /// - Returns: Comes as the update's topic.
+  /// - Throws: Why it can't be read; it is reported, and the list stays as it was.
   func prepare(
     _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?,
     in snapshot: ModelSnapshot
