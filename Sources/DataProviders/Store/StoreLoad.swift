@@ -27,6 +27,9 @@ protocol StoreLoad: AnyObject, Sendable {
 
 /// A live collection, as the store bridge knows it.
 protocol StoreTopic: AnyObject, Sendable {
+  /// Whether it is being forgotten: then another one may take its place.
+  var isRetired: Bool { get }
+
   /// Reads what it needs of a commit that has changed its list. Writer thread, inside the
   /// transaction; may be called again when the flush is run again. On the pipeline where the store is
   /// read-only.

@@ -11,7 +11,9 @@ final class StoreTopics: Sendable {
 
   /// The live collection of a cache key.
   func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
-    entries.withLock { $0[cacheKey]?.topic }
+    entries.withLock { entries in
+      entries[cacheKey].flatMap { $0.topic?.isRetired == false ? $0.topic : nil }
+    }
   }
 
   /// The live collection of a cache key, made now if there is none.
@@ -19,7 +21,7 @@ final class StoreTopics: Sendable {
     _ cacheKey: ByteString, orMake make: () -> any StoreTopic
   ) -> any StoreTopic {
     entries.withLock { entries in
-      if let topic = entries[cacheKey]?.topic { return topic }
+      if let topic = entries[cacheKey]?.topic, !topic.isRetired { return topic }
       let new = make()
       entries[cacheKey] = Entry(topic: new)
       return new
@@ -29,12 +31,14 @@ final class StoreTopics: Sendable {
   /// Forgets a cache key whose live collection has gone.
   func removeEnded(_ cacheKey: ByteString) {
     entries.withLock { entries in
-      if entries[cacheKey]?.topic == nil { entries[cacheKey] = nil }
+      if entries[cacheKey]?.topic?.isRetired ?? true { entries[cacheKey] = nil }
     }
   }
 
   /// All live collections there are.
   var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
-    entries.withLock { $0 }.compactMap { key, entry in entry.topic.map { (key, $0) } }
+    entries.withLock { $0 }.compactMap { key, entry in
+      entry.topic.flatMap { $0.isRetired ? nil : (key, $0) }
+    }
   }
 }

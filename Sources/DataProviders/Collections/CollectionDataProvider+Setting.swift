@@ -1,0 +1,75 @@
+import Locking
+import ModelCore
+
+extension CollectionDataProvider {
+  /// Sets all elements, and the cache key they are stored and shared under.
+  ///
+  /// They show at once, here and in all providers of the cache key, and are written under the key,
+  /// once.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - cacheKey: The key; `nil` keeps the elements to this provider and out of the cache.
+  ///   - updateCache: Whether they are written to the store or the cache.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: What it did to the list, and when it is committed; refused if the key's elements have
+  ///   another type.
+  @discardableResult
+  public func setData(
+    _ models: [T], cacheKey: String?, updateCache: Bool = true, context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    _ = beginAction()
+    while true {
+      let seat = seat
+      if Self.isSame(seat.collection.cacheKey, cacheKey) {
+        let outcome = seat.collection.edit(
+          .set(models), by: seat.member, updatesCache: updateCache, context: context)
+        if let outcome { return outcome }
+        continue
+      }
+      do throws(DataProviderError) {
+        let target = try dataModelManager.collection(forKey: cacheKey, of: T.self)
+        let joined = target.join(
+          self, isPaused: isPaused, setting: models, updatesCache: updateCache, context: context)
+        guard let joined else { continue }
+        if let member = joined.member { move(to: target, member) }
+        return joined.outcome
+      } catch {
+        return dataModelManager.refuse(error, cacheKey.map { [$0] } ?? [], context)
+      }
+    }
+  }
+
+  /// Whether the elements stand still: changes by others neither show nor are told.
+  ///
+  /// Changes through this provider show all the same. Once it is `false` again the newest elements
+  /// show at once, and the delegate is told once of all that is different, if anything is.
+  public var isPaused: Bool {
+    get { state.withLock { $0?.isPaused ?? false } }
+    set {
+      state.withLock { $0?.isPaused = newValue }
+      _ = seen { $0.setPaused(newValue, $1) ? true : nil }
+    }
+  }
+
+  /// Whether two cache keys are the same; a collection without key is never another one's.
+  static func isSame(_ left: String?, _ right: String?) -> Bool {
+    switch (left, right) {
+    case (nil, nil): true
+    case (let left?, let right?): left.hasSameBytes(as: right)
+    default: false
+    }
+  }
+
+  /// Goes over to a collection that it has joined.
+  func move(to collection: LiveCollection<T>, _ member: UInt64) {
+    let left = state.withLock { state in
+      defer {
+        state?.collection = collection
+        state?.member = member
+      }
+      return state.map { (collection: $0.collection, member: $0.member) }
+    }
+    left?.collection.leave(left?.member ?? 0)
+  }
+}

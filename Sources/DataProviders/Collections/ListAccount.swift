@@ -1,0 +1,194 @@
+import Consistency
+import ModelCore
+
+/// Works out what an update changes in the lists that members know.
+///
+/// Without a store a member knows what is shown. With a store it knows what is committed with its own
+/// pending edits on top, and hears of an edit of somebody else once that is committed.
+struct ListAccount<T: SimpleModel> {
+  /// Which list a member knows.
+  private enum View {
+    /// The committed one: it has no pending edits.
+    case committed
+    /// What is shown: all pending edits are its own.
+    case shown
+    /// The committed one with some of the pending edits: the rows before.
+    case mixed([LiveRow])
+  }
+
+  private let staged: StagedList<T>
+  private var views: [(member: UInt64, view: View)] = []
+  private var shownBefore: [LiveRow] = []
+  private var committedBefore: [LiveRow] = []
+  /// What the committed edit does to the committed list.
+  private var ownChange = CollectionChange.changes([])
+  /// Whether places of the shown list may have changed.
+  private var movesShown = false
+
+  /// Takes down what members know before the update is published.
+  init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
+    self.staged = staged
+    movesShown = !staged.removed.isEmpty
+    switch staged.structure {
+    case .none: break
+    case .own(let operation, let plan): takeDown(operation, plan, state)
+    case .failed, .script, .whole: movesShown = true
+    }
+    // Holding on to rows makes the next change copy them: only where they are needed.
+    if movesShown { shownBefore = state.list.rows }
+    if tellsCommitted {
+      takeDownViews(state)
+    } else {
+      views = state.members.map { ($0.number, .shown) }
+    }
+  }
+
+  private mutating func takeDown(
+    _ operation: ListOperation<T>, _ plan: ListPlan?, _ state: ListState<T>
+  ) {
+    guard let index = state.pending.firstIndex(where: { $0.operation === operation }) else {
+      return
+    }
+    let pending = state.pending[index]
+    let isInPlace = index == 0 && (plan == nil || plan == pending.step.plan)
+    if !isInPlace { movesShown = true }
+    if pending.isSilent { return }
+    if isInPlace {
+      ownChange = pending.step.plan.change
+    } else {
+      ownChange = (plan ?? operation.edit.plan(in: state.committedRows)).change
+    }
+  }
+
+  private mutating func takeDownViews(_ state: ListState<T>) {
+    let after = state.pending.filter { $0.operation !== staged.operation }
+    let needsCommitted = movesShown || !staged.contents.isEmpty
+    var rows: [LiveRow]?
+    for member in state.members {
+      let own = state.pending.count { $0.operation.member == member.number }
+      let ownAfter = after.count { $0.operation.member == member.number }
+      if own == 0, ownAfter == 0 {
+        if needsCommitted, rows == nil { rows = state.committedRows }
+        views.append((member.number, .committed))
+      } else if own == state.pending.count, ownAfter == after.count {
+        views.append((member.number, .shown))
+      } else {
+        if rows == nil { rows = state.committedRows }
+        let known = state.rows(rows ?? [], withEditsOf: member.number)
+        views.append((member.number, .mixed(known)))
+      }
+    }
+    committedBefore = rows ?? []
+  }
+
+  /// Queues what members are to be told.
+  func tell(_ state: inout ListState<T>) {
+    var committed: CollectionChange?
+    var shown: CollectionChange?
+    for (index, entry) in views.enumerated() {
+      let change: CollectionChange
+      switch entry.view {
+      case .committed:
+        change = committed ?? committedChange(state)
+        committed = change
+      case .shown:
+        change = shown ?? shownChange(state)
+        shown = change
+      case .mixed(let before): change = mixedChange(from: before, entry.member, state)
+      }
+      state.tell(change, staged.context, member: index)
+    }
+  }
+}
+
+/// What is told.
+extension ListAccount {
+  private var isReset: Bool {
+    if case .whole(let whole) = staged.structure { whole.telling == .reset } else { false }
+  }
+
+  private var tellsNobody: Bool {
+    if case .whole(let whole) = staged.structure { whole.telling == .nobody } else { false }
+  }
+
+  /// Rows that were not moved or removed and have new contents.
+  private var updated: [LiveRow] {
+    let contents = staged.contents.map(\.row)
+    switch staged.structure {
+    case .script(let script): return contents + script.updated
+    case .failed(let operation): return contents + operation.edit.rows
+    case .whole(let whole): return contents + whole.list.rows
+    case .none, .own: return contents
+    }
+  }
+
+  private func shownChange(_ state: ListState<T>) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    if isReset { return .reset }
+    if updated.isEmpty, !movesShown { return .changes([]) }
+    let updated = updated.filter { !state.isHidden($0) }
+    return .changes(
+      Self.changes(
+        from: movesShown ? shownBefore : state.list.rows, to: state.list.rows, updated: updated))
+  }
+
+  private func committedChange(_ state: ListState<T>) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    if isReset || ownChange == .reset { return .reset }
+    if updated.isEmpty, staged.removed.isEmpty, case .own = staged.structure { return ownChange }
+    guard case .changes(let own) = ownChange, own.isEmpty else {
+      // An edit that was made as it was asked for, and something else besides.
+      let change = Self.changes(
+        from: committedBefore, to: state.committedRows, updated: updated + editedRows)
+      return .changes(change)
+    }
+    if case .script(let script) = staged.structure, !script.onlyLoses,
+      staged.contents.isEmpty, staged.removed.isEmpty
+    {
+      return .changes(script.changes)
+    }
+    let after = movesShown ? state.committedRows : committedBefore
+    return .changes(Self.changes(from: committedBefore, to: after, updated: updated))
+  }
+
+  private func mixedChange(
+    from before: [LiveRow], _ member: UInt64, _ state: ListState<T>
+  ) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    let isOwn = staged.operation?.member == member
+    if isReset || (ownChange == .reset && !isOwn) { return .reset }
+    let after = state.rows(state.committedRows, withEditsOf: member)
+    let updated = (updated + (isOwn ? [] : editedRows)).filter { row in
+      !state.pending.contains { $0.operation.member == member && $0.operation.edit.sets(row) }
+    }
+    return .changes(RowDifference.changes(from: before, to: after, updated: updated))
+  }
+
+  /// The row whose contents the committed edit has set.
+  private var editedRows: [LiveRow] {
+    guard case .own(let operation, _) = staged.structure, case .update(let row, _) = operation.edit
+    else { return [] }
+    return [row]
+  }
+
+  /// From high to low where elements were only updated and deleted, else as a difference of lists.
+  private static func changes(
+    from old: [LiveRow], to new: [LiveRow], updated: [LiveRow]
+  ) -> [CollectionChangeInformation] {
+    if old.count >= new.count {
+      let kept = Set(new)
+      let deleted = old.count == new.count ? [] : old.filter { !kept.contains($0) }
+      if old.count - deleted.count == new.count, Self.isSubsequence(new, of: old) {
+        return RowDifference.changes(in: old, deleted: deleted, updated: updated)
+      }
+    }
+    return RowDifference.changes(from: old, to: new, updated: updated)
+  }
+
+  private static func isSubsequence(_ rows: [LiveRow], of list: [LiveRow]) -> Bool {
+    if rows.count == list.count { return rows == list }
+    var rest = rows[...]
+    for row in list where rest.first == row { rest.removeFirst() }
+    return rest.isEmpty
+  }
+}
