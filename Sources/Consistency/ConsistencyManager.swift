@@ -77,7 +77,9 @@ public final class ConsistencyManager: Sendable {
 
   /// All nodes that live trees hold or wait for, with the types by which they do.
   package func liveNodes() -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
-    registry.withLock { $0.entries.map { ($0.key, $0.value.types) } }
+    registry.withLock { registry in
+      registry.entryNumbers.map { ($0.key, registry.entries[$0.value].types) }
+    }
   }
 
   /// Whether somebody is registered for a topic.
