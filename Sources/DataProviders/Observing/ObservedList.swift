@@ -6,7 +6,19 @@ struct ObservedList<T: SimpleModel>: Sendable {
   var models: [T]
 
   /// What has to be applied to an older list to get this one.
-  func changes(since old: ObservedList) -> [CollectionChangeInformation] {
+  ///
+  /// - Parameters:
+  ///   - old: The older list.
+  ///   - updated: The rows with other contents; `nil` if they are not known.
+  /// - Returns: None if both show the same.
+  func changes(
+    since old: ObservedList, updated: [UInt32]?
+  ) -> [CollectionChangeInformation] {
+    RowDifference.changes(
+      from: old.rows, to: rows, updated: updated ?? rowsUpdated(since: old))
+  }
+
+  private func rowsUpdated(since old: ObservedList) -> [UInt32] {
     var places: [UInt32: Int] = [:]
     for (place, row) in old.rows.enumerated() { places[row] = place }
     var updated: [UInt32] = []
@@ -14,6 +26,6 @@ struct ObservedList<T: SimpleModel>: Sendable {
       guard let place = places[row], !model.isEqual(to: old.models[place]) else { continue }
       updated.append(row)
     }
-    return RowDifference.changes(from: old.rows, to: rows, updated: updated)
+    return updated
   }
 }

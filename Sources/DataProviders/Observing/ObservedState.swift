@@ -1,5 +1,4 @@
 import Locking
-import ModelCore
 
 /// The newest committed state of one provider, and who waits for the next.
 ///
@@ -10,9 +9,9 @@ final class ObservedState<Contents: Sendable>: Sendable {
     var contents: Contents
     /// Counts from 1; grows by one with each published state.
     var version: UInt64 = 1
-    /// What led from the version before to this one; `nil` if that is not known.
-    var change: CollectionChange?
-    /// The last version that has nothing to do with those before.
+    /// The rows with other contents than in the version before; those that are new don't matter.
+    var updated: [UInt32] = []
+    /// The last version that was set as a whole.
     var resetVersion: UInt64 = 1
     var context: (any Sendable)?
     var failure: (any Error)?
@@ -25,8 +24,11 @@ final class ObservedState<Contents: Sendable>: Sendable {
   /// A state that an observer has not seen.
   struct News: Sendable {
     let contents: Contents
-    /// What led to it from what the observer has seen; `nil` if other states came in between.
-    let change: CollectionChange?
+    /// Whether it was set as a whole since the state that the observer has seen.
+    let isReset: Bool
+    /// The rows with other contents than in the state that the observer has seen; `nil` if there were
+    /// others in between.
+    let updated: [UInt32]?
     /// What the writer of the last change passed along; `nil` for an observer that begins.
     let context: (any Sendable)?
   }
@@ -51,17 +53,19 @@ final class ObservedState<Contents: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - contents: What is committed now.
-  ///   - change: What led to it from the state before, if it is known.
+  ///   - updated: The rows of a list whose contents are not what they were.
+  ///   - isReset: Whether a list was set as a whole.
   ///   - context: What the writer passed along.
   func publish(
-    _ contents: Contents, change: CollectionChange? = nil, context: (any Sendable)? = nil
+    _ contents: Contents, updated: [UInt32] = [], isReset: Bool = false,
+    context: (any Sendable)? = nil
   ) {
     wake { state in
       if state.isFinished { return }
       state.contents = contents
       state.version += 1
-      state.change = change
-      if change == .reset { state.resetVersion = state.version }
+      state.updated = updated
+      if isReset { state.resetVersion = state.version }
       state.context = context
     }
   }
@@ -110,10 +114,10 @@ final class ObservedState<Contents: Sendable>: Sendable {
       if state.version > cursor.version {
         defer { cursor.version = state.version }
         let isNext = state.version == cursor.version + 1
-        let isReset = state.resetVersion > cursor.version
         return .news(
           News(
-            contents: state.contents, change: isReset ? .reset : isNext ? state.change : nil,
+            contents: state.contents, isReset: state.resetVersion > cursor.version,
+            updated: isNext ? state.updated : nil,
             context: cursor.version == 0 ? nil : state.context))
       }
       if let failure = state.failure, state.failureCount > cursor.failureCount {
