@@ -24,6 +24,7 @@ public final class DataModelManager: Sendable {
   public let limits: Limits
   let backing: Backing
   let topics = StoreTopics()
+  let observed = ObservedHolders()
   let reporter = ManagerReporter()
   let isClosed = Locked(false)
 
@@ -52,7 +53,7 @@ public final class DataModelManager: Sendable {
   ) throws {
     consistencyManager = ConsistencyManager(deliveringOn: target)
     self.limits = limits
-    backing = .store(try StoreBridge(store, consistencyManager, topics, reporter))
+    backing = .store(try StoreBridge(store, consistencyManager, topics, observed, reporter))
     reporter.connect(self)
   }
 

@@ -106,6 +106,9 @@ final class ObservedState<Contents: Sendable>: Sendable {
     return nil
   }
 
+  /// How many states there were.
+  var version: UInt64 { state.withLock { $0.version } }
+
   /// How many observers wait at this moment.
   var waiterCount: Int { state.withLock { $0.waiters.count } }
 

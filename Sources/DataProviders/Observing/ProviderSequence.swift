@@ -29,6 +29,15 @@ public struct ProviderSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     init(observer: any Observer<Element>) { self.observer = observer }
 
+    /// Waits for the next element, where the caller runs.
+    ///
+    /// - Returns: The newest state, if it has not been returned before; `nil` at the end, and when the
+    ///   task is cancelled.
+    /// - Throws: What kept the provider from following the store; the iteration is over then.
+    public mutating func next() async throws -> Element? {
+      try await observer.next(isolation: #isolation)
+    }
+
     /// Waits for the next element.
     ///
     /// - Parameter actor: Where the caller runs.
