@@ -30,6 +30,7 @@ extension DataModelManager {
   public func close() async {
     isClosed.withLock { $0 = true }
     await drain()
+    observed.finish()
   }
 
   /// Takes in what other processes have committed.

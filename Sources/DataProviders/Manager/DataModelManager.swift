@@ -24,6 +24,7 @@ public final class DataModelManager: Sendable {
   public let limits: Limits
   let backing: Backing
   let topics = StoreTopics()
+  let observed = ObservedHolders()
   let reporter = ManagerReporter()
   let isClosed = Locked(false)
 
@@ -54,7 +55,7 @@ public final class DataModelManager: Sendable {
     consistencyManager = ConsistencyManager(
       deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
     self.limits = limits
-    backing = .store(try StoreBridge(store, consistencyManager, topics, reporter))
+    backing = .store(try StoreBridge(store, consistencyManager, topics, observed, reporter))
     connect()
   }
 

@@ -36,7 +36,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// What the provider has set itself and is not committed yet counts before what is committed.
   ///
   /// - Complexity: O(1); never waits for a disk.
-  public var data: T? { holder.data }
+  public var data: T? { holder.trackedData }
 
   /// The identifier of the model, or the one that is awaited; `nil` if there is neither.
   public var modelIdentifier: String? {
@@ -63,7 +63,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// provider also stands still with its batch, and while too many callbacks are not delivered;
   /// setting this to `false` does not end that.
   public var isPaused: Bool {
-    get { holder.isPaused }
+    get { holder.trackedIsPaused }
     set { if newValue { holder.pause(.owner) } else { holder.resume(.owner) } }
   }
 
@@ -85,8 +85,10 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   ) -> PendingWrite {
     guard let data else {
       holder.clear()
+      holder.dataHasChanged()
       return PendingWrite.done
     }
+    defer { holder.dataHasChanged() }
     return holder.set(data, updatesCache: updateCache, context: context)
   }
 

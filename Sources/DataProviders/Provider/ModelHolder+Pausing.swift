@@ -6,6 +6,14 @@ import ModelCore
 extension ModelHolder {
   var isPaused: Bool { state.withLock { $0.pause?.isPaused ?? false } }
 
+  /// Whether it stands still, to somebody who may track what is read.
+  var trackedIsPaused: Bool {
+    state.withLock { state in
+      state.makeTracking().readIsPaused()
+      return state.pause?.isPaused ?? false
+    }
+  }
+
   /// Makes the provider stand still.
   func pause(_ reason: PauseReasons) {
     state.withLock { state in
@@ -16,6 +24,7 @@ extension ModelHolder {
         state.makeRare().pause = ProviderPause(showing: state.current, reason)
       }
     }
+    isPausedHasChanged()
   }
 
   /// Ends one reason to stand still: with the last one the newest data are shown at once, and told
@@ -32,12 +41,17 @@ extension ModelHolder {
   ///
   /// - Returns: Whether the provider shows the newest data now, and ``finishResume()`` has to be called.
   func beginResume(_ reason: PauseReasons) -> Bool {
-    state.withLock { state in
+    let hasEnded = state.withLock { state in
       guard let pause = state.pause, pause.reasons.remove(reason) != nil, !pause.isPaused
       else { return false }
       if let date = pause.date { state.lastUpdated = date }
       return true
     }
+    if hasEnded {
+      isPausedHasChanged()
+      dataHasChanged()
+    }
+    return hasEnded
   }
 
   private struct PauseEnd {

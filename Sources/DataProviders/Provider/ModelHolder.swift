@@ -37,6 +37,8 @@ final class ModelHolder<T: SimpleModel>: LiveHolder {
     /// Grows with what the provider does itself; callbacks from before are dropped.
     var epoch: UInt64 = 0
     var isAttached = false
+    /// What `withObservationTracking` hears of reads and changes from.
+    var tracking: ProviderTracking?
     var rare: Rare?
 
     /// What few providers need.
@@ -46,6 +48,8 @@ final class ModelHolder<T: SimpleModel>: LiveHolder {
       /// What `listen(to:)` was called with, until the pipeline comes to it.
       var announced: String?
       weak var batch: BatchCore?
+      /// What observers pull from.
+      var observed: ObservedState<(any SimpleModel)?>?
     }
 
     var pause: ProviderPause? { rare?.pause }
@@ -85,6 +89,14 @@ final class ModelHolder<T: SimpleModel>: LiveHolder {
 
   /// What is shown.
   var data: T? { state.withLock { $0.shown }.flatMap(Self.unbox) }
+
+  /// What is shown, to somebody who may track what is read.
+  var trackedData: T? {
+    state.withLock { state in
+      state.makeTracking().readData()
+      return state.shown
+    }.flatMap(Self.unbox)
+  }
 
   /// What is committed.
   var committed: T? { state.withLock { $0.committed }.flatMap(Self.unbox) }
@@ -132,6 +144,7 @@ extension ModelHolder {
       state.clears += 1
       state.lastUpdated = Date()
       let old = state.pause?.restart(showing: nil)
+      state.rare?.observed?.publish(nil)
       manager.consistencyManager.enqueue { scope in self.finishClear(scope) }
       return (exchange(&state.pending, with: PendingSets()), old)
     }
@@ -140,6 +153,7 @@ extension ModelHolder {
 
   /// Forgets everything when the provider has gone.
   func detach() {
+    detachObservers()
     let isAttached = state.withLock { state in
       state.pending = PendingSets()
       return state.isAttached

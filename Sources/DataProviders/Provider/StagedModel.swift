@@ -86,6 +86,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
       tells = true
       state.pause?.mustTell = true
     }
+    state.publish(kind, context: context)
     if tells { queueDelivery(&state, limit: limit, before: before) }
   }
 
@@ -121,6 +122,8 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
   }
 
   func deliver() {
+    if changesData { holder.dataHasChanged() }
+    if reachedLimit { holder.isPausedHasChanged() }
     guard tells else { return }
     let (target, resumes) = holder.state.withLock { state in
       state.undelivered -= 1
@@ -133,6 +136,12 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
       toldBatch?.note(target.provider, context, date)
     }
     if resumes { holder.resume(.limit) }
+  }
+
+  /// Whether what is shown may be other than before, besides what the provider did itself.
+  private var changesData: Bool {
+    if case .answered = kind { return true }
+    return tells
   }
 
   private func findTarget(_ state: inout ModelHolder<T>.State) -> Target? {

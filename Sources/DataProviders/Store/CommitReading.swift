@@ -150,7 +150,7 @@ extension CommitReading {
       guard let model = try snapshot.live(identifier.text, as: type) else { return }
       update.addStored(model, identifier.text)
     } catch {
-      bridge.reporter.report(.failedRead(error, of: identifier.text))
+      bridge.failRead(error, of: identifier, as: type)
     }
   }
 
@@ -162,7 +162,7 @@ extension CommitReading {
     do {
       update.topics[cacheKey] = try topic.prepare(changes, own, in: snapshot)
     } catch {
-      bridge.reporter.report(.failedRead(error, of: cacheKey.text))
+      bridge.failRead(error, of: cacheKey, as: nil)
     }
   }
 

@@ -22,6 +22,7 @@ final class StoreBridge: CommitObserver {
   let store: ModelStore
   let consistency: ConsistencyManager
   let topics: StoreTopics
+  let observed: ObservedHolders
   let reporter: ManagerReporter
   let writes: Locked<InFlightWrites>
   /// Where loads are read: never on the thread of a caller.
@@ -29,11 +30,12 @@ final class StoreBridge: CommitObserver {
 
   init(
     _ store: ModelStore, _ consistency: ConsistencyManager, _ topics: StoreTopics,
-    _ reporter: ManagerReporter
+    _ observed: ObservedHolders, _ reporter: ManagerReporter
   ) throws {
     self.store = store
     self.consistency = consistency
     self.topics = topics
+    self.observed = observed
     self.reporter = reporter
     let number = try store.read { try $0.commitNumber }
     writes = Locked(InFlightWrites(committed: number))
@@ -68,6 +70,13 @@ final class StoreBridge: CommitObserver {
       scope.carryOut(operation)
       operation.outcome.finish(.success(nil))
     }
+  }
+
+  /// Reports that live trees need something that can't be read; those who observe it are told at its
+  /// place in the order of commits.
+  func failRead(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
+    reporter.report(.failedRead(error, of: key.text))
+    consistency.enqueue { [observed] _ in observed.fail(error, of: key, as: type) }
   }
 
   func beginFlush() { writes.withLock { $0.beginFlush() } }

@@ -1,0 +1,54 @@
+import Locking
+import ModelCore
+
+/// The part of a provider or collection that somebody observes.
+protocol ObservedHolder: AnyObject, Sendable {
+  /// The number that the consistency manager gave it.
+  var number: UInt64 { get }
+
+  /// Whether it shows something that was read from the store.
+  ///
+  /// - Parameters:
+  ///   - key: An identifier or a cache key.
+  ///   - type: As what it was read; `nil` for a list.
+  /// - Returns: `false` if it shows something else only.
+  func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool
+
+  /// Ends the observations that have begun, by an error; or all of them, without one.
+  func endObservations(_ error: (any Error)?)
+}
+
+/// The providers and collections of a manager that somebody observes; none is kept alive.
+final class ObservedHolders: Sendable {
+  private struct Entry: Sendable {
+    weak let holder: (any ObservedHolder)?
+  }
+
+  private let entries = Locked<[UInt64: Entry]>([:])
+
+  /// How many there are.
+  var count: Int { entries.withLock { $0.count } }
+
+  func insert(_ holder: any ObservedHolder) {
+    let number = holder.number
+    entries.withLock { $0[number] = Entry(holder: holder) }
+  }
+
+  func remove(_ number: UInt64) {
+    entries.withLock { _ = $0.removeValue(forKey: number) }
+  }
+
+  /// Ends the observations of everything that shows what could not be read.
+  func fail(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
+    for holder in holders where holder.shows(key, as: type) { holder.endObservations(error) }
+  }
+
+  /// Ends all observations.
+  func finish() {
+    for holder in holders { holder.endObservations(nil) }
+  }
+
+  private var holders: [any ObservedHolder] {
+    entries.withLock { Array($0.values) }.compactMap { $0.holder }
+  }
+}

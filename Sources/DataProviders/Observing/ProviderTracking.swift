@@ -1,0 +1,26 @@
+import Observation
+
+/// Tells `withObservationTracking` of reads and changes of one provider.
+///
+/// It stands in for the provider: its properties belong to no generic type, so naming them costs
+/// nothing.
+final class ProviderTracking: Observable, Sendable {
+  private let registrar = ObservationRegistrar()
+
+  /// Stands for what the provider shows.
+  private var data: Void { () }
+  /// Stands for whether the provider is paused.
+  private var isPaused: Void { () }
+
+  /// Somebody reads what the provider shows.
+  func readData() { registrar.access(self, keyPath: \.data) }
+
+  /// Somebody reads whether the provider is paused.
+  func readIsPaused() { registrar.access(self, keyPath: \.isPaused) }
+
+  /// What the provider shows has changed; calls closures of users.
+  func changedData() { registrar.withMutation(of: self, keyPath: \.data) {} }
+
+  /// Whether the provider is paused has changed; calls closures of users.
+  func changedIsPaused() { registrar.withMutation(of: self, keyPath: \.isPaused) {} }
+}
