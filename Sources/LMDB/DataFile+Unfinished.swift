@@ -12,6 +12,7 @@ extension DataFile {
   /// short or as it is first written, and so without any commit.
   ///
   /// - Parameter folder: The folder of the environment.
+  /// - Returns: Whether nothing can be in it.
   static func isUnfinished(folder: String) -> Bool {
     guard let file = try? PageFile(environment: folder) else { return false }
     let pageSize = UInt64(1.roundedUpToPage)
@@ -36,7 +37,9 @@ extension DataFile {
   /// Whoever has an environment open holds a lock on the first byte of its lock file. This process
   /// has not, or its locks would be lost here: ``OpenFiles`` sees to that.
   ///
-  /// - Parameter folder: The folder of the environment.
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - mode: The permissions of a new lock file.
   /// - Returns: Whether the file is empty now.
   func discardUnfinished(folder: String, mode: UInt32) -> Bool {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC
@@ -59,6 +62,7 @@ extension Environment {
   /// short.
   ///
   /// - Parameter path: The folder.
+  /// - Returns: Whether opening it for writing makes a new file.
   package static func isUnmade(path: String) -> Bool {
     var status = stat()
     guard unsafe stat("\(path)/\(DataFile.name)", &status) == 0 else { return errno == ENOENT }

@@ -4,8 +4,8 @@ import CLMDB
 extension Environment {
   /// Frees the slots of readers whose process has died.
   ///
-  /// Such a slot keeps the file from reusing the pages of its version. It is done at each open,
-  /// and when the slots run out.
+  /// Such a slot keeps the file from reusing the pages of its version. It is done at each open, when
+  /// the slots run out, and by the writer about once a second.
   ///
   /// - Returns: How many slots were freed.
   /// - Note: LMDB: `mdb_reader_check`.
@@ -17,6 +17,19 @@ extension Environment {
     defer { readers.leave(ticket) }
     guard let environment = unsafe pointer else { return 0 }
     return unsafe clearStaleReaders(in: environment)
+  }
+
+  /// Frees stale slots about once a second; the writer lock is held.
+  ///
+  /// While the slot of a dead reader stands, no page that was freed since is used again, and every
+  /// commit makes the file larger.
+  func clearStaleReadersNowAndThen() {
+    let now = ContinuousClock.now
+    guard unsafe now - staleReaderCheck >= .seconds(1), let environment = unsafe pointer else {
+      return
+    }
+    unsafe staleReaderCheck = now
+    _ = unsafe clearStaleReaders(in: environment)
   }
 
   /// Frees stale slots and tells of it; the caller is a reader or holds the writer lock.

@@ -15,6 +15,7 @@ extension Environment {
   /// flush folders, and a parent that this process may not read, are left to the system.
   ///
   /// - Parameter path: The folder.
+  /// - Throws: ``LMDBError`` with the system's code.
   static func flushNames(in path: String) throws(LMDBError) {
     for folder in [path, "\(path)/.."] {
       let descriptor = retryInterrupted {

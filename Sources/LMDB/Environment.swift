@@ -44,6 +44,11 @@ public final class Environment: Sendable {
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
+  /// When the writer last looked for readers that have died.
+  ///
+  /// Used only while the writer lock is held.
+  nonisolated(unsafe) var staleReaderCheck = ContinuousClock.now
+
   /// Whether ``OpenFiles`` lists the file for this environment.
   ///
   /// Written by the initializer alone, which nobody else can be inside.

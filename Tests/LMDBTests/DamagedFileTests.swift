@@ -98,7 +98,9 @@ import Testing
     }
   }
 
-  /// Each meta page of a new file may be there or not, or its end. Was: refused for ever, though a
+  /// Each meta page of a new file may be there or not, or its end.
+  ///
+  /// Was: refused for ever, though a
   /// full disk or a power cut while a store is made leaves such a file, and nothing can be in it.
   @Test(arguments: [0, 512, 4096, 4608, 8192], [0b00, 0b01, 0b10, 0b11])
   func `a file whose making was cut short is made anew`(size: Int, pages: Int) throws {

@@ -85,4 +85,21 @@ import Testing
       #expect(try environment.statistics().readersInUse == 0)
     }
   }
+
+  /// Was: not until the next process opened the file, which grew with each commit meanwhile.
+  @Test(.timeLimit(.minutes(1)))
+  func `a writer that goes on frees the slots of the dead by itself`() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment(path: path, configuration: .forTests)
+      defer { environment.close() }
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      let other = try OtherProcess("hold-reader", path)
+      #expect(other.nextLine() == "reading")
+      other.kill()
+      #expect(try environment.statistics().readersInUse == 1)
+      while try environment.statistics().readersInUse > 0 {
+        try environment.write { try $0.put([1], forKey: 1, in: table) }
+      }
+    }
+  }
 }

@@ -29,6 +29,11 @@ do {
   case "full-disk":
     var run = try FullDiskRun(options)
     try run.run()
+  case "soak":
+    var run = try SoakRun(options)
+    try run.run()
+  case "soak-worker": try await SoakRoles.work(options)
+  case "soak-visitor": try SoakRoles.visit(options)
   default: throw TortureFailure(Options.usage)
   }
 } catch {

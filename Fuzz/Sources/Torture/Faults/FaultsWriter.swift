@@ -56,6 +56,7 @@ struct FaultsWriter {
   /// Closes and opens the store, and looks at what it shows.
   ///
   /// - Parameter unknown: Tasks whose next step may be there.
+  /// - Throws: ``TortureFailure`` if it shows something else.
   private mutating func reopen(mayHave unknown: [Int]) throws {
     store?.close()
     store = nil

@@ -28,6 +28,7 @@ final class ChildProcess {
   ///   - arguments: The role and its options.
   ///   - variables: Environment variables besides this process's own.
   ///   - marks: Where descriptor 3 of the process leads; nowhere if `nil`.
+  /// - Throws: ``TortureFailure`` if the system refuses.
   init(_ arguments: [String], variables: [String: String] = [:], marks: String? = nil) throws {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else { throw TortureFailure("pipe: errno \(errno)") }

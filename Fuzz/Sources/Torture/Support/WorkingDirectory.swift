@@ -9,8 +9,11 @@ struct WorkingDirectory {
 
   /// Makes a directory.
   ///
-  /// - Parameter isInMemory: Whether a memory file system will do. What is killed may lie there:
-  ///   the page cache outlives a process either way.
+  /// - Parameters:
+  ///   - name: What it is for.
+  ///   - isInMemory: Whether a memory file system will do. What is killed may lie there: the page
+  ///     cache outlives a process either way.
+  /// - Throws: The error of the system.
   init(_ name: String, isInMemory: Bool = true) throws {
     let parent = isInMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory()
     path = "\(parent)/torture-\(name)-\(getpid())"
