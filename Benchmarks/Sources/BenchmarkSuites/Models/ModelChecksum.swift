@@ -22,6 +22,24 @@ struct ModelChecksum {
     add(person.isVerified ? 1 : 0)
   }
 
+  mutating func add(_ card: PersonCard) {
+    add(card.identifier)
+    add(card.name)
+    add(card.isVerified ? 1 : 0)
+  }
+
+  mutating func add(_ contact: PersonContact) {
+    add(contact.identifier)
+    add(contact.name)
+    add(contact.email)
+  }
+
+  mutating func add(_ discussion: Discussion) {
+    add(discussion.identifier)
+    add(discussion.title)
+    for message in discussion.messages { add(message) }
+  }
+
   mutating func add(_ message: Message) {
     add(message.identifier)
     add(message.text)
@@ -37,11 +55,11 @@ struct ModelChecksum {
     add(image.height)
   }
 
-  private mutating func add(_ number: Int) {
+  mutating func add(_ number: Int) {
     value = value &* 31 &+ UInt64(bitPattern: Int64(number))
   }
 
-  private mutating func add(_ text: String) {
+  mutating func add(_ text: String) {
     if isThorough {
       for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }
