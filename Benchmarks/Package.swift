@@ -46,6 +46,8 @@ let package = Package(
     .executableTarget(
       name: "PandoBench", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
     .testTarget(
-      name: "BenchmarkSuitesTests", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
+      name: "BenchmarkSuitesTests",
+      dependencies: ["BenchmarkSuites", .product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
   ]
 )

@@ -1,3 +1,4 @@
+import Pando
 import Testing
 
 @testable import BenchmarkSuites
