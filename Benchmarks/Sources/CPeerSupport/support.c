@@ -14,6 +14,11 @@ uint64_t process_time(void) {
 
 void process_trim(void) { malloc_trim(0); }
 
+uint64_t process_heap(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 uint64_t process_file_size(const char *path) {
   struct stat status;
   return stat(path, &status) ? 0 : (uint64_t)status.st_blocks * 512;

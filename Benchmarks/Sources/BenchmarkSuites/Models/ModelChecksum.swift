@@ -1,3 +1,12 @@
+/// A model of which a checksum can be made.
+protocol Checksummed {
+  static func add(_ value: Self, to checksum: inout ModelChecksum)
+}
+
+extension MessageBlob: Checksummed {
+  static func add(_ value: MessageBlob, to checksum: inout ModelChecksum) { checksum.add(value) }
+}
+
 /// A number that depends on every field of every model, and on their order.
 struct ModelChecksum {
   private(set) var value: UInt64 = 0
@@ -38,6 +47,21 @@ struct ModelChecksum {
     add(discussion.identifier)
     add(discussion.title)
     for message in discussion.messages { add(message) }
+  }
+
+  mutating func add(_ blob: MessageBlob) {
+    add(blob.identifier)
+    add(blob.text)
+    add(blob.sentAt)
+    add(blob.likeCount)
+    add(blob.author.identifier)
+    add(blob.author.name)
+    add(blob.author.followerCount)
+    guard let image = blob.image else { return add(0) }
+    add(image.identifier)
+    add(image.url)
+    add(image.width)
+    add(image.height)
   }
 
   mutating func add(_ message: Message) {

@@ -99,7 +99,29 @@ struct ModelSuite {
       goal: 1.5)
     try reading.measure(
       "get-tree-inside", "get of a 3-node tree, one read transaction for all", Message.self,
-      each: false, goal: 1.5)
+      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5],
+      [try blobs(messages, reading.identifiers)])
+  }
+
+  /// The same trees as one node each: the same bytes and the same coder, without normalization.
+  private func blobs(
+    _ messages: [Message], _ identifiers: [String]
+  ) throws -> Workload.Contender {
+    let directory = try runner.fixture("blobs-pando") { directory in
+      try PandoModels(directory, durability).put(messages.map { MessageBlob($0) })
+    }
+    return Workload.Contender(.pandoBlob) {
+      let models = try PandoModels(directory, durability)
+      let first = Array(identifiers.prefix(max(1, identifiers.count / 5)))
+      _ = try models.get(MessageBlob.self, first, each: false)
+      return try .time(
+        identifiers.count, stride: 4, in: directory,
+        { latencies in
+          try models.get(
+            MessageBlob.self, identifiers, each: false, ModelChecksum(isThorough: false),
+            latencies)
+        })
+    }
   }
 
   // MARK: Trees of 100 nodes

@@ -19,7 +19,7 @@ final class PandoModels: Sendable {
   }
 
   /// Sets models, or trees of models, in one commit.
-  func put<M: Model & Encodable>(
+  func put<M: SimpleModel & Encodable>(
     _ models: some Collection<M> & Sendable, _ latencies: Latencies? = nil
   ) throws {
     let shared = SharedLatencies(latencies ?? Latencies(stride: models.count + 1))
@@ -45,7 +45,7 @@ final class PandoModels: Sendable {
   ///   - latencies: Counts a get as an operation.
   /// - Returns: A checksum of the models.
   /// - Throws: ``BenchmarkError`` if a model is missing; what the store throws.
-  func get<M: Model & Decodable & SQLiteReadable>(
+  func get<M: SimpleModel & Decodable & Checksummed>(
     _ type: M.Type, _ identifiers: [String], each: Bool,
     _ checksum: ModelChecksum = ModelChecksum(isThorough: false), _ latencies: Latencies? = nil
   ) throws -> UInt64 {

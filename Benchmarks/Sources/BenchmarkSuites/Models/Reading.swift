@@ -19,10 +19,12 @@ struct Reading {
   ///   - each: Whether each has a read transaction of its own.
   ///   - stride: One get in so many is timed.
   ///   - goal: What Pando should reach in terms of SQLite.
+  ///   - others: What Pando should reach in terms of other systems.
+  ///   - further: Other systems.
   /// - Throws: What ``Runner/measure(_:)`` throws.
   func measure<M: Model & Decodable & SQLiteReadable>(
     _ name: String, _ operation: String, _ type: M.Type, each: Bool, stride: Int = 4,
-    goal: Double? = nil
+    goal: Double? = nil, others: [System: Double] = [:], _ further: [Workload.Contender] = []
   ) throws {
     let durability = runner.options.durability()
     // A part of the gets makes the pages known to the process, and fills caches.
@@ -31,7 +33,7 @@ struct Reading {
     try runner.measure(
       Workload(
         name: name, operation: operation, parameters: parameters,
-        goals: goal.map { [.sqlite: $0] } ?? [:],
+        goals: others.merging(goal.map { [.sqlite: $0] } ?? [:]) { $1 },
         contenders: [
           Workload.Contender(.pando) {
             let models = try PandoModels(pando, durability)
@@ -47,6 +49,6 @@ struct Reading {
               identifiers.count, stride: stride, in: sqlite,
               { try models.get(type, identifiers, each: each, checksum, $0) })
           },
-        ]))
+        ] + further))
   }
 }

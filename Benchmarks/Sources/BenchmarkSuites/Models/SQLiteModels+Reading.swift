@@ -51,9 +51,8 @@ extension SQLiteModels {
 }
 
 /// A model that SQLite's columns make.
-protocol SQLiteReadable {
+protocol SQLiteReadable: Checksummed {
   static func read(_ models: OpaquePointer, _ identifier: peer_text) throws -> Self
-  static func add(_ value: Self, to checksum: inout ModelChecksum)
 }
 
 extension Person: SQLiteReadable {

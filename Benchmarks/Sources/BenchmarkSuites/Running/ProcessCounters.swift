@@ -25,6 +25,9 @@ enum ProcessCounters {
     value("VmHWM", of: "/proc/self/status").map { $0 << 10 }
   }
 
+  /// Memory that is allocated now, in bytes.
+  static var allocatedByteCount: Int { Int(process_heap()) }
+
   /// Gives free memory back and lets the peak begin anew.
   static func resetPeak() {
     process_trim()

@@ -10,6 +10,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case collection
   /// Durable commits of one writer and of many.
   case commit
+  /// Updates of live providers.
+  case fanout
   /// Encoding and decoding, without a disk.
   case coder
   /// The cost of an operation as the store grows.
@@ -25,6 +27,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .cascade: try CascadeSuite(runner).run()
     case .collection: try CollectionSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
+    case .fanout: try FanoutSuite(runner).run()
     case .coder: try CoderSuite(runner).run()
     case .scale: try ScaleSuite(runner).run()
     case .open: try OpenSuite(runner).run()

@@ -6,7 +6,7 @@ import CPeerSQLite
 enum System: String, Sendable, CaseIterable {
   /// Pando's `LMDB` module in `kv`, the whole store elsewhere.
   case pando
-  /// The same with what is beside plain `Codable`: in `scale` a tree as one blob.
+  /// The same with a tree stored as one blob: what normalization costs a reader.
   case pandoBlob = "pando-blob"
   /// LMDB, called from C.
   case lmdb
