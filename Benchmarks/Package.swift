@@ -16,6 +16,8 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let cSettings: [CSetting] = [.define("_GNU_SOURCE")]
+
 let package = Package(
   name: "pando-benchmarks",
   products: [
@@ -27,20 +29,25 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CSystemLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-    .systemLibrary(
-      name: "CSystemSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CPeerLMDB", dependencies: ["CSystemLMDB"]),
-    .target(name: "CPeerSQLite", dependencies: ["CSystemSQLite"]),
+    // What the C peers share. SQLite and RocksDB are found when the program runs (library.h), so
+    // that it can be built and run without them.
+    .target(name: "CPeerSupport", cSettings: cSettings),
+    .target(
+      name: "CPeerLMDB", dependencies: ["CSystemLMDB", "CPeerSupport"], cSettings: cSettings),
+    .target(name: "CPeerSQLite", dependencies: ["CPeerSupport"], cSettings: cSettings),
+    .target(name: "CPeerRocksDB", dependencies: ["CPeerSupport"], cSettings: cSettings),
     .target(
       name: "BenchmarkSuites",
       dependencies: [
-        "CPeerLMDB", "CPeerSQLite", "CSystemSQLite",
+        "CPeerSupport", "CPeerLMDB", "CPeerSQLite", "CPeerRocksDB",
         .product(name: "Pando", package: "pando"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "PandoBench", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
     .testTarget(
-      name: "BenchmarkSuitesTests", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
+      name: "BenchmarkSuitesTests",
+      dependencies: ["BenchmarkSuites", .product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
   ]
 )

@@ -11,13 +11,16 @@ import Testing
     options.suites = [suite]
     options.size = .smoke
     options.runs = 2
+    options.threads = 8
     var reported: [String] = []
     let runner = try Runner(options) { reported.append($0.workload) }
     try runner.run()
     #expect(!runner.results.isEmpty)
     #expect(reported == runner.results.map(\.workload))
+    #expect(Set(reported).count == reported.count)
     for result in runner.results {
       #expect(result.entries.allSatisfy { $0.measurements.count == 2 })
+      #expect(result.entries.allSatisfy { $0.latencies.count > 0 }, "\(result.workload)")
       #expect(result.ratios.allSatisfy { $0.value > 0 }, "\(result.workload)")
     }
   }
@@ -26,27 +29,75 @@ import Testing
     var options = BenchmarkOptions()
     options.runs = 1
     let runner = try Runner(options) { _ in }
-    let workload = makeWorkload(pando: 1, sqlite: 2)
+    let workload = makeWorkload(pando: 1, lmdb: 2)
     let error = #expect(throws: BenchmarkError.self) { try runner.measure(workload) }
     #expect(error?.kind == .wrongResult)
-    #expect(error?.description.contains("SQLite [\"0000000000000002\"]") == true)
+    #expect(error?.description.contains("C on LMDB [\"0000000000000002\"]") == true)
     #expect(runner.results.isEmpty)
   }
 
-  @Test func `a result names medians, ratios and goals in JSON`() throws {
+  @Test func `a system that was not asked for is left out`() throws {
     var options = BenchmarkOptions()
-    options.runs = 3
+    options.systems = ["pando"]
     let runner = try Runner(options) { _ in }
-    try runner.measure(makeWorkload(pando: 7, sqlite: 7))
-    let report = JSONReport(
-      options: options, host: HostDescription(directory: options.directory),
-      results: runner.results)
-    let decoded = try JSONDecoder().decode(JSONReport.self, from: report.encoded())
-    #expect(decoded.results.map(\.system) == ["pando", "sqlite"])
+    try runner.measure(makeWorkload(pando: 1, lmdb: 2))
+    #expect(runner.results.map { $0.entries.map(\.system) } == [[.pando]])
+    #expect(runner.ratios.isEmpty)
+  }
+
+  @Test func `a result names medians, ratios and goals in JSON`() throws {
+    let runner = try Runner(BenchmarkOptions()) { _ in }
+    try runner.measure(makeWorkload(pando: 7, lmdb: 7))
+    runner.add(
+      Comparison(
+        name: "kv/growth", title: "growth", value: 4, unit: "ms", original: 9, goal: .atMost(3)))
+    let decoded = try JSONDecoder().decode(JSONReport.self, from: makeJSON(runner))
+    #expect(decoded.format == 2)
+    #expect(decoded.results.map(\.system) == ["pando", "lmdb"])
     #expect(decoded.results.map(\.figures.operationsPerSecond) == [20, 10])
-    #expect(decoded.ratios.map(\.name) == ["kv/work/pando:sqlite"])
-    #expect(decoded.ratios.map(\.value) == [2])
-    #expect(decoded.ratios.map(\.goal) == [1.5])
+    #expect(decoded.results.map(\.figures.latency.max) == [50_000_000, 100_000_000])
+    #expect(decoded.results.map(\.figures.writtenBytesPerOperation) == [4_096, nil])
+    #expect(decoded.ratios.map(\.name) == ["kv/work/pando:lmdb", "kv/growth"])
+    #expect(decoded.ratios.map(\.value) == [2, 4])
+    #expect(decoded.ratios.map(\.goal) == [1.5, 3])
+    #expect(decoded.ratios.map(\.goalDirection) == [.atLeast, .atMost])
+    #expect(decoded.ratios.map(\.isReached) == [true, false])
+    #expect(decoded.ratios.map(\.original) == [nil, 9])
+  }
+
+  @Test func `JSON has the fields that are documented`() throws {
+    let runner = try Runner(BenchmarkOptions()) { _ in }
+    try runner.measure(makeWorkload(pando: 7, lmdb: 7))
+    let object = try JSONSerialization.jsonObject(with: makeJSON(runner))
+    let report = try #require(object as? [String: Any])
+    #expect(Set(report.keys) == ["format", "options", "host", "results", "ratios"])
+    let result = try #require((report["results"] as? [[String: Any]])?.first)
+    #expect(Set(result.keys) == ["suite", "workload", "system", "parameters", "figures"])
+    let figures = try #require(result["figures"] as? [String: Any])
+    #expect(
+      Set(figures.keys) == [
+        "operationsPerSecond", "operationsPerSecondOfRuns", "processorNanosecondsPerOperation",
+        "operationCount", "latency", "writtenBytesPerOperation", "fileBytes", "peakMemoryBytes",
+        "checksum",
+      ])
+    let latency = try #require(figures["latency"] as? [String: Any])
+    #expect(Set(latency.keys) == ["count", "p50", "p99", "p999", "max"])
+  }
+
+  @Test func `a page is whole and shows every workload and ratio`() throws {
+    let options = BenchmarkOptions()
+    let runner = try Runner(options) { _ in }
+    try runner.measure(makeWorkload(pando: 7, lmdb: 7))
+    let page = HTMLReport(
+      options: options, host: HostDescription(directory: options.directory),
+      results: runner.results, ratios: runner.ratios
+    ).text
+    #expect(page.hasPrefix("<!DOCTYPE html>"))
+    #expect(page.contains("<svg"))
+    #expect(page.contains("nothing &amp; more"))
+    #expect(page.contains("C on LMDB"))
+    #expect(!page.contains("<script"))
+    #expect(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"))
   }
 
   @Test func `a working directory is gone at the end`() throws {
@@ -59,20 +110,32 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  /// Pando takes 50 ms for an operation, SQLite 100 ms.
-  private func makeWorkload(pando: UInt64, sqlite: UInt64) -> Workload {
-    func contender(_ system: System, milliseconds: Int, _ checksum: UInt64) -> Workload.Contender {
-      Workload.Contender(system: system) {
+  private func makeJSON(_ runner: Runner) throws -> Data {
+    try JSONReport(
+      options: runner.options, host: HostDescription(directory: runner.options.directory),
+      results: runner.results, ratios: runner.ratios
+    ).encoded()
+  }
+
+  /// Pando takes 50 ms for an operation and writes a page, C takes 100 ms.
+  private func makeWorkload(pando: UInt64, lmdb: UInt64) -> Workload {
+    func contender(
+      _ system: System, milliseconds: UInt64, written: Int?, _ checksum: UInt64
+    ) -> Workload.Contender {
+      Workload.Contender(system) {
         let duration = Duration.milliseconds(milliseconds)
+        let latencies = Latencies(stride: 1)
+        latencies.record(nanoseconds: milliseconds * 1_000_000)
         return Measurement(
-          operationCount: 1, duration: duration, processorDuration: duration, checksum: checksum)
+          operationCount: 1, duration: duration, processorDuration: duration, checksum: checksum,
+          latencies: latencies.distribution, writtenByteCount: written, fileByteCount: 1)
       }
     }
     return Workload(
-      name: "work", operation: "nothing", parameters: [:],
-      goals: [Goal(.pando, over: .sqlite, minimum: 1.5)],
+      name: "work", operation: "nothing & more", parameters: [:], goals: [.lmdb: 1.5],
       contenders: [
-        contender(.pando, milliseconds: 50, pando), contender(.sqlite, milliseconds: 100, sqlite),
+        contender(.pando, milliseconds: 50, written: 4_096, pando),
+        contender(.lmdb, milliseconds: 100, written: nil, lmdb),
       ])
   }
 }

@@ -1,114 +1,194 @@
-/// Plain keys and values: what Pando's `LMDB` module costs beside plain C.
+import Pando
+
+/// Plain keys and values: what Pando's `LMDB` module costs beside plain C, and how both compare
+/// with SQLite and RocksDB.
 struct KeyValueSuite {
-  /// How often a run walks over the table: one walk is too short to be timed.
-  private static let walkCount = 8
-
-  /// Address space for each database; profilers can't reserve much more.
-  private static let mapSizeInBytes = 8 << 30
-
-  private let runner: Runner
-  private let data: KeyValueData
-  private let parameters: [String: Int]
-  private let goals = [Goal(.pando, over: .plainLMDB, minimum: 0.9)]
+  let runner: Runner
+  let data: KeyValueData
+  let durability: Durability
+  /// Keys that are read, in random order.
+  let lookups: KeyValueKeys
+  let lookupCount: Int
 
   init(_ runner: Runner) {
     self.runner = runner
-    let count = runner.options.scaled(smoke: 10_000, standard: 1_000_000)
-    data = KeyValueData(count: count, seed: runner.options.seed)
-    parameters = [
-      "keys": count, "keyBytes": KeyValueData.keyByteCount,
-      "valueBytes": KeyValueData.valueByteCount,
-    ]
+    let options = runner.options
+    let count = options.scaled(smoke: 10_000, standard: 1_000_000, large: 10_000_000)
+    data = KeyValueData(count: count, seed: options.seed)
+    durability = options.durability()
+    lookupCount = options.scaled(smoke: 10_000, standard: 500_000, large: 5_000_000)
+    lookups = data.keys(of: data.randomOrder.prefix(lookupCount))
   }
 
   /// Measures everything.
   func run() throws {
-    try measurePut()
-    let pandoDirectory = try runner.makeDirectory()
-    let plainDirectory = try runner.makeDirectory()
-    let pando = try makePandoTable(pandoDirectory)
-    let plain = try makePlainTable(plainDirectory)
-    try pando.put(data)
-    try plain.put(data)
-    // The first walk over a map makes its pages known to the process.
-    _ = try pando.scan()
-    _ = try plain.scan()
-    try measureReading(pando, plain)
-    pando.close()
+    try measureFilling()
+    try measureSynchronousFilling()
+    try measureReading()
+    try measureReadingWhileWriting()
+    try measureOverwriting()
   }
 
-  private func measurePut() throws {
+  private func measureFilling() throws {
+    for (name, what, order) in [
+      ("fillseq", "in key order", data.sortedOrder),
+      ("fillrandom", "in random order", data.randomOrder),
+    ] {
+      try runner.measure(
+        workload(name, "put of a new row \(what), all in one commit") { system in
+          let directory = try runner.makeDirectory()
+          return try with(system, directory) { database, session in
+            try .time(
+              data.count, stride: 16, in: directory,
+              { try write(session, data.rows, order, $0) },
+              settle: { try database.settle() }, checksum: { try session.hash() })
+          }
+        })
+    }
+  }
+
+  private func measureSynchronousFilling() throws {
+    let count = runner.options.scaled(smoke: 32, standard: 2_048)
+    let order = Array(data.randomOrder.prefix(count))
+    for threadCount in runner.options.threadCounts([1, 8]) {
+      let name = threadCount == 1 ? "fillsync" : "fillsync-\(threadCount)"
+      try runner.measure(
+        workload(
+          name, "put of a new row in random order, a commit each", goals: [.lmdb: 0.9],
+          ["rows": count, "threads": threadCount]
+        ) { system in
+          let directory = try runner.makeDirectory()
+          return try with(system, directory) { database, session in
+            try .time(
+              count, stride: 1, in: directory, threadCount: threadCount,
+              { latencies in
+                try fill(database, order, latencies)
+                return 0
+              }, settle: { try database.settle() }, checksum: { try session.hash() })
+          }
+        })
+    }
+  }
+
+  /// Stores rows with a commit each, from as many threads as there are histograms.
+  private func fill(
+    _ database: any KeyValueDatabase, _ order: [UInt32], _ latencies: [Latencies]
+  ) throws {
+    let shared = ThreadLatencies(latencies)
+    let share = order.count / latencies.count
+    let rows = data.rows
+    try Threads.run(latencies.count) { number in
+      try database.makeSession().write(
+        rows, Array(order[number * share..<(number + 1) * share]), rowsPerCommit: 1,
+        shared[number])
+    }
+  }
+
+  private func measureReading() throws {
+    let missing = data.missingKeys(lookupCount)
+    let seeks = missing.prefix(lookupCount / 5)
+    try measureReading("readrandom", "get in random order, one read transaction for all") {
+      try $0.read(lookups, each: false, $1)
+    }
+    try measureReading("readrandom-each", "get in random order, a read transaction each") {
+      try $0.read(lookups, each: true, $1)
+    }
+    try measureReading("readmissing", "get of an absent key, one read transaction for all") {
+      try $0.read(missing, each: false, $1)
+    }
+    for (name, isReversed) in [("readseq", false), ("readreverse", true)] {
+      let direction = isReversed ? "backwards" : "in key order"
+      try measureReading(
+        name, "walk over all keys and values \(direction), a row", count: data.count, stride: 64
+      ) { try $0.walk(reversed: isReversed, $1) }
+    }
+    try measureReading(
+      "seekrandom-10", "find the first key not below a random one, and read 10 rows",
+      count: seeks.count, stride: 2
+    ) { try $0.seek(seeks, rowCount: 10, $1) }
+  }
+
+  private func measureReading(
+    _ name: String, _ operation: String, count: Int? = nil, stride: Int = 8,
+    _ read: @escaping (any KeyValueSession, Latencies?) throws -> KeyValueSeen
+  ) throws {
     try runner.measure(
-      workload("put", "put of all keys in random order, one durable transaction") {
-        let directory = try runner.makeDirectory()
-        let table = try makePandoTable(directory)
-        defer { table.close() }
-        return try .time(data.count) {
-          try table.put(data)
-        } thenChecksum: {
-          try table.fingerprint()
+      workload(name, operation, ["rows": data.count, "operations": count ?? lookupCount]) {
+        system in
+        let directory = try filled(system)
+        return try with(system, directory) { _, session in
+          // The first walk makes the pages known to the process, and fills caches.
+          _ = try session.walk(reversed: false, nil)
+          return try .time(
+            count ?? lookupCount, stride: stride, in: directory,
+            { try read(session, $0).combined })
         }
-      } plain: {
-        let directory = try runner.makeDirectory()
-        let table = try makePlainTable(directory)
-        return try .time(data.count) {
-          try table.put(data)
-        } thenChecksum: {
-          try table.fingerprint()
+      })
+  }
+
+  private func measureOverwriting() throws {
+    let order = Array(data.randomOrder.prefix(overwrittenCount))
+    try runner.measure(
+      workload(
+        "overwrite", "put of other values under present keys in random order, one commit",
+        ["rows": data.count, "operations": order.count]
+      ) { system in
+        let directory = try filled(system)
+        return try with(system, directory) { database, session in
+          try session.write(data.rows, order, rowsPerCommit: order.count, nil)
+          try database.settle()
+          return try .time(
+            order.count, stride: 16, in: directory,
+            { try write(session, data.otherRows, order, $0) },
+            settle: { try database.settle() }, checksum: { try session.hash() })
         }
       })
   }
 
-  private func measureReading(_ pando: PandoTable, _ plain: PlainTable) throws {
-    try runner.measure(
-      workload("get", "get in random order, one read transaction for all") {
-        try .time(data.count) { try pando.get(data) }
-      } plain: {
-        try .time(data.count) { try plain.get(data) }
-      })
-    try runner.measure(
-      workload("get-each", "get in random order, one read transaction each") {
-        try .time(data.count) { try pando.getEach(data) }
-      } plain: {
-        try .time(data.count) { try plain.getEach(data) }
-      })
-    try runner.measure(
-      workload("scan", "walk over all keys and values in key order, a row") {
-        try .time(data.count * Self.walkCount) { try walked(pando.scan) }
-      } plain: {
-        try .time(data.count * Self.walkCount) { try walked(plain.scan) }
-      })
+  /// How many rows are written again.
+  var overwrittenCount: Int { data.count / 5 }
+
+  /// A database with all rows.
+  func filled(_ system: System) throws -> WorkingDirectory {
+    try runner.fixture("kv-\(system.rawValue)") { directory in
+      try with(system, directory) { database, session in
+        try session.write(data.rows, data.randomOrder, rowsPerCommit: data.count, nil)
+        try database.settle()
+      }
+    }
   }
 
-  private func workload(
-    _ name: String, _ operation: String, pando: @escaping () throws -> Measurement,
-    plain: @escaping () throws -> Measurement
+  /// Opens a database for the duration of `body`.
+  func with<Result>(
+    _ system: System, _ directory: WorkingDirectory,
+    _ body: (any KeyValueDatabase, any KeyValueSession) throws -> Result
+  ) throws -> Result {
+    let database = try KeyValueSystems.open(system, directory, durability)
+    defer { database.close() }
+    return try body(database, try database.makeSession())
+  }
+
+  private func write(
+    _ session: any KeyValueSession, _ rows: KeyValueRows, _ order: [UInt32],
+    _ latencies: Latencies
+  ) throws -> UInt64 {
+    try session.write(rows, order, rowsPerCommit: order.count, latencies)
+    return 0
+  }
+
+  /// A workload for all systems, with the goals of the suite.
+  func workload(
+    _ name: String, _ operation: String, goals: [System: Double] = [.lmdb: 0.9, .sqlite: 1],
+    _ parameters: [String: Int]? = nil, _ run: @escaping (System) throws -> Measurement
   ) -> Workload {
-    Workload(
-      name: name, operation: operation, parameters: parameters, goals: goals,
-      contenders: [
-        Workload.Contender(system: .pando, run: pando),
-        Workload.Contender(system: .plainLMDB, run: plain),
-      ])
-  }
-
-  /// The common checksum of several walks, each of which must have seen every key.
-  private func walked(_ scan: () throws -> (count: Int, checksum: UInt64)) throws -> UInt64 {
-    let first = try scan()
-    guard first.count == data.count else {
-      throw BenchmarkError(.wrongResult, "a scan saw \(first.count) of \(data.count) keys")
-    }
-    for _ in 1..<Self.walkCount where try scan() != first {
-      throw BenchmarkError(.wrongResult, "two scans of the same version differ")
-    }
-    return first.checksum
-  }
-
-  private func makePandoTable(_ directory: WorkingDirectory) throws -> PandoTable {
-    try PandoTable(path: directory.path, mapSizeInBytes: Self.mapSizeInBytes)
-  }
-
-  private func makePlainTable(_ directory: WorkingDirectory) throws -> PlainTable {
-    try PlainTable(path: directory.path, mapSizeInBytes: Self.mapSizeInBytes)
+    var parameters = parameters ?? ["rows": data.count]
+    parameters["keyBytes"] = KeyValueData.keyByteCount
+    parameters["valueBytes"] = KeyValueData.valueByteCount
+    return Workload(
+      name: name, operation: operation, parameters: parameters, durability: durability,
+      goals: goals,
+      contenders: KeyValueSystems.all.map { system in
+        Workload.Contender(system) { try run(system) }
+      })
   }
 }

@@ -1,7 +1,8 @@
 import CPeerSQLite
 
 /// People as C structs, so that the peer's clock sees no Swift.
-final class FlatPeople {
+final class FlatPeople: @unchecked Sendable {
+  // Not changed after it was made.
   let rows: [peer_person]
   private let arena = TextArena()
 

@@ -1,3 +1,12 @@
+/// A model of which a checksum can be made.
+protocol Checksummed {
+  static func add(_ value: Self, to checksum: inout ModelChecksum)
+}
+
+extension MessageBlob: Checksummed {
+  static func add(_ value: MessageBlob, to checksum: inout ModelChecksum) { checksum.add(value) }
+}
+
 /// A number that depends on every field of every model, and on their order.
 struct ModelChecksum {
   private(set) var value: UInt64 = 0
@@ -22,6 +31,39 @@ struct ModelChecksum {
     add(person.isVerified ? 1 : 0)
   }
 
+  mutating func add(_ card: PersonCard) {
+    add(card.identifier)
+    add(card.name)
+    add(card.isVerified ? 1 : 0)
+  }
+
+  mutating func add(_ contact: PersonContact) {
+    add(contact.identifier)
+    add(contact.name)
+    add(contact.email)
+  }
+
+  mutating func add(_ discussion: Discussion) {
+    add(discussion.identifier)
+    add(discussion.title)
+    for message in discussion.messages { add(message) }
+  }
+
+  mutating func add(_ blob: MessageBlob) {
+    add(blob.identifier)
+    add(blob.text)
+    add(blob.sentAt)
+    add(blob.likeCount)
+    add(blob.author.identifier)
+    add(blob.author.name)
+    add(blob.author.followerCount)
+    guard let image = blob.image else { return add(0) }
+    add(image.identifier)
+    add(image.url)
+    add(image.width)
+    add(image.height)
+  }
+
   mutating func add(_ message: Message) {
     add(message.identifier)
     add(message.text)
@@ -37,11 +79,11 @@ struct ModelChecksum {
     add(image.height)
   }
 
-  private mutating func add(_ number: Int) {
+  mutating func add(_ number: Int) {
     value = value &* 31 &+ UInt64(bitPattern: Int64(number))
   }
 
-  private mutating func add(_ text: String) {
+  mutating func add(_ text: String) {
     if isThorough {
       for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }

@@ -1,133 +1,216 @@
+import Pando
+
 /// Models and trees: the whole store beside SQLite with the same guarantees.
 struct ModelSuite {
-  private let runner: Runner
-  private let data: ModelData
-  private let personCount: Int
-  private let treeCount: Int
-  private let lookupCount: Int
+  let runner: Runner
+  let data: ModelData
+  let durability: Durability
 
   init(_ runner: Runner) {
     self.runner = runner
     data = ModelData(seed: runner.options.seed)
-    personCount = runner.options.scaled(smoke: 10_000, standard: 1_000_000)
-    treeCount = runner.options.scaled(smoke: 3_000, standard: 333_000)
-    lookupCount = runner.options.scaled(smoke: 10_000, standard: 300_000)
+    durability = runner.options.durability()
   }
 
   /// Measures everything.
   func run() throws {
     try measurePeople()
     try measureTrees()
+    try measureDiscussions()
+    try measureUnchanged()
+    try measureSharedChild()
   }
+
+  // MARK: One model
 
   private func measurePeople() throws {
-    let pando = try PandoModels(runner.makeDirectory())
-    let sqlite = try SQLiteModels(runner.makeDirectory())
-    let identifiers = try fill(pando, sqlite)
-    let parameters = ["models": personCount, "lookups": lookupCount]
+    let count = runner.options.scaled(smoke: 5_000, standard: 1_000_000)
+    let lookupCount = runner.options.scaled(smoke: 5_000, standard: 200_000)
+    let people = data.people(count)
+    let order = data.order(lookupCount, of: count)
+    let identifiers = order.map { people[$0].identifier }
+    try measurePutPeople(
+      Array(people.prefix(runner.options.scaled(smoke: 5_000, standard: 300_000))))
+    let pando = try runner.people(.pando, people, durability)
+    let sqlite = try runner.people(.sqlite, people, durability)
+    let reading = Reading(
+      runner: runner, pando: pando, sqlite: sqlite, identifiers: identifiers,
+      parameters: ["models": count, "operations": lookupCount])
+    try reading.measure(
+      "get-model", "get of an 8-field model, a read transaction each", Person.self, each: true,
+      goal: 1.5)
+    try reading.measure(
+      "get-model-inside", "get of an 8-field model, one read transaction for all", Person.self,
+      each: false, goal: 1)
+    try reading.measure(
+      "get-projection-card", "get of it as a projection with 3 of its fields", PersonCard.self,
+      each: false)
+    try reading.measure(
+      "get-projection-contact", "get of it as another projection", PersonContact.self, each: false)
+  }
+
+  private func measurePutPeople(_ people: [Person]) throws {
+    let flat = FlatPeople(people)
+    let identifiers = people.map(\.identifier)
     try runner.measure(
       Workload(
-        name: "get-model", operation: "get of an 8-field model, a read transaction each",
-        parameters: parameters, goals: [Goal(.pando, over: .sqlite, minimum: 1.5)],
+        name: "put-model", operation: "put of a new 8-field model, one commit for all",
+        parameters: ["models": people.count], durability: durability,
         contenders: [
-          lookup(.pando) { try pando.peopleEach(identifiers) },
-          lookup(.sqlite) { try sqlite.peopleEach(identifiers) },
-        ]))
-    try runner.measure(
-      Workload(
-        name: "get-model-inside",
-        operation: "get of an 8-field model, one read transaction for all",
-        parameters: parameters, goals: [Goal(.pando, over: .sqlite, minimum: 1)],
-        contenders: [
-          lookup(.pando) { try pando.people(identifiers) },
-          lookup(.sqlite) { try sqlite.people(identifiers) },
+          pando(people.count) { pando, latencies in
+            try pando.put(people, latencies)
+          } checksum: { pando in
+            try pando.get(
+              Person.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
+          sqlite(people.count) { sqlite, latencies in
+            try sqlite.put(flat.rows[...], perCommit: flat.count, latencies)
+          } checksum: { sqlite in
+            try sqlite.get(
+              Person.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
         ]))
   }
 
-  /// Stores all people in both systems.
-  ///
-  /// - Returns: The identifiers to look up.
-  private func fill(_ pando: PandoModels, _ sqlite: SQLiteModels) throws -> [String] {
-    let people = data.people(personCount)
-    try pando.put(people)
-    try sqlite.put(FlatPeople(people))
-    try sqlite.checkpoint()
-    let all = people.map(\.identifier)
-    // The first walk over a map makes its pages known to the process.
-    guard try pando.people(all) == sqlite.people(all) else {
-      throw BenchmarkError(.wrongResult, "model: Pando and SQLite hold different people")
-    }
-    return data.order(lookupCount, of: personCount).map { all[$0] }
-  }
+  // MARK: Trees of 3 nodes
 
   private func measureTrees() throws {
-    let messages = data.messages(treeCount)
+    let count = runner.options.scaled(smoke: 2_000, standard: 333_000)
+    let lookupCount = runner.options.scaled(smoke: 2_000, standard: 150_000)
+    let messages = data.messages(count)
     let flat = FlatTrees(messages)
-    let all = messages.map(\.identifier)
-    try measurePut(messages, flat, all)
-    let pando = try PandoModels(runner.makeDirectory())
-    let sqlite = try SQLiteModels(runner.makeDirectory())
-    try pando.put(messages)
-    try sqlite.put(flat)
-    try sqlite.checkpoint()
-    // The first walk over a map makes its pages known to the process.
-    guard try pando.trees(all) == sqlite.trees(all) else {
-      throw BenchmarkError(.wrongResult, "model: Pando and SQLite hold different trees")
+    try measurePut(
+      "put-tree", "put of a new 3-node tree, one commit for all", messages, goal: 1
+    ) { try $0.insert(flat, $1) }
+    let pando = try runner.fixture("trees-pando") { directory in
+      try PandoModels(directory, durability).put(messages)
     }
-    try measureGet(pando, sqlite, data.order(lookupCount, of: treeCount).map { all[$0] })
+    let sqlite = try runner.fixture("trees-sqlite") { directory in
+      let models = try SQLiteModels(directory, durability)
+      try models.insert(flat, nil)
+      try models.settle()
+    }
+    let reading = Reading(
+      runner: runner, pando: pando, sqlite: sqlite,
+      identifiers: data.order(lookupCount, of: count).map { messages[$0].identifier },
+      parameters: ["trees": count, "operations": lookupCount])
+    try reading.measure(
+      "get-tree", "get of a 3-node tree, a read transaction each", Message.self, each: true,
+      goal: 1.5)
+    try reading.measure(
+      "get-tree-inside", "get of a 3-node tree, one read transaction for all", Message.self,
+      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5],
+      [try blobs(messages, reading.identifiers)])
   }
 
-  private func measurePut(
-    _ messages: [Message], _ flat: FlatTrees, _ identifiers: [String]
+  /// The same trees as one node each: the same bytes and the same coder, without normalization.
+  private func blobs(
+    _ messages: [Message], _ identifiers: [String]
+  ) throws -> Workload.Contender {
+    let directory = try runner.fixture("blobs-pando") { directory in
+      try PandoModels(directory, durability).put(messages.map { MessageBlob($0) })
+    }
+    return Workload.Contender(.pandoBlob) {
+      let models = try PandoModels(directory, durability)
+      let first = Array(identifiers.prefix(max(1, identifiers.count / 5)))
+      _ = try models.get(MessageBlob.self, first, each: false)
+      return try .time(
+        identifiers.count, stride: 4, in: directory,
+        { latencies in
+          try models.get(
+            MessageBlob.self, identifiers, each: false, ModelChecksum(isThorough: false),
+            latencies)
+        })
+    }
+  }
+
+  // MARK: Trees of 100 nodes
+
+  private func measureDiscussions() throws {
+    let count = runner.options.scaled(smoke: 50, standard: 3_000)
+    let discussions = data.discussions(count)
+    let flat = discussions.map { FlatDiscussion($0) }
+    try measurePut(
+      "put-tree-100", "put of a new 100-node tree, one commit for all", discussions, stride: 1
+    ) { try $0.insert(flat, $1) }
+    let pando = try runner.fixture("discussions-pando") { directory in
+      try PandoModels(directory, durability).put(discussions)
+    }
+    let sqlite = try runner.fixture("discussions-sqlite") { directory in
+      let models = try SQLiteModels(directory, durability)
+      try models.insert(flat, nil)
+      try models.settle()
+    }
+    let reading = Reading(
+      runner: runner, pando: pando, sqlite: sqlite,
+      identifiers: data.order(count, of: count).map { discussions[$0].identifier },
+      parameters: ["trees": count, "operations": count])
+    try reading.measure(
+      "get-tree-100", "get of a 100-node tree, one read transaction for all", Discussion.self,
+      each: false, stride: 1)
+  }
+
+  /// Measures the put of new trees into an empty database.
+  private func measurePut<M: Model & Codable & SQLiteReadable>(
+    _ name: String, _ operation: String, _ models: [M], stride: Int = 4, goal: Double? = nil,
+    _ insert: @escaping (SQLiteModels, Latencies) throws -> Void
   ) throws {
-    let pando = Workload.Contender(system: .pando) {
-      let pando = try PandoModels(runner.makeDirectory())
-      return try .time(treeCount) {
-        try pando.put(messages)
-      } thenChecksum: {
-        try pando.trees(identifiers, isThorough: true)
-      }
-    }
-    let sqlite = Workload.Contender(system: .sqlite) {
-      let sqlite = try SQLiteModels(runner.makeDirectory())
-      return try .time(treeCount) {
-        try sqlite.put(flat)
-      } thenChecksum: {
-        try sqlite.trees(identifiers, isThorough: true)
-      }
-    }
+    let identifiers = models.compactMap(\.modelIdentifier)
     try runner.measure(
       Workload(
-        name: "put-tree", operation: "put of a new 3-node tree, one durable transaction for all",
-        parameters: ["trees": treeCount], goals: [Goal(.pando, over: .sqlite, minimum: 1)],
-        contenders: [pando, sqlite]))
-  }
-
-  private func measureGet(
-    _ pando: PandoModels, _ sqlite: SQLiteModels, _ identifiers: [String]
-  ) throws {
-    let parameters = ["trees": treeCount, "lookups": lookupCount]
-    try runner.measure(
-      Workload(
-        name: "get-tree", operation: "get of a 3-node tree, a read transaction each",
-        parameters: parameters, goals: [Goal(.pando, over: .sqlite, minimum: 1.5)],
+        name: name, operation: operation, parameters: ["trees": models.count],
+        durability: durability, goals: goal.map { [.sqlite: $0] } ?? [:],
         contenders: [
-          lookup(.pando) { try pando.treesEach(identifiers) },
-          lookup(.sqlite) { try sqlite.treesEach(identifiers) },
-        ]))
-    try runner.measure(
-      Workload(
-        name: "get-tree-inside", operation: "get of a 3-node tree, one read transaction for all",
-        parameters: parameters, goals: [Goal(.pando, over: .sqlite, minimum: 1.5)],
-        contenders: [
-          lookup(.pando) { try pando.trees(identifiers) },
-          lookup(.sqlite) { try sqlite.trees(identifiers) },
+          pando(models.count, stride: stride) { pando, latencies in
+            try pando.put(models, latencies)
+          } checksum: { pando in
+            try pando.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
+          sqlite(models.count, stride: stride, insert) { sqlite in
+            try sqlite.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
         ]))
   }
+}
 
-  private func lookup(
-    _ system: System, _ body: @escaping () throws -> UInt64
+extension ModelSuite {
+  /// Pando's part of a workload that writes into an empty database.
+  func pando(
+    _ operationCount: Int, stride: Int = 4,
+    prepare: @escaping (PandoModels) throws -> Void = { _ in },
+    _ body: @escaping (PandoModels, Latencies) throws -> Void,
+    checksum: @escaping (PandoModels) throws -> UInt64
   ) -> Workload.Contender {
-    Workload.Contender(system: system) { try .time(lookupCount, body) }
+    Workload.Contender(.pando) {
+      let directory = try runner.makeDirectory()
+      let pando = try PandoModels(directory, durability)
+      try prepare(pando)
+      return try .time(
+        operationCount, stride: stride, in: directory,
+        { latencies in
+          try body(pando, latencies)
+          return 0
+        }, checksum: { try checksum(pando) })
+    }
+  }
+
+  /// SQLite's part of a workload that writes into an empty database.
+  func sqlite(
+    _ operationCount: Int, stride: Int = 4,
+    prepare: @escaping (SQLiteModels) throws -> Void = { _ in },
+    _ body: @escaping (SQLiteModels, Latencies) throws -> Void,
+    checksum: @escaping (SQLiteModels) throws -> UInt64
+  ) -> Workload.Contender {
+    Workload.Contender(.sqlite) {
+      let directory = try runner.makeDirectory()
+      let sqlite = try SQLiteModels(directory, durability)
+      try prepare(sqlite)
+      return try .time(
+        operationCount, stride: stride, in: directory,
+        { latencies in
+          try body(sqlite, latencies)
+          return 0
+        }, settle: { try sqlite.settle() }, checksum: { try checksum(sqlite) })
+    }
   }
 }

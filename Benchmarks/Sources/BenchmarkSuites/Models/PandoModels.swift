@@ -5,11 +5,12 @@ final class PandoModels: Sendable {
   private let directory: WorkingDirectory
   let store: ModelStore
 
-  init(_ directory: WorkingDirectory) throws {
+  init(_ directory: WorkingDirectory, _ durability: Durability) throws {
     self.directory = directory
     var configuration = ModelStore.Configuration()
     // Address space; profilers can't reserve much more.
     configuration.mapSizeInBytes = 8 << 30
+    configuration.durability = durability
     store = try ModelStore(path: directory.path, configuration: configuration)
   }
 
@@ -17,70 +18,83 @@ final class PandoModels: Sendable {
     store.close()
   }
 
-  /// Sets models, or trees of models, in one durable transaction.
-  func put(_ models: [some Model & Encodable]) throws {
+  /// Sets models, or trees of models, in one commit.
+  func put<M: SimpleModel & Encodable>(
+    _ models: some Collection<M> & Sendable, _ latencies: Latencies? = nil
+  ) throws {
+    let shared = SharedLatencies(latencies ?? Latencies(stride: models.count + 1))
     try store.write { transaction in
-      for model in models { try transaction.set(model) }
+      for model in models { try shared.latencies.time { try transaction.set(model) } }
     }
   }
 
-  /// Gets people, each in a read transaction of its own.
-  func peopleEach(_ identifiers: [String]) throws -> UInt64 {
-    var checksum = ModelChecksum(isThorough: false)
-    for identifier in identifiers {
-      let person = try store.read { try $0.model(identifier, as: Person.self) }
-      guard let person else { throw missing(identifier) }
-      checksum.add(person)
-    }
-    return checksum.value
-  }
-
-  /// Gets people inside one read transaction.
-  func people(_ identifiers: [String]) throws -> UInt64 {
-    try store.read { snapshot in
-      var checksum = ModelChecksum(isThorough: false)
-      for identifier in identifiers {
-        guard let person = try snapshot.model(identifier, as: Person.self) else {
-          throw missing(identifier)
-        }
-        checksum.add(person)
-      }
-      return checksum.value
+  /// Sets models, each in a commit of its own.
+  func putEach<M: Model & Encodable>(_ models: some Sequence<M>, _ latencies: Latencies) throws {
+    for model in models {
+      try latencies.time { try store.write { try $0.set(model) } }
     }
   }
 
-  /// Gets trees, each in a read transaction of its own.
-  func treesEach(_ identifiers: [String]) throws -> UInt64 {
-    var checksum = ModelChecksum(isThorough: false)
-    for identifier in identifiers {
-      let message = try store.read { try $0.model(identifier, as: Message.self) }
-      guard let message else { throw missing(identifier) }
-      checksum.add(message)
-    }
-    return checksum.value
-  }
-
-  /// Gets trees inside one read transaction.
+  /// Gets models, each in a read transaction of its own or all in one.
   ///
   /// - Parameters:
-  ///   - identifiers: Which trees, in which order.
-  ///   - isThorough: Whether every byte counts.
-  /// - Returns: A checksum of the trees.
-  /// - Throws: ``BenchmarkError`` if a tree is missing; what the store throws.
-  func trees(_ identifiers: [String], isThorough: Bool = false) throws -> UInt64 {
-    try store.read { snapshot in
-      var checksum = ModelChecksum(isThorough: isThorough)
+  ///   - type: What to read them as.
+  ///   - identifiers: Which, in which order.
+  ///   - each: Whether each has a read transaction of its own.
+  ///   - checksum: What to add the models to.
+  ///   - latencies: Counts a get as an operation.
+  /// - Returns: A checksum of the models.
+  /// - Throws: ``BenchmarkError`` if a model is missing; what the store throws.
+  func get<M: SimpleModel & Decodable & Checksummed>(
+    _ type: M.Type, _ identifiers: [String], each: Bool,
+    _ checksum: ModelChecksum = ModelChecksum(isThorough: false), _ latencies: Latencies? = nil
+  ) throws -> UInt64 {
+    let latencies = latencies ?? Latencies(stride: identifiers.count + 1)
+    var checksum = checksum
+    if each {
       for identifier in identifiers {
-        guard let message = try snapshot.model(identifier, as: Message.self) else {
-          throw missing(identifier)
+        try latencies.time {
+          let model = try store.read { try $0.model(identifier, as: type) }
+          M.add(try required(model, identifier), to: &checksum)
         }
-        checksum.add(message)
+      }
+      return checksum.value
+    }
+    return try store.read { snapshot in
+      for identifier in identifiers {
+        try latencies.time {
+          let model = try snapshot.model(identifier, as: type)
+          M.add(try required(model, identifier), to: &checksum)
+        }
       }
       return checksum.value
     }
   }
 
-  private func missing(_ identifier: String) -> BenchmarkError {
-    BenchmarkError(.wrongResult, "Pando does not find \(identifier)")
+  /// A hash of all identifiers in byte order (FNV-1a).
+  func hashOfIdentifiers() throws -> UInt64 {
+    try store.read { snapshot in
+      var fingerprint = Fingerprint()
+      try snapshot.forEachIdentifier { identifier in
+        fingerprint.add(identifier.utf8)
+        return true
+      }
+      return fingerprint.value
+    }
   }
+
+  private func required<M>(_ model: M?, _ identifier: String) throws -> M {
+    guard let model else {
+      throw BenchmarkError(.wrongResult, "Pando does not find \(identifier)")
+    }
+    return model
+  }
+}
+
+/// Latencies that a write closure counts.
+struct SharedLatencies: @unchecked Sendable {
+  // The store runs the closure on its writer's thread while the caller waits.
+  let latencies: Latencies
+
+  init(_ latencies: Latencies) { self.latencies = latencies }
 }

@@ -1,5 +1,3 @@
-import CPeerLMDB
-import CSystemSQLite
 import Foundation
 
 /// The machine and the libraries, as far as they explain the figures.
@@ -11,6 +9,10 @@ struct HostDescription: Codable {
   let fileSystem: String
   /// By name of the library or tool.
   let versions: [String: String]
+  /// Systems whose library or header is not there.
+  let absentSystems: [String]
+  /// How many threads ran or waited to run in the minute before: above 0, others were at work.
+  let loadAverage: Double
   /// When the benchmark began, ISO 8601.
   let date: String
 
@@ -24,12 +26,23 @@ struct HostDescription: Codable {
     operatingSystem = ProcessInfo.processInfo.operatingSystemVersionString
     fileSystem = Self.fileSystem(of: directory)
     versions = [
-      "LMDB": String(cString: peer_lmdb_version()),
-      "SQLite": String(cString: sqlite3_libversion()),
       "Swift": Self.swiftVersion,
       "Linux": Self.line(of: "/proc/sys/kernel/osrelease") ?? "unknown",
-    ]
+    ].merging(Self.libraryVersions) { $1 }
+    absentSystems = System.allCases.filter { !$0.isPresent }.map(\.title)
+    loadAverage =
+      Self.line(of: "/proc/loadavg")
+      .flatMap { $0.split(separator: " ").first }.flatMap { Double($0) } ?? 0
     date = ISO8601DateFormatter().string(from: Date())
+  }
+
+  private static var libraryVersions: [String: String] {
+    var versions: [String: String] = [:]
+    for system in System.allCases {
+      guard let version = system.version else { continue }
+      versions[system == .lmdb ? "LMDB" : system.title] = version
+    }
+    return versions
   }
 
   /// The first value of a `name : value` file.

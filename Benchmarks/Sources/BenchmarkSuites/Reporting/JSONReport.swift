@@ -7,6 +7,9 @@ struct JSONReport: Codable {
     let size: String
     let runs: Int
     let seed: UInt64
+    let threads: Int
+    /// `nil` where each suite took what suits it.
+    let durability: String?
   }
 
   /// One system in one workload.
@@ -15,6 +18,8 @@ struct JSONReport: Codable {
     let workload: String
     let system: String
     let parameters: [String: Int]
+    /// `nil` if nothing is committed.
+    let durability: String?
     let figures: Figures
   }
 
@@ -28,39 +33,64 @@ struct JSONReport: Codable {
     let processorNanosecondsPerOperation: Double
     /// Operations of one run.
     let operationCount: Int
+    let latency: Latency
+    /// The median; `nil` if the system does not tell.
+    let writtenBytesPerOperation: Double?
+    /// The median; `nil` if there is no file.
+    let fileBytes: Double?
+    /// The median; `nil` if the system does not tell.
+    let peakMemoryBytes: Double?
     /// Sixteen hexadecimal digits; the same for all systems of a workload.
     let checksum: String
   }
 
-  /// A quotient of two systems' medians.
+  /// How long single operations took, in nanoseconds, of all runs together.
+  struct Latency: Codable {
+    /// How many operations were timed.
+    let count: Int
+    let p50: UInt64
+    let p99: UInt64
+    let p999: UInt64
+    let max: UInt64
+  }
+
+  /// A figure that is judged.
   struct Ratio: Codable {
-    /// `suite/workload/system:reference`, and `/system:reference` of what it is divided by.
+    /// `suite/workload/system:reference`, or as docs/benchmarks.md lists them.
     let name: String
     let value: Double
-    let minimum: Double
-    let maximum: Double
+    /// Empty for a quotient.
+    let unit: String
+    let minimum: Double?
+    let maximum: Double?
     /// The same quotient of processor times, turned so that more is better.
-    let processorValue: Double
+    let processorValue: Double?
+    let original: Double?
     let goal: Double?
+    /// `at least` or `at most`.
+    let goalDirection: Goal.Direction?
+    let isReached: Bool?
   }
 
   /// Grows when a field changes its meaning or goes away.
-  var format = 1
+  var format = 2
   let options: Options
   let host: HostDescription
   let results: [Result]
   let ratios: [Ratio]
 
-  init(options: BenchmarkOptions, host: HostDescription, results: [WorkloadResult]) {
+  init(
+    options: BenchmarkOptions, host: HostDescription, results: [WorkloadResult],
+    ratios: [Comparison]
+  ) {
     self.options = Options(
-      size: options.size.rawValue, runs: options.runs, seed: options.seed)
+      size: options.size.rawValue, runs: options.runs, seed: options.seed,
+      threads: options.threads, durability: options.durability?.name)
     self.host = host
     self.results = results.flatMap { result in
       result.entries.map { Result(result, $0) }
     }
-    ratios = results.flatMap { result in
-      result.ratios.map { Ratio(result, $0) }
-    }
+    self.ratios = ratios.map { Ratio($0) }
   }
 
   /// The file's bytes, with sorted keys.
@@ -75,22 +105,34 @@ extension JSONReport.Result {
   fileprivate init(_ result: WorkloadResult, _ entry: WorkloadResult.Entry) {
     self.init(
       suite: result.suite.rawValue, workload: result.workload, system: entry.system.rawValue,
-      parameters: result.parameters,
+      parameters: result.parameters, durability: result.durability?.name,
       figures: JSONReport.Figures(
         operationsPerSecond: entry.operationsPerSecond,
         operationsPerSecondOfRuns: entry.measurements.map(\.operationsPerSecond),
         processorNanosecondsPerOperation: entry.processorNanosecondsPerOperation,
         operationCount: entry.measurements.first?.operationCount ?? 0,
+        latency: JSONReport.Latency(entry.latencies),
+        writtenBytesPerOperation: entry.writtenByteCountPerOperation,
+        fileBytes: entry.fileByteCount, peakMemoryBytes: entry.peakMemoryByteCount,
         checksum: result.checksum.hexadecimal))
   }
 }
 
-extension JSONReport.Ratio {
-  fileprivate init(_ result: WorkloadResult, _ ratio: WorkloadResult.Ratio) {
+extension JSONReport.Latency {
+  fileprivate init(_ latencies: LatencyDistribution) {
     self.init(
-      name: "\(result.suite.rawValue)/\(result.workload)/"
-        + ratio.goal.name,
-      value: ratio.value, minimum: ratio.minimum, maximum: ratio.maximum,
-      processorValue: ratio.processorValue, goal: ratio.goal.minimum)
+      count: latencies.count, p50: latencies.nanoseconds(atShare: 0.5),
+      p99: latencies.nanoseconds(atShare: 0.99), p999: latencies.nanoseconds(atShare: 0.999),
+      max: latencies.maximum)
+  }
+}
+
+extension JSONReport.Ratio {
+  fileprivate init(_ ratio: Comparison) {
+    self.init(
+      name: ratio.name, value: ratio.value, unit: ratio.unit, minimum: ratio.range?.lowerBound,
+      maximum: ratio.range?.upperBound, processorValue: ratio.processorValue,
+      original: ratio.original, goal: ratio.goal?.value, goalDirection: ratio.goal?.direction,
+      isReached: ratio.goal.map { $0.isReached(by: ratio.value) })
   }
 }

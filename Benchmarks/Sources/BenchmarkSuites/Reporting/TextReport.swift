@@ -4,77 +4,78 @@ import Foundation
 struct TextReport {
   /// What was asked for, and where it ran.
   func head(_ options: BenchmarkOptions, _ host: HostDescription) -> String {
-    let versions = host.versions.sorted { $0.key < $1.key }
-      .map { $0.value.hasPrefix($0.key) ? $0.value : "\($0.key) \($0.value)" }
-    return """
-      pando-bench  size \(options.size.rawValue), runs \(options.runs) (median), \
-      seed \(options.seed), \(host.date)
-      machine      \(host.processor), \(host.coreCount) cores, \
-      \(host.memoryInBytes >> 30) GiB, \(host.fileSystem)
-      system       \(host.operatingSystem)
-      versions     \(versions.joined(separator: ", "))
-      durability   full: a commit that has returned survives a power cut
-
-      """
+    var lines = [
+      "pando-bench  size \(options.size.rawValue), runs \(options.runs) (median), "
+        + "seed \(options.seed), \(host.date)",
+      "machine      \(host.processor), \(host.coreCount) cores, "
+        + "\(host.memoryInBytes >> 30) GiB, \(host.fileSystem), load \(host.loadAverage)",
+      "system       \(host.operatingSystem)",
+      "versions     \(host.versionList)",
+      "durability   \(options.durability.map(\.name) ?? "as each workload says")",
+    ]
+    if !host.absentSystems.isEmpty {
+      lines.append("left out     \(host.absentSystems.joined(separator: ", ")): not installed")
+    }
+    return lines.joined(separator: "\n") + "\n"
   }
 
   /// One workload: a line a system, then the ratios.
   func lines(_ result: WorkloadResult) -> String {
-    let parameters = result.parameters.sorted { $0.key < $1.key }
-      .map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")
-    var lines = ["\(result.suite.rawValue) \(result.workload): \(result.operation) (\(parameters))"]
-    for entry in result.entries {
-      let runs = entry.measurements.map(\.operationsPerSecond)
-      let range = "\((runs.min() ?? 0).grouped) … \((runs.max() ?? 0).grouped)"
-      lines.append(
-        "  \(entry.system.title.padded(to: 14))"
-          + "\(entry.operationsPerSecond.grouped.aligned(to: 12)) ops/s   (\(range)),"
-          + " processor \(entry.processorNanosecondsPerOperation.grouped) ns/op")
-    }
+    var parameters = result.parameters.sorted { $0.key < $1.key }
+      .map { "\($0.key) \($0.value.grouped)" }
+    if let durability = result.durability { parameters.append("durability \(durability.name)") }
+    var lines = [
+      "\(result.suite.rawValue) \(result.workload): \(result.operation)",
+      "  \(parameters.joined(separator: ", "))", columns,
+    ]
+    for entry in result.entries { lines.append(line(entry)) }
     for ratio in result.ratios {
-      lines.append("  \(ratio.goal.title.padded(to: 26)) \(judgement(ratio))")
+      lines.append("  \(ratio.title.padded(to: 46)) \(judgement(ratio))")
     }
     lines.append("  checksum \(result.checksum.hexadecimal), the same for all\n")
     return lines.joined(separator: "\n")
   }
 
+  private var columns: String {
+    let titles = ["ops/s", "p50", "p99", "p99.9", "max", "B/op", "file", "memory", "cpu/op"]
+    return "  " + "".padded(to: 18)
+      + titles.map { $0.aligned(to: 11) }.joined()
+  }
+
+  private func line(_ entry: WorkloadResult.Entry) -> String {
+    let latencies = entry.latencies
+    let figures = [
+      entry.operationsPerSecond.grouped, latencies.nanoseconds(atShare: 0.5).asTime,
+      latencies.nanoseconds(atShare: 0.99).asTime, latencies.nanoseconds(atShare: 0.999).asTime,
+      latencies.maximum.asTime, entry.writtenByteCountPerOperation?.grouped ?? "–",
+      entry.fileByteCount?.asSize ?? "–", entry.peakMemoryByteCount?.asSize ?? "–",
+      UInt64(entry.processorNanosecondsPerOperation).asTime,
+    ]
+    return "  " + entry.system.title.padded(to: 18)
+      + figures.map { $0.aligned(to: 11) }.joined()
+  }
+
   /// All ratios at a glance.
-  func summary(_ results: [WorkloadResult]) -> String {
-    var lines = ["ratios"]
-    for result in results {
-      for ratio in result.ratios {
-        let name = "\(result.suite.rawValue) \(result.workload), \(ratio.goal.title)"
-        lines.append("  \(name.padded(to: 44)) \(judgement(ratio))")
-      }
-    }
-    return lines.joined(separator: "\n")
+  func summary(_ ratios: [Comparison]) -> String {
+    let lines = ratios.map { "  \($0.title.padded(to: 62)) \(judgement($0))" }
+    let judged = ratios.filter { $0.goal != nil }
+    let reached = judged.filter(\.isReached).count
+    return (["ratios"] + lines + ["goals reached: \(reached) of \(judged.count)"])
+      .joined(separator: "\n")
   }
 
-  private func judgement(_ ratio: WorkloadResult.Ratio) -> String {
-    let value = String(format: "%.2f", ratio.value)
-    let range = String(
-      format: "(%.2f … %.2f, processor %.2f)", ratio.minimum, ratio.maximum, ratio.processorValue)
-    guard let goal = ratio.goal.minimum else { return "\(value) \(range)" }
+  private func judgement(_ ratio: Comparison) -> String {
+    var text = ratio.value.short + (ratio.unit.isEmpty ? "" : " \(ratio.unit)")
+    if let range = ratio.range, let processor = ratio.processorValue {
+      text +=
+        " (\(range.lowerBound.short) … \(range.upperBound.short)"
+        + ", processor \(processor.short))"
+    }
+    if let original = ratio.original { text += ", the original \(original.short)" }
+    guard let goal = ratio.goal else { return text }
     let verdict = ratio.isReached ? "reached" : "MISSED"
-    return "\(value) \(range), goal \(String(format: "%.2f", goal)) \(verdict)"
+    return text + ", goal \(goal.direction.rawValue) \(goal.value.short) \(verdict)"
   }
-}
-
-extension BinaryInteger {
-  /// The number with a space between groups of three digits.
-  fileprivate var grouped: String {
-    var digits = String(self)
-    var index = digits.count - 3
-    while index > 0 {
-      digits.insert(" ", at: digits.index(digits.startIndex, offsetBy: index))
-      index -= 3
-    }
-    return digits
-  }
-}
-
-extension Double {
-  fileprivate var grouped: String { Int(rounded()).grouped }
 }
 
 extension String {

@@ -28,10 +28,16 @@ public enum Benchmark {
     show(text.head(options, host))
     let runner = try Runner(options) { show(text.lines($0)) }
     try runner.run()
-    show(text.summary(runner.results))
+    show(text.summary(runner.ratios))
     if let path = options.jsonPath {
-      let report = JSONReport(options: options, host: host, results: runner.results)
+      let report = JSONReport(
+        options: options, host: host, results: runner.results, ratios: runner.ratios)
       try report.encoded().write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+    if let path = options.htmlPath {
+      let page = HTMLReport(
+        options: options, host: host, results: runner.results, ratios: runner.ratios)
+      try Data(page.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
   }
 

@@ -1,18 +1,28 @@
+import Pando
+
 extension BenchmarkOptions {
   /// What `--help` shows.
   public static let usage = """
-    usage: pando-bench [--suite NAMES] [--size smoke|standard] [--runs N] [--seed N]
-                       [--json FILE] [--dir DIR]
+    usage: pando-bench [--suite NAMES] [--size smoke|standard|large] [--systems NAMES]
+                       [--threads N] [--durability LEVEL] [--seed N] [--runs N]
+                       [--json FILE] [--html FILE] [--dir DIR]
 
-      --suite NAMES  comma-separated: \(SuiteName.allCases.map(\.rawValue).joined(separator: ", "))
-                     (all of them)
-      --size SIZE    smoke: seconds, for correctness only; standard: for figures (standard)
-      --runs N       how often each workload runs, the median counts (3)
-      --seed N       the seed of keys, values and orders (1)
-      --json FILE    also write the results there
-      --dir DIR      where the databases are made; its disk is what is measured
+      --suite NAMES       comma-separated (all of them):
+                          \(SuiteName.allCases.map(\.rawValue).joined(separator: ", "))
+      --size SIZE         smoke: under a minute, for correctness only; standard: for figures;
+                          large: up to ten million nodes (standard)
+      --systems NAMES     comma-separated (all that are there):
+                          \(System.allCases.map(\.rawValue).joined(separator: ", "))
+      --threads N         the most threads that a workload uses (64)
+      --durability LEVEL  full, consistent or unsynchronized (full; in cascade,
+                          collection and scale unsynchronized)
+      --seed N            the seed of keys, values and orders (1)
+      --runs N            how often each workload runs, the median counts (3)
+      --json FILE         also write the results there
+      --html FILE         also write a page with plots there
+      --dir DIR           where the databases are made; its disk is what is measured
 
-    example: swift run -c release pando-bench --suite kv --runs 5
+    example: swift run -c release pando-bench --suite kv --systems pando,lmdb --runs 5
 
     """
 
@@ -37,18 +47,33 @@ extension BenchmarkOptions {
 
   private mutating func set(_ option: String, to value: String) throws {
     switch option {
-    case "--suite": suites = try value.split(separator: ",").map(Self.suite(named:))
+    case "--suite":
+      suites = try Self.list(value, option) { SuiteName(rawValue: $0) }
     case "--size": size = try Self.parse(value, option) { Size(rawValue: $0) }
-    case "--runs": runs = try Self.parse(value, option) { Int($0).flatMap { $0 > 0 ? $0 : nil } }
+    case "--systems":
+      systems = Set(try Self.list(value, option) { System(rawValue: $0)?.rawValue })
+    case "--threads": threads = try Self.parse(value, option, Self.count)
+    case "--durability":
+      durability = try Self.parse(value, option) { name in
+        Durability.allCases.first { $0.name == name }
+      }
     case "--seed": seed = try Self.parse(value, option) { UInt64($0) }
+    case "--runs": runs = try Self.parse(value, option, Self.count)
     case "--json": jsonPath = value
+    case "--html": htmlPath = value
     case "--dir": directory = value
     default: throw BenchmarkError(.usage, "\(option) is not an option")
     }
   }
 
-  private static func suite(named name: Substring) throws -> SuiteName {
-    try parse(String(name), "--suite") { SuiteName(rawValue: $0) }
+  private static func count(_ text: String) -> Int? {
+    Int(text).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  private static func list<Value>(
+    _ text: String, _ option: String, _ convert: (String) -> Value?
+  ) throws -> [Value] {
+    try text.split(separator: ",").map { try parse(String($0), option, convert) }
   }
 
   private static func parse<Value>(

@@ -1,36 +1,25 @@
-/// A rate of one system in terms of another's, and how large it should be.
-struct Goal: Sendable {
-  /// Two systems of one workload.
-  struct Quotient: Sendable {
-    let system: System
-    let reference: System
-
-    /// The name in the JSON report.
-    var name: String { "\(system.rawValue):\(reference.rawValue)" }
-    /// The name for people.
-    var title: String { "\(system.title) : \(reference.title)" }
+/// How large a figure should be, or how small.
+struct Goal: Sendable, Equatable {
+  /// Which way is better.
+  enum Direction: String, Sendable, Codable {
+    case atLeast = "at least"
+    case atMost = "at most"
   }
 
-  let quotient: Quotient
-  /// Another quotient to divide by: what one system gains in terms of what another one gains.
-  let divisor: Quotient?
-  /// The least value that is good enough; `nil` to report without judging.
-  let minimum: Double?
+  let value: Double
+  let direction: Direction
 
-  init(_ system: System, over reference: System, minimum: Double? = nil) {
-    quotient = Quotient(system: system, reference: reference)
-    divisor = nil
-    self.minimum = minimum
+  /// A figure that should be so large.
+  static func atLeast(_ value: Double) -> Goal { Goal(value: value, direction: .atLeast) }
+
+  /// A figure that should be so small.
+  static func atMost(_ value: Double) -> Goal { Goal(value: value, direction: .atMost) }
+
+  /// Whether a figure is good enough.
+  func isReached(by figure: Double) -> Bool {
+    switch direction {
+    case .atLeast: figure >= value
+    case .atMost: figure <= value
+    }
   }
-
-  init(_ quotient: Quotient, dividedBy divisor: Quotient, minimum: Double? = nil) {
-    self.quotient = quotient
-    self.divisor = divisor
-    self.minimum = minimum
-  }
-
-  /// The name in the JSON report.
-  var name: String { quotient.name + (divisor.map { "/\($0.name)" } ?? "") }
-  /// The name for people.
-  var title: String { quotient.title + (divisor.map { " / \($0.title)" } ?? "") }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// One timed run of one system.
 struct Measurement: Sendable {
   /// How many operations were done.
@@ -10,6 +8,14 @@ struct Measurement: Sendable {
   let processorDuration: Duration
   /// What they saw; the same for every system and run of a workload.
   var checksum: UInt64
+  /// How long single operations took, as far as they were timed.
+  var latencies = LatencyDistribution.none
+  /// What reached the disk for all operations together, in bytes.
+  var writtenByteCount: Int?
+  /// The room the database takes afterwards, in bytes.
+  var fileByteCount: Int?
+  /// The most memory resident at a time beyond what was resident before the run, in bytes.
+  var peakMemoryByteCount: Int?
 
   /// The rate.
   var operationsPerSecond: Double { Double(operationCount) / (duration / .seconds(1)) }
@@ -19,39 +25,60 @@ struct Measurement: Sendable {
     processorDuration / .nanoseconds(1) / Double(operationCount)
   }
 
+  /// What reached the disk for one operation, in bytes.
+  var writtenByteCountPerOperation: Double? {
+    writtenByteCount.map { Double($0) / Double(operationCount) }
+  }
+
   /// Times `body`.
   ///
   /// - Parameters:
   ///   - operationCount: How many operations `body` does.
-  ///   - body: The work and nothing else; returns its checksum.
+  ///   - stride: One operation in so many is timed by itself.
+  ///   - directory: Where the database is.
+  ///   - body: The work and nothing else; times operations and returns the checksum.
+  ///   - settle: Writes out what the system holds back; the clock has stopped.
+  ///   - checksum: Makes the checksum, if `body` does not; the clock has stopped.
   /// - Returns: The timed run.
-  static func time(_ operationCount: Int, _ body: () throws -> UInt64) rethrows -> Measurement {
-    let clock = ContinuousClock()
-    let processorStart = processorTime()
-    let start = clock.now
-    let checksum = try body()
-    let duration = clock.now - start
-    return Measurement(
-      operationCount: operationCount, duration: duration,
-      processorDuration: processorTime() - processorStart, checksum: checksum)
-  }
-
-  /// Times work whose checksum is made when the clock has stopped.
+  /// - Throws: What the closures throw.
   static func time(
-    _ operationCount: Int, _ body: () throws -> Void, thenChecksum checksum: () throws -> UInt64
+    _ operationCount: Int, stride: Int = 1, in directory: WorkingDirectory? = nil,
+    _ body: (Latencies) throws -> UInt64, settle: () throws -> Void = {},
+    checksum: () throws -> UInt64? = { nil }
   ) throws -> Measurement {
-    var measurement = try time(operationCount) {
-      try body()
-      return 0
+    try time(operationCount, stride: stride, in: directory, threadCount: 1) { latencies in
+      try body(latencies[0])
+    } settle: {
+      try settle()
+    } checksum: {
+      try checksum()
     }
-    measurement.checksum = try checksum()
-    return measurement
   }
 
-  /// The processor time of this process so far.
-  private static func processorTime() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  /// Times work of several threads, each of which counts latencies of its own.
+  static func time(
+    _ operationCount: Int, stride: Int, in directory: WorkingDirectory?, threadCount: Int,
+    _ body: ([Latencies]) throws -> UInt64, settle: () throws -> Void,
+    checksum: () throws -> UInt64?
+  ) throws -> Measurement {
+    let latencies = (0..<threadCount).map { _ in Latencies(stride: stride) }
+    let clock = ContinuousClock()
+    let writtenStart = ProcessCounters.writtenByteCount
+    let processorStart = ProcessCounters.processorTime
+    let start = clock.now
+    let seen = try body(latencies)
+    let duration = clock.now - start
+    let processorDuration = ProcessCounters.processorTime - processorStart
+    try settle()
+    var measurement = Measurement(
+      operationCount: operationCount, duration: duration, processorDuration: processorDuration,
+      checksum: seen)
+    if let writtenStart, let writtenEnd = ProcessCounters.writtenByteCount {
+      measurement.writtenByteCount = writtenEnd - writtenStart
+    }
+    measurement.fileByteCount = directory.map { ProcessCounters.byteCount(ofDirectory: $0.path) }
+    for histogram in latencies { measurement.latencies.add(histogram.distribution) }
+    if let checksum = try checksum() { measurement.checksum = checksum }
+    return measurement
   }
 }

@@ -1,13 +1,17 @@
 import Foundation
+import Pando
 
 /// Runs workloads and collects their results.
 final class Runner {
   let options: BenchmarkOptions
   private(set) var results: [WorkloadResult] = []
+  /// Comparisons of different workloads.
+  private(set) var comparisons: [Comparison] = []
   /// Told of each result as soon as it is there.
   private let report: (WorkloadResult) -> Void
   private let root: WorkingDirectory
   private var suite: SuiteName = .kv
+  private var fixtures: [String: WorkingDirectory] = [:]
 
   init(_ options: BenchmarkOptions, report: @escaping (WorkloadResult) -> Void) throws {
     self.options = options
@@ -15,27 +19,32 @@ final class Runner {
     root = try WorkingDirectory(in: options.directory)
   }
 
+  /// The ratios of all workloads, then those between workloads.
+  var ratios: [Comparison] { results.flatMap(\.ratios) + comparisons }
+
   /// Runs the suites that were asked for.
   func run() throws {
     for suite in options.suites {
       self.suite = suite
       try suite.run(self)
+      fixtures = fixtures.filter { $0.key.hasPrefix(Self.sharedPrefix) }
     }
   }
 
   /// Runs a workload as often as asked for.
   ///
   /// The systems take turns, and each begins a run in its turn, so that what disturbs the machine
-  /// for a while disturbs them alike.
+  /// for a while disturbs them alike. Systems that are absent or were not asked for are left out.
   ///
   /// - Throws: ``BenchmarkError`` of kind `wrongResult` if checksums differ; what a system throws.
   func measure(_ workload: Workload) throws {
-    let contenders = workload.contenders
+    let contenders = workload.contenders.filter { options.takesPart($0.system) }
+    guard !contenders.isEmpty else { return }
     var measurements = [[Measurement]](repeating: [], count: contenders.count)
     for run in 0..<options.runs {
       for turn in contenders.indices {
         let index = (run + turn) % contenders.count
-        measurements[index].append(try contenders[index].run())
+        measurements[index].append(try Self.run(contenders[index]))
       }
     }
     let entries = zip(contenders, measurements).map { contender, measurements in
@@ -43,14 +52,69 @@ final class Runner {
     }
     let result = WorkloadResult(
       suite: suite, workload: workload.name, operation: workload.operation,
-      parameters: workload.parameters, checksum: try commonChecksum(entries, workload.name),
-      entries: entries, ratios: workload.goals.compactMap { WorkloadResult.Ratio($0, entries) })
+      parameters: workload.parameters, durability: workload.durability, series: workload.series,
+      checksum: try commonChecksum(entries, workload.name), entries: entries,
+      ratios: ratios(workload, entries))
     results.append(result)
     report(result)
   }
 
+  /// Adds a comparison of different workloads.
+  func add(_ comparison: Comparison) { comparisons.append(comparison) }
+
+  /// A system's part in a workload of this suite; `nil` if it did not take part.
+  func entry(_ system: System, in workload: String) -> WorkloadResult.Entry? {
+    results.last { $0.suite == suite && $0.workload == workload }?.entry(system)
+  }
+
+  /// The rate of a system in a workload of this suite; `nil` if it did not take part.
+  func rate(_ system: System, in workload: String) -> Double? {
+    entry(system, in: workload)?.operationsPerSecond
+  }
+
   /// A new empty directory for one database.
   func makeDirectory() throws -> WorkingDirectory { try WorkingDirectory(in: root.path) }
+
+  /// A database that several workloads use, made when it is first asked for.
+  ///
+  /// - Parameters:
+  ///   - name: Its name; one that begins with ``sharedPrefix`` is kept for the next suites.
+  ///   - make: Makes the database in an empty directory, and closes it.
+  /// - Returns: The directory.
+  /// - Throws: What `make` throws.
+  func fixture(
+    _ name: String, _ make: (WorkingDirectory) throws -> Void
+  ) throws -> WorkingDirectory {
+    if let directory = fixtures[name] { return directory }
+    let directory = try makeDirectory()
+    try make(directory)
+    fixtures[name] = directory
+    return directory
+  }
+
+  /// How the name of a database begins that several suites use.
+  static let sharedPrefix = "shared-"
+
+  /// Runs one system once and finds out how much memory it took.
+  private static func run(_ contender: Workload.Contender) throws -> Measurement {
+    ProcessCounters.resetPeak()
+    let start = ProcessCounters.residentByteCount
+    var measurement = try contender.run()
+    if let start, let peak = ProcessCounters.peakResidentByteCount {
+      measurement.peakMemoryByteCount = max(0, peak - start)
+    }
+    return measurement
+  }
+
+  /// Pando in terms of each other system.
+  private func ratios(_ workload: Workload, _ entries: [WorkloadResult.Entry]) -> [Comparison] {
+    guard let pando = entries.first(where: { $0.system == .pando }) else { return [] }
+    return entries.filter { $0.system != .pando }.map { other in
+      Comparison(
+        pando, over: other, workload: "\(suite.rawValue) \(workload.name)",
+        goal: workload.goals[other.system].map { .atLeast($0) })
+    }
+  }
 
   private func commonChecksum(
     _ entries: [WorkloadResult.Entry], _ workload: String

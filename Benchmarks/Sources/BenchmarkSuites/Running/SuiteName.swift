@@ -1,18 +1,36 @@
 /// A group of workloads on the same data.
 public enum SuiteName: String, Sendable, CaseIterable {
-  /// Plain keys and values: Pando's `LMDB` module beside plain C on LMDB.
+  /// Plain keys and values: Pando's `LMDB` module beside plain C.
   case kv
   /// Models and trees: the whole store beside SQLite.
   case model
+  /// Deletes and what follows from them.
+  case cascade
+  /// Ordered lists.
+  case collection
   /// Durable commits of one writer and of many.
   case commit
+  /// Updates of live providers.
+  case fanout
+  /// Encoding and decoding, without a disk.
+  case coder
+  /// The cost of an operation as the store grows.
+  case scale
+  /// Opening a store, and the first read.
+  case open
 
   /// Runs the suite.
   func run(_ runner: Runner) throws {
     switch self {
     case .kv: try KeyValueSuite(runner).run()
     case .model: try ModelSuite(runner).run()
+    case .cascade: try CascadeSuite(runner).run()
+    case .collection: try CollectionSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
+    case .fanout: try FanoutSuite(runner).run()
+    case .coder: try CoderSuite(runner).run()
+    case .scale: try ScaleSuite(runner).run()
+    case .open: try OpenSuite(runner).run()
     }
   }
 }

@@ -1,27 +1,55 @@
-/// A system that takes part; the raw value is its name in the JSON report.
-enum System: String, Sendable {
-  /// Pando's `LMDB` module, or the whole store with plain `Codable` models and one writer.
+import CPeerLMDB
+import CPeerRocksDB
+import CPeerSQLite
+
+/// A system that takes part; the raw value is its name on the command line and in the JSON report.
+enum System: String, Sendable, CaseIterable {
+  /// Pando's `LMDB` module in `kv`, the whole store elsewhere.
   case pando
-  /// The whole store with 64 threads that write at the same time.
-  case pandoManyWriters = "pando-64-writers"
+  /// The same with a tree stored as one blob: what normalization costs a reader.
+  case pandoBlob = "pando-blob"
   /// LMDB, called from C.
-  case plainLMDB = "lmdb"
-  /// LMDB, called from C, with 64 writes in each transaction.
-  case plainLMDBBatches = "lmdb-64-a-commit"
+  case lmdb
   /// SQLite through its C API.
   case sqlite
-  /// SQLite with 64 writes in each transaction.
-  case sqliteBatches = "sqlite-64-a-commit"
+  /// RocksDB through its C API.
+  case rocksdb
+  /// Foundation's `JSONEncoder` and `JSONDecoder`.
+  case json
+  /// Foundation's `PropertyListEncoder` and `PropertyListDecoder`, binary.
+  case propertyList = "plist"
 
   /// The name for people.
   var title: String {
     switch self {
     case .pando: "Pando"
-    case .pandoManyWriters: "Pando, 64 writers"
-    case .plainLMDB: "C on LMDB"
-    case .plainLMDBBatches: "C on LMDB, 64 a commit"
+    case .pandoBlob: "Pando, one blob"
+    case .lmdb: "C on LMDB"
     case .sqlite: "SQLite"
-    case .sqliteBatches: "SQLite, 64 a commit"
+    case .rocksdb: "RocksDB"
+    case .json: "JSON (Foundation)"
+    case .propertyList: "plist (Foundation)"
     }
+  }
+
+  /// Whether its library was there when the program was built and is there now.
+  var isPresent: Bool {
+    switch self {
+    case .sqlite: peer_sqlite.version() != nil
+    case .rocksdb: peer_rocksdb.version() != nil
+    case .pando, .pandoBlob, .lmdb, .json, .propertyList: true
+    }
+  }
+
+  /// The version of its library, if it has one.
+  var version: String? {
+    let version: UnsafePointer<CChar>? =
+      switch self {
+      case .lmdb: peer_lmdb.version()
+      case .sqlite: peer_sqlite.version()
+      case .rocksdb: peer_rocksdb.version()
+      case .pando, .pandoBlob, .json, .propertyList: nil
+      }
+    return version.map { String(cString: $0) }
   }
 }

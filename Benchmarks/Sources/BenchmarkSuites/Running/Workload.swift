@@ -1,10 +1,17 @@
+import Pando
+
 /// The same work for several systems.
 struct Workload {
   /// A system and its way to do the work.
   struct Contender {
     let system: System
-    /// Does the work once and times it.
+    /// Opens a database, does the work once, times it, and closes the database.
     let run: () throws -> Measurement
+
+    init(_ system: System, run: @escaping () throws -> Measurement) {
+      self.system = system
+      self.run = run
+    }
   }
 
   /// Short, without spaces; names of published figures don't change.
@@ -13,6 +20,20 @@ struct Workload {
   let operation: String
   /// How much of what, by name.
   let parameters: [String: Int]
-  let goals: [Goal]
+  /// What a commit waits for, if anything is committed.
+  var durability: Durability?
+  /// What the rate of Pando should be in terms of another system's.
+  var goals: [System: Double] = [:]
+  /// The size that grows in a family of workloads, for the plot of cost against size.
+  var series: Series?
   let contenders: [Contender]
+
+  /// A place in a family of workloads that differ in size only.
+  struct Series: Sendable {
+    /// The name of the family.
+    let name: String
+    /// What the size counts.
+    let unit: String
+    let size: Int
+  }
 }

@@ -1,13 +1,20 @@
+import Pando
+
 /// What all runs of a workload measured.
 struct WorkloadResult: Sendable {
   let suite: SuiteName
   let workload: String
   let operation: String
   let parameters: [String: Int]
+  let durability: Durability?
+  let series: Workload.Series?
   /// The same for every system and every run.
   let checksum: UInt64
   let entries: [Entry]
-  let ratios: [Ratio]
+  let ratios: [Comparison]
+
+  /// The part of a system; `nil` if it did not take part.
+  func entry(_ system: System) -> Entry? { entries.first { $0.system == system } }
 }
 
 extension WorkloadResult {
@@ -24,55 +31,22 @@ extension WorkloadResult {
     var processorNanosecondsPerOperation: Double {
       measurements.map(\.processorNanosecondsPerOperation).median
     }
-  }
 
-  /// How systems compare.
-  struct Ratio: Sendable {
-    let goal: Goal
-    /// The quotient of the medians.
-    let value: Double
-    /// The least quotient of runs that followed one another.
-    let minimum: Double
-    /// The greatest one.
-    let maximum: Double
-    /// The quotient of the processor times, turned so that more is better here too.
-    let processorValue: Double
-
-    /// Whether the goal is reached, as far as there is one.
-    var isReached: Bool { goal.minimum.map { value >= $0 } ?? true }
-  }
-}
-
-extension WorkloadResult.Ratio {
-  /// Compares systems.
-  ///
-  /// - Returns: `nil` if one of them did not take part.
-  init?(_ goal: Goal, _ entries: [WorkloadResult.Entry]) {
-    func value(_ rates: (WorkloadResult.Entry) -> Double) -> Double? {
-      guard let quotient = Self.quotient(goal.quotient, entries, rates) else { return nil }
-      guard let divisor = goal.divisor else { return quotient }
-      return Self.quotient(divisor, entries, rates).map { quotient / $0 }
+    /// The median of the runs; `nil` if it was not measured.
+    var writtenByteCountPerOperation: Double? {
+      measurements.compactMap(\.writtenByteCountPerOperation).medianIfAny
     }
-    guard let median = value(\.operationsPerSecond),
-      let processor = value({ 1 / $0.processorNanosecondsPerOperation })
-    else { return nil }
-    let runCount = entries.map(\.measurements.count).min() ?? 0
-    let single = (0..<runCount).compactMap { run in
-      value { $0.measurements[run].operationsPerSecond }
-    }
-    self.init(
-      goal: goal, value: median, minimum: single.min() ?? median,
-      maximum: single.max() ?? median, processorValue: processor)
-  }
 
-  private static func quotient(
-    _ quotient: Goal.Quotient, _ entries: [WorkloadResult.Entry],
-    _ rate: (WorkloadResult.Entry) -> Double
-  ) -> Double? {
-    guard let system = entries.first(where: { $0.system == quotient.system }),
-      let reference = entries.first(where: { $0.system == quotient.reference })
-    else { return nil }
-    return rate(system) / rate(reference)
+    /// The median of the runs; `nil` if there is no file.
+    var fileByteCount: Double? { measurements.compactMap(\.fileByteCount).medianIfAny }
+
+    /// The median of the runs; `nil` if it was not measured.
+    var peakMemoryByteCount: Double? { measurements.compactMap(\.peakMemoryByteCount).medianIfAny }
+
+    /// All runs together.
+    var latencies: LatencyDistribution {
+      measurements.reduce(into: .none) { $0.add($1.latencies) }
+    }
   }
 }
 
@@ -85,4 +59,10 @@ extension [Double] {
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
+
+  fileprivate var medianIfAny: Double? { isEmpty ? nil : median }
+}
+
+extension [Int] {
+  fileprivate var medianIfAny: Double? { map(Double.init).medianIfAny }
 }

@@ -1,0 +1,153 @@
+import Foundation
+import Pando
+
+/// Encoding and decoding of a `Codable` model of 8 fields against Foundation's coders.
+///
+/// The record coder is not public by itself. What is measured is a list of models without
+/// identifiers, whose bytes lie in the list: reading it is decoding, and setting it is encoding, plus
+/// what the list costs.
+struct CoderSuite {
+  private let runner: Runner
+  private let profiles: [Profile]
+  private let roundCount: Int
+
+  init(_ runner: Runner) {
+    self.runner = runner
+    profiles = ModelData(seed: runner.options.seed).people(1_000).map { Profile($0) }
+    roundCount = runner.options.scaled(smoke: 2, standard: 100)
+  }
+
+  /// Measures everything.
+  func run() throws {
+    try runner.measure(
+      workload(
+        "decode", "decode of an 8-field model", goals: [.json: 6],
+        [
+          Workload.Contender(.pando) { try decodeWithPando() },
+          Workload.Contender(.json) {
+            let encoder = JSONEncoder()
+            let bytes = try profiles.map { try encoder.encode($0) }
+            let decoder = JSONDecoder()
+            return try time { try decoder.decode(Profile.self, from: bytes[$0]) }
+          },
+          Workload.Contender(.propertyList) {
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = .binary
+            let bytes = try profiles.map { try encoder.encode($0) }
+            let decoder = PropertyListDecoder()
+            return try time { try decoder.decode(Profile.self, from: bytes[$0]) }
+          },
+        ]))
+    try runner.measure(
+      workload(
+        "encode", "encode of an 8-field model",
+        [
+          Workload.Contender(.pando) { try encodeWithPando() },
+          Workload.Contender(.json) {
+            let encoder = JSONEncoder()
+            return try timeEncoding { try encoder.encode($0) }
+          },
+          Workload.Contender(.propertyList) {
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = .binary
+            return try timeEncoding { try encoder.encode($0) }
+          },
+        ]))
+  }
+
+  private func workload(
+    _ name: String, _ operation: String, goals: [System: Double] = [:],
+    _ contenders: [Workload.Contender]
+  ) -> Workload {
+    Workload(
+      name: name, operation: operation,
+      parameters: ["models": profiles.count, "operations": profiles.count * roundCount],
+      goals: goals, contenders: contenders)
+  }
+
+  /// Decodes each model so many times; the checksum is of what came out.
+  private func time(_ decode: (Int) throws -> Profile) throws -> Measurement {
+    try .time(
+      profiles.count * roundCount, stride: 8,
+      { latencies in
+        var checksum = ModelChecksum(isThorough: false)
+        for _ in 0..<roundCount {
+          for index in profiles.indices {
+            try latencies.time { checksum.add(try decode(index)) }
+          }
+        }
+        return checksum.value
+      })
+  }
+
+  /// Encodes each model so many times; the checksum is how many there were.
+  private func timeEncoding(_ encode: (Profile) throws -> Data) throws -> Measurement {
+    try .time(
+      profiles.count * roundCount, stride: 8,
+      { latencies in
+        var byteCount = 0
+        for _ in 0..<roundCount {
+          for profile in profiles {
+            try latencies.time { byteCount += try encode(profile).count }
+          }
+        }
+        return byteCount > 0 ? UInt64(profiles.count) : 0
+      })
+  }
+
+  private func decodeWithPando() throws -> Measurement {
+    let pando = try PandoModels(runner.makeDirectory(), .unsynchronized)
+    let profiles = profiles
+    try pando.store.write { try $0.setCollection("profiles", to: profiles) }
+    return try .time(
+      profiles.count * roundCount,
+      { latencies in
+        try pando.store.read { snapshot in
+          var checksum = ModelChecksum(isThorough: false)
+          for _ in 0..<roundCount {
+            let start = latencies.start()
+            let decoded = try snapshot.collection("profiles", as: Profile.self) ?? []
+            for profile in decoded { checksum.add(profile) }
+            latencies.end(start, sharedBy: decoded.count)
+          }
+          return checksum.value
+        }
+      })
+  }
+
+  private func encodeWithPando() throws -> Measurement {
+    let pando = try PandoModels(runner.makeDirectory(), .unsynchronized)
+    let profiles = profiles
+    return try .time(
+      profiles.count * roundCount,
+      { latencies in
+        let shared = SharedLatencies(latencies)
+        let roundCount = roundCount
+        try pando.store.write { transaction in
+          for round in 0..<roundCount {
+            let start = shared.latencies.start()
+            try transaction.setCollection("profiles-\(round)", to: profiles)
+            shared.latencies.end(start, sharedBy: profiles.count)
+          }
+        }
+        return 0
+      },
+      checksum: {
+        let count = try pando.store.read { try $0.collectionCount("profiles-\(roundCount - 1)") }
+        return UInt64(count ?? 0)
+      })
+  }
+}
+
+extension ModelChecksum {
+  fileprivate mutating func add(_ profile: Profile) {
+    add(profile.identifier)
+    add(profile.name)
+    add(profile.email)
+    add(profile.about)
+    add(profile.age)
+    add(profile.followerCount)
+    add(Int(bitPattern: UInt(profile.score.bitPattern)))
+    add(profile.isVerified ? 1 : 0)
+  }
+}

@@ -1,4 +1,0 @@
-#ifndef PANDO_BENCHMARKS_SYSTEM_SQLITE_H
-#define PANDO_BENCHMARKS_SYSTEM_SQLITE_H
-#include <sqlite3.h>
-#endif
