@@ -6,10 +6,10 @@ import Testing
 
 /// The manager against a reference that works everything out in full.
 @Suite struct ModelTests {
-  @Test(arguments: 0..<UInt64(24))
+  @Test(arguments: 0..<UInt64(12))
   func `random steps of one thread match the reference`(seed: UInt64) async throws {
     let run = ReferenceRun(seed: seed)
-    for step in 0..<300 {
+    for step in 0..<200 {
       await run.step()
       guard step % 25 == 24 else { continue }
       await run.manager.drain()

@@ -66,8 +66,8 @@ public final class BatchListener: LiveBatch {
     guard let delegate, let first = told.first else { return }
     var updates = ModelUpdates()
     for member in told { updates.formUnion(member.updates) }
-    let newest = told.dropFirst().reduce(first) { $0.changes.order < $1.changes.order ? $1 : $0 }
+    let newest = told.dropFirst().reduce(first) { $0.order < $1.order ? $1 : $0 }
     delegate.batchListener(
-      self, hasUpdated: told.map(\.listener), updates: updates, context: newest.changes.context)
+      self, hasUpdated: told.map(\.listener), updates: updates, context: newest.context)
   }
 }

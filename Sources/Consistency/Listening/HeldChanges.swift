@@ -11,11 +11,11 @@ struct HeldChanges: Sendable {
   /// Which update was the last one.
   private(set) var order: UInt64
 
-  init(_ updates: ModelUpdates, context: (any Sendable)?, date: Date, order: UInt64) {
+  init(_ updates: ModelUpdates, _ origin: ChangeOrigin) {
     self.updates = updates
-    self.context = context
-    self.date = date
-    self.order = order
+    context = origin.context
+    date = origin.date
+    order = origin.order
   }
 
   mutating func add(_ later: HeldChanges) {

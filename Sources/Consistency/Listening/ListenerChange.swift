@@ -10,26 +10,29 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
     let batch: (any LiveBatch)?
     let listener: any ConsistencyManagerListener
     let updates: ModelUpdates
-    let changes: HeldChanges
+    let context: (any Sendable)?
+    let order: UInt64
   }
 
   let sequence: UInt64
   /// The root of the tree that changed.
   let root: String?
   let model: (any Model)?
-  let changes: HeldChanges
+  let updates: ModelUpdates
+  let origin: ChangeOrigin
   private let holder: ListenerHolder
   private(set) var batch: (any LiveBatch)?
 
   init(
     _ holder: ListenerHolder, _ sequence: UInt64, _ root: String?, _ model: (any Model)?,
-    _ changes: HeldChanges
+    _ updates: ModelUpdates, _ origin: ChangeOrigin
   ) {
     self.holder = holder
     self.sequence = sequence
     self.root = root
     self.model = model
-    self.changes = changes
+    self.updates = updates
+    self.origin = origin
   }
 
   func publish() {}
@@ -39,7 +42,9 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
   /// What the listener was told; `nil` if it was not.
   var told: Told? {
     guard let listener = holder.listener else { return nil }
-    return Told(batch: batch, listener: listener, updates: changes.updates, changes: changes)
+    return Told(
+      batch: batch, listener: listener, updates: updates, context: origin.context,
+      order: origin.order)
   }
 }
 

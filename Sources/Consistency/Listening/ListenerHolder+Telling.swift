@@ -16,7 +16,7 @@ extension ListenerHolder {
       state.queuedCount -= 1
       if listener == nil || state.isRemoved || change.sequence <= state.abandoned { return .drop }
       if state.folds {
-        state.fold(change.changes)
+        state.fold(HeldChanges(change.updates, change.origin))
         return .fold
       }
       return .tell
@@ -25,7 +25,10 @@ extension ListenerHolder {
       if decision != .fold { finish(change.sequence) }
       return nil
     }
-    return call(listener, change.model, change.changes, change.changes.updates, change.sequence)
+    state.withLock { $0.lastUpdated = change.origin.date }
+    listener.modelUpdated(
+      change.model, updates: change.updates, context: change.origin.context)
+    return finish(change.sequence)
   }
 
   /// Tells the listener of everything that was kept back.
@@ -51,8 +54,11 @@ extension ListenerHolder {
       if !state.withLock({ $0.isPaused }) { finish(change.sequence) }
       return nil
     }
-    let batch = call(listener, change.model, held, updates, change.sequence)
-    return ListenerChange.Told(batch: batch, listener: listener, updates: updates, changes: held)
+    state.withLock { $0.lastUpdated = held.date }
+    listener.modelUpdated(change.model, updates: updates, context: held.context)
+    return ListenerChange.Told(
+      batch: finish(change.sequence), listener: listener, updates: updates, context: held.context,
+      order: held.order)
   }
 
   /// What the listener shows, if that has the root that a change is for.
@@ -64,23 +70,17 @@ extension ListenerHolder {
     return current
   }
 
-  private func call(
-    _ listener: any ConsistencyManagerListener, _ model: (any Model)?, _ changes: HeldChanges,
-    _ updates: ModelUpdates, _ sequence: UInt64
-  ) -> (any LiveBatch)? {
-    state.withLock { $0.lastUpdated = changes.date }
-    listener.modelUpdated(model, updates: updates, context: changes.context)
-    finish(sequence)
-    return state.withLock { $0.batch }
-  }
-
   /// Notes that a change needs no telling any more.
-  private func finish(_ sequence: UInt64) {
-    let catchesUp = state.withLock { state in
+  ///
+  /// - Returns: The listener's batch.
+  @discardableResult
+  private func finish(_ sequence: UInt64) -> (any LiveBatch)? {
+    let (batch, catchesUp) = state.withLock { state in
       if sequence > state.told { state.told = sequence }
       if !state.isAhead { state.newest = nil }
-      return state.isBacklogged && state.queuedCount == 0 && !state.isPaused
+      return (state.batch, state.isBacklogged && state.queuedCount == 0 && !state.isPaused)
     }
     if catchesUp { manager?.catchUp([self]) }
+    return batch
   }
 }

@@ -98,9 +98,7 @@ final class ListenerHolder: LiveHolder {
     }
     guard let base else { return stageReturn(of: update, scope) }
     guard let result = scope.regenerateModel(base) else { return nil }
-    let change = HeldChanges(
-      result.updates, context: update.context, date: update.date, order: scope.updateNumber)
-    let staged = take(result.model, base, change, scope)
+    let staged = take(result.model, base, result.updates, scope)
     if !result.hasSameNodes {
       if let model = result.model {
         scope.setTrees(self, row: 0, [model])
@@ -113,10 +111,11 @@ final class ListenerHolder: LiveHolder {
 
   /// Makes a change the newest one; it is told at once or kept back.
   private func take(
-    _ model: (any Model)?, _ base: any Model, _ change: HeldChanges, _ scope: PipelineScope
+    _ model: (any Model)?, _ base: any Model, _ updates: ModelUpdates, _ scope: PipelineScope
   ) -> ListenerChange? {
     let limit = backlogLimit
     let root = base.modelIdentifier
+    let origin = scope.origin
     let (staged, reachesLimit) = state.withLock { state -> (ListenerChange?, Bool) in
       state.staged += 1
       state.newest = model
@@ -128,12 +127,12 @@ final class ListenerHolder: LiveHolder {
         state.isBacklogged = true
       }
       if state.keepsBack {
-        state.keepBack(change)
+        state.keepBack(HeldChanges(updates, origin))
         if let model { state.keptBack?.revive(in: model) }
         return (nil, reachesLimit)
       }
       state.queuedCount += 1
-      return (ListenerChange(self, state.staged, root, model, change), false)
+      return (ListenerChange(self, state.staged, root, model, updates, origin), false)
     }
     if reachesLimit {
       scope.report(
@@ -161,9 +160,7 @@ final class ListenerHolder: LiveHolder {
     guard let root, let type,
       let model = update.versions[ByteString(root)]?.model(as: type) as? any Model
     else { return nil }
-    let change = HeldChanges(
-      ModelUpdates(changedModelIdentifiers: [root]), context: update.context, date: update.date,
-      order: scope.updateNumber)
+    let change = HeldChanges(ModelUpdates(changedModelIdentifiers: [root]), scope.origin)
     state.withLock { state in
       state.staged += 1
       state.newest = model

@@ -1,3 +1,5 @@
+package import ModelCore
+
 /// Names one live tree of a holder: a collection has one a row, everybody else has row 0.
 package typealias LiveRow = UInt32
 
@@ -16,6 +18,15 @@ package protocol LiveHolder: AnyObject, Sendable {
   /// are read at one moment. Does nothing by default.
   func prepare()
 
+  /// The tree of a row as it is registered, to find out whether an update changes anything.
+  ///
+  /// Asked on the pipeline, only of rows whose updates were taken by
+  /// ``PipelineScope/regenerate(_:of:row:)`` and ``PipelineScope/register(_:row:_:)``.
+  ///
+  /// - Parameter row: A registered row.
+  /// - Returns: `nil`, which is the default, if it is not kept.
+  func tree(ofRow row: LiveRow) -> (any SimpleModel)?
+
   /// Works out what an update does to the trees, without showing it.
   ///
   /// Called on the pipeline, also when this holder's own operation or a topic of it is concerned.
@@ -32,6 +43,8 @@ package protocol LiveHolder: AnyObject, Sendable {
 
 extension LiveHolder {
   package func prepare() {}
+
+  package func tree(ofRow row: LiveRow) -> (any SimpleModel)? { nil }
 }
 
 /// What an update does to one holder, worked out and not yet shown.

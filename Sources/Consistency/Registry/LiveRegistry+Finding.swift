@@ -10,11 +10,18 @@ extension LiveRegistry {
   }
 
   /// The trees an update may change, by holder, in the order in which the holders were registered.
-  mutating func affected(by update: LiveUpdate) -> [Affected] {
+  ///
+  /// - Parameters:
+  ///   - update: What happened.
+  ///   - unchanged: Nodes that stay as they are in all settled rows.
+  /// - Returns: The holders, the numbers of the rows, and the mark that they have.
+  mutating func affected(
+    by update: LiveUpdate, unchanged: [Int32]
+  ) -> (holders: [Affected], rows: [Int32], mark: UInt64) {
     var found: [Int32] = []
     let mark = makeMark()
-    for identifier in update.versions.keys { find(identifier, mark, &found) }
-    for identifier in update.deleted { find(identifier, mark, &found) }
+    for identifier in update.versions.keys { find(identifier, mark, unchanged, &found) }
+    for identifier in update.deleted { find(identifier, mark, [], &found) }
     sort(&found)
     var affected: [Affected] = []
     affected.reserveCapacity(found.count)
@@ -33,27 +40,30 @@ extension LiveRegistry {
       last = holder
     }
     addAskedHolders(update, &affected)
-    return affected
+    return (affected, found, mark)
   }
 
   private static let firstRow: [LiveRow] = [0]
 
-  private mutating func find(_ identifier: ByteString, _ mark: UInt64, _ found: inout [Int32]) {
+  private mutating func find(
+    _ identifier: ByteString, _ mark: UInt64, _ unchanged: [Int32], _ found: inout [Int32]
+  ) {
     guard let entry = entryNumbers[identifier] else { return }
-    for slot in entries[entry].slots where rows[slot.row].mark != mark {
+    let start = unchanged.contains(entry) ? entries[entry].settledCount : 0
+    for slot in entries[entry].slots[start...] where rows[slot.row].mark != mark {
       rows[slot.row].mark = mark
       found.append(slot.row)
     }
   }
 
   private func sort(_ found: inout [Int32]) {
-    var keys = found.map { (rows[$0].holder, rows[$0].row, $0) }
     var isSorted = true
-    for index in keys.indices.dropFirst() where keys[index] < keys[index - 1] {
-      isSorted = false
-      break
+    for index in found.indices.dropFirst() where isSorted {
+      let (row, last) = (found[index], found[index - 1])
+      isSorted = (rows[last].holder, rows[last].row) <= (rows[row].holder, rows[row].row)
     }
     if isSorted { return }
+    var keys = found.map { (rows[$0].holder, rows[$0].row, $0) }
     keys.sort { $0 < $1 }
     found = keys.map { $0.2 }
   }

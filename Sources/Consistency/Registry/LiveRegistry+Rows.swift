@@ -115,16 +115,26 @@ extension LiveRegistry {
       entries[moved.entry].slots[Int(moved.position)].link = Int32(index)
     }
     rows[row].links.removeLast()
-    let lastSlot = entries[link.entry].slots.count - 1
-    if Int(link.position) != lastSlot {
-      let moved = entries[link.entry].slots[lastSlot]
-      entries[link.entry].slots[Int(link.position)] = moved
-      rows[moved.row].links[Int(moved.link)].position = link.position
+    var position = Int(link.position)
+    if position < entries[link.entry].settledCount {
+      entries[link.entry].settledCount -= 1
+      rows[row].settledCount -= 1
+      fill(position, ofEntry: link.entry, from: entries[link.entry].settledCount)
+      position = entries[link.entry].settledCount
     }
+    fill(position, ofEntry: link.entry, from: entries[link.entry].slots.count - 1)
     entries[link.entry].slots.removeLast()
     if entries[link.entry].slots.isEmpty {
       entryNumbers[entries[link.entry].identifier] = nil
       entries.remove(link.entry)
     }
+  }
+
+  /// Puts one slot of a node in the place of another that is no longer needed.
+  private mutating func fill(_ position: Int, ofEntry entry: Int32, from other: Int) {
+    guard position != other else { return }
+    let moved = entries[entry].slots[other]
+    entries[entry].slots[position] = moved
+    rows[moved.row].links[Int(moved.link)].position = Int32(position)
   }
 }

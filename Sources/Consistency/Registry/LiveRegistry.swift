@@ -22,6 +22,10 @@ struct LiveRegistry {
     var links: [Link] = []
     /// The last search that found this row.
     var mark: UInt64 = 0
+    /// The last search whose update is in the row's tree.
+    var resolved: UInt64 = 0
+    /// In how many of its nodes' lists the row is among the settled.
+    var settledCount: Int32 = 0
   }
 
   /// One row of a node: where the node stands in the row's list.
@@ -32,7 +36,12 @@ struct LiveRegistry {
 
   struct Entry {
     let identifier: ByteString
+    /// The settled rows, and then the others.
+    ///
+    /// Settled rows hold the node with the same content: as the last update had it that carried the
+    /// node. So one of them speaks for all when an update changes nothing.
     var slots: [Slot] = []
+    var settledCount = 0
     /// The types by which live trees hold the node, since somebody last began to hold it.
     var types: [any SimpleModel.Type] = []
     /// The last comparison of a row's nodes that met this entry.

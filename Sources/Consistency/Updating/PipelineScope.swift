@@ -10,8 +10,13 @@ package final class PipelineScope {
   private var regenerator: Regenerator
   /// How many nodes are registered for the only tree of the holder that is asked; 0 if it has several.
   private var nodeCount = 0
+  /// The mark of the rows that the update at work concerns; 0 if there is none.
+  private var mark: UInt64 = 0
+  private var hasResolved = false
   /// How many updates have been worked out before: orders what holders keep for later.
-  private(set) var updateNumber: UInt64 = 0
+  private var updateNumber: UInt64 = 0
+  /// The update at work, for what holders keep of it.
+  private(set) var origin = ChangeOrigin(LiveUpdate(), order: 0)
 
   init(_ context: PipelineContext) {
     self.context = context
@@ -21,16 +26,36 @@ package final class PipelineScope {
   /// Works out an update, publishes it in one step, and queues what is to be told.
   package func apply(_ update: LiveUpdate) {
     updateNumber += 1
+    origin = ChangeOrigin(update, order: updateNumber)
     reportGiven(update)
     regenerator = Regenerator(
       update: update, watch: watch, keepsReplacements: context.reporter.delegate != nil)
-    let affected = context.registry.withLock { $0.affected(by: update) }
+    let unchanged = findUnchanged(update)
+    let (affected, rows, mark) = context.registry.withLock {
+      $0.affected(by: update, unchanged: unchanged)
+    }
+    self.mark = mark
+    hasResolved = false
     let changes =
       affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
+    if hasResolved { context.registry.withLock { $0.settle(update, rows, mark) } }
+    self.mark = 0
     context.reporter.report(regenerator.replacements, context: update.context)
     context.reporter.report(regenerator.mistakes)
     publish(changes, update, to: context.updatesListeners.active)
     regenerator = Regenerator(update: LiveUpdate(), watch: watch)
+  }
+
+  /// The nodes that an update carries without changing anything for whoever is settled on them.
+  private func findUnchanged(_ update: LiveUpdate) -> [Int32] {
+    let spokesmen = context.registry.withLock { $0.spokesmen(for: update) }
+    return spokesmen.compactMap { spokesman in
+      guard let tree = spokesman.holder.tree(ofRow: spokesman.row) as? any Model,
+        let node = TreeNodes.find(spokesman.identifier, in: tree),
+        let carried = regenerator.carried(spokesman.identifier)
+      else { return nil }
+      return regenerator.differs(node, carried) ? nil : spokesman.entry
+    }
   }
 
   private func stage(
@@ -85,6 +110,38 @@ package final class PipelineScope {
   /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
   package func regenerate(_ tree: any SimpleModel) -> Regeneration? { regenerator.regenerate(tree) }
 
+  /// What the update that is being worked out makes of a registered tree.
+  ///
+  /// A holder that takes all its updates this way, and keeps its trees for ``LiveHolder/tree(ofRow:)``,
+  /// is not asked about updates that carry a node without changing it.
+  ///
+  /// - Parameters:
+  ///   - tree: Exactly what is registered for the row.
+  ///   - holder: The owner.
+  ///   - row: Which of its trees.
+  /// - Returns: `nil` if the tree stays as it is; else to be passed on to ``register(_:row:_:)``.
+  package func regenerate(
+    _ tree: any SimpleModel, of holder: any LiveHolder, row: LiveRow
+  ) -> Regeneration? {
+    let number = holder.number
+    regenerator.checksMerging = context.registry.withLock { $0.isUnsettled(number, row) }
+    regenerator.mergesOddly = false
+    defer { regenerator.checksMerging = false }
+    guard var regeneration = regenerator.regenerate(tree) else {
+      if !regenerator.mergesOddly { resolve(number, row) }
+      return nil
+    }
+    regeneration.isAsCarried = !regenerator.mergesOddly
+    return regeneration
+  }
+
+  /// Notes that a row has taken the update at work.
+  private func resolve(_ holder: UInt64, _ row: LiveRow) {
+    guard mark != 0 else { return }
+    hasResolved = true
+    context.registry.withLock { $0.resolve(holder, row, mark) }
+  }
+
   /// What the update makes of a tree, and whether that holds the same nodes.
   func regenerateModel(
     _ tree: any Model
@@ -130,6 +187,18 @@ package final class PipelineScope {
     if !regeneration.hasSameNodes {
       setTrees(holder, row: row, regeneration.model.map { [$0] } ?? [])
     }
+    if regeneration.isAsCarried { resolve(holder.number, row) }
+  }
+
+  /// Replaces the tree of a row in the registry by one that the update at work carries as it is.
+  ///
+  /// - Parameters:
+  ///   - holder: The owner.
+  ///   - row: Which of its trees.
+  ///   - tree: A model of the update; all its nodes are carried with the same content.
+  package func registerCarried(_ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel) {
+    setTrees(holder, row: row, [tree])
+    resolve(holder.number, row)
   }
 
   /// Makes a row hold exactly the nodes of some trees.

@@ -9,4 +9,6 @@ package struct Regeneration: Sendable {
   /// Whether the new tree holds the same identifiers by the same types as the old one, so that nothing
   /// has to be registered.
   package var hasSameNodes = false
+  /// Whether the tree holds every node that the update carries just as it is carried.
+  var isAsCarried = false
 }

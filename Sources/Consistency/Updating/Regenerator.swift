@@ -35,6 +35,9 @@ struct Regenerator {
   var isListing = false
   var hasDeleted = false
   var hasSameNodes = true
+  /// Whether to find out if merging gives what is carried, which a type's own `merge` need not do.
+  var checksMerging = false
+  var mergesOddly = false
   /// How many nodes were replaced by what the update carries.
   var replacedCount = 0
   /// How many nodes are registered for the tree; 0 if that is not known.
@@ -183,6 +186,9 @@ struct Regenerator {
         report(
           .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
       }
+    }
+    if checksMerging, let last = carried.given.last, !merged.isEqual(to: last) {
+      mergesOddly = true
     }
     return merged
   }

@@ -11,6 +11,17 @@ enum TreeNodes {
     tree.forEach { forEach(of: $0, level: level + 1, visit) }
   }
 
+  /// The first node of a tree that has an identifier.
+  static func find(
+    _ identifier: ByteString, in tree: any Model, level: Int = 0
+  ) -> (any Model)? {
+    guard level <= RecordLimits.maximumNestingDepth else { return nil }
+    if let own = tree.modelIdentifier, own.hasSameBytes(as: identifier.text) { return tree }
+    var found: (any Model)?
+    tree.forEach { if found == nil { found = find(identifier, in: $0, level: level + 1) } }
+    return found
+  }
+
   /// Adds the nodes of a tree to a list.
   static func append(_ tree: any SimpleModel, to nodes: inout [LiveRegistry.Node]) {
     if let model = tree as? any Model {

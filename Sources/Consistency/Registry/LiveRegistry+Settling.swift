@@ -1,0 +1,91 @@
+import ModelCore
+
+extension LiveRegistry {
+  /// A node that an update carries, and a row that speaks for all that are settled on it.
+  struct Spokesman {
+    let entry: Int32
+    let identifier: ByteString
+    let holder: any LiveHolder
+    let row: LiveRow
+  }
+
+  /// From how many settled rows on it pays to ask one of them first.
+  private static let settledCountMinimum = 4
+  /// How many nodes a row may have to be asked: its tree is searched.
+  private static let askedNodeCountMaximum = 64
+
+  /// Whom to ask whether what an update carries changes anything for the settled rows.
+  func spokesmen(for update: LiveUpdate) -> [Spokesman] {
+    var spokesmen: [Spokesman] = []
+    for identifier in update.versions.keys {
+      guard let number = entryNumbers[identifier] else { continue }
+      let entry = entries[number]
+      guard entry.settledCount >= Self.settledCountMinimum, entry.types.count == 1 else { continue }
+      let row = rows[entry.slots[0].row]
+      guard row.links.count <= Self.askedNodeCountMaximum, let holder = holders[row.holder] else {
+        continue
+      }
+      spokesmen.append(
+        Spokesman(entry: number, identifier: identifier, holder: holder.holder, row: row.row))
+    }
+    return spokesmen
+  }
+
+  /// Notes that an update is in a row's tree.
+  mutating func resolve(_ holder: UInt64, _ row: LiveRow, _ mark: UInt64) {
+    if let number = rowNumber(holder, row) { rows[number].resolved = mark }
+  }
+
+  /// Whether a row is registered, and not settled on all its nodes.
+  func isUnsettled(_ holder: UInt64, _ row: LiveRow) -> Bool {
+    guard let number = rowNumber(holder, row) else { return false }
+    return Int(rows[number].settledCount) < rows[number].links.count
+  }
+
+  /// Settles the rows that have taken an update on the nodes it carries, and unsettles those that were
+  /// asked and have not.
+  mutating func settle(_ update: LiveUpdate, _ found: [Int32], _ mark: UInt64) {
+    for number in found where rows[number].mark == mark && rows[number].settledCount > 0 {
+      if rows[number].resolved != mark { unsettle(number) }
+    }
+    for (identifier, versions) in update.versions {
+      guard let number = entryNumbers[identifier], entries[number].types.count == 1,
+        versions.holdsOnly(entries[number].types[0])
+      else { continue }
+      var position = entries[number].settledCount
+      while position < entries[number].slots.count {
+        if rows[entries[number].slots[position].row].resolved == mark {
+          swap(position, entries[number].settledCount, ofEntry: number)
+          rows[entries[number].slots[entries[number].settledCount].row].settledCount += 1
+          entries[number].settledCount += 1
+        }
+        position += 1
+      }
+    }
+  }
+
+  private mutating func unsettle(_ row: Int32) {
+    for link in rows[row].links where Int(link.position) < entries[link.entry].settledCount {
+      entries[link.entry].settledCount -= 1
+      swap(Int(link.position), entries[link.entry].settledCount, ofEntry: link.entry)
+    }
+    rows[row].settledCount = 0
+  }
+
+  private mutating func swap(_ position: Int, _ other: Int, ofEntry entry: Int32) {
+    guard position != other else { return }
+    entries[entry].slots.swapAt(position, other)
+    for place in [position, other] {
+      let slot = entries[entry].slots[place]
+      rows[slot.row].links[Int(slot.link)].position = Int32(place)
+    }
+  }
+}
+
+extension LiveUpdate.Versions {
+  /// Whether what counts for a node is of one type.
+  func holdsOnly(_ type: any SimpleModel.Type) -> Bool {
+    stored.allSatisfy { Swift.type(of: $0) == type }
+      && given.allSatisfy { Swift.type(of: $0) == type }
+  }
+}
