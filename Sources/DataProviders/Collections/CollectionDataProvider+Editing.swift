@@ -88,6 +88,7 @@ extension CollectionDataProvider {
   }
 
   private func perform(_ request: ListRequest<T>, _ context: (any Sendable)?) -> PendingWrite {
-    seen { $0.edit(request, by: $1, context: context) }
+    defer { dataHasChanged() }
+    return seen { $0.edit(request, by: $1, context: context) }
   }
 }

@@ -55,6 +55,10 @@ extension CollectionDataProvider {
     _ cacheKey: String, _ context: (any Sendable)?,
     _ completion: @escaping @Sendable (Result<[T]?, any Error>) -> Void
   ) {
+    let completion: @Sendable (Result<[T]?, any Error>) -> Void = { [weak self] result in
+      self?.dataHasChanged()
+      completion(result)
+    }
     do {
       if let refusal = dataModelManager.refusal(ofReading: T.self) { throw refusal }
       let action = beginAction()

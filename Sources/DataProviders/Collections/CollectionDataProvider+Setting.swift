@@ -19,6 +19,7 @@ extension CollectionDataProvider {
     _ models: [T], cacheKey: String?, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
     _ = beginAction()
+    defer { dataHasChanged() }
     while true {
       let seat = seat
       if Self.isSame(seat.collection.cacheKey, cacheKey) {
@@ -45,10 +46,15 @@ extension CollectionDataProvider {
   /// Changes through this provider show all the same. Once it is `false` again the newest elements
   /// show at once, and the delegate is told once of all that is different, if anything is.
   public var isPaused: Bool {
-    get { state.withLock { $0?.isPaused ?? false } }
+    get {
+      trackRead { $0.readIsPaused() }
+      return state.withLock { $0?.isPaused ?? false }
+    }
     set {
       state.withLock { $0?.isPaused = newValue }
       _ = seen { $0.setPaused(newValue, $1) ? true : nil }
+      isPausedHasChanged()
+      if !newValue { dataHasChanged() }
     }
   }
 
@@ -63,13 +69,15 @@ extension CollectionDataProvider {
 
   /// Goes over to a collection that it has joined.
   func move(to collection: LiveCollection<T>, _ member: UInt64) {
-    let left = state.withLock { state in
-      defer {
+    guard
+      let left = state.withLock({ state in
+        let left = state
         state?.collection = collection
         state?.member = member
-      }
-      return state.map { (collection: $0.collection, member: $0.member) }
-    }
-    left?.collection.leave(left?.member ?? 0)
+        return left
+      })
+    else { return }
+    left.collection.leave(left.member)
+    collection.attach(left.observed, left.tracking, to: member)
   }
 }

@@ -14,6 +14,10 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
     var member: UInt64
     weak var delegate: (any CollectionDataProviderDelegate)?
     var isPaused = false
+    /// What observers pull from.
+    var observed: ObservedState<LiveList<T>>?
+    /// What `withObservationTracking` hears of reads and changes from.
+    var tracking: ProviderTracking?
     /// Grows with every set and fetch: the answer to an older fetch is ignored.
     var actionCount: UInt64 = 0
   }
@@ -34,16 +38,23 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   }
 
   deinit {
+    detachObservers()
     if let state = state.withLock({ $0 }) { state.collection.leave(state.member) }
   }
 
   /// The elements: what is committed, with all that is on its way on top.
   ///
   /// Never blocks on the disk.
-  public var data: [T] { seen { $0.data(of: $1) } }
+  public var data: [T] {
+    trackRead { $0.readData() }
+    return seen { $0.data(of: $1) }
+  }
 
   /// How many elements there are.
-  public var count: Int { seen { $0.count(of: $1) } }
+  public var count: Int {
+    trackRead { $0.readData() }
+    return seen { $0.count(of: $1) }
+  }
 
   /// The element at a position.
   ///
@@ -95,6 +106,7 @@ extension CollectionDataProvider {
 
   /// Tells the delegate, on the delivery target.
   func tell(_ telling: ListTelling) {
+    dataHasChanged()
     delegate?.collectionDataProviderHasUpdatedData(
       self, collectionChanges: telling.change, context: telling.context)
   }

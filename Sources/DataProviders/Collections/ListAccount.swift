@@ -103,6 +103,17 @@ struct ListAccount<T: SimpleModel> {
 
 /// What is told.
 extension ListAccount {
+  /// What the update changes in the committed list; `nil` if nothing.
+  var committedChange: CommittedChange? {
+    switch staged.structure {
+    case .failed: nil
+    case .whole(let whole): CommittedChange(isReset: whole.telling != .difference)
+    case .none, .script: CommittedChange(updated: updated)
+    case .own where ownChange == .changes([]): CommittedChange(updated: updated)
+    case .own: CommittedChange(isReset: ownChange == .reset, updated: updated + editedRows)
+    }
+  }
+
   private var isReset: Bool {
     if case .whole(let whole) = staged.structure { whole.telling == .reset } else { false }
   }

@@ -20,6 +20,10 @@ struct ListMember<T: SimpleModel>: Sendable {
   var tellings = TellingQueue()
   /// Set while it is paused.
   var frozen: Frozen?
+  /// What observers pull from.
+  var observed: ObservedState<LiveList<T>>?
+  /// What `withObservationTracking` hears of reads and changes from.
+  var tracking: ProviderTracking?
 
   init(number: UInt64, provider: CollectionDataProvider<T>) {
     self.number = number

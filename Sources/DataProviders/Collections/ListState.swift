@@ -37,6 +37,8 @@ struct ListState<T: SimpleModel>: Sendable {
   var isDetached = false
   /// Who waits for the answer of the store or cache.
   var waiters: [ListWaiter<T>] = []
+  /// Whether somebody has read what is shown in a way that can be tracked.
+  var isTracked = false
   /// How many edits there have been.
   var editCount: UInt64 = 0
 

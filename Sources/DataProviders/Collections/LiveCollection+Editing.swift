@@ -18,7 +18,7 @@ extension LiveCollection {
     context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
-    return finishEdit(context) { state in
+    return finishEdit(member, context) { state in
       let index = member.flatMap { state.index(of: $0) }
       guard !state.isRetired, member == nil || index != nil else { return nil }
       if let refusal { return .failure(refusal) }
@@ -39,7 +39,7 @@ extension LiveCollection {
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?
     let refusal = refusal(of: .set(models), updatesCache: updatesCache)
-    let outcome = finishEdit(context) { state in
+    let outcome = finishEdit(nil, context) { state in
       if let refusal { return .failure(refusal) }
       member = state.addMember(provider, isPaused: isPaused)
       guard member != nil else { return nil }
@@ -60,13 +60,13 @@ extension LiveCollection {
   }
 
   private func finishEdit(
-    _ context: (any Sendable)?,
+    _ member: UInt64?, _ context: (any Sendable)?,
     _ body: (inout ListState<T>) -> Result<PendingWrite, any Error>?
   ) -> PendingWrite? {
     switch state.withLock(body) {
     case nil: return nil
     case .success(let outcome):
-      if !tellsCommitted { tellNow() }
+      if tellsCommitted { tellTrackers(except: member) } else { tellNow() }
       return outcome
     case .failure(let error):
       return manager.refuse(error, cacheKey.map { [$0] } ?? [], context)

@@ -10,7 +10,12 @@ extension LiveCollection {
     let isMember = state.withLock { state in
       guard let index = state.index(of: member) else { return false }
       let told = state.told(to: member, tellsCommitted: tellsCommitted)
-      if isPaused { state.freeze(index, told: told) } else { state.thaw(index, told: told) }
+      if isPaused {
+        state.freeze(index, told: told)
+      } else if let frozen = state.members[index].frozen {
+        state.thaw(index, told: told)
+        state.publish(toMember: index, context: frozen.context)
+      }
       return true
     }
     if isMember, !isPaused { tellNow() }
@@ -26,6 +31,7 @@ extension LiveCollection {
       state.members[index].frozen = nil
       _ = state.members[index].tellings.joined()
       state.freeze(index, told: state.told(to: member, tellsCommitted: tellsCommitted))
+      state.publish(toMember: index)
     }
   }
 }

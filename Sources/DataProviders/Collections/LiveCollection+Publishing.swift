@@ -11,6 +11,9 @@ extension LiveCollection {
       let account = ListAccount(staged, state, tellsCommitted: tellsCommitted)
       state.publish(staged, isStored: cacheKey != nil && tellsCommitted)
       account.tell(&state)
+      if let change = account.committedChange {
+        state.publish(change, context: staged.context)
+      }
     }
   }
 }

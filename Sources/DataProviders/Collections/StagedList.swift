@@ -70,5 +70,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
 
   func publish() { collection.publish(self) }
 
-  func deliver() { collection.tellMembers() }
+  func deliver() {
+    if case .failed = structure { collection.tellTrackers() }
+    collection.tellMembers()
+  }
 }

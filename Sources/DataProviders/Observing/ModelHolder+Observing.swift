@@ -33,7 +33,7 @@ extension ModelHolder: ObservedHolder {
   func detachObservers() {
     guard let observed = state.withLock({ $0.rare?.observed }) else { return }
     observed.finish()
-    manager.observed.remove(number)
+    manager.observed.remove(self)
   }
 
   /// Tells those who track reads that `data` has changed; calls closures of users.
@@ -73,20 +73,5 @@ extension ModelHolder.State {
     let new = ProviderTracking()
     tracking = new
     return new
-  }
-}
-
-extension SimpleModel {
-  /// Whether a tree holds a node, as a model of a type.
-  fileprivate func containsNode(_ identifier: ByteString, as type: any SimpleModel.Type) -> Bool {
-    if Swift.type(of: self) == type, modelIdentifier.map({ ByteString($0) }) == identifier {
-      return true
-    }
-    guard let model = self as? any Model else { return false }
-    var isFound = false
-    model.forEach { child in
-      if !isFound { isFound = child.containsNode(identifier, as: type) }
-    }
-    return isFound
   }
 }

@@ -3,9 +3,6 @@ import ModelCore
 
 /// The part of a provider or collection that somebody observes.
 protocol ObservedHolder: AnyObject, Sendable {
-  /// The number that the consistency manager gave it.
-  var number: UInt64 { get }
-
   /// Whether it shows something that was read from the store.
   ///
   /// - Parameters:
@@ -24,18 +21,18 @@ final class ObservedHolders: Sendable {
     weak let holder: (any ObservedHolder)?
   }
 
-  private let entries = Locked<[UInt64: Entry]>([:])
+  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
   /// How many there are.
   var count: Int { entries.withLock { $0.count } }
 
   func insert(_ holder: any ObservedHolder) {
-    let number = holder.number
-    entries.withLock { $0[number] = Entry(holder: holder) }
+    entries.withLock { $0[ObjectIdentifier(holder)] = Entry(holder: holder) }
   }
 
-  func remove(_ number: UInt64) {
-    entries.withLock { _ = $0.removeValue(forKey: number) }
+  /// Forgets one that goes.
+  func remove(_ holder: any ObservedHolder) {
+    entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(holder)) }
   }
 
   /// Ends the observations of everything that shows what could not be read.

@@ -9,8 +9,9 @@ final class ObservedState<Contents: Sendable>: Sendable {
     var contents: Contents
     /// Counts from 1; grows by one with each published state.
     var version: UInt64 = 1
-    /// The rows with other contents than in the version before; those that are new don't matter.
-    var updated: [UInt32] = []
+    /// The rows with other contents than in the version before; `nil` if they are not known. Those
+    /// that are new don't matter.
+    var updated: [UInt32]?
     /// The last version that was set as a whole.
     var resetVersion: UInt64 = 1
     var context: (any Sendable)?
@@ -26,8 +27,8 @@ final class ObservedState<Contents: Sendable>: Sendable {
     let contents: Contents
     /// Whether it was set as a whole since the state that the observer has seen.
     let isReset: Bool
-    /// The rows with other contents than in the state that the observer has seen; `nil` if there were
-    /// others in between.
+    /// The rows with other contents than in the state that the observer has seen; `nil` if they are
+    /// not known.
     let updated: [UInt32]?
     /// What the writer of the last change passed along; `nil` for an observer that begins.
     let context: (any Sendable)?
@@ -53,11 +54,11 @@ final class ObservedState<Contents: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - contents: What is committed now.
-  ///   - updated: The rows of a list whose contents are not what they were.
+  ///   - updated: The rows of a list whose contents are not what they were; `nil` if they are not known.
   ///   - isReset: Whether a list was set as a whole.
   ///   - context: What the writer passed along.
   func publish(
-    _ contents: Contents, updated: [UInt32] = [], isReset: Bool = false,
+    _ contents: Contents, updated: [UInt32]? = nil, isReset: Bool = false,
     context: (any Sendable)? = nil
   ) {
     wake { state in

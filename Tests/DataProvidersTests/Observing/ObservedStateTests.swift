@@ -14,6 +14,14 @@ import Testing
 
   private struct Broken: Error {}
 
+  private func makeObserver(
+    _ state: ObservedState<LiveList<Row>>
+  ) -> any Observer<CollectionProviderChange<Row>> {
+    ListObservation(state: state) { list, change, context in
+      CollectionProviderChange(data: list.models, change: change, context: context)
+    }.makeObserver()
+  }
+
   /// Waits until so many observers wait for the next state.
   private func waiters<Contents>(_ count: Int, of state: ObservedState<Contents>) async {
     while state.waiterCount < count { await Task.yield() }
@@ -134,9 +142,9 @@ import Testing
   @Test(arguments: 0..<UInt64(8))
   func `K1 L1 changes lead a slow observer exactly to the newest list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
-    var list = ObservedList<Row>(rows: [], models: [])
+    var list = LiveList<Row>(rows: [], models: [])
     let state = ObservedState(list)
-    var observer = ListChangeObservation(state: state).makeObserver()
+    var observer = makeObserver(state)
     var shown: [Row] = []
     var nextRow: UInt32 = 0
     for step in 0..<300 {
@@ -178,13 +186,13 @@ import Testing
   }
 
   @Test func `K1 a reset among the changes an observer was too slow for is a reset`() async throws {
-    let state = ObservedState(ObservedList<Row>(rows: [], models: []))
-    var observer = ListChangeObservation(state: state).makeObserver()
+    let state = ObservedState(LiveList<Row>(rows: [], models: []))
+    var observer = makeObserver(state)
     _ = try await observer.next(isolation: nil)
-    state.publish(ObservedList(rows: [1], models: [Row(name: "a")]), isReset: true)
-    state.publish(ObservedList(rows: [1, 2], models: [Row(name: "a"), Row(name: "b")]))
+    state.publish(LiveList(rows: [1], models: [Row(name: "a")]), isReset: true)
+    state.publish(LiveList(rows: [1, 2], models: [Row(name: "a"), Row(name: "b")]))
     #expect(try await observer.next(isolation: nil)?.change == .reset)
-    state.publish(ObservedList(rows: [2], models: [Row(name: "b")]))
+    state.publish(LiveList(rows: [2], models: [Row(name: "b")]))
     #expect(try await observer.next(isolation: nil)?.change == .changes([.delete(index: 0)]))
   }
 }

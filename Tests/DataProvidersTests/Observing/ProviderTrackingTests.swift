@@ -94,4 +94,67 @@ import Testing
     }
     #expect(names == [nil, "Ada 1", "Ada 2", "Ada 3", "Ada 4"])
   }
+
+  @Test(arguments: Backing.allCases)
+  func `K1 tracked reads of a list hear of own changes and of those of others`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
+      let sibling = CollectionDataProvider<Contact>(dataModelManager: manager)
+      let first = track { _ = provider.data }
+      provider.setData(Contact.list(1, 2), cacheKey: "contacts")
+      #expect(first.withLock { $0 } == 1)
+      let fetched = track { _ = sibling.count }
+      try await sibling.fetchDataFromCache(withCacheKey: "contacts")
+      await manager.drain()
+      #expect(fetched.withLock { $0 } == 1)
+      let told = [
+        track { _ = sibling.data }, track { _ = sibling.count }, track { _ = sibling[0] },
+      ]
+      let pausing = track { _ = sibling.isPaused }
+      provider.append([Contact(3)])
+      await manager.drain()
+      #expect(told.map { $0.withLock { $0 } } == [1, 1, 1])
+      let updated = track { _ = sibling.data }
+      manager.updateModel(Contact(1, "Ada"))
+      await manager.drain()
+      #expect(updated.withLock { $0 } == 1)
+      #expect(pausing.withLock { $0 } == 0)
+      sibling.isPaused = true
+      #expect(pausing.withLock { $0 } == 1)
+      let still = track { _ = sibling.data }
+      provider.append([Contact(4)])
+      await manager.drain()
+      #expect(still.withLock { $0 } == 0)
+      sibling.isPaused = false
+      #expect(still.withLock { $0 } == 1)
+      #expect(sibling.count == 4)
+    }
+  }
+
+  @Test
+  func `K1 a tracked list hears of an edit of a sibling before its commit`()
+    async throws
+  {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
+      try await provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
+      let sibling = CollectionDataProvider<Contact>(dataModelManager: manager)
+      try await sibling.fetchDataFromCache(withCacheKey: "contacts")
+      let writer = HeldWriter(store)
+      let told = Event()
+      withObservationTracking {
+        _ = sibling.data
+      } onChange: {
+        told.signal()
+      }
+      provider.append([Contact(3)])
+      told.wait()
+      #expect(sibling.count == 3)
+      writer.letGo()
+      await manager.close()
+    }
+  }
 }
