@@ -13,11 +13,11 @@ struct ListAccount<T: SimpleModel> {
     /// What is shown: all pending edits are its own.
     case shown
     /// The committed one with some of the pending edits: the rows before.
-    case mixed([LiveRow])
+    case mixed([LiveRow], ListViewer)
   }
 
   private let staged: StagedList<T>
-  private var views: [(member: UInt64, view: View)] = []
+  private var views: [View] = []
   private var shownBefore: [LiveRow] = []
   private var committedBefore: [LiveRow] = []
   /// What the committed edit does to the committed list.
@@ -31,7 +31,7 @@ struct ListAccount<T: SimpleModel> {
     movesShown = !staged.removed.isEmpty
     switch staged.structure {
     case .none: break
-    case .own(let operation, let plan): takeDown(operation, plan, state)
+    case .own(let operation, let plan, _): takeDown(operation, plan, state)
     case .failed, .script, .whole: movesShown = true
     }
     // Holding on to rows makes the next change copy them: only where they are needed.
@@ -39,7 +39,7 @@ struct ListAccount<T: SimpleModel> {
     if tellsCommitted {
       takeDownViews(state)
     } else {
-      views = state.members.map { ($0.number, .shown) }
+      views = Array(repeating: .shown, count: state.members.count)
     }
   }
 
@@ -52,8 +52,8 @@ struct ListAccount<T: SimpleModel> {
     let pending = state.pending[index]
     let isInPlace = index == 0 && (plan == nil || plan == pending.step.plan)
     if !isInPlace { movesShown = true }
-    if pending.isSilent { return }
     if isInPlace {
+      if pending.isSilent { return }
       ownChange = pending.step.plan.change
     } else {
       ownChange = (plan ?? operation.edit.plan(in: state.committedRows)).change
@@ -65,17 +65,17 @@ struct ListAccount<T: SimpleModel> {
     let needsCommitted = movesShown || !staged.contents.isEmpty
     var rows: [LiveRow]?
     for member in state.members {
-      let own = state.pending.count { $0.operation.member == member.number }
-      let ownAfter = after.count { $0.operation.member == member.number }
-      if own == 0, ownAfter == 0 {
+      let viewer = member.viewer
+      let known = state.pending.count { viewer.knows($0.operation) }
+      let knownAfter = after.count { viewer.knows($0.operation) }
+      if known == 0, knownAfter == 0 {
         if needsCommitted, rows == nil { rows = state.committedRows }
-        views.append((member.number, .committed))
-      } else if own == state.pending.count, ownAfter == after.count {
-        views.append((member.number, .shown))
+        views.append(.committed)
+      } else if known == state.pending.count, knownAfter == after.count {
+        views.append(.shown)
       } else {
         if rows == nil { rows = state.committedRows }
-        let known = state.rows(rows ?? [], withEditsOf: member.number)
-        views.append((member.number, .mixed(known)))
+        views.append(.mixed(state.rows(rows ?? [], knownTo: viewer), viewer))
       }
     }
     committedBefore = rows ?? []
@@ -85,16 +85,16 @@ struct ListAccount<T: SimpleModel> {
   func tell(_ state: inout ListState<T>) {
     var committed: CollectionChange?
     var shown: CollectionChange?
-    for (index, entry) in views.enumerated() {
+    for (index, view) in views.enumerated() {
       let change: CollectionChange
-      switch entry.view {
+      switch view {
       case .committed:
         change = committed ?? committedChange(state)
         committed = change
       case .shown:
         change = shown ?? shownChange(state)
         shown = change
-      case .mixed(let before): change = mixedChange(from: before, entry.member, state)
+      case .mixed(let before, let viewer): change = mixedChange(from: before, viewer, state)
       }
       state.tell(change, staged.context, member: index)
     }
@@ -129,6 +129,9 @@ extension ListAccount {
     case .script(let script): return contents + script.updated
     case .failed(let operation): return contents + operation.edit.rows
     case .whole(let whole): return contents + whole.list.rows
+    case .own(let operation, _, .update(let row, _)) where movesShown:
+      // Where it was carried out on another one of several elements, both are not what they were.
+      return contents + operation.edit.rows + [row]
     case .none, .own: return contents
     }
   }
@@ -163,21 +166,21 @@ extension ListAccount {
   }
 
   private func mixedChange(
-    from before: [LiveRow], _ member: UInt64, _ state: ListState<T>
+    from before: [LiveRow], _ viewer: ListViewer, _ state: ListState<T>
   ) -> CollectionChange {
     if tellsNobody { return .changes([]) }
-    let isOwn = staged.operation?.member == member
-    if isReset || (ownChange == .reset && !isOwn) { return .reset }
-    let after = state.rows(state.committedRows, withEditsOf: member)
-    let updated = (updated + (isOwn ? [] : editedRows)).filter { row in
-      !state.pending.contains { $0.operation.member == member && $0.operation.edit.sets(row) }
+    let isKnown = staged.operation.map { viewer.knows($0) } ?? false
+    if isReset || (ownChange == .reset && !isKnown) { return .reset }
+    let after = state.rows(state.committedRows, knownTo: viewer)
+    let updated = (updated + (isKnown ? [] : editedRows)).filter { row in
+      !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
     }
     return .changes(RowDifference.changes(from: before, to: after, updated: updated))
   }
 
   /// The row whose contents the committed edit has set.
   private var editedRows: [LiveRow] {
-    guard case .own(let operation, _) = staged.structure, case .update(let row, _) = operation.edit
+    guard case .own(_, _, .update(let row, _)) = staged.structure
     else { return [] }
     return [row]
   }

@@ -42,6 +42,13 @@ enum ListEdit<T: SimpleModel>: Sendable {
     }
   }
 
+  /// The same for the element that stands at the place where the edit was carried out: of several with
+  /// one identifier that may be another one than was meant.
+  func fitted(to plan: ListPlan, in rows: [LiveRow]) -> ListEdit<T> {
+    guard case .update(_, let model) = self, case .update(let index) = plan else { return self }
+    return .update(rows[index], model)
+  }
+
   /// Works out the places in a list as it is now.
   func plan(in rows: [LiveRow]) -> ListPlan {
     switch self {

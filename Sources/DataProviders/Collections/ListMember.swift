@@ -14,7 +14,7 @@ struct ListMember<T: SimpleModel>: Sendable {
     var context: (any Sendable)?
   }
 
-  let number: UInt64
+  let viewer: ListViewer
   weak let provider: CollectionDataProvider<T>?
   /// What it has still to be told, in order.
   var tellings = TellingQueue()
@@ -25,8 +25,22 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// What `withObservationTracking` hears of reads and changes from.
   var tracking: ProviderTracking?
 
-  init(number: UInt64, provider: CollectionDataProvider<T>) {
-    self.number = number
+  init(viewer: ListViewer, provider: CollectionDataProvider<T>) {
+    self.viewer = viewer
     self.provider = provider
+  }
+
+  var number: UInt64 { viewer.number }
+}
+
+/// Which edits a member knows before they are committed.
+struct ListViewer: Sendable {
+  let number: UInt64
+  /// The last edit that was shown when the member began to show the list.
+  let firstEdit: UInt64
+
+  /// Whether the member has made an edit, or has begun with it: it is not told of it.
+  func knows<T>(_ operation: ListOperation<T>) -> Bool {
+    operation.member == number || operation.editNumber <= firstEdit
   }
 }

@@ -12,6 +12,8 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   let storedEdit: StoredEdit<T>?
   /// The member that made it; `nil` for a call without a provider.
   let member: UInt64?
+  /// Counts the edits of the collection, from 1.
+  let editNumber: UInt64
   /// All elements as this edit leaves them, where they are to be written as a whole.
   let whole: LiveList<T>?
   let context: (any Sendable)?
@@ -22,8 +24,10 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
 
   init(
     _ edit: ListEdit<T>, storedAs storedEdit: StoredEdit<T>?, of collection: LiveCollection<T>,
-    by member: UInt64?, whole: LiveList<T>?, change: CollectionChange, context: (any Sendable)?
+    by member: UInt64?, number editNumber: UInt64, whole: LiveList<T>?, change: CollectionChange,
+    context: (any Sendable)?
   ) {
+    self.editNumber = editNumber
     self.edit = edit
     self.storedEdit = storedEdit
     self.collection = collection

@@ -15,6 +15,17 @@ enum ListPlan: Equatable, Sendable {
   /// An element leaves one place and comes in at another, which counts without it.
   case move(from: Int, to: Int)
 
+  /// Whether the places exist in a list.
+  func fits(_ count: Int) -> Bool {
+    switch self {
+    case .nothing, .set: true
+    case .insert(let range): range.lowerBound <= count
+    case .update(let index): index < count
+    case .remove(let ranges): ranges.allSatisfy { $0.upperBound <= count }
+    case .move(let from, let to): from < count && to < count
+    }
+  }
+
   /// What it is called when it is told.
   var change: CollectionChange {
     switch self {

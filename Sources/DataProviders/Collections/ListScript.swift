@@ -16,14 +16,13 @@ struct ListScript<T: SimpleModel>: Sendable {
   /// Beyond so many changes the list is made anew instead of changed in place.
   private static var stepsMaximum: Int { 32 }
 
-  /// Works out the rows.
+  /// Works out the rows; `nil` if the changes don't fit them.
   ///
   /// - Parameters:
   ///   - changes: What happened, one after another.
   ///   - models: The new models, by their positions after all changes.
   ///   - committed: The rows before.
   ///   - newRows: As many numbers as elements came in.
-  /// - Returns: `nil` if the changes don't fit the rows.
   init?(
     _ changes: [CollectionChangeInformation], _ models: [Int: T], on committed: [LiveRow],
     newRows: [LiveRow]

@@ -7,8 +7,16 @@ struct PendingEdit<T: SimpleModel>: Sendable {
   let operation: ListOperation<T>
   /// What it does to the list that the edits before it leave.
   var step: ListStep<T>
-  /// Whether it leaves everything as it is, so that nobody is told.
-  let isSilent: Bool
+
+  /// Whether it leaves the list as the edits before it leave it, so that nobody is told.
+  var isSilent: Bool {
+    switch operation.edit {
+    case .set(let list):
+      LiveList(rows: step.oldRows, models: step.oldModels).isEqual(to: list.models)
+    case .update(_, let model): step.oldModels.allSatisfy { $0.isEqual(to: model) }
+    case .insert, .remove, .move: false
+    }
+  }
 }
 
 /// What all providers of one cache key share; guarded by the lock of ``LiveCollection``.
@@ -69,15 +77,15 @@ struct ListState<T: SimpleModel>: Sendable {
     return list
   }
 
-  /// Whether all pending edits are a member's own.
-  func ownsAllPending(_ member: UInt64) -> Bool {
-    pending.allSatisfy { $0.operation.member == member }
+  /// Whether a member knows all pending edits.
+  func allAreKnown(to viewer: ListViewer) -> Bool {
+    pending.allSatisfy { viewer.knows($0.operation) }
   }
 
-  /// The committed rows with a member's own pending edits on top.
-  func rows(_ committed: [LiveRow], withEditsOf member: UInt64) -> [LiveRow] {
+  /// The committed rows with those pending edits on top that a member knows.
+  func rows(_ committed: [LiveRow], knownTo viewer: ListViewer) -> [LiveRow] {
     var rows = committed
-    for pending in pending where pending.operation.member == member {
+    for pending in pending where viewer.knows(pending.operation) {
       let edit = pending.operation.edit
       _ = rows.carryOut(edit.plan(in: rows), edit.rows)
     }
@@ -85,10 +93,10 @@ struct ListState<T: SimpleModel>: Sendable {
   }
 
   /// The list as a member's delegate knows it once it has been told everything.
-  func told(to member: UInt64, tellsCommitted: Bool) -> LiveList<T> {
-    if !tellsCommitted || ownsAllPending(member) { return list }
+  func told(to viewer: ListViewer, tellsCommitted: Bool) -> LiveList<T> {
+    if !tellsCommitted || allAreKnown(to: viewer) { return list }
     var told = committed
-    for edit in pending where edit.operation.member == member {
+    for edit in pending where viewer.knows(edit.operation) {
       _ = told.apply(edit.operation.edit)
     }
     return told

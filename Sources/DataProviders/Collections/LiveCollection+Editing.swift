@@ -18,7 +18,7 @@ extension LiveCollection {
     context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
-    return finishEdit(member, context) { state in
+    return finishEdit(by: member, context) { state in
       let index = member.flatMap { state.index(of: $0) }
       guard !state.isRetired, member == nil || index != nil else { return nil }
       if let refusal { return .failure(refusal) }
@@ -39,7 +39,7 @@ extension LiveCollection {
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?
     let refusal = refusal(of: .set(models), updatesCache: updatesCache)
-    let outcome = finishEdit(nil, context) { state in
+    let outcome = finishEdit(by: nil, context) { state in
       if let refusal { return .failure(refusal) }
       member = state.addMember(provider, isPaused: isPaused)
       guard member != nil else { return nil }
@@ -60,13 +60,13 @@ extension LiveCollection {
   }
 
   private func finishEdit(
-    _ member: UInt64?, _ context: (any Sendable)?,
+    by member: UInt64?, _ context: (any Sendable)?,
     _ body: (inout ListState<T>) -> Result<PendingWrite, any Error>?
   ) -> PendingWrite? {
     switch state.withLock(body) {
     case nil: return nil
     case .success(let outcome):
-      if tellsCommitted { tellTrackers(except: member) } else { tellNow() }
+      if tellsCommitted { tellTrackers(except: member) } else { tellNow(except: member) }
       return outcome
     case .failure(let error):
       return manager.refuse(error, cacheKey.map { [$0] } ?? [], context)
@@ -90,13 +90,16 @@ extension LiveCollection {
     let told = isSilent ? .changes([]) : plan.change
     let change = state.change(edit, told, toldTo: index, tellsCommitted: tellsCommitted)
     let step = state.list.carryOut(edit, plan)
+    state.editCount += 1
     let operation = ListOperation(
       edit, storedAs: storedEdit, of: self, by: index.map { state.members[$0].number },
-      whole: writes && writesWhole(edit, state) ? state.list : nil, change: change,
+      number: state.editCount, whole: writes && writesWhole(edit, state) ? state.list : nil,
+      change: change,
       context: context)
-    state.pending.append(PendingEdit(operation: operation, step: step, isSilent: isSilent))
+    state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
-    state.editCount += 1
+    // Without a store nothing that is asked for can fail.
+    if case .set = edit, !tellsCommitted { state.isLoaded = true }
     if !writes, cacheKey != nil, tellsCommitted { state.isDetached = true }
     if !tellsCommitted { state.tell(told, context, except: index) }
     manager.perform(operation, updatesCache: writes)
@@ -122,10 +125,8 @@ extension ListState {
     return request.edit(in: list) { count in numbers.take(count) { rowsInUse } }
   }
 
-  /// What an edit does to the list as its own member's delegate knows it; a paused member's list is
-  /// changed on the way.
-  ///
-  /// - Parameter shown: What it does to the list that is shown.
+  /// What an edit does to the list as its own member's delegate knows it, if that is not what it does
+  /// to the list that is shown; a paused member's list is changed on the way.
   fileprivate mutating func change(
     _ edit: ListEdit<T>, _ shown: CollectionChange, toldTo index: Int?, tellsCommitted: Bool
   ) -> CollectionChange {
@@ -135,9 +136,9 @@ extension ListState {
       let plan = members[index].frozen?.told.apply(edit).plan
       return plan?.change ?? shown
     }
-    let number = members[index].number
-    if !tellsCommitted || shown == .reset || ownsAllPending(number) { return shown }
-    return edit.plan(in: rows(committedRows, withEditsOf: number)).change
+    let viewer = members[index].viewer
+    if !tellsCommitted || shown == .reset || allAreKnown(to: viewer) { return shown }
+    return edit.plan(in: rows(committedRows, knownTo: viewer)).change
   }
 
   /// Queues a change for all members that are not paused.

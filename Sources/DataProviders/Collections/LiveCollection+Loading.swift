@@ -70,6 +70,12 @@ extension LiveCollection {
     }
   }
 
+  /// Reads the committed elements again.
+  func reload() {
+    state.withLock { $0.isDetached = true }
+    load(readsFirst: true)
+  }
+
   /// Shows what was read, unless the elements are known meanwhile, and answers.
   ///
   /// Pipeline.
@@ -100,7 +106,7 @@ extension LiveCollection {
     retireIfUnused()
   }
 
-  /// Takes an edit back that has failed. Pipeline.
+  /// Takes an edit back that has failed, on the pipeline.
   func takeBack(_ operation: ListOperation<T>, _ scope: PipelineScope) {
     var update = LiveUpdate()
     update.context = operation.context

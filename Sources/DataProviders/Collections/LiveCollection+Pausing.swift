@@ -9,7 +9,8 @@ extension LiveCollection {
   func setPaused(_ isPaused: Bool, _ member: UInt64) -> Bool {
     let isMember = state.withLock { state in
       guard let index = state.index(of: member) else { return false }
-      let told = state.told(to: member, tellsCommitted: tellsCommitted)
+      let told = state.told(
+        to: state.members[index].viewer, tellsCommitted: tellsCommitted)
       if isPaused {
         state.freeze(index, told: told)
       } else if let frozen = state.members[index].frozen {
@@ -30,7 +31,7 @@ extension LiveCollection {
       guard let index = state.index(of: member), state.members[index].frozen != nil else { return }
       state.members[index].frozen = nil
       _ = state.members[index].tellings.joined()
-      state.freeze(index, told: state.told(to: member, tellsCommitted: tellsCommitted))
+      state.freeze(index, told: state.list)
       state.publish(toMember: index)
     }
   }

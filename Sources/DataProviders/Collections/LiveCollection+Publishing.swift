@@ -23,7 +23,7 @@ extension ListState {
   fileprivate mutating func publish(_ staged: StagedList<T>, isStored: Bool) {
     switch staged.structure {
     case .none: break
-    case .own(let operation, let plan): commit(operation, plan)
+    case .own(let operation, let plan, let edit): commit(operation, plan, edit)
     case .failed(let operation):
       rewind()
       pending.removeAll { $0.operation === operation }
@@ -47,7 +47,9 @@ extension ListState {
   }
 
   /// Makes a pending edit a committed one.
-  private mutating func commit(_ operation: ListOperation<T>, _ plan: ListPlan?) {
+  private mutating func commit(
+    _ operation: ListOperation<T>, _ plan: ListPlan?, _ edit: ListEdit<T>
+  ) {
     guard let index = pending.firstIndex(where: { $0.operation === operation }) else { return }
     isCommittedPresent = true
     if operation.determinesList { isLoaded = true }
@@ -58,7 +60,7 @@ extension ListState {
     }
     rewind()
     pending.remove(at: index)
-    if let plan { _ = list.carryOut(operation.edit, plan) } else { _ = list.apply(operation.edit) }
+    if let plan { _ = list.carryOut(edit, plan) } else { _ = list.apply(edit) }
     replay()
   }
 
@@ -80,7 +82,7 @@ extension ListState {
     guard isDetached else { return }
     let isStored =
       switch staged.structure {
-      case .own(let operation, _): operation.storedEdit != nil && operation.determinesList
+      case .own(let operation, _, _): operation.storedEdit != nil && operation.determinesList
       case .whole: true
       case .none, .failed, .script: false
       }

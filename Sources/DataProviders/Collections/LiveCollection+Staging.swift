@@ -69,12 +69,17 @@ extension LiveCollection {
     _ operation: ListOperation<T>, _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) -> Set<LiveRow> {
     let plan = operation.committedPlan
-    guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else { return [] }
+    guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else {
+      // Never seen: the committed list is not the stored one, so it is read again.
+      staged.structure = .failed(operation)
+      reload()
+      return []
+    }
     if let whole = operation.whole, step.isElsewhere(whole.rows) {
       // The committed list was another one when this was shown, and all of it was written.
       return stage(whole, operation, &staged, scope)
     }
-    staged.structure = .own(operation, plan)
+    staged.structure = .own(operation, plan, step.edit)
     if step.step.plan == .nothing {
       manager.reporter.report(
         .failedWrite(
@@ -83,7 +88,7 @@ extension LiveCollection {
       return []
     }
     let old = LiveList(rows: step.step.oldRows, models: step.step.oldModels)
-    var new = LiveList(rows: operation.edit.rows, models: operation.edit.models)
+    var new = LiveList(rows: step.edit.rows, models: step.edit.models)
     for index in new.rows.indices {
       // What else the update carries may say more of a node, as another type or as stored.
       guard let model = scope.regenerate(new.models[index])?.model as? T else { continue }
@@ -119,7 +124,7 @@ extension LiveCollection {
     }
     guard !isDetached, let script = ListScript(changes, models, on: committed, newRows: newRows)
     else {
-      load(readsFirst: true)
+      reload()
       return []
     }
     let touched = script.deleted.union(script.updated).subtracting(script.inserted)
@@ -186,6 +191,7 @@ extension ListOperation {
 
 /// What an edit does to the committed list.
 struct CommittedStep<T: SimpleModel> {
+  let edit: ListEdit<T>
   let step: ListStep<T>
   /// The rows after it; `nil` if it is carried out where it is shown.
   let rows: [LiveRow]
@@ -194,18 +200,24 @@ struct CommittedStep<T: SimpleModel> {
 }
 
 extension ListState {
-  /// What a pending edit does to the committed list.
-  ///
-  /// - Parameter plan: Its places there, if they are known.
+  /// What a pending edit does to the committed list, where its places there may be known.
   fileprivate func committedStep(
     of operation: ListOperation<T>, _ plan: ListPlan?
   ) -> CommittedStep<T>? {
     guard let index = pending.firstIndex(where: { $0.operation === operation }) else { return nil }
     if index == 0, plan == nil || plan == pending[0].step.plan {
-      guard operation.whole != nil else { return CommittedStep(step: pending[0].step, rows: []) }
+      guard operation.whole != nil else {
+        return CommittedStep(edit: operation.edit, step: pending[0].step, rows: [])
+      }
     }
     var list = committed
-    let step = plan.map { list.carryOut(operation.edit, $0) } ?? list.apply(operation.edit)
-    return CommittedStep(step: step, rows: list.rows)
+    guard let plan else {
+      let step = list.apply(operation.edit)
+      return CommittedStep(edit: operation.edit, step: step, rows: list.rows)
+    }
+    guard plan.fits(list.rows.count) else { return nil }
+    let edit = operation.edit.fitted(to: plan, in: list.rows)
+    let step = list.carryOut(edit, plan)
+    return CommittedStep(edit: edit, step: step, rows: list.rows)
   }
 }

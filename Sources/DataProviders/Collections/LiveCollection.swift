@@ -122,7 +122,8 @@ extension ListState {
   ) -> UInt64? {
     guard !isRetired else { return nil }
     lastMember += 1
-    members.append(ListMember(number: lastMember, provider: provider))
+    let viewer = ListViewer(number: lastMember, firstEdit: editCount)
+    members.append(ListMember(viewer: viewer, provider: provider))
     if isPaused { freeze(members.count - 1, told: list) }
     return lastMember
   }

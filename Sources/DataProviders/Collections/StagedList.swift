@@ -7,9 +7,9 @@ struct StagedList<T: SimpleModel>: StagedChange {
   /// What happens to the places.
   enum Structure: Sendable {
     case none
-    /// A pending edit is committed: at these places of the committed list; `nil` if they are those at
-    /// which it would be carried out now.
-    case own(ListOperation<T>, ListPlan?)
+    /// A pending edit is committed: at these places of the committed list, `nil` if they are those at
+    /// which it would be carried out now; with the rows that are there.
+    case own(ListOperation<T>, ListPlan?, ListEdit<T>)
     /// A pending edit has failed.
     case failed(ListOperation<T>)
     /// Somebody else changed the list.
@@ -55,7 +55,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
   /// The pending edit that is no longer pending afterwards.
   var operation: ListOperation<T>? {
     switch structure {
-    case .own(let operation, _), .failed(let operation): operation
+    case .own(let operation, _, _), .failed(let operation): operation
     case .whole(let whole): whole.operation
     case .none, .script: nil
     }

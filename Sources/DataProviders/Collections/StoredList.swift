@@ -38,9 +38,8 @@ struct StoredList<T: SimpleModel> {
     return Array(taken)
   }
 
-  /// The position of a place between two elements.
-  ///
-  /// - Parameter hidden: The position of an element that does not count; nor does it in the result.
+  /// The position of a place between two elements; an element at `hidden` counts neither there nor in
+  /// the result.
   func find(_ seen: SeenPlace<T>, _ hidden: Int?, _ snapshot: ModelSnapshot) throws -> Int {
     func visible(_ place: Int) -> Int { hidden.map { place > $0 ? place - 1 : place } ?? place }
     let guess = hidden.map { seen.place < $0 ? seen.place : seen.place + 1 } ?? seen.place
