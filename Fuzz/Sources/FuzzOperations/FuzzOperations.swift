@@ -31,7 +31,7 @@ import TestSupport
       if operations.trees.chance(4) { try run.reopen() }
       let planned = try run.plan(&operations)
       try run.perform(planned, isThrown: operations.trees.chance(10))
-      FuzzTarget.canary(run.reference.nodes.count >= 12)
+      FuzzTarget.canary(run.reference.nodes.count >= 5)
     }
     if operations.trees.chance(20) { try run.checkDump() }
   }

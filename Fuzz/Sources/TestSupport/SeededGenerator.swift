@@ -16,6 +16,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Returns the next number: a byte in the highest bits, which decide in which part of a range it is.
   public mutating func next() -> UInt64 {
     let byte = UInt64(Self.rest.popFirst() ?? 0)
-    return byte << 56 | byte << 40 | byte << 24
+    // With all other bits zero, `random(in:)` would reject the number for ever.
+    return byte << 56 | 0x00AA_AAAA_AAAA_AAAA
   }
 }
