@@ -25,6 +25,31 @@ let package = Package(
       dependencies: ["CFuzzer", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzJSON", swiftSettings: settings),
 
+    .target(name: "FuzzSupport", dependencies: ["CFuzzer"], swiftSettings: settings),
+    // The decoder of records is no public API: `./fuzz` builds with testing enabled.
+    .executableTarget(
+      name: "fuzz-records",
+      dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
+      path: "Sources/FuzzRecords", swiftSettings: settings),
+    .executableTarget(
+      name: "fuzz-store-file",
+      dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
+      path: "Sources/FuzzStoreFile", swiftSettings: settings),
+    // The model test of the store, with the bytes of the fuzzer as its random numbers.
+    .target(name: "TestSupport", swiftSettings: settings),
+    .executableTarget(
+      name: "fuzz-operations",
+      dependencies: ["FuzzSupport", "TestSupport", .product(name: "Pando", package: "pando")],
+      path: "Sources/FuzzOperations", swiftSettings: settings),
+    // The command's own sources but its main function.
+    .executableTarget(
+      name: "fuzz-import",
+      dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
+      path: "Sources/FuzzImport",
+      swiftSettings: settings + [
+        .enableExperimentalFeature("Lifetimes"), .strictMemorySafety(),
+      ]),
+
     .target(name: "TorturePreload"),
     .executableTarget(
       name: "torture",

@@ -1,0 +1,38 @@
+import Foundation
+import FuzzSupport
+import Pando
+import TestSupport
+
+/// Bytes as operations on a store and on the naive reference of the store's own tests; compared after
+/// every commit, with all checks of the store.
+@main enum FuzzOperations {
+  private static let stepMaximum = 16
+
+  static func main() {
+    let directory = FuzzDirectory.make("fuzz-operations")
+    FuzzTarget.run { bytes in
+      try? FileManager.default.removeItem(atPath: "\(directory)/store")
+      do {
+        try run(bytes, "\(directory)/store")
+      } catch {
+        FuzzTarget.fail("the store and the reference differ: \(error)")
+      }
+    }
+  }
+
+  private static func run(_ bytes: [UInt8], _ path: String) throws {
+    let usesModels = (bytes.first ?? 0) & 1 == 1
+    SeededGenerator.take(Array(bytes.dropFirst()))
+    var operations = OperationMaker(seed: 0, usesModels: usesModels)
+    var run = try ModelRun(path: path, seed: 0, usesModels: usesModels)
+    defer { run.store.close() }
+    for step in 0..<stepMaximum where !SeededGenerator.isExhausted {
+      run.step = step
+      if operations.trees.chance(4) { try run.reopen() }
+      let planned = try run.plan(&operations)
+      try run.perform(planned, isThrown: operations.trees.chance(10))
+      FuzzTarget.canary(run.reference.nodes.count >= 5)
+    }
+    if operations.trees.chance(20) { try run.checkDump() }
+  }
+}
