@@ -16,14 +16,17 @@ final class LiveForest<Post: LivePost>: Sendable {
   ///   - count: How many.
   ///   - sharesAuthor: Whether all trees hold the same author, or each its own.
   init(_ type: Post.Type, count: Int, sharesAuthor: Bool) {
-    let manager = DataModelManager()
     let counter = counter
-    self.manager = manager
-    posts = (0..<count).map { number in
+    let posts = (0..<count).map { number in
       Post(
         identifier: "post:\(number)", number: 0,
         author: LiveAuthor(identifier: "author:\(sharesAuthor ? 0 : number)", number: 0))
     }
+    self.posts = posts
+    let keys = posts.compactMap { post in post.modelIdentifier.map { ($0, post) } }
+    let manager = DataModelManager(
+      cacheDelegate: PostCache(posts: Dictionary(uniqueKeysWithValues: keys)))
+    self.manager = manager
     providers = (0..<count).map { _ in
       let provider = DataProvider<Post>(dataModelManager: manager)
       provider.delegate = counter
@@ -31,9 +34,19 @@ final class LiveForest<Post: LivePost>: Sendable {
     }
   }
 
-  /// Lets each provider show its tree, and waits until all are registered.
-  func register() {
+  /// Lets each provider set its tree, and waits until all are registered.
+  func registerBySetting() {
     for (provider, post) in zip(providers, posts) { provider.setData(post) }
+    drain()
+  }
+
+  /// Lets each provider fetch its tree from the cache, and waits until all are registered.
+  func registerByFetching() {
+    let fetched = FetchCounter(count: providers.count)
+    for (provider, post) in zip(providers, posts) {
+      provider.fetchDataFromCache(withCacheKey: post.modelIdentifier) { _, _ in fetched.count() }
+    }
+    fetched.wait()
     drain()
   }
 
@@ -73,6 +86,20 @@ private final class CallCounter: DataProviderDelegate {
   ) {
     if missing.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 { done.signal() }
   }
+}
+
+/// Counts answers to fetches.
+private final class FetchCounter: Sendable {
+  private let missing: Atomic<Int>
+  private let done = DispatchSemaphore(value: 0)
+
+  init(count: Int) { missing = Atomic(count) }
+
+  func count() {
+    if missing.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 { done.signal() }
+  }
+
+  func wait() { done.wait() }
 }
 
 /// Runs asynchronous work from a thread that may block.

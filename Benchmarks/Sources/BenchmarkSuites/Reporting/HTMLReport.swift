@@ -40,7 +40,7 @@ struct HTMLReport {
     table { border-collapse: collapse; margin: 0.6em 0; font-variant-numeric: tabular-nums;
       font-size: 13px; }
     th, td { padding: 2px 9px; text-align: right; border-bottom: 1px solid #e4e4e4; }
-    th { color: #555; font-weight: normal; } th:first-child, td:first-child { text-align: left; }
+    th { color: #555; font-weight: normal; } th:first-child, td:first-child, .head td { text-align: left; }
     .missed { color: #b3261e; font-weight: bold; } .reached { color: #1a7f37; }
     svg text { font: 12px "DejaVu Sans", system-ui, sans-serif; fill: #333; }
     .plots { display: flex; flex-wrap: wrap; gap: 12px 24px; }
@@ -63,7 +63,7 @@ struct HTMLReport {
       rows.append(("left out", host.absentSystems.joined(separator: ", ") + ": not installed"))
     }
     let lines = rows.map { "<tr><td>\($0.0)</td><td>\($0.1.escaped)</td></tr>" }
-    return "<table>\(lines.joined(separator: "\n"))</table>"
+    return "<table class=\"head\">\(lines.joined(separator: "\n"))</table>"
   }
 
   private var goals: String {
