@@ -69,3 +69,13 @@ extension [CollectionChangeInformation] {
     return places
   }
 }
+
+extension CollectionCommit: TreeCarrier {
+  var nodes: [LiveNode] {
+    switch self {
+    case .own: []
+    case .changes(_, let models): models.values.flatMap { LiveNode.nodes(of: $0) }
+    case .whole(let models, _): models?.flatMap { LiveNode.nodes(of: $0) } ?? []
+    }
+  }
+}

@@ -17,9 +17,11 @@ struct CommitReading {
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
   func read(_ snapshot: ModelSnapshot) -> InFlightWrite {
+    var prepared: [LiveNode] = []
+    attempt(own?.subjects.first ?? "") { prepared = try own?.prepare(in: snapshot) ?? [] }
     var update = own?.makeUpdate() ?? LiveUpdate()
     update.operation = own
-    var nodes = Self.nodes(given: update)
+    let given = update.versions.keys.map { $0 }
     var number = changeSet?.commitNumber ?? known
     let fold = changes(snapshot, &number)
     if let changeSet = changeSet ?? fold.last {
@@ -29,7 +31,6 @@ struct CommitReading {
         update.date = changeSet.date
       }
     }
-    let given = nodes.map(\.identifier)
     let cacheKeys = fold.collections.map(\.key)
     let carried = bridge.writes.withLock { writes in
       writes.touch(given + fold.changed + fold.deleted + cacheKeys, by: number)
@@ -42,16 +43,23 @@ struct CommitReading {
     update.deleted.formUnion(fold.deleted)
     for (key, changes) in fold.collections { read(key, changes, snapshot, &update) }
     if fold.hasExpired { readEverything(snapshot, &update) }
-    attempt(own?.subjects.first ?? "") {
-      nodes += try own?.prepare(in: snapshot) ?? []
-    }
-    return InFlightWrite(update, own, number: number, nodes: nodes)
+    return InFlightWrite(update, own, number: number, nodes: prepared + Self.nodes(of: update))
   }
 
-  private static func nodes(given update: LiveUpdate) -> [LiveNode] {
-    update.versions.flatMap { identifier, versions in
-      versions.given.map { LiveNode(identifier: identifier, type: type(of: $0)) }
+  /// What an update may bring into live trees: commits behind it have to know of these nodes before
+  /// they are registered.
+  private static func nodes(of update: LiveUpdate) -> [LiveNode] {
+    var nodes: [LiveNode] = []
+    for (identifier, versions) in update.versions {
+      for model in versions.given {
+        nodes.append(LiveNode(identifier: identifier, type: type(of: model)))
+      }
+      for model in versions.stored { nodes += LiveNode.nodes(of: model) }
     }
+    for topic in update.topics.values {
+      if let topic = topic as? any TreeCarrier { nodes += topic.nodes }
+    }
+    return nodes
   }
 
   /// Identifiers that the operation gives in several versions: what the store makes of them counts.

@@ -39,12 +39,18 @@ protocol StoreTopic: AnyObject, Sendable {
   ///     known: all of it has to be read.
   ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
   ///   - snapshot: The store as the commit leaves it.
-  /// - Returns: Comes as the update's topic.
+  /// - Returns: Comes as the update's topic; a ``TreeCarrier`` if it holds models.
   /// - Throws: Why it can't be read; it is reported, and the list stays as it was.
   func prepare(
     _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?,
     in snapshot: ModelSnapshot
   ) throws -> any Sendable
+}
+
+/// Something that was read and brings trees along.
+protocol TreeCarrier {
+  /// All nodes of these trees.
+  var nodes: [LiveNode] { get }
 }
 
 extension ModelSnapshot {
