@@ -88,7 +88,7 @@ extension CollectionDataProvider {
   /// - Returns: `false` if the collection is being forgotten.
   private func join(_ target: LiveCollection<T>) -> Bool {
     if target === seat.collection { return true }
-    guard let member = target.join(self, isPaused: isPaused) else { return false }
+    guard let member = target.join(self, paused: pauseReasons) else { return false }
     move(to: target, member)
     return true
   }

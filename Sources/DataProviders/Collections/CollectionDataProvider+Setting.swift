@@ -31,7 +31,7 @@ extension CollectionDataProvider {
       do throws(DataProviderError) {
         let target = try dataModelManager.collection(forKey: cacheKey, of: T.self)
         let joined = target.join(
-          self, isPaused: isPaused, setting: models, updatesCache: updateCache, context: context)
+          self, paused: pauseReasons, setting: models, updatesCache: updateCache, context: context)
         guard let joined else { continue }
         if let member = joined.member { move(to: target, member) }
         return joined.outcome
@@ -48,14 +48,37 @@ extension CollectionDataProvider {
   public var isPaused: Bool {
     get {
       trackRead { $0.readIsPaused() }
-      return state.withLock { $0?.isPaused ?? false }
+      return seen { $0.isPaused($1) }
     }
     set {
-      state.withLock { $0?.isPaused = newValue }
-      _ = seen { $0.setPaused(newValue, $1) ? true : nil }
-      isPausedHasChanged()
-      if !newValue { dataHasChanged() }
+      if newValue {
+        pause(.owner)
+      } else if resume(.owner) {
+        seat.collection.tellNow()
+      }
     }
+  }
+
+  /// Why the provider stands still, as far as its owner and its batch are concerned.
+  var pauseReasons: PauseReasons { state.withLock { $0?.pauseReasons ?? [] } }
+
+  /// Makes the elements stand still.
+  func pause(_ reason: PauseReasons) {
+    state.withLock { _ = $0?.pauseReasons.insert(reason) }
+    _ = seen { $0.pause($1, reason) ? true : nil }
+    isPausedHasChanged()
+  }
+
+  /// Ends one reason to stand still.
+  ///
+  /// - Returns: Whether the newest elements show now, and the delegate is to be told.
+  func resume(_ reason: PauseReasons) -> Bool {
+    state.withLock { _ = $0?.pauseReasons.remove(reason) }
+    let hasEnded = seen { $0.resume($1, reason) }
+    guard hasEnded else { return false }
+    isPausedHasChanged()
+    dataHasChanged()
+    return true
   }
 
   /// Whether two cache keys are the same; a collection without key is never another one's.

@@ -13,7 +13,9 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
     /// The number by which the collection knows this provider.
     var member: UInt64
     weak var delegate: (any CollectionDataProviderDelegate)?
-    var isPaused = false
+    /// Why it stands still, as far as its owner and its batch are concerned.
+    var pauseReasons: PauseReasons = []
+    weak var batch: BatchCore?
     /// What observers pull from.
     var observed: ObservedState<LiveList<T>>?
     /// What `withObservationTracking` hears of reads and changes from.
@@ -33,7 +35,7 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   public init(dataModelManager: DataModelManager) {
     self.dataModelManager = dataModelManager
     let collection = LiveCollection<T>(dataModelManager, cacheKey: nil)
-    let member = Self.joinNew(collection, self, isPaused: false)
+    let member = Self.joinNew(collection, self)
     state.withLock { $0 = State(collection: collection, member: member) }
   }
 
@@ -105,17 +107,22 @@ extension CollectionDataProvider {
   }
 
   /// Tells the delegate, on the delivery target.
-  func tell(_ telling: ListTelling) {
+  ///
+  /// - Returns: The batch that is to be told behind its members.
+  func tell(_ telling: ListTelling) -> BatchCore? {
     dataHasChanged()
     delegate?.collectionDataProviderHasUpdatedData(
       self, collectionChanges: telling.change, context: telling.context)
+    let batch = state.withLock { $0?.batch }
+    batch?.note(self, telling.context, telling.date)
+    return batch
   }
 
   /// Joins a collection that nobody else knows yet.
   static func joinNew(
-    _ collection: LiveCollection<T>, _ provider: CollectionDataProvider<T>, isPaused: Bool
+    _ collection: LiveCollection<T>, _ provider: CollectionDataProvider<T>
   ) -> UInt64 {
-    guard let member = collection.join(provider, isPaused: isPaused) else {
+    guard let member = collection.join(provider, paused: []) else {
       preconditionFailure("a new collection was retired")
     }
     return member

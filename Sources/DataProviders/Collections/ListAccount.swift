@@ -17,6 +17,7 @@ struct ListAccount<T: SimpleModel> {
   }
 
   private let staged: StagedList<T>
+  private let tellsCommitted: Bool
   private var views: [View] = []
   private var shownBefore: [LiveRow] = []
   private var committedBefore: [LiveRow] = []
@@ -28,6 +29,7 @@ struct ListAccount<T: SimpleModel> {
   /// Takes down what members know before the update is published.
   init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
     self.staged = staged
+    self.tellsCommitted = tellsCommitted
     movesShown = !staged.removed.isEmpty
     switch staged.structure {
     case .none: break
@@ -96,7 +98,9 @@ struct ListAccount<T: SimpleModel> {
         shown = change
       case .mixed(let before, let viewer): change = mixedChange(from: before, viewer, state)
       }
-      state.tell(change, staged.context, member: index)
+      let telling = ListTelling(change: change, context: staged.context, date: staged.date)
+      state.tell(
+        telling, member: index, staged.collection.manager.limits, tellsCommitted: tellsCommitted)
     }
   }
 }

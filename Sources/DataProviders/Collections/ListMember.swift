@@ -9,9 +9,13 @@ struct ListMember<T: SimpleModel>: Sendable {
     var shown: LiveList<T>
     /// With a store it lacks what others have not committed yet.
     var told: LiveList<T>
-    let lastUpdated: Date?
-    /// The newest context of a change since then.
+    /// When the elements that stand still were changed.
+    var lastUpdated: Date?
+    /// Why it stands still.
+    var reasons: PauseReasons
+    /// The newest context of a change since then, and its time.
     var context: (any Sendable)?
+    var date: Date?
   }
 
   let viewer: ListViewer
@@ -31,6 +35,9 @@ struct ListMember<T: SimpleModel>: Sendable {
   }
 
   var number: UInt64 { viewer.number }
+
+  /// Whether callbacks that are queued are delivered.
+  var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
 }
 
 /// Which edits a member knows before they are committed.

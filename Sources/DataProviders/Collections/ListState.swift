@@ -43,6 +43,10 @@ struct ListState<T: SimpleModel>: Sendable {
   var isLoaded = false
   /// Whether the committed elements are not those of the store, because a change was not to be written.
   var isDetached = false
+  /// How many members were paused because they have too much to be told.
+  var limitHitCount = 0
+  /// Whether a custom cache still has elements whose models are deleted.
+  var hasUnsavedLoss = false
   /// Who waits for the answer of the store or cache.
   var waiters: [ListWaiter<T>] = []
   /// Whether somebody has read what is shown in a way that can be tracked.

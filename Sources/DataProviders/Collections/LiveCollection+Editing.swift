@@ -34,14 +34,14 @@ extension LiveCollection {
   ///
   /// - Returns: Its number, and what the caller waits for; `nil` if the collection is being forgotten.
   func join(
-    _ provider: CollectionDataProvider<T>, isPaused: Bool, setting models: [T],
+    _ provider: CollectionDataProvider<T>, paused reasons: PauseReasons, setting models: [T],
     updatesCache: Bool, context: (any Sendable)?
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?
     let refusal = refusal(of: .set(models), updatesCache: updatesCache)
     let outcome = finishEdit(by: nil, context) { state in
       if let refusal { return .failure(refusal) }
-      member = state.addMember(provider, isPaused: isPaused)
+      member = state.addMember(provider, paused: reasons)
       guard member != nil else { return nil }
       let index = state.members.count - 1
       return perform(.set(models), by: index, updatesCache: updatesCache, context, &state)
@@ -66,6 +66,7 @@ extension LiveCollection {
     switch state.withLock(body) {
     case nil: return nil
     case .success(let outcome):
+      reportLimits()
       if tellsCommitted { tellTrackers(except: member) } else { tellNow(except: member) }
       return outcome
     case .failure(let error):
@@ -101,7 +102,7 @@ extension LiveCollection {
     // Without a store nothing that is asked for can fail.
     if case .set = edit, !tellsCommitted { state.isLoaded = true }
     if !writes, cacheKey != nil, tellsCommitted { state.isDetached = true }
-    if !tellsCommitted { state.tell(told, context, except: index) }
+    if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
     manager.perform(operation, updatesCache: writes)
     return .success(operation.outcome)
   }
@@ -141,21 +142,33 @@ extension ListState {
     return edit.plan(in: rows(committedRows, knownTo: viewer)).change
   }
 
-  /// Queues a change for all members that are not paused.
-  mutating func tell(
-    _ change: CollectionChange, _ context: (any Sendable)?, except actor: Int? = nil
+  /// Queues the change of an edit for all members that are not paused.
+  fileprivate mutating func tell(
+    _ change: CollectionChange, _ operation: ListOperation<T>, except actor: Int?,
+    limits: DataModelManager.Limits
   ) {
     if change == .changes([]) { return }
-    for index in members.indices where index != actor { tell(change, context, member: index) }
+    let telling = ListTelling(change: change, context: operation.context, date: operation.date)
+    for index in members.indices where index != actor {
+      tell(telling, member: index, limits, tellsCommitted: false)
+    }
   }
 
   /// Queues a change for a member that is not paused.
-  mutating func tell(_ change: CollectionChange, _ context: (any Sendable)?, member index: Int) {
-    if change == .changes([]) { return }
+  mutating func tell(
+    _ telling: ListTelling, member index: Int, _ limits: DataModelManager.Limits,
+    tellsCommitted: Bool
+  ) {
+    if telling.change == .changes([]) { return }
     if members[index].frozen != nil {
-      members[index].frozen?.context = context
-    } else {
-      members[index].tellings.append(ListTelling(change: change, context: context))
+      members[index].frozen?.context = telling.context
+      members[index].frozen?.date = telling.date
+      return
+    }
+    members[index].tellings.append(telling)
+    if members[index].tellings.count >= limits.undeliveredCallbacksMaximum {
+      freeze(index, .limit, tellsCommitted: tellsCommitted)
+      limitHitCount += 1
     }
   }
 }

@@ -73,6 +73,7 @@ extension ListState {
     _ = list.rows.carryOut(plan, [])
     _ = list.models.carryOut(plan, [])
     replay()
+    hasUnsavedLoss = true
     // The store says itself what it loses: this was not written.
     if isStored { isDetached = true }
   }

@@ -36,13 +36,13 @@ extension LiveCollection {
   ///
   /// - Parameters:
   ///   - provider: It is not retained.
-  ///   - isPaused: Whether the elements stand still for it.
+  ///   - reasons: Why the elements stand still for it, if they do.
   /// - Returns: The number by which it is known here; `nil` if the collection is being forgotten.
-  func join(_ provider: CollectionDataProvider<T>, isPaused: Bool) -> UInt64? {
-    state.withLock { $0.addMember(provider, isPaused: isPaused) }
+  func join(_ provider: CollectionDataProvider<T>, paused reasons: PauseReasons) -> UInt64? {
+    state.withLock { $0.addMember(provider, paused: reasons) }
   }
 
-  /// Ends what ``join(_:isPaused:)`` began; a collection that nobody shows is forgotten.
+  /// Ends what ``join(_:paused:)`` began; a collection that nobody shows is forgotten.
   func leave(_ member: UInt64) {
     state.withLock { state in
       if let index = state.index(of: member) { state.members.remove(at: index) }
@@ -118,13 +118,16 @@ extension LiveCollection {
 extension ListState {
   /// Adds a member; `nil` if the collection is being forgotten.
   mutating func addMember(
-    _ provider: CollectionDataProvider<T>, isPaused: Bool
+    _ provider: CollectionDataProvider<T>, paused reasons: PauseReasons
   ) -> UInt64? {
     guard !isRetired else { return nil }
     lastMember += 1
     let viewer = ListViewer(number: lastMember, firstEdit: editCount)
     members.append(ListMember(viewer: viewer, provider: provider))
-    if isPaused { freeze(members.count - 1, told: list) }
+    if !reasons.isEmpty {
+      members[members.count - 1].frozen = ListMember.Frozen(
+        shown: list, told: list, lastUpdated: lastUpdated, reasons: reasons)
+    }
     return lastMember
   }
 

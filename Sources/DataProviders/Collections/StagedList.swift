@@ -1,5 +1,6 @@
 import Consistency
 import Foundation
+import Locking
 import ModelCore
 
 /// What an update does to the committed elements of a collection.
@@ -45,6 +46,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
   var contents: [(row: LiveRow, model: T)] = []
   /// Rows that are gone because their models are deleted.
   var removed: [LiveRow] = []
+  private let toldBatch = Locked<BatchCore?>(nil)
 
   init(_ collection: LiveCollection<T>, _ update: LiveUpdate) {
     self.collection = collection
@@ -66,12 +68,18 @@ struct StagedList<T: SimpleModel>: StagedChange {
     return false
   }
 
-  var batch: (any LiveBatch)? { nil }
+  /// The batch that is told behind all members; set when these have been told.
+  var batch: (any LiveBatch)? { toldBatch.withLock { $0 } }
 
   func publish() { collection.publish(self) }
 
   func deliver() {
     if case .failed = structure { collection.tellTrackers() }
-    collection.tellMembers()
+    let batches = collection.tellMembers()
+    collection.reportLimits()
+    toldBatch.withLock { $0 = batches.first }
+    for batch in batches.dropFirst() {
+      collection.manager.consistencyManager.deliverer.enqueue { batch.tell() }
+    }
   }
 }

@@ -1,9 +1,12 @@
+import Foundation
 import ModelCore
 
 /// A change that a member is to be told of.
 struct ListTelling: Sendable {
   let change: CollectionChange
   let context: (any Sendable)?
+  /// When the change was made.
+  let date: Date
 }
 
 /// Changes that a member is to be told of, in order.

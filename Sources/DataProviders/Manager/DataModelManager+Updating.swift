@@ -75,7 +75,7 @@ extension DataModelManager {
         "has no identifier, so it can't be deleted; nothing was changed")
       return refuse(error, subjects, context)
     }
-    return perform(DeleteOperation(models, context: context), updateCache)
+    return perform(DeleteOperation(models, context: context, manager: self), updateCache)
   }
 
   private func perform(_ operation: any ManagedOperation, _ updateCache: Bool) -> PendingWrite {

@@ -10,9 +10,11 @@ final class DeleteOperation: ManagedOperation {
   let holder: (any LiveHolder)? = nil
   let subjects: [String]
   private let models: [any SimpleModel]
+  private let manager: DataModelManager
   private let date = Date()
 
-  init(_ models: [any SimpleModel], context: (any Sendable)?) {
+  init(_ models: [any SimpleModel], context: (any Sendable)?, manager: DataModelManager) {
+    self.manager = manager
     self.models = models
     self.context = context
     subjects = models.compactMap(\.modelIdentifier)
@@ -33,6 +35,9 @@ final class DeleteOperation: ManagedOperation {
 
   func write(to cache: any CacheDelegate) async throws {
     for identifier in subjects { try await cache.deleteModel(forKey: identifier, context: context) }
+    // Live collections have lost them by then.
+    await manager.consistencyManager.processed()
+    for (_, topic) in manager.topics.all { try await topic.writeLoss(to: cache, context: context) }
   }
 
   func fail(_ error: any Error, _ scope: PipelineScope) {}

@@ -30,6 +30,9 @@ protocol StoreTopic: AnyObject, Sendable {
   /// Whether it is being forgotten: then another one may take its place.
   var isRetired: Bool { get }
 
+  /// Writes the list to a custom cache, if elements have gone from it because they were deleted.
+  func writeLoss(to cache: any CacheDelegate, context: (any Sendable)?) async throws
+
   /// Reads what it needs of a commit that has changed its list. Writer thread, inside the
   /// transaction; may be called again when the flush is run again. On the pipeline where the store is
   /// read-only.

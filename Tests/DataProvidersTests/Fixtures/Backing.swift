@@ -14,14 +14,15 @@ enum Backing: String, CaseIterable, Sendable {
 
   /// Runs a test with a manager, which is drained and closed afterwards.
   func withManager<Result>(
-    _ body: (DataModelManager) async throws -> Result
+    limits: DataModelManager.Limits = .init(), _ body: (DataModelManager) async throws -> Result
   ) async throws -> Result {
     switch self {
-    case .memory: return try await body(DataModelManager())
-    case .cache: return try await body(DataModelManager(cacheDelegate: DictionaryCache()))
+    case .memory: return try await body(DataModelManager(limits: limits))
+    case .cache:
+      return try await body(DataModelManager(cacheDelegate: DictionaryCache(), limits: limits))
     case .store:
       return try await withStore { store in
-        let manager = try DataModelManager(store: store)
+        let manager = try DataModelManager(store: store, limits: limits)
         let result = try await body(manager)
         await manager.close()
         return result
