@@ -132,7 +132,7 @@ extension ListAccount {
     switch staged.structure {
     case .script(let script): return contents + script.updated
     case .failed(let operation): return contents + operation.edit.rows
-    case .whole(let whole): return contents + whole.list.rows
+    case .whole(let whole): return contents + whole.updated
     case .own(let operation, _, .update(let row, _)) where movesShown:
       // Where it was carried out on another one of several elements, both are not what they were.
       return contents + operation.edit.rows + [row]

@@ -36,6 +36,10 @@ extension LiveCollection {
       stage(models, isReset ? .reset : .difference, operation, &staged, scope)
       return staged
     case (.changes(let changes, let models), nil):
+      if let list = listWithReturning(changes, models, rows, scope) {
+        stage(list, .difference, nil, &staged, scope)
+        return staged
+      }
       handled = stage(changes, models, &staged, scope)
     case (_, let operation?): handled = stage(operation, &staged, scope)
     case (_, nil): break
@@ -106,7 +110,8 @@ extension LiveCollection {
     let old = state.withLock { $0.committed }
     staged.structure = .whole(
       StagedList.Whole(
-        list: whole, isPresent: true, telling: .difference, operation: operation))
+        list: whole, updated: whole.updatedRows(since: old) + operation.edit.rows, isPresent: true,
+        telling: .difference, operation: operation))
     register(from: old, to: whole, scope)
     return Set(old.rows + whole.rows)
   }
@@ -155,7 +160,8 @@ extension LiveCollection {
     }
     staged.structure = .whole(
       StagedList.Whole(
-        list: new, isPresent: models != nil, telling: telling, operation: operation))
+        list: new, updated: new.updatedRows(since: old) + (operation?.edit.rows ?? []),
+        isPresent: models != nil, telling: telling, operation: operation))
     register(from: old, to: new, scope)
   }
 

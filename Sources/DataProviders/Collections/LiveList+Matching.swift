@@ -22,6 +22,20 @@ extension LiveList {
     return rows[..<before] + middle + rows[(rows.count - after)...]
   }
 
+  /// The rows that another list has too, with other contents.
+  ///
+  /// - Complexity: O(*n*).
+  func updatedRows(since old: LiveList<T>) -> [LiveRow] {
+    if rows == old.rows {
+      return rows.indices.filter { !models[$0].isEqual(to: old.models[$0]) }.map { rows[$0] }
+    }
+    let places = Dictionary(uniqueKeysWithValues: zip(old.rows, old.rows.indices))
+    return zip(rows, models).compactMap { row, model in
+      guard let place = places[row], !model.isEqual(to: old.models[place]) else { return nil }
+      return row
+    }
+  }
+
   /// Whether two models stand for the same element.
   static func isSame(_ old: T, _ new: T) -> Bool {
     switch (old.modelIdentifier, new.modelIdentifier) {

@@ -22,6 +22,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
   /// A list that was read as a whole.
   struct Whole: Sendable {
     var list: LiveList<T>
+    /// The rows that stay, or that its own edit brought, and may have other contents than before.
+    var updated: [LiveRow]
     /// Whether there is such a collection.
     var isPresent: Bool
     /// How it is told.
