@@ -39,6 +39,16 @@ import Testing
     #expect((first + [late]).allSatisfy { ($0.tree as? Team)?.lead == anja })
   }
 
+  @Test func `who has moved to an older tree is asked again`() async {
+    let holders = holders(20)
+    manager.updateModel(anna)
+    holders[0].move(to: Team(id: 0, lead: ann), manager)
+    manager.updateModel(anna)
+    await manager.drain()
+    #expect(holders[0].tree as? Team == Team(id: 0, lead: anna))
+    #expect(holders.map { $0.takeAskedCount() } == [2] + Array(repeating: 1, count: 19))
+  }
+
   @Test func `another type of the node is merged for everybody, or for nobody`() async {
     let holders = holders(20)
     manager.updateModel(anna)

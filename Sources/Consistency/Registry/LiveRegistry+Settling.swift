@@ -36,10 +36,16 @@ extension LiveRegistry {
     if let number = rowNumber(holder, row) { rows[number].resolved = mark }
   }
 
-  /// Whether a row is registered, and not settled on all its nodes.
-  func isUnsettled(_ holder: UInt64, _ row: LiveRow) -> Bool {
-    guard let number = rowNumber(holder, row) else { return false }
-    return Int(rows[number].settledCount) < rows[number].links.count
+  /// How many nodes a row has, and whether it is not settled on all of them.
+  func state(of holder: UInt64, _ row: LiveRow) -> (nodeCount: Int, isUnsettled: Bool) {
+    guard let number = rowNumber(holder, row) else { return (0, false) }
+    let count = rows[number].links.count
+    return (count, Int(rows[number].settledCount) < count)
+  }
+
+  /// Unsettles a row whose tree is another one, for another reason than an update.
+  mutating func unsettle(_ holder: UInt64, _ row: LiveRow) {
+    if let number = rowNumber(holder, row) { unsettle(number) }
   }
 
   /// Settles the rows that have taken an update on the nodes it carries, and unsettles those that were

@@ -124,10 +124,11 @@ package final class PipelineScope {
     _ tree: any SimpleModel, of holder: any LiveHolder, row: LiveRow
   ) -> Regeneration? {
     let number = holder.number
-    regenerator.checksMerging = context.registry.withLock { $0.isUnsettled(number, row) }
+    let registered = context.registry.withLock { $0.state(of: number, row) }
+    regenerator.checksMerging = registered.isUnsettled
     regenerator.mergesOddly = false
     defer { regenerator.checksMerging = false }
-    guard var regeneration = regenerator.regenerate(tree) else {
+    guard var regeneration = regenerator.regenerate(tree, nodeCount: registered.nodeCount) else {
       if !regenerator.mergesOddly { resolve(number, row) }
       return nil
     }
@@ -172,6 +173,7 @@ package final class PipelineScope {
   package func register(
     _ holder: any LiveHolder, row: LiveRow, old: (any SimpleModel)?, new: (any SimpleModel)?
   ) {
+    context.registry.withLock { $0.unsettle(holder.number, row) }
     setTrees(holder, row: row, new.map { [$0] } ?? [])
   }
 

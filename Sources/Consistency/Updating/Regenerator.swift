@@ -54,9 +54,14 @@ struct Regenerator {
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
-  mutating func regenerate(_ root: any SimpleModel) -> Regeneration? {
+  ///
+  /// - Parameters:
+  ///   - root: The tree.
+  ///   - nodeCount: How many nodes are registered for it; 0 if that is not known.
+  /// - Returns: The new tree and what changed.
+  mutating func regenerate(_ root: any SimpleModel, nodeCount: Int = 0) -> Regeneration? {
     guard let model = root as? any Model else { return regenerateSimple(root) }
-    return regenerate(model, registeredCount: 0).map {
+    return regenerate(model, registeredCount: nodeCount).map {
       Regeneration(model: $0.model, updates: $0.updates, hasSameNodes: hasSameNodes)
     }
   }

@@ -22,12 +22,17 @@ extension ModelHolder {
     if let own = seen.own { return stageOwn(own, seen, update, scope) }
     if rows.last == Self.absentRow, let change = stageAbsent(seen, update, scope) { return change }
     guard rows.first == Self.treeRow, let base = seen.base,
-      let regeneration = scope.regenerate(base)
+      let regeneration = scope.regenerate(base, of: self, row: Self.treeRow)
     else { return nil }
     guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
     guard Self.isT(model) else { return nil }
     scope.register(self, row: Self.treeRow, regeneration)
     return StagedModel(self, .elsewhere, update, model: model)
+  }
+
+  /// What is registered: one provider speaks for all that hold a node with the same content.
+  func tree(ofRow row: LiveRow) -> (any SimpleModel)? {
+    row == Self.treeRow ? state.withLock { $0.base } : nil
   }
 
   /// An own set comes back: it is what is committed now.

@@ -21,6 +21,14 @@ final class TreeHolder: LiveHolder {
     }
   }
 
+  /// Shows another tree, without an update.
+  func move(to tree: any SimpleModel, _ manager: ConsistencyManager) {
+    manager.enqueue { [self] scope in
+      scope.register(self, row: 0, old: self.tree, new: tree)
+      state.withLock { $0.tree = tree }
+    }
+  }
+
   var tree: (any SimpleModel)? { state.withLock { $0.tree } }
 
   /// How often an update asked since the last time this was read.
