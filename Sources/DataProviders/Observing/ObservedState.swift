@@ -9,8 +9,8 @@ final class ObservedState<Contents: Sendable>: Sendable {
     var contents: Contents
     /// Counts from 1; grows by one with each published state.
     var version: UInt64 = 1
-    /// The rows with other contents than in the version before; `nil` if they are not known. Those
-    /// that are new don't matter.
+    /// The rows with other contents than in the version before, and perhaps new ones; `nil` if they
+    /// are not known.
     var updated: [UInt32]?
     /// The last version that was set as a whole.
     var resetVersion: UInt64 = 1
