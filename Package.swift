@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "Pando", targets: ["Pando"]),
     .library(name: "LMDB", targets: ["LMDB"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
+    .executable(name: "inbox", targets: ["inbox"]),
   ],
   traits: [
     .trait(
@@ -50,6 +51,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
+    .executableTarget(name: "inbox", dependencies: ["Pando"], swiftSettings: librarySettings),
 
     .target(
       name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
@@ -91,6 +93,9 @@ let package = Package(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "InboxTests", dependencies: ["inbox", "Pando", "TestSupport"],
       swiftSettings: languageSettings),
   ]
 )

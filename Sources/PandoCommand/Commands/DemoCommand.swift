@@ -11,8 +11,8 @@ enum DemoCommand: Command {
     notes: [
       """
       Stores some models, shows the tree of a message, changes one person and shows every tree \
-      changed by one written record, deletes a required child and shows the cascade, reopens the \
-      store and shows it all still there.
+      changed by one written record, tells a live provider and a list what others write, deletes a \
+      required child and shows the cascade, reopens the store and shows it all still there.
       """
     ],
     examples: [

@@ -28,6 +28,7 @@ struct Demo {
       try showTree(store)
       try await changeOne(store)
       try await changeOneAmongMany(store)
+      try await watch(store)
       try await deleteRequired(store)
     }
     try await StoreAccess.create.open(path, for: DemoCommand.declaration) { store in
@@ -148,17 +149,17 @@ struct Demo {
     try output.line()
   }
 
-  private func title(_ text: String) throws {
+  func title(_ text: String) throws {
     try output.line()
     try output.line("● " + text)
     try output.flush()
   }
 
-  private func say(_ text: String) throws {
+  func say(_ text: String) throws {
     try output.line(text.isEmpty ? "" : "  " + text)
   }
 
-  private func timed<Result>(
+  func timed<Result>(
     _ body: () async throws -> Result
   ) async throws -> (Result, String) {
     let startedAt = ContinuousClock.now

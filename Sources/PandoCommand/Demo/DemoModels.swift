@@ -20,6 +20,9 @@ enum DemoModels {
     Message(id: "demo-3", text: "Let us go there.", sender: ada, images: []),
   ]
 
+  /// A message that comes while others are shown.
+  static let pushed = Message(id: "demo-4", text: "I bring the tea.", sender: alan, images: [])
+
   static let contacts = ContactList(id: "demo", people: [ada, grace, alan])
 
   /// The key of the collection that lists the messages.

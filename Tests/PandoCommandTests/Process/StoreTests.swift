@@ -241,8 +241,11 @@ import Testing
   @Test func `the demo tells its story and leaves nothing behind`() throws {
     let text = try PandoProcess.output("demo")
     for part in [
-      "Message:demo-1", "Ada Lovelace", "1 record written", "deleted     Person:demo-ada",
-      "verified clean",
+      "Message:demo-1", "Ada Lovelace", "1 record written",
+      "list told:     row 1 inserted: demo-1, demo-4, demo-2, demo-3",
+      "provider told: demo-2 from Grace Hopper",
+      "list told:     row 2 updated: demo-1, demo-4, demo-2, demo-3",
+      "deleted     Person:demo-ada", "verified clean",
     ] {
       #expect(text.contains(part), "no “\(part)” in: \(text)")
     }
@@ -255,6 +258,7 @@ import Testing
     try withStore { store, _ throws in
       for _ in 0..<2 {
         let text = try PandoProcess.output("demo", store)
+        #expect(text.contains("row 1 inserted: demo-1, demo-4, demo-2, demo-3"))
         #expect(text.contains("verified clean"))
       }
       #expect(try PandoProcess.output("get", store, "N:2", "--compact") == "{\"id\":2}\n")

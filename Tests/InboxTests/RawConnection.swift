@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+@testable import inbox
+
+/// A client that sends whatever it likes.
+final class RawConnection: Sendable {
+  private let descriptor: Int32
+
+  init(port: UInt16) throws(SocketError) {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let status = withUnsafeBytes(of: &address) { bytes in
+      connect(
+        descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(bytes.count))
+    }
+    guard status == 0 else { throw SocketError("connect", errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  func write(_ text: String) throws {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw SocketError("send", errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Reads until the other side has finished.
+  func readToEnd() async throws -> String {
+    try await blocking { try self.readAll() }
+  }
+
+  private func readAll() throws -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count >= 0 else { throw SocketError("recv", errno) }
+      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[..<count]
+    }
+  }
+}
