@@ -36,6 +36,8 @@ package final class PipelineScope {
     }
     self.mark = mark
     hasResolved = false
+    // Before the watch is set: what a listener's own code starts here would inherit it.
+    for entry in affected { entry.holder.prepare() }
     let changes =
       affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
     if hasResolved { context.registry.withLock { $0.settle(update, rows, mark) } }
@@ -61,7 +63,6 @@ package final class PipelineScope {
   private func stage(
     _ update: LiveUpdate, _ affected: [LiveRegistry.Affected]
   ) -> [any StagedChange] {
-    for entry in affected { entry.holder.prepare() }
     var changes: [any StagedChange] = []
     changes.reserveCapacity(affected.count)
     for entry in affected {
