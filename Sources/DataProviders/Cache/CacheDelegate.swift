@@ -64,6 +64,19 @@ public protocol CacheDelegate: Sendable {
 }
 
 extension CacheDelegate {
+  /// Returns a model of a type that is known at run time only.
+  func find(
+    _ identifier: String, as type: any SimpleModel.Type, _ context: (any Sendable)?
+  ) async throws -> (any SimpleModel)? {
+    try await ask(identifier, type, context)
+  }
+
+  private func ask<T: SimpleModel>(
+    _ identifier: String, _ type: T.Type, _ context: (any Sendable)?
+  ) async throws -> (any SimpleModel)? {
+    try await model(forKey: identifier, as: type, context: context)
+  }
+
   /// Keeps a model under its identifier, if it has one.
   func set(_ model: any SimpleModel, _ context: (any Sendable)?) async throws {
     guard let identifier = model.modelIdentifier else { return }

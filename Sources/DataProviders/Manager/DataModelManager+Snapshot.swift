@@ -27,6 +27,6 @@ extension ProviderSnapshot {
   /// - Parameter provider: A provider of the manager.
   /// - Returns: Its model, or `nil` if there is none.
   public func data<T: SimpleModel>(of provider: DataProvider<T>) -> T? {
-    provider.holder.committed
+    provider.holder.committed.flatMap(DataProvider<T>.unbox)
   }
 }

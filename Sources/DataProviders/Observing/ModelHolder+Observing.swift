@@ -49,7 +49,7 @@ extension ModelHolder.State {
   /// - Parameters:
   ///   - kind: What has happened; while the provider is paused, only what it does itself is shown.
   ///   - context: What the change was made with.
-  func publish(_ kind: StagedModel<T>.Kind, context: (any Sendable)?) {
+  func publish(_ kind: StagedModel.Kind, context: (any Sendable)?) {
     guard let observed = rare?.observed else { return }
     // Callbacks that nobody takes hold up no sequence.
     let isPaused = !(pause?.reasons ?? []).isDisjoint(with: [.owner, .batch])

@@ -4,15 +4,15 @@ import ModelCore
 import StoreEngine
 
 /// One `setData` of a provider.
-final class SetOperation<T: SimpleModel>: ManagedOperation {
+final class SetOperation: ManagedOperation {
   /// The model, boxed once for everybody who shows it.
   let root: any SimpleModel
   let context: (any Sendable)?
   let date = Date()
   let outcome = PendingWrite()
-  private let modelHolder: ModelHolder<T>
+  private let modelHolder: ModelHolder
 
-  init(_ root: any SimpleModel, context: (any Sendable)?, holder: ModelHolder<T>) {
+  init(_ root: any SimpleModel, context: (any Sendable)?, holder: ModelHolder) {
     self.root = root
     self.context = context
     modelHolder = holder

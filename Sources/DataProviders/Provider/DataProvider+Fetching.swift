@@ -25,7 +25,7 @@ extension DataProvider {
     let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result in
       deliverer.enqueue {
         switch result {
-        case .success(let model): completion(model, nil)
+        case .success(let model): completion(model.flatMap(Self.unbox), nil)
         case .failure(let error): completion(nil, error)
         }
       }
@@ -58,7 +58,9 @@ extension DataProvider {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         once.wait(continuation)
-        switch fetch(cacheKey, context, listensWhenAbsent, { once.finish($0) }) {
+        switch fetch(
+          cacheKey, context, listensWhenAbsent, { once.finish($0.map { $0.flatMap(Self.unbox) }) })
+        {
         case .asked: break
         case .answered(let model): once.finish(.success(model))
         case .refused(let error): once.finish(.failure(error))
@@ -77,10 +79,10 @@ extension DataProvider {
 
   private func fetch(
     _ identifier: String?, _ context: (any Sendable)?, _ listensWhenAbsent: Bool,
-    _ answer: @escaping ModelHolder<T>.Answer
+    _ answer: @escaping ModelHolder.Answer
   ) -> Start {
     guard let identifier else { return .answered(nil) }
-    if let model = holder.held(identifier) { return .answered(model) }
+    if let model = holder.held(identifier) { return .answered(Self.unbox(model)) }
     if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
     holder.fetch(
       identifier, context: context, listensWhenAbsent: listensWhenAbsent, answer)

@@ -18,14 +18,14 @@ public import ModelCore
 public final class DataProvider<T: SimpleModel>: Sendable {
   /// The manager that keeps this provider consistent with all others.
   public let dataModelManager: DataModelManager
-  let holder: ModelHolder<T>
+  let holder: ModelHolder
 
   /// Makes a provider without data.
   ///
   /// - Parameter dataModelManager: What keeps it consistent.
   public init(dataModelManager: DataModelManager) {
     self.dataModelManager = dataModelManager
-    holder = ModelHolder(dataModelManager)
+    holder = ModelHolder(T.self, dataModelManager)
     holder.state.withLock { $0.provider = self }
   }
 
@@ -36,7 +36,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// What the provider has set itself and is not committed yet counts before what is committed.
   ///
   /// - Complexity: O(1); never waits for a disk.
-  public var data: T? { holder.trackedData }
+  public var data: T? { holder.trackedData.flatMap(Self.unbox) }
 
   /// The identifier of the model, or the one that is awaited; `nil` if there is neither.
   public var modelIdentifier: String? {
@@ -100,4 +100,19 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   ///
   /// - Parameter identifier: The identifier to wait for.
   public func listen(to identifier: String) { holder.listen(to: identifier) }
+}
+
+extension DataProvider: ToldProvider {
+  func tell(_ delegate: any DataProviderDelegate, context: (any Sendable)?) {
+    delegate.dataProviderHasUpdatedData(self, context: context)
+  }
+
+  /// The model in a box, which is one of type `T`.
+  static func unbox(_ model: any SimpleModel) -> T? { open(model) }
+
+  private static func open<M: SimpleModel>(_ model: M) -> T? {
+    // The types are the same; a cast would look that up each time.
+    if M.self == T.self { return unsafe unsafeBitCast(model, to: T.self) }
+    return model as? T
+  }
 }

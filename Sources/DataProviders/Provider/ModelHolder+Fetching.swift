@@ -5,14 +5,14 @@ import ModelCore
 import StoreEngine
 
 extension ModelHolder {
-  typealias Answer = @Sendable (Result<T?, any Error>) -> Void
+  typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>) -> Void
 
   /// What is shown, if it has this identifier.
-  func held(_ identifier: String) -> T? {
+  func held(_ identifier: String) -> (any SimpleModel)? {
     guard let shown = state.withLock({ $0.shown }),
       shown.modelIdentifier?.hasSameBytes(as: identifier) == true
     else { return nil }
-    return Self.unbox(shown)
+    return shown
   }
 
   /// Asks store or cache for a model and shows it, unless something newer comes first.
@@ -58,7 +58,7 @@ extension ModelHolder {
   }
 
   private func fetch(
-    _ request: FetchRequest<T>, from cache: CacheAccess, _ context: (any Sendable)?
+    _ request: FetchRequest, from cache: CacheAccess, _ context: (any Sendable)?
   ) {
     let fetch = CacheFetch(request.identifier, action: request.action)
     manager.consistencyManager.enqueue { [self] scope in
@@ -67,7 +67,7 @@ extension ModelHolder {
     }
     let consistency = manager.consistencyManager
     cache.read(request.identifier) { cache in
-      try await cache.model(forKey: request.identifier, as: T.self, context: context)
+      try await cache.find(request.identifier, as: request.holder.type, context)
     } completion: { result in
       consistency.enqueue { [self] scope in
         end(fetch, scope)
@@ -94,8 +94,8 @@ extension ModelHolder {
   ///
   /// - Returns: What the fetch has led to: its answer, or what is newer.
   fileprivate func apply(
-    _ model: (any SimpleModel)?, _ request: FetchRequest<T>, _ scope: PipelineScope
-  ) -> T? {
+    _ model: (any SimpleModel)?, _ request: FetchRequest, _ scope: PipelineScope
+  ) -> (any SimpleModel)? {
     let (base, waitingFor, isNewest) = state.withLock { state in
       (state.base, state.waitingFor, request.action > state.applied)
     }
@@ -106,7 +106,7 @@ extension ModelHolder {
     let awaited = model == nil ? request.identifier : nil
     if let awaited { registerAbsent(awaited, scope) }
     let update = LiveUpdate()
-    let kind = StagedModel<T>.Kind.answered(
+    let kind = StagedModel.Kind.answered(
       request.action, awaited: awaited, tells: request.tellsDelegate && model != nil)
     scope.publish([StagedModel(self, kind, update, model: model)], update)
     return data
@@ -114,34 +114,34 @@ extension ModelHolder {
 }
 
 /// One fetch of one provider, wherever it is answered.
-struct FetchRequest<T: SimpleModel>: Sendable {
-  let holder: ModelHolder<T>
+struct FetchRequest: Sendable {
+  let holder: ModelHolder
   let identifier: String
   let action: UInt64
   let listensWhenAbsent: Bool
   var tellsDelegate = false
-  let answer: ModelHolder<T>.Answer
+  let answer: ModelHolder.Answer
 
   /// Shows what was found, and answers.
-  func finish(_ result: Result<T?, any Error>, _ scope: PipelineScope) {
+  func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
     case .failure(let error): answer(.failure(error))
     case .success(let model):
-      answer(.success(holder.apply(model.map { $0 as any SimpleModel }, self, scope)))
+      answer(.success(holder.apply(model, self, scope)))
     }
   }
 }
 
 /// A fetch from a store.
-final class StoreFetch<T: SimpleModel>: StoreLoad {
-  private let request: FetchRequest<T>
-  private let found = Locked<T?>(nil)
+final class StoreFetch: StoreLoad {
+  private let request: FetchRequest
+  private let found = Locked<(any SimpleModel)?>(nil)
 
-  init(_ request: FetchRequest<T>) { self.request = request }
+  init(_ request: FetchRequest) { self.request = request }
 
   func read(_ snapshot: ModelSnapshot) throws {
-    let model = try snapshot.live(request.identifier, as: T.self)
-    found.withLock { $0 = model.flatMap(ModelHolder<T>.unbox) }
+    let model = try snapshot.live(request.identifier, as: request.holder.type)
+    found.withLock { $0 = model }
   }
 
   var keys: [ByteString] { [ByteString(request.identifier)] }
@@ -150,7 +150,7 @@ final class StoreFetch<T: SimpleModel>: StoreLoad {
 
   var nodes: [LiveNode] {
     if let model = found.withLock({ $0 }) { return LiveNode.nodes(of: model) }
-    return [LiveNode(identifier: ByteString(request.identifier), type: T.self)]
+    return [LiveNode(identifier: ByteString(request.identifier), type: request.holder.type)]
   }
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {

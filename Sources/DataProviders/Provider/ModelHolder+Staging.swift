@@ -3,29 +3,40 @@ import Locking
 import ModelCore
 
 extension ModelHolder {
+  /// What staging needs to know, read at one moment.
   private struct Seen {
     let base: (any SimpleModel)?
-    let own: SetOperation<T>?
-    let waitingFor: String?
-    let fetches: [CacheFetch]
+    var own: SetOperation?
+    var waitingFor: String?
+    var fetches: [CacheFetch] = []
+
+    init(_ state: borrowing State, _ update: LiveUpdate, seesAbsent: Bool) {
+      base = state.base
+      if !state.pending.isEmpty, let operation = update.operation {
+        own = state.pending.find(operation)
+      }
+      guard seesAbsent || own != nil else { return }
+      waitingFor = state.waitingFor
+      if let rare = state.rare { fetches = rare.fetches }
+    }
+  }
+
+  func tree(ofRow row: LiveRow) -> (any SimpleModel)? {
+    row == Self.treeRow ? state.withLock { $0.base } : nil
   }
 
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
-    let seen = state.withLock { state in
-      Seen(
-        base: state.base,
-        own: state.pending.isEmpty ? nil : update.operation.flatMap { state.pending.find($0) },
-        waitingFor: state.waitingFor, fetches: state.rare?.fetches ?? [])
-    }
+    let isAwaited = rows.last == Self.absentRow
+    let seen = state.withLock { Seen($0, update, seesAbsent: isAwaited) }
     if let own = seen.own { return stageOwn(own, seen, update, scope) }
-    if rows.last == Self.absentRow, let change = stageAbsent(seen, update, scope) { return change }
+    if isAwaited, let change = stageAbsent(seen, update, scope) { return change }
     guard rows.first == Self.treeRow, let base = seen.base,
       let regeneration = scope.regenerate(base, of: self, row: Self.treeRow)
     else { return nil }
     guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
-    guard Self.isT(model) else { return nil }
+    guard isShowable(model) else { return nil }
     scope.register(self, row: Self.treeRow, regeneration)
     return StagedModel(self, .elsewhere, update, model: model)
   }
@@ -37,9 +48,9 @@ extension ModelHolder {
 
   /// An own set comes back: it is what is committed now.
   private func stageOwn(
-    _ operation: SetOperation<T>, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
-  ) -> StagedModel<T> {
-    let other = scope.regenerate(operation.root)?.model.flatMap { Self.isT($0) ? $0 : nil }
+    _ operation: SetOperation, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> StagedModel {
+    let other = scope.regenerate(operation.root)?.model.flatMap { isShowable($0) ? $0 : nil }
     let model = other ?? operation.root
     scope.register(self, row: Self.treeRow, old: seen.base, new: model)
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
@@ -49,7 +60,7 @@ extension ModelHolder {
   /// The root is deleted: what comes back under its identifier is shown again.
   private func stageDeleted(
     _ base: any SimpleModel, _ update: LiveUpdate, _ scope: PipelineScope
-  ) -> StagedModel<T> {
+  ) -> StagedModel {
     scope.register(self, row: Self.treeRow, old: base, new: nil)
     let identifier = base.modelIdentifier
     if let identifier { registerAbsent(identifier, scope) }
@@ -59,7 +70,7 @@ extension ModelHolder {
   /// An identifier that is awaited, or that a cache is being asked for, is in the update.
   private func stageAbsent(
     _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
-  ) -> StagedModel<T>? {
+  ) -> StagedModel? {
     for fetch in seen.fetches where update.deleted.contains(ByteString(fetch.identifier)) {
       fetch.isDeleted = true
     }
@@ -84,30 +95,24 @@ extension ModelHolder {
     of identifier: String, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> (any SimpleModel)? {
     guard let versions = update.versions[ByteString(identifier)],
-      let first = versions.stored.first(where: Self.isT) ?? versions.given.first(where: Self.isT)
+      let first = versions.stored.first(where: isShowable)
+        ?? versions.given.first(where: isShowable)
     else { return nil }
     // Other types of it in the same update are merged in.
     guard let merged = scope.regenerate(first) else { return first }
-    return merged.model.flatMap { Self.isT($0) ? $0 : nil }
+    return merged.model.flatMap { isShowable($0) ? $0 : nil }
   }
 
   /// Whether the provider has done nothing else since the fetch began.
   private func isNewest(_ fetch: CacheFetch) -> Bool {
     state.withLock { fetch.action > $0.applied }
   }
-
-  static func isT(_ model: any SimpleModel) -> Bool {
-    if isSame(model) { return true }
-    return model is T
-  }
-
-  private static func isSame<M: SimpleModel>(_ model: M) -> Bool { M.self == T.self }
 }
 
 extension ModelHolder {
   /// Has the holder asked when an identifier comes.
   func registerAbsent(_ identifier: String, _ scope: PipelineScope) {
-    scope.registerAbsent(self, row: Self.absentRow, identifier: identifier, as: T.self)
+    scope.registerAbsent(self, row: Self.absentRow, identifier: identifier, as: type)
   }
 
   /// Ends one reason to wait for an identifier; the registration ends with the last.

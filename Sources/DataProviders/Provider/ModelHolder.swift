@@ -9,19 +9,20 @@ import ModelCore
 /// shown = paused ? what stood when it was paused : last uncommitted set of its own ?? committed
 /// ```
 /// The committed model is replaced on the pipeline only and is always the one that is registered; what
-/// callers do they do under the lock. Models are kept boxed, so that all who show one share its box.
-final class ModelHolder<T: SimpleModel>: LiveHolder {
+/// callers do they do under the lock. Models are kept boxed, so that all who show one share its box, and
+/// the holder is not generic, so that nothing has to be looked up for its type at each update.
+final class ModelHolder: LiveHolder {
   /// The rows under which it is registered: its tree, and identifiers that it waits for.
   static var treeRow: LiveRow { 0 }
   static var absentRow: LiveRow { 1 }
 
   struct State {
-    weak var provider: DataProvider<T>?
+    weak var provider: (any ToldProvider)?
     weak var delegate: (any DataProviderDelegate)?
     /// The committed model, as registered.
     var base: (any SimpleModel)?
     /// Own sets that are not committed.
-    var pending = PendingSets<T>()
+    var pending = PendingSets()
     /// The identifier whose coming is awaited while there is no committed model.
     var waitingFor: String?
     /// When what is shown was changed.
@@ -77,37 +78,41 @@ final class ModelHolder<T: SimpleModel>: LiveHolder {
     }
   }
 
+  /// The type of the models.
+  let type: any SimpleModel.Type
   let number: UInt64
   let manager: DataModelManager
   let state: Locked<State>
 
-  init(_ manager: DataModelManager) {
+  init(_ type: any SimpleModel.Type, _ manager: DataModelManager) {
+    self.type = type
     self.manager = manager
     number = manager.consistencyManager.makeHolderNumber()
     state = Locked(State())
   }
 
   /// What is shown.
-  var data: T? { state.withLock { $0.shown }.flatMap(Self.unbox) }
+  var data: (any SimpleModel)? { state.withLock { $0.shown } }
 
   /// What is shown, to somebody who may track what is read.
-  var trackedData: T? {
-    state.withLock { state in
-      state.makeTracking().readData()
-      return state.shown
-    }.flatMap(Self.unbox)
+  var trackedData: (any SimpleModel)? {
+    let (tracking, shown) = state.withLock { ($0.makeTracking(), $0.shown) }
+    tracking.readData()
+    return shown
   }
 
   /// What is committed.
-  var committed: T? { state.withLock { $0.committed }.flatMap(Self.unbox) }
+  var committed: (any SimpleModel)? { state.withLock { $0.committed } }
 
-  /// The model in a box, which is one of type `T`.
-  static func unbox(_ model: any SimpleModel) -> T? { open(model) }
+  /// Whether a model is one that this holder can show.
+  func isShowable(_ model: any SimpleModel) -> Bool {
+    if Swift.type(of: model) == type { return true }
+    let shown = type
+    return Self.isKind(model, of: shown)
+  }
 
-  private static func open<M: SimpleModel>(_ model: M) -> T? {
-    // The types are the same; a cast would look that up each time.
-    if M.self == T.self { return unsafe unsafeBitCast(model, to: T.self) }
-    return model as? T
+  private static func isKind<M: SimpleModel>(_ model: any SimpleModel, of type: M.Type) -> Bool {
+    model is M
   }
 
   static func same(_ left: (any SimpleModel)?, _ right: (any SimpleModel)?) -> Bool {
@@ -118,7 +123,7 @@ final class ModelHolder<T: SimpleModel>: LiveHolder {
 
 extension ModelHolder {
   /// Shows a model at once and queues the change.
-  func set(_ model: T, updatesCache: Bool, context: (any Sendable)?) -> PendingWrite {
+  func set(_ model: any SimpleModel, updatesCache: Bool, context: (any Sendable)?) -> PendingWrite {
     if let refusal = manager.refusal(of: model) {
       return manager.refuse(refusal, model.modelIdentifier.map { [$0] } ?? [], context)
     }
@@ -138,7 +143,7 @@ extension ModelHolder {
 
   /// Shows nothing any more, and waits for nothing.
   func clear() {
-    let old = state.withLock { state -> (PendingSets<T>, (any SimpleModel)?)? in
+    let old = state.withLock { state -> (PendingSets, (any SimpleModel)?)? in
       guard state.isAttached else { return nil }
       state.beginAction()
       state.clears += 1
@@ -191,7 +196,7 @@ extension ModelHolder {
   }
 
   /// Takes a set back that has failed, and shows what is there without it.
-  func takeBack(_ operation: SetOperation<T>, _ scope: PipelineScope) {
+  func takeBack(_ operation: SetOperation, _ scope: PipelineScope) {
     let shown = state.withLock { state -> (any SimpleModel)?? in
       guard let wasLast = state.pending.remove(operation), wasLast else { return nil }
       return .some(state.current)
@@ -211,4 +216,10 @@ extension ModelHolder.State {
     epoch += 1
     rare?.announced = nil
   }
+}
+
+/// A provider, as its holder knows it.
+protocol ToldProvider: AnyDataProvider {
+  /// Calls a delegate.
+  func tell(_ delegate: any DataProviderDelegate, context: (any Sendable)?)
 }

@@ -1,20 +1,19 @@
 import Consistency
-import ModelCore
 
 /// The sets of one provider that are not committed yet, oldest first.
-struct PendingSets<T: SimpleModel> {
-  private var operations: [SetOperation<T>?] = []
+struct PendingSets {
+  private var operations: [SetOperation?] = []
   private var head = 0
 
   var isEmpty: Bool { head == operations.count }
-  var last: SetOperation<T>? { isEmpty ? nil : operations[operations.count - 1] }
+  var last: SetOperation? { isEmpty ? nil : operations[operations.count - 1] }
 
-  mutating func append(_ operation: SetOperation<T>) { operations.append(operation) }
+  mutating func append(_ operation: SetOperation) { operations.append(operation) }
 
   /// The operation that an update carries out, if it is one of these.
   ///
   /// - Complexity: O(1) for the oldest, which it is unless others have failed out of order.
-  func find(_ operation: any LiveOperation) -> SetOperation<T>? {
+  func find(_ operation: any LiveOperation) -> SetOperation? {
     index(of: operation).flatMap { operations[$0] }
   }
 

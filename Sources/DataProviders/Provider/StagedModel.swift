@@ -4,13 +4,13 @@ import Locking
 import ModelCore
 
 /// What an update does to one provider.
-final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
+final class StagedModel: StagedChange, @unchecked Sendable {
   // Sendable because the pipeline writes it until `publish` returns, and the delivery owns it then.
   enum Kind {
     /// Something elsewhere has changed the tree.
     case elsewhere
     /// An own set has come back; whether it is other than it was set.
-    case own(SetOperation<T>, isOther: Bool)
+    case own(SetOperation, isOther: Bool)
     /// What was awaited has come, or what a cache is being asked for; the fetch that this answers.
     case arrived(UInt64)
     /// The root is deleted; its identifier.
@@ -23,7 +23,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     case resumed
   }
 
-  private let holder: ModelHolder<T>
+  private let holder: ModelHolder
   private let kind: Kind
   private let context: (any Sendable)?
   private let date: Date
@@ -35,7 +35,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
   private var reachedLimit = false
 
   init(
-    _ holder: ModelHolder<T>, _ kind: Kind, _ update: LiveUpdate, model: (any SimpleModel)? = nil
+    _ holder: ModelHolder, _ kind: Kind, _ update: LiveUpdate, model: (any SimpleModel)? = nil
   ) {
     self.holder = holder
     self.kind = kind
@@ -46,10 +46,10 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
 
   func publish() {
     holder.state.withLock { publish(&$0) }
-    if reachedLimit { holder.manager.reportLimit(T.self) }
+    if reachedLimit { holder.manager.reportLimit(holder.type) }
   }
 
-  private func publish(_ state: inout ModelHolder<T>.State) {
+  private func publish(_ state: inout ModelHolder.State) {
     let limit = Int32(clamping: holder.manager.limits.undeliveredCallbacksMaximum)
     let before = state.undelivered >= limit && state.pause == nil ? state.shown : nil
     switch kind {
@@ -91,12 +91,12 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
   }
 
   /// Whether the committed model is what the provider shows, but for a pause.
-  private func isVisible(_ state: inout ModelHolder<T>.State) -> Bool {
+  private func isVisible(_ state: inout ModelHolder.State) -> Bool {
     state.clears == 0 && state.pending.isEmpty
   }
 
   private func queueDelivery(
-    _ state: inout ModelHolder<T>.State, limit: Int32, before: (any SimpleModel)?
+    _ state: inout ModelHolder.State, limit: Int32, before: (any SimpleModel)?
   ) {
     if let pause = state.pause {
       pause.note(context, date)
@@ -116,7 +116,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
 
   /// Who is told.
   private struct Target {
-    let provider: DataProvider<T>
+    let provider: any ToldProvider
     let delegate: (any DataProviderDelegate)?
     let batch: BatchCore?
   }
@@ -131,7 +131,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
       return (findTarget(&state), resumes)
     }
     if let target {
-      target.delegate?.dataProviderHasUpdatedData(target.provider, context: context)
+      if let delegate = target.delegate { target.provider.tell(delegate, context: context) }
       toldBatch = target.batch
       toldBatch?.note(target.provider, context, date)
     }
@@ -144,7 +144,7 @@ final class StagedModel<T: SimpleModel>: StagedChange, @unchecked Sendable {
     return tells
   }
 
-  private func findTarget(_ state: inout ModelHolder<T>.State) -> Target? {
+  private func findTarget(_ state: inout ModelHolder.State) -> Target? {
     guard epoch == state.epoch else { return nil }
     if let pause = state.pause, !pause.reasons.isDisjoint(with: [.owner, .batch]) {
       pause.noteUndelivered(context)
