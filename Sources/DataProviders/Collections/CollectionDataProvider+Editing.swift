@@ -6,6 +6,10 @@ import ModelCore
 /// a change is made to the element that was seen at the position: what comes in goes beside it, and
 /// if it has gone, an update, a removal and a move of it are dropped and reported to the manager's
 /// delegate.
+///
+/// The change that a call returns belongs behind all that the delegate has been told and is still to
+/// be told; it is in terms of that list. With a store this one lacks what others have not committed yet,
+/// so positions may be other than those in ``data``.
 extension CollectionDataProvider {
   /// Inserts elements.
   ///

@@ -63,17 +63,18 @@ struct ListAccount<T: SimpleModel> {
   }
 
   private mutating func takeDownViews(_ state: ListState<T>) {
-    let after = state.pending.filter { $0.operation !== staged.operation }
+    let ending = staged.operation
+    let countAfter = state.pending.count - (ending == nil ? 0 : 1)
     let needsCommitted = movesShown || !staged.contents.isEmpty
     var rows: [LiveRow]?
     for member in state.members {
       let viewer = member.viewer
       let known = state.pending.count { viewer.knows($0.operation) }
-      let knownAfter = after.count { viewer.knows($0.operation) }
+      let knownAfter = known - (ending.map { viewer.knows($0) } == true ? 1 : 0)
       if known == 0, knownAfter == 0 {
         if needsCommitted, rows == nil { rows = state.committedRows }
         views.append(.committed)
-      } else if known == state.pending.count, knownAfter == after.count {
+      } else if known == state.pending.count, knownAfter == countAfter {
         views.append(.shown)
       } else {
         if rows == nil { rows = state.committedRows }
@@ -131,20 +132,24 @@ extension ListAccount {
     let contents = staged.contents.map(\.row)
     switch staged.structure {
     case .script(let script): return contents + script.updated
-    case .failed(let operation): return contents + operation.edit.rows
     case .whole(let whole): return contents + whole.updated
     case .own(let operation, _, .update(let row, _)) where movesShown:
       // Where it was carried out on another one of several elements, both are not what they were.
       return contents + operation.edit.rows + [row]
-    case .none, .own: return contents
+    case .none, .own, .failed: return contents
     }
+  }
+
+  /// Rows whose contents were those of an edit that has failed, for those who knew it.
+  private var takenBack: [LiveRow] {
+    if case .failed(let operation) = staged.structure { operation.edit.rows } else { [] }
   }
 
   private func shownChange(_ state: ListState<T>) -> CollectionChange {
     if tellsNobody { return .changes([]) }
     if isReset { return .reset }
     if updated.isEmpty, !movesShown { return .changes([]) }
-    let updated = updated.filter { !state.isHidden($0) }
+    let updated = (updated + takenBack).filter { !state.isHidden($0) }
     return .changes(
       Self.changes(
         from: movesShown ? shownBefore : state.list.rows, to: state.list.rows, updated: updated))
@@ -176,7 +181,7 @@ extension ListAccount {
     let isKnown = staged.operation.map { viewer.knows($0) } ?? false
     if isReset || (ownChange == .reset && !isKnown) { return .reset }
     let after = state.rows(state.committedRows, knownTo: viewer)
-    let updated = (updated + (isKnown ? [] : editedRows)).filter { row in
+    let updated = (updated + (isKnown ? takenBack : editedRows)).filter { row in
       !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
     }
     return .changes(RowDifference.changes(from: before, to: after, updated: updated))
@@ -193,20 +198,16 @@ extension ListAccount {
   private static func changes(
     from old: [LiveRow], to new: [LiveRow], updated: [LiveRow]
   ) -> [CollectionChangeInformation] {
-    if old.count >= new.count {
-      let kept = Set(new)
-      let deleted = old.count == new.count ? [] : old.filter { !kept.contains($0) }
-      if old.count - deleted.count == new.count, Self.isSubsequence(new, of: old) {
-        return RowDifference.changes(in: old, deleted: deleted, updated: updated)
-      }
+    if old == new { return RowDifference.changes(in: old, deleted: [], updated: updated) }
+    var deleted: [LiveRow] = []
+    var kept = 0
+    for row in old {
+      if kept < new.count, new[kept] == row { kept += 1 } else { deleted.append(row) }
+    }
+    // All of the new list was found in order: nothing came in or moved.
+    if kept == new.count {
+      return RowDifference.changes(in: old, deleted: deleted, updated: updated)
     }
     return RowDifference.changes(from: old, to: new, updated: updated)
-  }
-
-  private static func isSubsequence(_ rows: [LiveRow], of list: [LiveRow]) -> Bool {
-    if rows.count == list.count { return rows == list }
-    var rest = rows[...]
-    for row in list where rest.first == row { rest.removeFirst() }
-    return rest.isEmpty
   }
 }

@@ -43,6 +43,8 @@ struct ListState<T: SimpleModel>: Sendable {
   var isLoaded = false
   /// Whether the committed elements are not those of the store, because a change was not to be written.
   var isDetached = false
+  /// Whether the committed elements are not those of the store, because these could not be read.
+  var isOutOfStep = false
   /// How many members were paused because they have too much to be told.
   var limitHitCount = 0
   /// Whether a custom cache still has elements whose models are deleted.
@@ -56,6 +58,9 @@ struct ListState<T: SimpleModel>: Sendable {
 
   /// Whether there is such a collection, as it is shown.
   var isPresent: Bool { isCommittedPresent || !pending.isEmpty }
+
+  /// Whether a commit can't be understood without reading all elements.
+  var needsWhole: Bool { !isLoaded || isDetached || isOutOfStep }
 
   /// Takes all pending edits back, so that `list` is the committed one.
   mutating func rewind() {

@@ -72,7 +72,7 @@ extension LiveCollection {
 
   /// Reads the committed elements again.
   func reload() {
-    state.withLock { $0.isDetached = true }
+    state.withLock { $0.isOutOfStep = true }
     load(readsFirst: true)
   }
 
@@ -80,7 +80,7 @@ extension LiveCollection {
   ///
   /// Pipeline.
   func finishLoad(_ result: Result<[T]?, any Error>, _ scope: PipelineScope) {
-    let isNeeded = state.withLock { !$0.isLoaded || $0.isDetached || !$0.isCommittedPresent }
+    let isNeeded = state.withLock { !$0.isLoaded || $0.isOutOfStep || !$0.isCommittedPresent }
     if isNeeded, case .success(let models) = result {
       let update = LiveUpdate()
       var staged = StagedList(self, update)

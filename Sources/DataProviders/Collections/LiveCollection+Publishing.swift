@@ -80,13 +80,16 @@ extension ListState {
 
   /// The committed elements are those of the store again once all of them were written or read.
   private mutating func endDetachment(_ staged: StagedList<T>) {
-    guard isDetached else { return }
+    guard isDetached || isOutOfStep else { return }
     let isStored =
       switch staged.structure {
       case .own(let operation, _, _): operation.storedEdit != nil && operation.determinesList
       case .whole: true
       case .none, .failed, .script: false
       }
-    isDetached = !isStored || pending.contains { $0.operation.storedEdit == nil }
+    if isStored { isOutOfStep = false }
+    if isDetached {
+      isDetached = !isStored || pending.contains { $0.operation.storedEdit == nil }
+    }
   }
 }

@@ -18,7 +18,7 @@ extension LiveCollection {
   ) -> [T]? {
     guard changes.mayReturnElements else { return nil }
     var list: LiveList<T>? = state.withLock { state in
-      guard !state.isDetached, state.isLoaded else { return nil }
+      guard !state.needsWhole else { return nil }
       let committed = state.committed
       let count = changes.count { if case .insert = $0 { true } else { false } }
       guard

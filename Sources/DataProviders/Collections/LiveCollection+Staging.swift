@@ -9,17 +9,21 @@ extension LiveCollection {
     in snapshot: ModelSnapshot
   ) throws -> any Sendable {
     guard let cacheKey else { return CollectionCommit<T>.own }
-    let needsWhole = state.withLock { !$0.isLoaded || $0.isDetached }
-    if let operation = operation as? ListOperation<T>, operation.collection === self,
-      changes?.count == 1, !needsWhole || operation.determinesList
-    {
+    let needsWhole = state.withLock { $0.needsWhole }
+    let own = (operation as? ListOperation<T>).flatMap { $0.collection === self ? $0 : nil }
+    if let own, changes?.count == 1, !needsWhole || own.determinesList {
       return CollectionCommit<T>.own
     }
-    if needsWhole, let changes, !changes.contains(.reset) {
+    do {
+      guard needsWhole || own != nil else {
+        return try CollectionCommit<T>(changes, cacheKey, in: snapshot)
+      }
       return CollectionCommit<T>.whole(
-        try snapshot.elements(cacheKey, as: T.self), isReset: false)
+        try snapshot.elements(cacheKey, as: T.self), isReset: changes?.contains(.reset) ?? true)
+    } catch {
+      state.withLock { $0.isOutOfStep = true }
+      throw error
     }
-    return try CollectionCommit<T>(changes, cacheKey, in: snapshot)
   }
 
   func stage(
@@ -124,10 +128,10 @@ extension LiveCollection {
     _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) -> Set<LiveRow> {
     let count = changes.count { if case .insert = $0 { true } else { false } }
-    let (committed, newRows, isDetached) = state.withLock { state in
-      (state.committedRows, state.takeRows(count), state.isDetached || !state.isLoaded)
+    let (committed, newRows, needsWhole) = state.withLock { state in
+      (state.committedRows, state.takeRows(count), state.needsWhole)
     }
-    guard !isDetached, let script = ListScript(changes, models, on: committed, newRows: newRows)
+    guard !needsWhole, let script = ListScript(changes, models, on: committed, newRows: newRows)
     else {
       reload()
       return []
