@@ -45,14 +45,18 @@ extension LiveCollection {
   }
 
   private func nextTelling(of member: UInt64) -> (CollectionDataProvider<T>?, ListTelling)? {
-    state.withLock { state in
+    var tracking: ProviderTracking?
+    let next = state.withLock { state -> (CollectionDataProvider<T>?, ListTelling)? in
       guard let index = state.index(of: member), state.members[index].isTold else { return nil }
       if state.members[index].tellings.isEmpty, state.members[index].frozen != nil {
         // It has been told of everything that made it too much.
         _ = state.thaw(index, .limit, tellsCommitted: tellsCommitted)
+        tracking = state.members[index].tracking
       }
       guard let telling = state.members[index].tellings.popFirst() else { return nil }
       return (state.members[index].provider, telling)
     }
+    tracking?.changedIsPaused()
+    return next
   }
 }

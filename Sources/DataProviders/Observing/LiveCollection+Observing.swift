@@ -81,7 +81,8 @@ extension ListState {
   func publish(_ change: CommittedChange, context: (any Sendable)?) {
     var list: LiveList<T>?
     for index in members.indices {
-      guard let observed = members[index].observed, members[index].frozen == nil else { continue }
+      // Callbacks that nobody takes hold up no sequence.
+      guard let observed = members[index].observed, members[index].isTold else { continue }
       let committed = list ?? committed
       list = committed
       observed.publish(

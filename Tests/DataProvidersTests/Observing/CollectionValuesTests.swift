@@ -1,5 +1,6 @@
 import Consistency
 import ModelCore
+import Observation
 import StoreEngine
 import TestSupport
 import Testing
@@ -292,5 +293,32 @@ import Testing
       return try await group.reduce(0, +)
     }
     #expect(total == count)
+  }
+
+  @Test func `K1 callbacks that nobody takes hold up no sequence`() async throws {
+    try await Backing.store.withManager(limits: .init(undeliveredCallbacksMaximum: 3)) { manager in
+      let provider = makeProvider(manager)
+      try await provider.setData(Contact.list(0), cacheKey: "contacts").committed()
+      let sibling = try await join(manager)
+      await manager.drain()
+      var values = sibling.values.makeAsyncIterator()
+      try await expectNext(&values, Contact.list(0))
+      let resumed = Event()
+      let isOpen = Event()
+      manager.consistencyManager.deliverer.enqueue { isOpen.wait() }
+      for id in 1...10 { try await provider.append([Contact(id)]).committed() }
+      withObservationTracking {
+        #expect(sibling.isPaused)
+      } onChange: {
+        resumed.signal()
+      }
+      try await expectNext(&values, (0...10).map { Contact($0) })
+      isOpen.signal()
+      resumed.wait()
+      await manager.drain()
+      #expect(sibling.count == 11)
+      provider.append([Contact(11)])
+      try await expectNext(&values, (0...11).map { Contact($0) })
+    }
   }
 }

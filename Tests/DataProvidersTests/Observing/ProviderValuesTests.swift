@@ -326,4 +326,23 @@ import Testing
       try await expectNext(&values, person(2))
     }
   }
+
+  @Test func `K1 callbacks that nobody takes hold up no sequence`() async throws {
+    let manager = DataModelManager(limits: .init(undeliveredCallbacksMaximum: 3))
+    let provider = DataProvider<FullProfile>(dataModelManager: manager)
+    provider.setData(person(0))
+    await manager.drain()
+    var values = provider.values.makeAsyncIterator()
+    try await expectNext(&values, person(0))
+    let isOpen = Event()
+    manager.consistencyManager.deliverer.enqueue { isOpen.wait() }
+    for age in 1...10 { manager.updateModel(person(age)) }
+    await manager.consistencyManager.processed()
+    #expect(provider.isPaused)
+    try await expectNext(&values, person(10))
+    isOpen.signal()
+    await manager.drain()
+    manager.updateModel(person(11))
+    try await expectNext(&values, person(11))
+  }
 }
