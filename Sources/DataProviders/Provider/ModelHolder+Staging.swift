@@ -21,10 +21,6 @@ extension ModelHolder {
     }
   }
 
-  func tree(ofRow row: LiveRow) -> (any SimpleModel)? {
-    row == Self.treeRow ? state.withLock { $0.base } : nil
-  }
-
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {

@@ -25,7 +25,8 @@ extension Story {
     let network = Network(port: backend.port)
     let view = MessageView(id: Backend.message.id, name: "SlowView", manager, network, log)
     await cache.gate.hold(SlowCache.path)
-    async let networkHasAnswered: Void = log.line(after: lineCount) { $0.path == .network }
+    let number = lineCount
+    async let networkHasAnswered: Void = log.line(after: number) { $0.path == .network }
     async let opened: Void = view.open()
     await networkHasAnswered
     await cache.gate.release(SlowCache.path)
@@ -59,7 +60,9 @@ extension Story {
     _ path: String, _ backend: Backend, _ open: @MainActor () async -> Void
   ) async {
     await backend.gate.hold(path)
-    async let networkIsLetGo: Void = letGo(path, backend, after: log.lines.count)
+    // Counted here: a child task might begin only when the cache has answered.
+    let number = log.lines.count
+    async let networkIsLetGo: Void = letGo(path, backend, after: number)
     await open()
     await networkIsLetGo
   }

@@ -81,6 +81,7 @@ import Testing
   private static func directories() throws -> Set<String> {
     let folder = FileManager.default.temporaryDirectory.path
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    return Set(names.filter { $0.hasPrefix("pando-") })
+    // Fixtures of other tests have directories of their own.
+    return Set(names.filter { $0.hasPrefix("pando-") && !$0.hasPrefix("pando-test-") })
   }
 }
