@@ -23,6 +23,7 @@ let package = Package(
   products: [
     .library(name: "Pando", targets: ["Pando"]),
     .library(name: "LMDB", targets: ["LMDB"]),
+    .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
     .executable(name: "inbox", targets: ["inbox"]),
   ],
@@ -46,8 +47,17 @@ let package = Package(
       name: "DataProviders", dependencies: ["Consistency", "StoreEngine", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .target(
+      name: "CoreManagers", dependencies: ["DataProviders", "StoreEngine", "ModelCore", "Locking"],
+      swiftSettings: librarySettings),
+    .target(
       name: "Pando",
-      dependencies: ["LMDB", "ModelCore", "StoreEngine", "Consistency", "DataProviders"],
+      dependencies: [
+        "LMDB", "ModelCore", "StoreEngine", "Consistency", "DataProviders", "CoreManagers",
+      ],
+      swiftSettings: librarySettings),
+    .target(
+      name: "PandoTestSupport",
+      dependencies: ["CoreManagers", "StoreEngine", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
@@ -85,8 +95,16 @@ let package = Package(
     .testTarget(
       name: "DataProvidersTests",
       dependencies: [
-        "DataProviders", "Consistency", "StoreEngine", "LMDB", "ModelCore", "Locking", "TestSupport",
+        "DataProviders", "Consistency", "StoreEngine", "LMDB", "ModelCore", "Locking",
+        "TestSupport",
         "StoreTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "CoreManagersTests",
+      dependencies: [
+        "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
+        "TestSupport",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -1,0 +1,58 @@
+public import StoreEngine
+
+/// What a query has found.
+public struct QueryResult<E: Entity>: Sendable, Equatable {
+  /// The entities, in the order asked for.
+  public let entities: [E]
+
+  /// The entities by the value of the field that the query groups by, in the order in which the
+  /// values first occur; one group with the value null if it does not group.
+  public let groups: [QueryGroup<E>]
+
+  /// Makes a result.
+  ///
+  /// - Parameters:
+  ///   - entities: The entities, in order.
+  ///   - field: The field whose values make groups.
+  public init(_ entities: [E], groupedBy field: QueryField<E>? = nil) {
+    self.entities = entities
+    guard let field else {
+      groups = entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)]
+      return
+    }
+    var places: [QueryValue: Int] = [:]
+    var values: [QueryValue] = []
+    var members: [[E]] = []
+    for entity in entities {
+      let value = field.value(entity)
+      if let place = places[value] {
+        members[place].append(entity)
+      } else {
+        places[value] = members.count
+        values.append(value)
+        members.append([entity])
+      }
+    }
+    groups = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
+  }
+
+  /// Nothing.
+  public static var empty: QueryResult { QueryResult([]) }
+
+  /// The first entity, if there is one.
+  public var first: E? { entities.first }
+
+  /// Whether nothing was found.
+  public var isEmpty: Bool { entities.isEmpty }
+
+  /// How many were found.
+  public var count: Int { entities.count }
+}
+
+/// The entities of a result that share a value.
+public struct QueryGroup<E: Entity>: Sendable, Equatable {
+  /// The value that they share.
+  public let value: QueryValue
+  /// The entities, in the order of the result.
+  public let entities: [E]
+}
