@@ -14,10 +14,26 @@ extension DecodingSession {
     if let known = unsafe traits.pointee.decodable {
       return try decode(known, as: type, from: &reader, level: level)
     }
-    let item = reader
-    try reader.skip()
-    let value = unsafe CBORReader(start: item.position, end: reader.position)
-    return try unsafe decodeModel(type, traits, from: value, level: level)
+    let start = unsafe reader.position
+    let value = try unsafe decodeModel(type, traits, from: reader, level: level)
+    if let end = unsafe endOfMap(at: start) {
+      unsafe reader.advance(by: end - start)
+    } else {
+      try reader.skip()
+    }
+    return value
+  }
+
+  /// Decodes the value that a reader is before, whatever comes behind it.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, at reader: CBORReader, level: Int
+  ) throws -> Value {
+    let traits = unsafe TypeTable.traits(of: type)
+    if let known = unsafe traits.pointee.decodable {
+      var reader = reader
+      return try decode(known, as: type, from: &reader, level: level)
+    }
+    return try unsafe decodeModel(type, traits, from: reader, level: level)
   }
 
   /// Decodes a type that this module knows.
@@ -29,7 +45,7 @@ extension DecodingSession {
     return unsafe unsafeBitCast(value, to: Value.self)
   }
 
-  /// Decodes a value that makes itself with its `init(from:)`, from the one item in a reader.
+  /// Decodes a value that makes itself with its `init(from:)`, from the next item of a reader.
   func decodeModel<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
@@ -44,6 +60,9 @@ extension DecodingSession {
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
     guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    if unsafe usesFields, let fields = unsafe traits.pointee.fields {
+      return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
+    }
     let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
     unsafe owner = traits
     defer {
@@ -51,6 +70,25 @@ extension DecodingSession {
       dropMaps(downTo: outerMapCount)
     }
     return try Value(from: ValueDecoder(self, value, level: level + 1))
+  }
+
+  /// Decodes a value that reads its fields itself.
+  private func decodeFields<Known: FieldCodable, Value>(
+    _ known: Known.Type, as type: Value.Type, _ traits: UnsafePointer<TypeTraits>,
+    from value: CBORReader, level: Int
+  ) throws -> Value {
+    let outerMapCount = unsafe mapCount
+    defer { dropMaps(downTo: outerMapCount) }
+    var source = try unsafe FieldSource(
+      FieldReader.open(value, in: self, level: level, owner: traits))
+    // Moved through memory of both types, for a cast would copy it: the traits of `Value` say that
+    // it is `Known`, two names of one type.
+    return try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { result in
+      guard let address = result.baseAddress else { preconditionFailure("room for one value") }
+      try unsafe UnsafeMutableRawPointer(address).assumingMemoryBound(to: Known.self)
+        .initialize(to: Known(fields: &source))
+      return unsafe address.move()
+    }
   }
 
   /// The level of a container inside one of a level.

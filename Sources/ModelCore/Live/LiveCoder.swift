@@ -21,13 +21,15 @@ enum LiveCoder {
     _ model: any Encodable, after children: [any Model] = [],
     _ transform: @escaping (any Model) -> (any Model)?
   ) throws -> Coded? {
-    let session = EncodingSession(.live(transform), children: children)
-    defer { session.end() }
+    var session = EncodingSession.begin(.live(transform), children: children)
+    defer { EncodingSession.end(&session) }
     let frame = try session.makeFrame(in: nil, slot: .required, level: 0, splits: true)
     guard
       try frame.encodeInline(model, slot: .required, level: 0, splits: true) == .written
     else { return nil }
-    return unsafe Coded(body: frame.writer.bytes, children: session.children)
+    let coded = unsafe Coded(body: frame.writer.bytes, children: session.children)
+    session.recycle(frame)
+    return coded
   }
 
   /// Makes a model from its coding.
@@ -41,9 +43,10 @@ enum LiveCoder {
   static func decode<Value: Decodable>(
     _ type: Value.Type, _ coded: Coded, oldChildCount: Int = 0
   ) throws -> Value {
-    let session = DecodingSession(children: coded.children, oldChildCount: oldChildCount)
-    return try unsafe coded.body.withUnsafeBytes { body in
-      try unsafe RecordDecoder.decode(type, from: body, session)
+    try unsafe coded.body.withUnsafeBytes { body in
+      try unsafe RecordDecoder.decode(type, from: body) {
+        DecodingSession.begin(children: coded.children, oldChildCount: oldChildCount)
+      }
     }
   }
 

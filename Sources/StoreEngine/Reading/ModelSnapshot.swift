@@ -47,8 +47,8 @@ public struct ModelSnapshot: ~Escapable {
     _ identifier: String, as type: M.Type = M.self
   ) throws -> M? {
     guard let node = try reader.node(identifier) else { return nil }
-    let source = SnapshotSource(reader)
-    defer { source.end() }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
     do {
       return try source.model(node, as: type)
     } catch let error as ModelError {
@@ -63,7 +63,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   public func typeNames(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
-    let row = try reader.requiredNodeRow(node)
+    let row = try reader.requiredSummary(of: node)
     return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.sorted()
   }
 

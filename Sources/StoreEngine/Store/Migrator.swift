@@ -50,8 +50,8 @@ struct Migrator {
     let number = try context.typeNumber(named: migration.typeName)
     var keys: [RecordKey] = []
     try context.reading { reader in
-      try reader.forEachRecord(ofType: number) { key, _ in
-        keys.append(key)
+      try reader.forEachNode(ofType: number) { node in
+        keys.append(RecordKey(type: number, node: node))
         return true
       }
     }
@@ -81,10 +81,11 @@ struct Migrator {
           "\(name) changed the identifier or the type; it may change fields only")
       }
       if new == old { return }
-      let collector = RecordCollector(context)
-      var encoder = TreeEncoder(sink: collector)
-      _ = try encoder.encode(new)
-      try context.store(collector.pending, roots: [], mayCloseCycle: true)
+      try context.collecting { collector in
+        var encoder = TreeEncoder(sink: collector)
+        _ = try encoder.encode(new)
+        try context.store(collector.pending, mayCloseCycle: true)
+      }
     } catch let error as LMDBError {
       throw error
     } catch let error as StoreError where error.code == .migrationFailed {
