@@ -71,9 +71,17 @@ public struct WriteContext<E: Entity>: Sendable {
     }
   }
 
+  /// The same context with something that is done in the transaction of the local write.
+  package func with(step: @escaping Step) -> WriteContext {
+    var context = self
+    context.steps.append(step)
+    return context
+  }
+
   /// Writes to the local stores what a server answered.
   ///
   /// - Parameter asOf: The commit number at which the request was made.
+  /// - Returns: The context.
   package static func answer(asOf: UInt64) -> WriteContext {
     var context = WriteContext(.local)
     context.asOf = asOf

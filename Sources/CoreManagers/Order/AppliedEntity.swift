@@ -30,6 +30,19 @@ package struct AppliedWrite<E: Entity>: Sendable {
   package var stored: [E] { entities.compactMap(\.stored) }
 }
 
+/// What became of the answer of a server.
+package struct AppliedAnswer<E: Entity>: Sendable {
+  /// What became of its entities.
+  package var write: AppliedWrite<E>
+  /// What went because it was not in the answer.
+  package var removed: [EntityIdentifier<E>]
+
+  package init(write: AppliedWrite<E>, removed: [EntityIdentifier<E>]) {
+    self.write = write
+    self.removed = removed
+  }
+}
+
 /// The answer of a server, to be stored as a whole.
 package struct AnswerWrite<E: Entity>: Sendable {
   /// The entities, in the server's order.
@@ -52,11 +65,15 @@ package protocol OrderedStoring<E>: Storing {
   /// The place of the last write.
   var place: UInt64 { get throws }
 
+  /// Whether the steps of a context are carried out in the transaction of a write.
+  var runsSteps: Bool { get }
+
   /// Stores entities.
   func apply(_ entities: [E], in context: WriteContext<E>) async throws -> AppliedWrite<E>
 
   /// Stores what a server answered, all in one step.
-  func apply(_ answer: AnswerWrite<E>) async throws
+  @discardableResult
+  func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E>
 
   /// Removes entities, if the context says how old that is only those that have not changed since.
   ///

@@ -54,7 +54,8 @@ extension ModelTransaction {
     var fitting = AnswerFitting(asOf: asOf)
     guard let fitted = try fitting.fit(entity, in: snapshot) as? E else {
       // What it can't be without was removed later.
-      return AppliedEntity(entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
+      return AppliedEntity(
+        entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
     }
     let stored = try overwrite(fitted)
     for node in [identifier] + fitting.written {
@@ -113,18 +114,22 @@ extension ModelTransaction {
   /// and all others stay where they are.
   ///
   /// - Parameter identifiers: The identifiers of nodes, in order.
+  /// - Returns: Whether one of them has moved.
   /// - Throws: `StoreError`, `LMDBError`.
-  package mutating func arrange(_ identifiers: [String]) throws {
+  package mutating func arrange(_ identifiers: [String]) throws -> Bool {
     var members: [(identifier: String, rank: UInt64)] = []
-    for identifier in identifiers {
+    for identifier in identifiers.map({ ByteString($0) }).unique.map(\.text) {
       guard let rank = try snapshot.naturalRank(of: identifier) else { continue }
       members.append((identifier, rank))
     }
     let ranks = members.map(\.rank).sorted()
+    var hasMoved = false
     for (member, rank) in zip(members, ranks) where member.rank != rank {
       try setNaturalRank(rank, of: member.identifier)
       try touch(member.identifier)
+      hasMoved = true
     }
+    return hasMoved
   }
 }
 

@@ -69,8 +69,19 @@ public protocol QueuedWrite<E>: Sendable {
   /// - Throws: Why it can't be queued; then the local write is not made either.
   func enqueue(_ transaction: inout ModelTransaction) throws
 
+  /// Puts the request into the queue where there is no local write, in a transaction of its own.
+  ///
+  /// - Throws: Why it can't be queued.
+  func enqueue() async throws
+
   /// Says that the transaction is committed: the request may be sent.
   func committed()
+
+  /// Waits until the server has answered or is known to be out of reach.
+  ///
+  /// - Returns: As ``answer()``; `nil` if the request goes on waiting in the queue.
+  /// - Throws: As ``answer()``.
+  func firstOutcome() async throws -> [E]?
 
   /// Waits for the server.
   ///

@@ -39,6 +39,7 @@ extension WriteContext {
   /// - Parameters:
   ///   - identifiers: The nodes that are gone.
   ///   - number: The number of the commit.
+  /// - Throws: `LMDBError` when the disk refuses.
   func rememberRemovals(of identifiers: [String], commitNumber number: UInt64) throws {
     guard !identifiers.isEmpty else { return }
     let namespaces = try orderNamespaces()
