@@ -25,11 +25,20 @@ struct IdentifierKey {
       bytes = text
       return
     }
-    var key = Array(text[..<Self.prefixByteCount])
+    bytes = text[..<Self.prefixByteCount] + IdentifierHash.bytes(of: identifier)
+  }
+}
+
+/// A hash that stands for the end of a text in a key.
+enum IdentifierHash {
+  /// The 16 bytes that stand for a text.
+  static func bytes(of identifier: String) -> [UInt8] {
+    let text = Array(identifier.utf8)
+    var bytes: [UInt8] = []
     for seed: UInt64 in [0, 1] {
       let hash = unsafe text.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
-      ByteFields.append(hash, width: 8, to: &key)
+      ByteFields.append(hash, width: 8, to: &bytes)
     }
-    bytes = key
+    return bytes
   }
 }

@@ -19,6 +19,12 @@ import ModelCore
     var typeBlocks: [UInt64: TypeBlock] = [:]
     /// How many records came and went in this flush, by type number.
     var recordDifferences: [Int] = []
+    /// Which removals of this write have been given a place in the order.
+    var placedRemovals: Set<ByteString> = []
+    /// Whose removals are remembered; `nil` if this flush has not asked.
+    var orderNamespaces: OrderNamespaces?
+    /// Whether this write is a commit even if it changes nothing.
+    var takesCommitNumber = false
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the operation under way has changed rows that others speak of.
@@ -289,6 +295,8 @@ extension WriteContext {
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
     state.isDirty = false
     state.failure = nil
+    state.takesCommitNumber = false
+    state.placedRemovals = []
   }
 
   /// Ends a write: numbers it and logs its change set.
@@ -296,8 +304,12 @@ extension WriteContext {
   /// - Returns: `nil` if the write changed nothing that anybody can see.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
     if let failure = state.failure { throw failure }
-    guard let changes = state.changes.summary else { return nil }
+    guard
+      let changes = state.changes.summary
+        ?? (state.takesCommitNumber ? ChangeRecorder.Summary() : nil)
+    else { return nil }
     let number = nextCommitNumber
+    try rememberRemovals(of: changes.deleted, commitNumber: number)
     let changeSet = ChangeSet(
       commitNumber: number, updated: changes.updated, inserted: changes.inserted,
       deleted: changes.deleted, collections: changes.collections, author: core.author,

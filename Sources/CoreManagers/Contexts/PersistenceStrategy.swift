@@ -1,0 +1,24 @@
+/// What happens here to the answer of a server.
+public enum PersistenceStrategy: Sendable, Hashable {
+  /// What happens to entities here that match the query and are not in a complete answer.
+  public enum ExtraLocalData: Sendable, Hashable {
+    /// They stay.
+    case retainExtraLocalData
+    /// Those that came from the server and have not changed since go.
+    case discardExtraLocalData
+  }
+
+  /// It goes to the caller only.
+  case doNotPersist
+  /// It is stored.
+  case persist(ExtraLocalData)
+
+  /// It is stored, and nothing is removed.
+  public static var persist: PersistenceStrategy { .persist(.retainExtraLocalData) }
+
+  /// It is stored, and what a complete answer lacks is removed.
+  public static var discardExtraLocalData: PersistenceStrategy { .persist(.discardExtraLocalData) }
+
+  /// It is stored, and nothing is removed.
+  public static var retainExtraLocalData: PersistenceStrategy { .persist(.retainExtraLocalData) }
+}

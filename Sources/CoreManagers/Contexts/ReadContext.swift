@@ -1,0 +1,125 @@
+/// How a manager reads: which stores it asks, in which order, and what the answer must fulfil.
+///
+/// ```swift
+/// let books = try await manager.search(withQuery: .all, in: .localOr(.remote()))
+/// ```
+public struct ReadContext<E: Entity>: Sendable {
+  /// Which stores are asked.
+  public indirect enum Source: Sendable {
+    /// The local stores.
+    case local
+    /// The server.
+    case remote(RemoteEndpoint<E>, PersistenceStrategy)
+    /// The server; without connection, or if it has nothing, the local stores.
+    case remoteOrLocal(RemoteEndpoint<E>, PersistenceStrategy)
+    /// The local stores; if they have too little, what is given.
+    case localOr(Source)
+    /// The local stores, and what is given in any case: behind the caller's back if the local stores
+    /// have enough.
+    case localThen(Source)
+  }
+
+  /// Which stores are asked.
+  public let source: Source
+
+  /// What every entity of the answer must fulfil; `nil` for nothing.
+  public private(set) var contract: (any EntityContract<E>)?
+
+  /// What the user may see; `nil` if nobody has to be asked.
+  public private(set) var accessValidator: (any UserAccessValidating)?
+
+  private init(
+    _ source: Source, contract: (any EntityContract<E>)? = nil,
+    accessValidator: (any UserAccessValidating)? = nil
+  ) {
+    self.source = source
+    self.contract = contract
+    self.accessValidator = accessValidator
+  }
+
+  /// The local stores.
+  public static var local: ReadContext { ReadContext(.local) }
+
+  /// The server.
+  ///
+  /// - Parameters:
+  ///   - endpoint: Which request is made.
+  ///   - persistenceStrategy: What happens here to the answer.
+  /// - Returns: The context.
+  public static func remote(
+    endpoint: RemoteEndpoint<E> = .derived, persistenceStrategy: PersistenceStrategy = .persist
+  ) -> ReadContext { ReadContext(.remote(endpoint, persistenceStrategy)) }
+
+  /// The server; without connection, or if its answer is empty, the local stores.
+  ///
+  /// - Parameters:
+  ///   - endpoint: Which request is made.
+  ///   - persistenceStrategy: What happens here to the answer.
+  /// - Returns: The context.
+  public static func remoteOrLocal(
+    endpoint: RemoteEndpoint<E> = .derived, persistenceStrategy: PersistenceStrategy = .persist
+  ) -> ReadContext { ReadContext(.remoteOrLocal(endpoint, persistenceStrategy)) }
+
+  /// The server; without connection, or if its answer is empty, the local stores.
+  public static var remoteOrLocal: ReadContext { .remoteOrLocal() }
+
+  /// The local stores if they have as many as identifiers were asked for, or, for other queries, at
+  /// least one; else another context.
+  ///
+  /// - Parameter other: What is asked otherwise; its contract and its access validator count.
+  /// - Returns: The context.
+  public static func localOr(_ other: ReadContext) -> ReadContext {
+    ReadContext(
+      .localOr(other.source), contract: other.contract, accessValidator: other.accessValidator)
+  }
+
+  /// As ``localOr(_:)``, but the other context is asked in any case; its answer reaches those who
+  /// follow continuously.
+  ///
+  /// - Parameter other: What is asked; its contract and its access validator count.
+  /// - Returns: The context.
+  public static func localThen(_ other: ReadContext) -> ReadContext {
+    ReadContext(
+      .localThen(other.source), contract: other.contract, accessValidator: other.accessValidator)
+  }
+
+  /// The same context with a contract.
+  ///
+  /// - Parameter contract: What every entity of the answer must fulfil.
+  /// - Returns: The context.
+  public func with(contract: any EntityContract<E>) -> ReadContext {
+    var context = self
+    context.contract = contract
+    return context
+  }
+
+  /// The same context with an access validator.
+  ///
+  /// - Parameter accessValidator: Says what the user may see.
+  /// - Returns: The context.
+  public func with(accessValidator: any UserAccessValidating) -> ReadContext {
+    var context = self
+    context.accessValidator = accessValidator
+    return context
+  }
+
+  /// The request that is made; `nil` if none is.
+  public var endpoint: RemoteEndpoint<E>? { source.remote?.endpoint }
+
+  /// The same checks over other stores.
+  package func with(source: Source) -> ReadContext {
+    ReadContext(source, contract: contract, accessValidator: accessValidator)
+  }
+}
+
+extension ReadContext.Source {
+  /// The request and what happens to its answer; `nil` if none is made.
+  package var remote: (endpoint: RemoteEndpoint<E>, strategy: PersistenceStrategy)? {
+    switch self {
+    case .local: nil
+    case .remote(let endpoint, let strategy), .remoteOrLocal(let endpoint, let strategy):
+      (endpoint, strategy)
+    case .localOr(let source), .localThen(let source): source.remote
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import ModelCore
+
+extension CoreManager {
+  /// Writes entities as a context says.
+  func write(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> Written<[AppliedEntity<E>]> {
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      return Written(try await stack.write(entities, in: context).entities, .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        let asOf = try stack.place
+        return Written(
+          try await confirm(entities, by: store, asOf: asOf, in: context, access), .confirmed)
+      }
+      let request = try queue.request(toSet: entities, in: context)
+      try await request.enqueue()
+      request.committed()
+      guard let answer = try await request.firstOutcome() else {
+        let unconfirmed = entities.map { AppliedEntity($0.id, stored: $0, isLate: false) }
+        return Written(unconfirmed, .queued) { try await Self.applied(request.answer()) }
+      }
+      return Written(Self.applied(answer), .confirmed)
+    case .localAndRemote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        let written = try await stack.write(entities, in: context)
+        return Written(
+          try await confirm(entities, by: store, asOf: written.place, in: context, access),
+          .confirmed)
+      }
+      let request = try queue.request(toSet: entities, in: context)
+      let written = try await stack.write(entities, in: withQueueing(request, context))
+      if !stack.runsSteps { try await request.enqueue() }
+      request.committed()
+      return Written(written.entities, .queued) { try await Self.applied(request.answer()) }
+    }
+  }
+
+  /// Sends entities to a server that keeps no queue, and stores what it answers.
+  private func confirm(
+    _ entities: [E], by store: any Storing<E>, asOf: UInt64, in context: WriteContext<E>,
+    _ access: AccessCheck
+  ) async throws -> [AppliedEntity<E>] {
+    let answer = try await store.set(entities, in: context)
+    try access.confirm()
+    guard !stack.local.isEmpty else { return Self.applied(answer) }
+    return try await stack.write(answer, in: .answer(asOf: asOf)).entities
+  }
+
+  private static func applied(_ entities: [E]) -> [AppliedEntity<E>] {
+    entities.map { AppliedEntity($0.id, stored: $0, isLate: false) }
+  }
+
+  /// A local write in whose transaction a request is queued, if it is made in one.
+  private func withQueueing(
+    _ request: any QueuedWrite<E>, _ context: WriteContext<E>
+  ) -> WriteContext<E> {
+    guard stack.runsSteps else { return context }
+    return context.with { try request.enqueue(&$0) }
+  }
+
+  private func remoteStore() throws -> any Storing<E> {
+    guard let store = stack.remote.first else { throw Self.noStore("remote") }
+    return store
+  }
+}
+
+extension CoreManager {
+  /// Removes entities as a context says.
+  func erase(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> Written<Void> {
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      try await stack.remove(identifiers, in: context)
+      return Written((), .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      let asOf = try stack.place
+      guard let queue = store as? any RemoteStoring<E> else {
+        try await store.remove(identifiers, in: context)
+        try access.confirm()
+        try await stack.removeAnswered(identifiers, asOf: asOf)
+        return Written((), .confirmed)
+      }
+      let request = try queue.request(toRemove: identifiers, in: context)
+      try await request.enqueue()
+      request.committed()
+      guard try await request.firstOutcome() != nil else {
+        return Written((), .queued) { _ = try await request.answer() }
+      }
+      return Written((), .confirmed)
+    case .localAndRemote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        try await stack.remove(identifiers, in: context)
+        try await store.remove(identifiers, in: context)
+        return Written((), .confirmed)
+      }
+      let request = try queue.request(toRemove: identifiers, in: context)
+      try await stack.remove(identifiers, in: withQueueing(request, context))
+      if !stack.runsSteps { try await request.enqueue() }
+      request.committed()
+      return Written((), .queued) { _ = try await request.answer() }
+    }
+  }
+
+  /// Removes what matches a query as a context says.
+  func eraseAll(
+    _ query: Query<E>, in context: WriteContext<E>
+  ) async throws -> Written<[EntityIdentifier<E>]> {
+    try query.validate()
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      return Written(try await stack.removeAll(query, in: context), .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      let asOf = try stack.place
+      let identifiers = try await store.removeAll(withQuery: query, in: context)
+      try access.confirm()
+      try await stack.removeAnswered(identifiers, asOf: asOf)
+      return Written(identifiers, .confirmed)
+    case .localAndRemote:
+      let found = try await search(withQuery: query, in: .local).entities.map(\.id)
+      guard !found.isEmpty else { return Written([], .confirmed) }
+      let removal = try await erase(found, in: context)
+      return Written(found, removal.state) {
+        try await removal.confirmed()
+        return found
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// What a manager is asked for: entities by their identifiers, or those that match a query.
+package struct EntityRead<E: Entity>: Sendable {
+  /// The query.
+  package let query: Query<E>
+  /// The identifiers, if it asks for identifiers and for nothing else.
+  let identifiers: [EntityIdentifier<E>]?
+  private let isGet: Bool
+
+  init(getting identifiers: [EntityIdentifier<E>]) {
+    query = Query(ids: identifiers)
+    self.identifiers = identifiers
+    isGet = true
+  }
+
+  package init(searching query: Query<E>) {
+    self.query = query
+    identifiers = query.identifiers
+    isGet = false
+  }
+
+  /// How many answer it: as many as there are different identifiers, else at least one.
+  func isSufficient(_ result: QueryResult<E>) -> Bool {
+    guard let identifiers else { return !result.isEmpty }
+    let wanted = Set(identifiers).count
+    return result.count >= min(wanted, query.limit ?? wanted) && (wanted == 0 || !result.isEmpty)
+  }
+
+  /// Asks a store.
+  func answer(
+    of store: any Storing<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    isGet
+      ? try await store.get(withQuery: query, in: context)
+      : try await store.search(withQuery: query, in: context)
+  }
+}

@@ -1,0 +1,31 @@
+/// Something that went wrong behind the back of every caller, for a service to log.
+public struct ManagerEvent: Sendable, CustomStringConvertible {
+  /// The kind of event.
+  public enum Kind: Sendable, Hashable {
+    /// The server could not be asked while a caller had its answer from here already.
+    case failedBackgroundRead
+    /// A store failed while another one had the answer.
+    case failedStore
+    /// A recovery store failed; the main store is not affected.
+    case failedRecovery
+  }
+
+  /// The kind of event.
+  public let kind: Kind
+  /// The name of the entity type.
+  public let typeName: String
+  /// What went wrong.
+  public let error: any Error
+
+  package init(_ kind: Kind, _ typeName: String, _ error: any Error) {
+    self.kind = kind
+    self.typeName = typeName
+    self.error = error
+  }
+
+  /// One line: the entity type and what went wrong.
+  public var description: String { "\(typeName): \(kind): \(error)" }
+}
+
+/// Takes events; called on any thread, must not block.
+public typealias ManagerEventHandler = @Sendable (ManagerEvent) -> Void

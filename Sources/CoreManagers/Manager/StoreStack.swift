@@ -1,0 +1,149 @@
+/// The stores of a manager, from the nearest to the farthest.
+package struct StoreStack<E: Entity>: Sendable {
+  /// Those that need no server.
+  package let local: [any Storing<E>]
+  /// Servers.
+  package let remote: [any Storing<E>]
+  /// The farthest local one: what it says is so, and the others follow.
+  private let last: (any Storing<E>)?
+  private let nearer: [any Storing<E>]
+  /// Where there are others, writes come one after another, so that all are written in one order.
+  private let gate = AsyncGate()
+
+  init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
+    let sorted = stores.enumerated()
+      .sorted { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
+    local = Self.withCaches(sorted.filter { $0.level.isLocal })
+    remote = sorted.filter { !$0.level.isLocal }
+    last = local.last
+    nearer = Array(local.dropLast())
+  }
+
+  /// Puts memory stores that come right before a disk store together with it.
+  private static func withCaches(_ stores: [any Storing<E>]) -> [any Storing<E>] {
+    guard stores.count > 1, let disk = stores.last, disk.level == .disk,
+      let memory = stores.dropLast().last as? any KeyValueStoring<E>
+    else { return stores }
+    return stores.dropLast(2) + [CacheStore(keyValueStore: memory, persistentStore: disk)]
+  }
+
+  private var ordered: (any OrderedStoring<E>)? { last as? any OrderedStoring<E> }
+
+  /// The place of the last local write; what a server is asked now is as old as this.
+  package var place: UInt64 { get throws { try ordered?.place ?? 0 } }
+
+  /// Whether the steps of a context are carried out in the transaction of a local write.
+  package var runsSteps: Bool { ordered?.runsSteps ?? false }
+
+  private func inOrder<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    nearer.isEmpty ? try await body() : try await gate.run(body)
+  }
+
+  private func requireLast() throws -> any Storing<E> {
+    guard let last else { throw CoreManager<E>.noStore("local") }
+    return last
+  }
+}
+
+extension StoreStack {
+  /// Writes entities to the local stores.
+  package func write(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    let last = try requireLast()
+    return try await inOrder {
+      let applied: AppliedWrite<E>
+      if let ordered {
+        applied = try await ordered.apply(entities, in: context)
+      } else {
+        let stored = try await last.set(entities, in: context)
+        applied = AppliedWrite(
+          stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
+      }
+      try await follow(applied, removed: [])
+      return applied
+    }
+  }
+
+  /// Brings the nearer stores to what the farthest one has stored.
+  private func follow(
+    _ applied: AppliedWrite<E>, removed: [EntityIdentifier<E>]
+  ) async throws {
+    let gone = removed + applied.entities.filter { $0.stored == nil }.map(\.identifier)
+    for store in nearer {
+      _ = try await store.set(applied.stored, in: .local)
+      if !gone.isEmpty { try await store.remove(gone, in: .local) }
+    }
+  }
+
+  /// Stores what a server answered.
+  func store(_ answer: AnswerWrite<E>) async throws {
+    guard let last else { return }
+    try await inOrder {
+      if let ordered {
+        let applied = try await ordered.apply(answer)
+        return try await follow(applied.write, removed: applied.removed)
+      }
+      // A store without order: whoever is last is right.
+      let stored = try await last.set(answer.entities, in: .answer(asOf: answer.asOf))
+      var removed: [EntityIdentifier<E>] = []
+      if answer.discardsExtra {
+        let answered = Set(answer.entities.map(\.id))
+        removed = try await last.search(withQuery: answer.query, in: .local).entities.map(\.id)
+          .filter { !answered.contains($0) && !$0.isLocal }
+        if !removed.isEmpty { try await last.remove(removed, in: .answer(asOf: answer.asOf)) }
+      }
+      let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
+      try await follow(AppliedWrite(applied, place: 0), removed: removed)
+    }
+  }
+
+  /// Removes entities from the local stores.
+  @discardableResult
+  func remove(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64 {
+    let last = try requireLast()
+    return try await inOrder {
+      let place: UInt64
+      if let ordered {
+        place = try await ordered.applyRemoval(of: identifiers, in: context)
+      } else {
+        try await last.remove(identifiers, in: context)
+        place = 0
+      }
+      try await followRemoval(of: identifiers, from: last, in: context)
+      return place
+    }
+  }
+
+  private func followRemoval(
+    of identifiers: [EntityIdentifier<E>], from last: any Storing<E>, in context: WriteContext<E>
+  ) async throws {
+    guard !nearer.isEmpty else { return }
+    // A late removal leaves some of them.
+    let left =
+      context.asOf == nil
+      ? [] : try await last.get(withQuery: Query(ids: identifiers), in: .local).entities.map(\.id)
+    let gone = identifiers.filter { !left.contains($0) }
+    for store in nearer { try await store.remove(gone, in: .local) }
+  }
+
+  /// Removes entities that a server said it does not have.
+  func removeAnswered(_ identifiers: [EntityIdentifier<E>], asOf: UInt64) async throws {
+    guard last != nil, !identifiers.isEmpty else { return }
+    try await remove(identifiers, in: .answer(asOf: asOf))
+  }
+
+  /// Removes from the local stores what matches a query.
+  func removeAll(
+    _ query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    let last = try requireLast()
+    return try await inOrder {
+      let removed = try await last.removeAll(withQuery: query, in: context)
+      for store in nearer where !removed.isEmpty { try await store.remove(removed, in: .local) }
+      return removed
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/// A failed call of a manager or a store of entities.
+///
+/// The description is one line for a person: what failed, why, and what to do about it.
+public struct ManagerError: Error, CustomStringConvertible {
+  /// The kind of failure.
+  ///
+  /// Match on this; the set may grow.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name of the code.
+    public let rawValue: String
+
+    /// Makes a code from its name.
+    ///
+    /// - Parameter rawValue: The name of the code.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Several stores failed; `underlying` has their errors in the order in which they were asked.
+    public static var composite: Code { Code(rawValue: "composite") }
+    /// What was to be set was removed by somebody later than the write's place in the order.
+    public static var conflict: Code { Code(rawValue: "conflict") }
+    /// The user has no access, or lost it before the answer came.
+    public static var userAccessInvalid: Code { Code(rawValue: "userAccessInvalid") }
+    /// There is no such entity.
+    public static var notFound: Code { Code(rawValue: "notFound") }
+    /// The stack has no store of the level that the context asks for.
+    public static var noStore: Code { Code(rawValue: "noStore") }
+    /// The container has no such entity type.
+    public static var unknownEntity: Code { Code(rawValue: "unknownEntity") }
+    /// What is stored of an entity type does not fit the type any more.
+    public static var incompatibleEntity: Code { Code(rawValue: "incompatibleEntity") }
+    /// A newer request took the place of a queued one.
+    public static var aborted: Code { Code(rawValue: "aborted") }
+    /// The container has been closed.
+    public static var closed: Code { Code(rawValue: "closed") }
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What it is about: an identifier or a type name.
+  public let subject: String
+  /// Why it failed and what to do, as half a sentence without a full stop.
+  public let reason: String
+  /// The errors of the stores beneath, if they were the cause.
+  public let underlying: [any Error]
+
+  package init(
+    _ code: Code, _ subject: String, _ reason: String, underlying: [any Error] = []
+  ) {
+    self.code = code
+    self.subject = subject
+    self.reason = reason
+    self.underlying = underlying
+  }
+
+  /// One line: what it is about and why it failed.
+  public var description: String {
+    let text = subject.isEmpty ? reason : "\(subject): \(reason)"
+    return underlying.isEmpty
+      ? text : text + ": " + underlying.map { "\($0)" }.joined(separator: "; ")
+  }
+}

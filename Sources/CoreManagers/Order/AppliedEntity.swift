@@ -1,0 +1,107 @@
+/// What became of one entity of a write.
+package struct AppliedEntity<E: Entity>: Sendable {
+  /// Which entity.
+  package let identifier: EntityIdentifier<E>
+  /// What is stored now; `nil` if it was removed later than the write's place in the order.
+  package let stored: E?
+  /// Whether something newer was there, so that nothing was written.
+  package let isLate: Bool
+
+  package init(_ identifier: EntityIdentifier<E>, stored: E?, isLate: Bool) {
+    self.identifier = identifier
+    self.stored = stored
+    self.isLate = isLate
+  }
+}
+
+/// What became of a write.
+package struct AppliedWrite<E: Entity>: Sendable {
+  /// What became of the entities, in the order given.
+  package var entities: [AppliedEntity<E>]
+  /// The place of the write in the order: whatever is newer has a higher one.
+  package var place: UInt64
+
+  package init(_ entities: [AppliedEntity<E>], place: UInt64) {
+    self.entities = entities
+    self.place = place
+  }
+
+  /// What is stored now, in the order given.
+  package var stored: [E] { entities.compactMap(\.stored) }
+}
+
+/// What became of the answer of a server.
+package struct AppliedAnswer<E: Entity>: Sendable {
+  /// What became of its entities.
+  package var write: AppliedWrite<E>
+  /// What went because it was not in the answer.
+  package var removed: [EntityIdentifier<E>]
+
+  package init(write: AppliedWrite<E>, removed: [EntityIdentifier<E>]) {
+    self.write = write
+    self.removed = removed
+  }
+}
+
+/// The answer of a server, to be stored as a whole.
+package struct AnswerWrite<E: Entity>: Sendable {
+  /// The entities, in the server's order.
+  package var entities: [E]
+  /// What was asked.
+  package var query: Query<E>
+  /// The place at which it was asked.
+  package var asOf: UInt64
+  /// Whether what matches here and is not in the answer goes.
+  package var discardsExtra: Bool
+  /// Whether the order of the entities is the server's own.
+  package var isInNaturalOrder: Bool
+}
+
+/// A store that knows the order of writes: the one of a stack that the others follow.
+///
+/// Every write has a place, a number that grows. One that is older than what its entity last saw, be
+/// it a write or a removal, is late and changes nothing. Comparison and write are one step.
+package protocol OrderedStoring<E>: Storing {
+  /// The place of the last write.
+  var place: UInt64 { get throws }
+
+  /// Whether the steps of a context are carried out in the transaction of a write.
+  var runsSteps: Bool { get }
+
+  /// Stores entities.
+  func apply(_ entities: [E], in context: WriteContext<E>) async throws -> AppliedWrite<E>
+
+  /// Stores what a server answered, all in one step.
+  @discardableResult
+  func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E>
+
+  /// Removes entities, if the context says how old that is only those that have not changed since.
+  ///
+  /// - Returns: The place of the removal.
+  func applyRemoval(
+    of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64
+}
+
+extension OrderedStoring {
+  /// Stores entities; one that is there already is merged with the new value.
+  ///
+  /// - Parameters:
+  ///   - entities: The new values.
+  ///   - context: How the caller writes, and which place the write has.
+  /// - Returns: What is stored now.
+  /// - Throws: Why they can't be stored; then none is.
+  public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
+    try await apply(entities, in: context).stored
+  }
+
+  /// Removes entities by their identifiers.
+  ///
+  /// - Parameters:
+  ///   - identifiers: The identifiers; those of absent entities do no harm.
+  ///   - context: How the caller writes.
+  /// - Throws: Why they can't be removed; then none is.
+  public func remove(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws { _ = try await applyRemoval(of: identifiers, in: context) }
+}

@@ -1,0 +1,23 @@
+/// A store in memory that can be read and written without waiting: what caches are made of.
+public protocol KeyValueStoring<E>: Storing {
+  /// Returns entities by their identifiers.
+  ///
+  /// - Parameter identifiers: The identifiers.
+  /// - Returns: Those that are there, in the order of the identifiers.
+  func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E]
+
+  /// Keeps entities as they are given.
+  ///
+  /// - Parameter entities: The entities.
+  /// - Returns: The identifiers of those that had to go to make room.
+  @discardableResult
+  func keep(_ entities: [E]) -> [EntityIdentifier<E>]
+
+  /// Lets go of entities.
+  ///
+  /// - Parameter identifiers: Their identifiers.
+  func drop(_ identifiers: [EntityIdentifier<E>])
+
+  /// Lets go of all entities.
+  func dropAll()
+}

@@ -1,0 +1,100 @@
+/// One write to a store in memory, under its lock: the rules of order, as on disk.
+struct MemoryWrite<E: LocalEntity> {
+  var state: InMemoryStore<E>.State
+  private var changed: [EntityIdentifier<E>: Int] = [:]
+  private var order: [EntityIdentifier<E>] = []
+
+  init(_ state: consuming InMemoryStore<E>.State) {
+    self.state = state
+    self.state.place += 1
+  }
+
+  /// Gives the state back.
+  consuming func take() -> InMemoryStore<E>.State { state }
+
+  /// What it did; `nil` if nothing.
+  var commit: MemoryCommit? {
+    guard !order.isEmpty else { return nil }
+    let changes = order.map { identifier in
+      let entry = state.entries[identifier]
+      return MemoryChange(
+        modelIdentifier: identifier.modelIdentifier, entity: entry?.entity, rank: entry?.rank ?? 0)
+    }
+    return MemoryCommit(place: state.place, changes: changes)
+  }
+
+  private mutating func note(_ identifier: EntityIdentifier<E>) {
+    if changed.updateValue(1, forKey: identifier) == nil { order.append(identifier) }
+  }
+
+  /// The place of the last write to an entity, removals included.
+  private func lastPlace(of identifier: EntityIdentifier<E>) -> UInt64 {
+    state.entries[identifier]?.place ?? state.removals[identifier] ?? state.forgottenPlace
+  }
+
+  mutating func apply(_ entity: E, asOf: UInt64?) -> AppliedEntity<E> {
+    if let asOf, lastPlace(of: entity.id) > asOf {
+      return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: true)
+    }
+    put(overwriting(entity), place: asOf ?? state.place)
+    state.entries[entity.id]?.isSynchronized = asOf != nil
+    return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: false)
+  }
+
+  private func overwriting(_ entity: E) -> E {
+    guard let stored = state.entries[entity.id]?.entity else { return entity }
+    return stored.shouldOverwrite(with: entity) ? stored.merging(entity) : stored
+  }
+
+  mutating func put(_ entity: E, place: UInt64) {
+    if let entry = state.entries[entity.id] {
+      if entry.entity != entity { note(entity.id) }
+      state.entries[entity.id]?.entity = entity
+      state.entries[entity.id]?.place = place
+      return
+    }
+    note(entity.id)
+    state.lastRank += 1
+    state.entries[entity.id] = .init(entity: entity, rank: state.lastRank, place: place)
+    state.removals[entity.id] = nil
+  }
+
+  mutating func drop(_ identifier: EntityIdentifier<E>) {
+    if state.entries.removeValue(forKey: identifier) != nil { note(identifier) }
+  }
+
+  mutating func remove(
+    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, onlySynchronized: Bool
+  ) -> [EntityIdentifier<E>] {
+    let removed = identifiers.filter { identifier in
+      if let asOf, lastPlace(of: identifier) > asOf { return false }
+      let entry = state.entries[identifier]
+      if onlySynchronized, entry?.isSynchronized != true { return false }
+      state.removals[identifier] = asOf ?? state.place
+      drop(identifier)
+      return entry != nil
+    }
+    forgetRemovals()
+    return removed
+  }
+
+  private mutating func forgetRemovals() {
+    guard state.removals.count > InMemoryStore<E>.removalCountMaximum else { return }
+    let ordered = state.removals.sorted { $0.value < $1.value }
+    for entry in ordered.prefix(ordered.count / 2) {
+      state.removals[entry.key] = nil
+      state.forgottenPlace = max(state.forgottenPlace, entry.value)
+    }
+  }
+
+  /// Puts entities into the order of a list: they share the places they have among them.
+  mutating func arrange(_ identifiers: [EntityIdentifier<E>]) {
+    var seen: Set<EntityIdentifier<E>> = []
+    let members = identifiers.filter { state.entries[$0] != nil && seen.insert($0).inserted }
+    let ranks = members.compactMap { state.entries[$0]?.rank }.sorted()
+    for (identifier, rank) in zip(members, ranks) where state.entries[identifier]?.rank != rank {
+      state.entries[identifier]?.rank = rank
+      note(identifier)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/// Where a store keeps its entities; a stack is asked from the nearest level to the farthest.
+public enum StoreLevel: Int, Sendable, Comparable, CaseIterable {
+  /// In the memory of this process.
+  case memory
+  /// On the disk of this machine.
+  case disk
+  /// On a server.
+  case remote
+
+  /// Whether the level needs no server.
+  public var isLocal: Bool { self != .remote }
+
+  /// Whether one level is nearer than another.
+  ///
+  /// - Parameters:
+  ///   - left: A level.
+  ///   - right: A level.
+  /// - Returns: Whether the left one is asked before the right one.
+  public static func < (left: StoreLevel, right: StoreLevel) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}

@@ -1,0 +1,70 @@
+/// What the store remembers of a node's place in the order of writes, where the node's own commit
+/// number does not say it.
+///
+/// ```
+/// offset 0     1          9          17
+///        ┌─────┬──────────┬──────────┐   a row of the `meta` table under `order:` and the identifier,
+///        │kind │ place    │ commit   │   all integers little endian
+///        └─────┴──────────┴──────────┘
+/// kind 1: the node came from a server, whose answer is as old as `place`
+/// kind 2: the node was written here at `place`, and had this content already
+/// kind 3: the node was removed at `place`; `commit` is 0
+/// ```
+/// A mark of kind 1 or 2 counts as long as `commit` is the commit that changed the node last.
+package struct OrderMark: Equatable {
+  package enum Kind: UInt8 {
+    case answered = 1
+    case confirmed = 2
+    case removed = 3
+  }
+
+  package static let byteCount = 17
+
+  package let kind: Kind
+  package let place: UInt64
+  package let commit: UInt64
+
+  package init(_ kind: Kind, place: UInt64, commit: UInt64 = 0) {
+    self.kind = kind
+    self.place = place
+    self.commit = commit
+  }
+
+  init(_ bytes: Span<UInt8>, identifier: String) throws {
+    guard bytes.count == Self.byteCount, let kind = Kind(rawValue: bytes[0]),
+      let place = ByteFields.littleEndian(bytes, at: 1, width: 8),
+      let commit = ByteFields.littleEndian(bytes, at: 9, width: 8)
+    else { throw StoreError.damaged(identifier, "its place in the order of writes is malformed") }
+    self.init(kind, place: place, commit: commit)
+  }
+
+  var bytes: [UInt8] {
+    var bytes = [kind.rawValue]
+    ByteFields.append(place, width: 8, to: &bytes)
+    ByteFields.append(commit, width: 8, to: &bytes)
+    return bytes
+  }
+}
+
+/// The keys of the `meta` table under which the order of writes is kept.
+enum OrderKey {
+  static let markPrefix = Array("order:".utf8)
+  static let rankPrefix = Array("rank:".utf8)
+  /// Which identifiers leave a mark when they are removed: namespaces, each ended by a zero byte.
+  static let namespaces = Array("order-namespaces".utf8)
+  /// How many removals there were since the last sweep, and what was swept; see ``OrderSweep``.
+  static let removals = Array("order-removals".utf8)
+
+  /// The longest key that is written out; a longer one ends by a hash, as in ``IdentifierKey``.
+  private static let byteCountMaximum = 500
+
+  static func mark(_ identifier: String) -> [UInt8] { key(markPrefix, identifier) }
+  static func rank(_ identifier: String) -> [UInt8] { key(rankPrefix, identifier) }
+
+  private static func key(_ prefix: [UInt8], _ identifier: String) -> [UInt8] {
+    let key = prefix + Array(identifier.utf8)
+    guard key.count > byteCountMaximum else { return key }
+    // One byte more than any key that is written out.
+    return Array(key.prefix(byteCountMaximum + 1 - 16)) + IdentifierHash.bytes(of: identifier)
+  }
+}
