@@ -47,7 +47,8 @@ let package = Package(
       name: "DataProviders", dependencies: ["Consistency", "StoreEngine", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .target(
-      name: "CoreManagers", dependencies: ["DataProviders", "StoreEngine", "ModelCore", "Locking"],
+      name: "CoreManagers",
+      dependencies: ["DataProviders", "StoreEngine", "LMDB", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
