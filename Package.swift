@@ -37,7 +37,7 @@ let package = Package(
       name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .target(name: "Locking", swiftSettings: librarySettings),
     .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: librarySettings),
-    .target(name: "ModelCore", swiftSettings: librarySettings),
+    .target(name: "ModelCore", dependencies: ["Locking"], swiftSettings: librarySettings),
     .target(
       name: "StoreEngine", dependencies: ["LMDB", "ModelCore", "Locking"],
       swiftSettings: librarySettings),

@@ -137,6 +137,10 @@
         if count <= remaining - 2 { return advance(by: count + 2) }
       }
       if first >= 0xF4 && first <= 0xF6 { return advance(by: 1) }
+      if first < 0x40 && first & 0x1F < 28 {
+        let count = 1 + 1 &<< Int(first & 0x1F &- 24)
+        if count <= remaining { return advance(by: count) }
+      }
     }
     // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
     // have been checked against the bytes left.

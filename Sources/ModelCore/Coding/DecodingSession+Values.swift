@@ -14,10 +14,26 @@ extension DecodingSession {
     if let known = unsafe traits.pointee.decodable {
       return try decode(known, as: type, from: &reader, level: level)
     }
-    let item = reader
-    try reader.skip()
-    let value = unsafe CBORReader(start: item.position, end: reader.position)
-    return try unsafe decodeModel(type, traits, from: value, level: level)
+    let start = unsafe reader.position
+    let value = try unsafe decodeModel(type, traits, from: reader, level: level)
+    if let end = unsafe endOfMap(at: start) {
+      unsafe reader.advance(by: end - start)
+    } else {
+      try reader.skip()
+    }
+    return value
+  }
+
+  /// Decodes the value that a reader is before, whatever comes behind it.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, at reader: CBORReader, level: Int
+  ) throws -> Value {
+    let traits = unsafe TypeTable.traits(of: type)
+    if let known = unsafe traits.pointee.decodable {
+      var reader = reader
+      return try decode(known, as: type, from: &reader, level: level)
+    }
+    return try unsafe decodeModel(type, traits, from: reader, level: level)
   }
 
   /// Decodes a type that this module knows.
@@ -29,7 +45,7 @@ extension DecodingSession {
     return unsafe unsafeBitCast(value, to: Value.self)
   }
 
-  /// Decodes a value that makes itself with its `init(from:)`, from the one item in a reader.
+  /// Decodes a value that makes itself with its `init(from:)`, from the next item of a reader.
   func decodeModel<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {

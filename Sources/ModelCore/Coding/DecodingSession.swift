@@ -1,10 +1,10 @@
 /// What the decoders of one decoding share; ends with it.
 @safe final class DecodingSession {
-  let source: (any RecordSource)?
+  private(set) var source: (any RecordSource)?
   /// Models kept out of line; references hold their indexes.
-  let children: [any Model]?
+  private(set) var children: [any Model]?
   /// How many of the children come from the older of two models that are merged.
-  let oldChildCount: Int
+  private(set) var oldChildCount = 0
 
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
   // calls a model while it holds one.
@@ -12,31 +12,61 @@
   /// The traits of the type that is being decoded: which type's fields a container holds.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
   /// The maps under way, the innermost first, linked by their `next`.
-  @exclusivity(unchecked) private(set) var maps: FieldReader?
+  @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldIndex>?
   @exclusivity(unchecked) private(set) var mapCount = 0
-  /// Readers to use again, linked by their `next`.
-  @exclusivity(unchecked) private var spare: FieldReader?
+  /// Indexes to use again, linked by their `next`.
+  @exclusivity(unchecked) private var spare: UnsafeMutablePointer<FieldIndex>?
+  /// The map that was dropped last: where it began and ended.
+  @exclusivity(unchecked) private var lastMap: (start: UnsafeRawPointer, end: UnsafeRawPointer)?
   /// Bytes made for arrays that are read from byte strings; they live as long as the session.
   private var madeBytes: [UnsafeMutableRawBufferPointer] = unsafe []
 
-  init(
-    source: (any RecordSource)? = nil, children: [any Model]? = nil, oldChildCount: Int = 0
-  ) {
-    self.source = source
-    self.children = children
-    self.oldChildCount = oldChildCount
-  }
+  init() {}
 
   deinit {
-    while let bytes = unsafe madeBytes.popLast() { unsafe bytes.deallocate() }
+    freeMadeBytes()
+    while let index = unsafe spare {
+      unsafe spare = unsafe index.pointee.next
+      unsafe SpareFieldIndexes.put(index)
+    }
+  }
+
+  /// Makes a session, or uses one again that this thread has ended.
+  ///
+  /// - Parameters:
+  ///   - source: Gives the records that records refer to.
+  ///   - children: Models kept out of line.
+  ///   - oldChildCount: How many of them belong to the older of two models.
+  /// - Returns: A session to be ended by ``end(_:)``.
+  static func begin(
+    source: (any RecordSource)? = nil, children: [any Model]? = nil, oldChildCount: Int = 0
+  ) -> DecodingSession {
+    let session = ThreadSlot.decoding.take() ?? DecodingSession()
+    unsafe session.hasEnded = false
+    session.source = source
+    session.children = children
+    session.oldChildCount = oldChildCount
+    return session
   }
 
   /// Ends the decoding: what a model has kept of it refuses from now on.
-  func end() {
-    unsafe hasEnded = true
-    dropMaps(downTo: 0)
-    // Readers hold the session; a long list of them must not be freed by recursion.
-    while let reader = unsafe spare { unsafe spare = reader.takeNext() }
+  ///
+  /// - Parameter session: The only reference to it beside those that models have kept.
+  static func end(_ session: inout DecodingSession) {
+    unsafe session.hasEnded = true
+    unsafe session.owner = nil
+    unsafe session.lastMap = nil
+    session.dropMaps(downTo: 0)
+    session.source = nil
+    session.children = nil
+    // What a model has kept refers to the session.
+    guard isKnownUniquelyReferenced(&session) else { return }
+    session.freeMadeBytes()
+    ThreadSlot.decoding.put(session)
+  }
+
+  private func freeMadeBytes() {
+    while let bytes = unsafe madeBytes.popLast() { unsafe bytes.deallocate() }
   }
 
   /// Checks that the bytes are still there.
@@ -44,33 +74,47 @@
     if unsafe hasEnded { throw ModelError.snapshotEnded }
   }
 
-  /// A reader for a map; it serves until ``dropMaps(downTo:)`` takes it back.
-  func makeFieldReader() -> FieldReader {
-    // The last one may be free already: a container that went out of use in the same value.
-    if unsafe isKnownUniquelyReferenced(&maps) { unsafe dropMaps(downTo: mapCount - 1) }
-    let reader: FieldReader
+  /// An index for a map; it serves until ``dropMaps(downTo:)`` takes it back.
+  func makeFieldIndex() -> UnsafeMutablePointer<FieldIndex> {
+    let index: UnsafeMutablePointer<FieldIndex>
     if let found = unsafe spare {
-      unsafe spare = found.takeNext()
-      reader = found
+      unsafe spare = unsafe found.pointee.next
+      unsafe index = unsafe found
     } else {
-      reader = FieldReader(self)
+      unsafe index = unsafe SpareFieldIndexes.take(for: self)
     }
-    unsafe reader.putBefore(maps)
-    unsafe maps = reader
+    unsafe index.pointee.next = unsafe maps
+    unsafe maps = unsafe index
     unsafe mapCount += 1
-    return reader
+    return unsafe index
   }
 
-  /// Takes back the readers made since there were so many; one that a model keeps stays its own.
+  /// Takes back the indexes made since there were so many.
   func dropMaps(downTo count: Int) {
-    while unsafe mapCount > count, var reader = unsafe maps {
-      unsafe maps = reader.takeNext()
-      unsafe mapCount -= 1
-      if unsafe isKnownUniquelyReferenced(&reader) && !hasEnded {
-        unsafe reader.putBefore(spare)
-        unsafe spare = reader
-      }
-    }
+    while unsafe mapCount > count { dropMap() }
+  }
+
+  /// Takes back the index made last.
+  private func dropMap() {
+    guard let index = unsafe maps else { preconditionFailure("a map to drop") }
+    unsafe maps = unsafe index.pointee.next
+    unsafe mapCount -= 1
+    unsafe lastMap = unsafe (index.pointee.start, index.pointee.mapEnd)
+    unsafe index.pointee.retire()
+    unsafe index.pointee.next = unsafe spare
+    unsafe spare = unsafe index
+  }
+
+  /// Takes back an index, at once if it is the one made last.
+  func release(_ index: UnsafeMutablePointer<FieldIndex>) {
+    unsafe index.pointee.isReleased = true
+    while let last = unsafe maps, unsafe last.pointee.isReleased { dropMap() }
+  }
+
+  /// The end of the map that began at an address, if it is the one that was dropped last.
+  func endOfMap(at start: UnsafeRawPointer) -> UnsafeRawPointer? {
+    guard let map = unsafe lastMap, unsafe map.start == start else { return nil }
+    return unsafe map.end
   }
 
   /// Keeps bytes as long as the session lives.

@@ -1,38 +1,52 @@
 extension FieldReader {
   /// Finds a field by its present or a former name; `nil` if the map has neither.
-  func field(_ name: String) throws -> CBORReader? {
-    if unsafe session.hasEnded { throw ModelError.snapshotEnded }
-    if let found = find(name) { return found }
-    return unsafe schema == nil ? nil : former(name)
+  @inline(__always)
+  func field(_ name: inout String) throws -> CBORReader? {
+    guard isValid else { throw ModelError.snapshotEnded }
+    if let found = find(&name) { return found }
+    return schema == nil ? nil : former(name)
   }
 
+  /// What the type of the value says of its fields, if it says anything.
+  private var schema: (any SchemaVersioned.Type)? { unsafe index.pointee.owner?.pointee.schema }
+
+  @inline(never)
   private func former(_ name: String) -> CBORReader? {
-    guard let names = unsafe schema?.formerFieldNames[name] else { return nil }
-    return names.lazy.compactMap { self.find($0) }.first
+    guard let names = schema?.formerFieldNames[name] else { return nil }
+    for former in names {
+      var former = former
+      if let found = find(&former) { return found }
+    }
+    return nil
   }
 
   /// Whether the map has a field, by its present or a former name.
-  func contains(_ name: String) -> Bool { (try? field(name)) != nil }
+  func contains(_ name: String) -> Bool {
+    var name = name
+    return (try? field(&name)) != nil
+  }
 
   func isNull(_ name: String) throws -> Bool {
-    guard let reader = try field(name) else { throw Self.missing(name) }
+    var name = name
+    guard let reader = try field(&name) else { throw Self.missing(name) }
     return try reader.peek().isNull
   }
 
-  func decode<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
-    guard var reader = try field(name) else { return try absent(type, name) }
+  func decode<Value: Decodable>(_ type: Value.Type, _ name: inout String) throws -> Value {
+    guard let reader = try field(&name) else { return try absent(type, name) }
     do {
-      return unsafe try session.decode(type, from: &reader, level: level)
+      return try session().decode(type, at: reader, level: level)
     } catch {
       throw ModelError.located(error, inside: name)
     }
   }
 
-  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
-    guard var reader = try field(name) else { return try defaultValue(type, name) }
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, _ name: inout String) throws -> Value?
+  {
+    guard var reader = try field(&name) else { return try defaultValue(type, name) }
     do {
       if try reader.takeNull() { return nil }
-      return unsafe try session.decode(type, from: &reader, level: level)
+      return try session().decode(type, at: reader, level: level)
     } catch {
       throw ModelError.located(error, inside: name)
     }
@@ -40,12 +54,12 @@ extension FieldReader {
 
   /// Decodes a field of a type that this module knows.
   @inline(__always)
-  func decodeKnown<Known: RecordDecodable & Decodable>(
-    _ type: Known.Type, _ name: String
+  func decodeKnown<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type, _ name: inout String
   ) throws -> Known {
-    guard var reader = try field(name) else { return try absent(type, name) }
+    guard var reader = try field(&name) else { return try absent(type, name) }
     do {
-      return unsafe try Known.decodeRecord(from: &reader, in: session, level: level)
+      return try Known.decodeScalar(from: &reader)
     } catch {
       throw ModelError.located(error, inside: name)
     }
@@ -53,13 +67,13 @@ extension FieldReader {
 
   /// Decodes a field of a type that this module knows, if it is there and not null.
   @inline(__always)
-  func decodeKnownIfPresent<Known: RecordDecodable & Decodable>(
-    _ type: Known.Type, _ name: String
+  func decodeKnownIfPresent<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type, _ name: inout String
   ) throws -> Known? {
-    guard var reader = try field(name) else { return try defaultValue(type, name) }
+    guard var reader = try field(&name) else { return try defaultValue(type, name) }
     do {
       if try reader.takeNull() { return nil }
-      return unsafe try Known.decodeRecord(from: &reader, in: session, level: level)
+      return try Known.decodeScalar(from: &reader)
     } catch {
       throw ModelError.located(error, inside: name)
     }
@@ -67,7 +81,8 @@ extension FieldReader {
 
   /// Runs a closure on a field that has to be there, and names the field in what it throws.
   func inside<Result>(_ name: String, _ body: (CBORReader) throws -> Result) throws -> Result {
-    guard let reader = try field(name) else { throw Self.missing(name) }
+    var name = name
+    guard let reader = try field(&name) else { throw Self.missing(name) }
     do {
       return try body(reader)
     } catch {
@@ -84,7 +99,7 @@ extension FieldReader {
 
   @inline(never)
   private func defaultValue<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
-    guard let value = unsafe schema?.fieldDefaults[name] else { return nil }
+    guard let value = schema?.fieldDefaults[name] else { return nil }
     if let value = value as? Value { return value }
     do {
       return try RecordDecoder.decodeValue(type, from: RecordEncoder.encodeValue(value).body)

@@ -1,49 +1,58 @@
+import Synchronization
+
 /// Finds the fields of one map by an index of their keys.
 ///
-/// Readers are used again for other maps, with the room their index has; so a map costs no
-/// allocation. One that a model keeps is left to it.
-@safe final class FieldReader {
-  /// Where one field is.
-  @safe struct Field {
-    /// The first bytes of the key, big endian, filled up with zeros: sorts as the keys do.
-    let prefix: UInt64
-    let keyCount: Int
-    let key: UnsafeRawPointer
-    let value: UnsafeRawPointer
+/// Two words, copied freely. It serves while the value lasts that the map belongs to.
+@safe struct FieldReader {
+  let index: UnsafeMutablePointer<FieldIndex>
+  private let ticket: UInt64
+
+  /// Makes a reader for the present use of an index.
+  init(_ index: UnsafeMutablePointer<FieldIndex>) {
+    unsafe self.index = unsafe index
+    ticket = unsafe index.pointee.ticket.load(ordering: .relaxed)
   }
 
-  let session: DecodingSession
-  @exclusivity(unchecked) private var next: FieldReader?
-  @exclusivity(unchecked) var fields: UnsafeMutablePointer<Field>
-  @exclusivity(unchecked) var capacity = 16
-  @exclusivity(unchecked) var count = 0
-  /// Whether the keys are in order, so that they can be searched by halves.
-  @exclusivity(unchecked) var isSorted = true
-  /// Behind the last field.
-  @exclusivity(unchecked) var end: UnsafeRawPointer
-  @exclusivity(unchecked) private(set) var level = 0
-  @exclusivity(unchecked) private(set) var schema: (any SchemaVersioned.Type)?
+  /// Whether the map is still there.
+  ///
+  /// The memory is never freed, so it may be asked at any time; anything else only while this is true.
+  @inline(__always)
+  var isValid: Bool { unsafe index.pointee.ticket.load(ordering: .relaxed) == ticket }
 
-  init(_ session: DecodingSession) {
-    self.session = session
-    unsafe fields = .allocate(capacity: 16)
-    unsafe end = UnsafeRawPointer(fields)
+  var level: Int { unsafe index.pointee.level }
+
+  /// What the fields are decoded in.
+  ///
+  /// - Throws: ``ModelError`` `snapshotEnded`.
+  func session() throws -> DecodingSession {
+    guard isValid else { throw ModelError.snapshotEnded }
+    return unsafe index.pointee.session
   }
 
-  deinit { unsafe fields.deallocate() }
+  /// Opens the map of a whole value, or the one that was opened last if it is the same.
+  static func open(
+    _ value: CBORReader, in session: DecodingSession, level: Int,
+    owner: UnsafePointer<TypeTraits>?
+  ) throws -> FieldReader {
+    if let last = unsafe session.maps, unsafe last.pointee.start == value.position,
+      unsafe last.pointee.level == level, unsafe last.pointee.owner == owner, unsafe owner != nil
+    {
+      return unsafe FieldReader(last)
+    }
+    return try unsafe open(value, in: session, level: level, describing: owner)
+  }
 
-  func putBefore(_ other: FieldReader?) { unsafe next = other }
-
-  func takeNext() -> FieldReader? {
-    let taken = unsafe next
-    unsafe next = nil
-    return taken
+  /// Opens a map inside a value.
+  static func openNested(
+    _ value: CBORReader, in session: DecodingSession, level: Int
+  ) throws -> FieldReader {
+    try unsafe open(value, in: session, level: level, describing: nil)
   }
 
   /// Opens a map, maybe in the tags that say how it is lost.
-  static func open(
+  private static func open(
     _ value: CBORReader, in session: DecodingSession, level: Int,
-    schema: (any SchemaVersioned.Type)? = nil
+    describing owner: UnsafePointer<TypeTraits>?
   ) throws -> FieldReader {
     var reader = value
     var head = try reader.head()
@@ -53,10 +62,25 @@
       head = try reader.head()
     }
     guard head.major == .map else { throw ModelError.mismatch("a map of fields", head) }
-    let map = session.makeFieldReader()
-    unsafe map.level = level
-    unsafe map.schema = schema
-    try map.index(&reader, count: Int(head.argument))
-    return map
+    let index = unsafe session.makeFieldIndex()
+    unsafe index.pointee.level = level
+    unsafe index.pointee.owner = unsafe owner
+    unsafe index.pointee.start = value.position
+    try unsafe index.pointee.index(&reader, count: Int(head.argument))
+    return unsafe FieldReader(index)
+  }
+}
+
+/// Gives the index of a nested container back when the container goes out of use: a value may open very
+/// many, one after another.
+final class FieldReaderLease {
+  private let reader: FieldReader
+
+  init(_ reader: FieldReader) { self.reader = reader }
+
+  deinit {
+    // A valid ticket means that the session has not ended: this is its thread.
+    guard let session = try? reader.session() else { return }
+    unsafe session.release(reader.index)
   }
 }

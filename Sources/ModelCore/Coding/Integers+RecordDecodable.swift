@@ -48,98 +48,74 @@ extension CBORReader {
   }
 }
 
-extension Int: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int {
+extension Int: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int8: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int8 {
+extension Int8: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int8 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int16: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int16 {
+extension Int16: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int16 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int32: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int32 {
+extension Int32: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int32 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int64: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int64 {
+extension Int64: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int64 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt {
+extension UInt: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt8: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt8 {
+extension UInt8: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt8 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt16: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt16 {
+extension UInt16: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt16 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt32: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt32 {
+extension UInt32: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt32 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt64: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt64 {
+extension UInt64: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt64 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int128: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Int128 {
+extension Int128: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Int128 {
     try decodeInteger(from: &reader)
   }
 }
 
-extension UInt128: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> UInt128 {
+extension UInt128: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> UInt128 {
     try decodeInteger(from: &reader)
   }
 }

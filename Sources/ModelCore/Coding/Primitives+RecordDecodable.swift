@@ -1,17 +1,13 @@
-extension Bool: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Bool {
+extension Bool: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Bool {
     let head = try reader.head()
     guard let value = head.bool else { throw ModelError.mismatch("a bool", head) }
     return value
   }
 }
 
-extension String: RecordDecodable {
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> String {
+extension String: RecordScalarDecodable {
+  static func decodeScalar(from reader: inout CBORReader) throws -> String {
     let head = try reader.head()
     guard head.major == .text else { throw ModelError.mismatch("a text", head) }
     guard let text = unsafe String(utf8: reader.bytes(of: head)) else {
@@ -21,11 +17,9 @@ extension String: RecordDecodable {
   }
 }
 
-extension Double: RecordDecodable {
+extension Double: RecordScalarDecodable {
   /// Doubles are read from floats, and from integers that a double holds exactly.
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Double {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Double {
     if let value = reader.takeWideDouble() { return value }
     let head = try reader.head()
     if let value = head.double { return value }
@@ -42,12 +36,10 @@ extension Double: RecordDecodable {
   }
 }
 
-extension Float: RecordDecodable {
+extension Float: RecordScalarDecodable {
   /// Floats are read from what a double is read from, if they hold it exactly.
-  static func decodeRecord(
-    from reader: inout CBORReader, in session: DecodingSession, level: Int
-  ) throws -> Float {
-    let double = try Double.decodeRecord(from: &reader, in: session, level: level)
+  static func decodeScalar(from reader: inout CBORReader) throws -> Float {
+    let double = try Double.decodeScalar(from: &reader)
     guard let value = Float(narrowing: double) else { throw ModelError.inexact(self, "\(double)") }
     return value
   }

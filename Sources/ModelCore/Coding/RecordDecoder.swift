@@ -25,7 +25,7 @@ package struct RecordDecoder {
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
-    try unsafe Self.decode(type, from: body, DecodingSession(source: source))
+    try unsafe Self.decode(type, from: body) { DecodingSession.begin(source: source) }
   }
 
   /// Decodes a value that holds no references.
@@ -38,7 +38,7 @@ package struct RecordDecoder {
   package static func decodeValue<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
-    try unsafe decode(type, from: body, DecodingSession())
+    try unsafe decode(type, from: body) { DecodingSession.begin() }
   }
 
   /// Decodes a value that holds no references.
@@ -54,10 +54,12 @@ package struct RecordDecoder {
     try unsafe body.withUnsafeBytes { try unsafe decodeValue(type, from: $0) }
   }
 
+  /// Decodes a value in a session of its own.
   static func decode<Value: Decodable>(
-    _ type: Value.Type, from body: UnsafeRawBufferPointer, _ session: DecodingSession
+    _ type: Value.Type, from body: UnsafeRawBufferPointer, in begin: () -> DecodingSession
   ) throws -> Value {
-    defer { session.end() }
+    var session = begin()
+    defer { DecodingSession.end(&session) }
     do {
       var reader = unsafe CBORReader(body)
       let value = try session.decode(type, from: &reader, level: 0)

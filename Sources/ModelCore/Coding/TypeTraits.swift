@@ -13,6 +13,8 @@ struct TypeTraits {
   let decodable: (any RecordDecodable.Type)?
   /// The type, if it declares defaults or former names of fields.
   let schema: (any SchemaVersioned.Type)?
+  /// Where the fields of its values are, if it reads them itself.
+  let hints: FieldHints?
 
   init(of type: Any.Type) {
     model = type as? any Model.Type
@@ -20,6 +22,7 @@ struct TypeTraits {
     encodable = type as? any RecordEncodable.Type
     decodable = type as? any RecordDecodable.Type
     schema = type as? any SchemaVersioned.Type
+    hints = decodable == nil ? FieldHints() : nil
   }
 
   /// Whether values of the type are stored whole: a simple model's parts are never nodes.

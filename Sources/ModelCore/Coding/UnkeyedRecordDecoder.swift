@@ -45,8 +45,8 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
   ) throws -> KeyedDecodingContainer<NestedKey> {
     try next { session, reader, level in
       let level = try session.nestedLevel(level)
-      let map = try FieldReader.open(reader.itemReader(), in: session, level: level)
-      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(map: map))
+      let map = try FieldReader.openNested(reader.itemReader(), in: session, level: level)
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: map))
     }
   }
 

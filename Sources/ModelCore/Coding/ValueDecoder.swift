@@ -32,8 +32,8 @@ extension ValueDecoder: Decoder {
   var codingPath: [any CodingKey] { [] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let schema = unsafe session.owner?.pointee.schema
-    let map = try FieldReader.open(reader(), in: session, level: level, schema: schema)
+    let map = try unsafe FieldReader.open(
+      reader(), in: session, level: level, owner: session.owner)
     return KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
   }
 

@@ -41,9 +41,10 @@ enum LiveCoder {
   static func decode<Value: Decodable>(
     _ type: Value.Type, _ coded: Coded, oldChildCount: Int = 0
   ) throws -> Value {
-    let session = DecodingSession(children: coded.children, oldChildCount: oldChildCount)
-    return try unsafe coded.body.withUnsafeBytes { body in
-      try unsafe RecordDecoder.decode(type, from: body, session)
+    try unsafe coded.body.withUnsafeBytes { body in
+      try unsafe RecordDecoder.decode(type, from: body) {
+        DecodingSession.begin(children: coded.children, oldChildCount: oldChildCount)
+      }
     }
   }
 

@@ -57,25 +57,49 @@ import Testing
   }
 
   final class Peeker: Decodable {
-    nonisolated(unsafe) static var earlier: KeyedDecodingContainer<Keeper.Keys>?
+    nonisolated(unsafe) static var earlier: [KeyedDecodingContainer<Keeper.Keys>] = []
     let own: Int
-    let earlier: Int?
+    let earlier: [Result<Int, any Error>]
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Keeper.Keys.self)
       own = try container.decode(Int.self, forKey: .a)
-      earlier = try Self.earlier?.decode(Int.self, forKey: .a)
-      Self.earlier = container
+      earlier = Self.earlier.map { container in
+        Result { try container.decode(Int.self, forKey: .a) }
+      }
+      Self.earlier.append(container)
     }
   }
 
-  @Test func `a container kept from an earlier value of the same decoding still reads that value`()
-    throws
-  {
+  @Test func `a container kept from an earlier value of the same decoding refuses`() throws {
     let values = try RecordDecoder.decodeValue(
       [Peeker].self, from: bytes("83a1616101a1616102a1616103"))
-    Peeker.earlier = nil
+    Peeker.earlier = []
     #expect(values.map(\.own) == [1, 2, 3])
-    #expect(values.map(\.earlier) == [nil, 1, 2])
+    #expect(values.map(\.earlier.count) == [0, 1, 2])
+    for result in values.flatMap(\.earlier) {
+      #expect(throws: ModelError.self) { try result.get() }
+    }
+  }
+
+  struct Twice: Decodable {
+    let values: [Int]
+    init(from decoder: any Decoder) throws {
+      let first = try decoder.container(keyedBy: Keeper.Keys.self)
+      let second = try decoder.container(keyedBy: RecordCodingKey.self)
+      let nested = try first.nestedContainer(keyedBy: RecordCodingKey.self, forKey: .a)
+      let third = try decoder.container(keyedBy: Keeper.Keys.self)
+      values = [
+        try third.decode([String: Int].self, forKey: .a)["b"] ?? 0,
+        try nested.decode(Int.self, forKey: RecordCodingKey("b")),
+        try second.decode([String: Int].self, forKey: RecordCodingKey("a"))["b"] ?? 0,
+        try first.decode([String: Int].self, forKey: .a)["b"] ?? 0,
+      ]
+    }
+  }
+
+  @Test func `several containers of one value read it in any order`() throws {
+    let value = try RecordDecoder.decodeValue(Twice.self, from: bytes("a16161a1616207"))
+    #expect(value.values == [7, 7, 7, 7])
   }
 
   struct Many: Decodable {

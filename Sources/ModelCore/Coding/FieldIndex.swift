@@ -1,0 +1,98 @@
+import Synchronization
+
+/// An index of the keys of one map, in memory that is used again and never freed.
+///
+/// What refers to it (``FieldReader``) is counted by nobody, so that reading a field costs no counting;
+/// instead both hold a ticket. A new use of the memory makes a new ticket, and old readers refuse.
+@unsafe struct FieldIndex: ~Copyable {
+  /// Where one field is; its value begins behind its key.
+  @safe struct Field {
+    let key: UnsafeRawPointer
+    let keyCount: Int
+  }
+
+  /// Names the present use.
+  ///
+  /// Atomic, because a reader that a model has kept may ask for it on any thread. All else is touched
+  /// by holders of the present ticket only, which are on one thread.
+  let ticket = Atomic<UInt64>(0)
+  /// Valid while the ticket is.
+  unowned(unsafe) var session: DecodingSession
+  /// The one below in the list that this is in.
+  var next: UnsafeMutablePointer<FieldIndex>?
+  /// Whether nobody needs it any longer, though others above it are in use.
+  var isReleased = false
+  var fields: UnsafeMutablePointer<Field>
+  var capacity = unsafe Self.initialCapacity
+  var count = 0
+  /// Whether the keys are in order, so that they can be searched by halves; `nil` while unknown.
+  var isSorted: Bool?
+  /// How many fields have been asked for.
+  var askedCount = 0
+  /// The index of the field that was found last.
+  var lastFound = -1
+  /// What is decoded from the map, if it is the one of a whole value.
+  var owner: UnsafePointer<TypeTraits>?
+  /// Before the map, and behind the bytes it lies in.
+  var start: UnsafeRawPointer
+  var end: UnsafeRawPointer
+  /// Behind the last field.
+  var mapEnd: UnsafeRawPointer
+  var level = 0
+
+  private static let initialCapacity = 16
+  /// The most fields whose room is kept for other maps.
+  private static let keptCapacityMaximum = 1024
+
+  init(_ session: DecodingSession) {
+    unsafe self.session = session
+    unsafe fields = .allocate(capacity: unsafe Self.initialCapacity)
+    unsafe start = UnsafeRawPointer(fields)
+    unsafe end = start
+    unsafe mapEnd = start
+  }
+
+  /// Indexes the fields of a map whose head has been read.
+  mutating func index(_ reader: inout CBORReader, count fieldCount: Int) throws(CBORError) {
+    unsafe count = 0
+    unsafe isSorted = nil
+    unsafe askedCount = 0
+    unsafe lastFound = -1
+    unsafe end = reader.end
+    if unsafe capacity < fieldCount { unsafe grow(to: fieldCount) }
+    var indexed = 0
+    for _ in 0..<fieldCount {
+      guard let keyCount = try reader.textCount() else {
+        // Only a dictionary has keys of other kinds, and it reads them itself.
+        try reader.skip()
+        try reader.skip()
+        continue
+      }
+      // There is room for `fieldCount` fields, which are trivial.
+      unsafe fields[indexed] = unsafe Field(key: reader.position, keyCount: keyCount)
+      indexed += 1
+      reader.advance(by: keyCount)
+      try reader.skip()
+    }
+    unsafe count = indexed
+    unsafe mapEnd = reader.position
+  }
+
+  @inline(never)
+  private mutating func grow(to fieldCount: Int) {
+    unsafe fields.deallocate()
+    unsafe capacity = unsafe max(capacity * 2, fieldCount)
+    unsafe fields = .allocate(capacity: capacity)
+  }
+
+  /// Ends the present use: readers with its ticket refuse from now on.
+  mutating func retire() {
+    unsafe ticket.store(ticket.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    unsafe owner = nil
+    unsafe isReleased = false
+    guard unsafe capacity > Self.keptCapacityMaximum else { return }
+    unsafe fields.deallocate()
+    unsafe capacity = Self.initialCapacity
+    unsafe fields = .allocate(capacity: capacity)
+  }
+}
