@@ -28,6 +28,16 @@ package struct RecordHeader: Hashable, Sendable {
     self.checksum = unsafe XXHash64.hash(body, seed: commitNumber)
   }
 
+  /// Makes a header from its two numbers.
+  ///
+  /// - Parameters:
+  ///   - commitNumber: The commit that wrote the record.
+  ///   - checksum: The checksum that was written with it, which may not be that of the body.
+  package init(commitNumber: UInt64, checksum: UInt64) {
+    self.commitNumber = commitNumber
+    self.checksum = checksum
+  }
+
   /// Reads the header of a record.
   ///
   /// The checksum is not checked; see ``matches(_:)``. Fewer bytes than a header has give `nil`.

@@ -48,7 +48,7 @@ struct KeyValueAccess {
 
   /// The tables in which Pando keeps models.
   static let ownTableNames = [
-    "meta", "identifiers", "types", "nodes", "records", "parents", "collections",
+    "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
     "collectionNames", "elements", "changes",
   ]
 

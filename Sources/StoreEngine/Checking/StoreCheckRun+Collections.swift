@@ -50,7 +50,7 @@ extension StoreCheckRun {
       return try note(cacheKey, "an element can't be read: \(error)")
     }
     for (child, count) in occurrences {
-      guard let row = try reader.nodeRow(child) else {
+      guard let row = try reader.summary(of: child) else {
         try note(cacheKey, "it lists node \(child), which does not exist")
         continue
       }

@@ -2,7 +2,7 @@ import LMDB
 import ModelCore
 
 extension StoreCheckRun {
-  /// Every node has an identifier row that leads back to it, and a record for each type it names.
+  /// Every node has an identifier row that leads back to it, and records in the order of their types.
   mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       try noting { run in
@@ -10,7 +10,7 @@ extension StoreCheckRun {
           return try run.note("nodes", "a key has \(key.count) bytes instead of 8")
         }
         run.count { $0.nodeCount += 1 }
-        let row = try NodeRow(value, node: node)
+        let row = try NodeSummary(NodeRow(value, node: node), node: node)
         if node >= state.nextNode {
           try run.note(row.identifier, "its node number \(node) has not been given out")
         }
@@ -20,9 +20,6 @@ extension StoreCheckRun {
         if row.types.isEmpty { try run.note(row.identifier, "it has no record") }
         if row.types != Array(Set(row.types)).sorted() {
           try run.note(row.identifier, "its type numbers are not ascending")
-        }
-        for type in row.types where try reader.record(RecordKey(type: type, node: node)) == nil {
-          try run.note(row.identifier, "its record of type number \(type) is missing")
         }
       }
       return true
@@ -40,7 +37,7 @@ extension StoreCheckRun {
         guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
           return try run.note("identifiers", "a row is malformed")
         }
-        let row = try reader.requiredNodeRow(node)
+        let row = try reader.requiredSummary(of: node)
         let expected = IdentifierKey(row.identifier)
         let bytes = expected.bytes
         if !key.hasSameBytes(as: bytes.span) {
@@ -53,45 +50,50 @@ extension StoreCheckRun {
     }
   }
 
-  /// Every record has an intact header and a body by the rules of the format, belongs to a node that
-  /// names its type, and each of its edges stands in the dependency index.
+  /// Every record has an intact header and a body by the rules of the format, stands among the nodes of
+  /// its type, and each of its edges stands in the dependency index.
   mutating func checkRecords(_ reader: borrowing StoreReader) throws {
-    let total = try reader.snapshot.count(of: reader.tables.records)
-    try reader.snapshot.scan(reader.tables.records) { key, value in
+    let total = try reader.snapshot.count(of: reader.tables.nodes)
+    var nodeCount = 0
+    try reader.snapshot.scan(reader.tables.nodes) { key, value in
+      nodeCount += 1
       try noting { run in
-        guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
-          return try run.note("records", "a key has \(key.count) bytes instead of 8")
+        guard let node = ByteFields.bigEndian(key, at: 0) else { return }
+        let row = try NodeRow(value, node: node)
+        let name = try row.identifier(node: node)
+        for index in 0..<row.recordCount {
+          run.count { $0.recordCount += 1 }
+          run.recordCounts[row.type(index), default: 0] += 1
+          try run.noting { try $0.checkRecord(index, of: row, node: node, named: name, reader) }
         }
-        run.count { $0.recordCount += 1 }
-        let key = RecordKey(rawValue: number)
-        run.recordCounts[key.type, default: 0] += 1
-        try run.checkRecord(key, value, reader)
       }
-      tell(.records, report.recordCount, of: total)
+      tell(.records, nodeCount, of: total)
       return true
     }
   }
 
   private mutating func checkRecord(
-    _ key: RecordKey, _ bytes: Span<UInt8>, _ reader: borrowing StoreReader
+    _ index: Int, of row: borrowing NodeRow, node: UInt64, named name: String,
+    _ reader: borrowing StoreReader
   ) throws {
-    let row = try reader.requiredNodeRow(key.node)
-    if !row.types.contains(key.type) {
-      try note(row.identifier, "its row does not name the record of type number \(key.type)")
-    }
-    guard let header = RecordHeader(bytes), header.isIntact(bytes) else {
+    let key = RecordKey(type: row.type(index), node: node)
+    let header = row.header(index)
+    let body = row.body(index)
+    guard header.matches(body) else {
       throw reader.damagedRecord(key, "its checksum does not fit its bytes")
     }
     if header.commitNumber > report.commitNumber + (reader.isCommitted ? 0 : 1) {
-      try note(row.identifier, "a record is of commit \(header.commitNumber), which is to come")
+      try note(name, "a record is of commit \(header.commitNumber), which is to come")
     }
-    let body = bytes.extracting(RecordHeader.byteCount..<bytes.count)
     do {
       try RecordBody.validate(body)
     } catch {
       throw reader.damagedRecord(key, "\(error)")
     }
-    try checkEdges(of: key, RecordBody.edges(in: body), named: row.identifier, reader)
+    if try reader.typeBlock(TypeBlock.number(of: key))?.contains(node) != true {
+      try note(name, "it is missing among the nodes of type number \(key.type)")
+    }
+    try checkEdges(of: key, RecordBody.edges(in: body), named: name, reader)
   }
 
   /// Each child of a record or an element exists and knows its parent.
@@ -101,7 +103,7 @@ extension StoreCheckRun {
   ) throws {
     let kinds = Dictionary(edges.map { ($0.child.node, $0.kinds) }) { $0.union($1) }
     for (child, kinds) in kinds {
-      guard let row = try reader.nodeRow(child) else {
+      guard try reader.contains(node: child) else {
         try note(name, "it holds node \(child), which does not exist")
         continue
       }
@@ -110,7 +112,8 @@ extension StoreCheckRun {
       if let stored, stored.count == 1, stored[0] == kinds.rawValue {
         count { $0.edgeCount += 1 }
       } else {
-        try note(name, "its edge to \(row.identifier) is missing or wrong in the dependency index")
+        let identifier = try reader.identifier(of: child)
+        try note(name, "its edge to \(identifier) is missing or wrong in the dependency index")
       }
     }
   }
@@ -153,6 +156,29 @@ extension StoreCheckRun {
     }
     for number in recordCounts.keys.sorted() where !seen.contains(number) {
       try note("type number \(number)", "there are records of it but no such type")
+    }
+  }
+
+  /// The nodes of each type are those that have a record of it.
+  mutating func checkTypeBlocks(_ reader: borrowing StoreReader) throws {
+    var found: [UInt32: UInt64] = [:]
+    try reader.snapshot.scan(reader.tables.nodesByType) { key, value in
+      try noting { run in
+        guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+          return try run.note("nodesByType", "a key has \(key.count) bytes instead of 8")
+        }
+        let type = TypeBlock.type(ofRow: number)
+        let count = try TypeBlock(value, type: type).nodes(ofRow: number).count
+        found[type, default: 0] += UInt64(count)
+      }
+      return true
+    }
+    // Every record was found in its block, so equal numbers are the same nodes.
+    for type in Set(found.keys).union(recordCounts.keys).sorted() {
+      let (listed, records) = (found[type] ?? 0, recordCounts[type] ?? 0)
+      if listed != records {
+        try note("type number \(type)", "it lists \(listed) nodes, \(records) have a record of it")
+      }
     }
   }
 

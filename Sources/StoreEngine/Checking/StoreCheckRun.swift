@@ -27,6 +27,7 @@ struct StoreCheckRun {
       try checkIdentifiers(reader)
       try checkRecords(reader)
       try checkTypes(reader, state)
+      try checkTypeBlocks(reader)
       try checkCollections(reader, state)
       try checkIndex(reader)
       try checkChanges(reader, state)

@@ -49,7 +49,7 @@ struct StoreDump {
       guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
         throw StoreError.damaged("identifiers", "a row is malformed")
       }
-      let row = try reader.requiredNodeRow(node)
+      let row = try reader.requiredSummary(of: node)
       let records = try row.types.map { type in
         let key = RecordKey(type: type, node: node)
         let tree = try reader.treeNode(key, depth: 0)

@@ -112,7 +112,7 @@ struct StoreLoad {
           != reader.snapshot.count(of: tables.nodes)
       else { return }
       try reader.forEachIdentifierRow { identifier, node in
-        guard try reader.nodeRow(node) == nil else { return true }
+        guard try !reader.contains(node: node) else { return true }
         throw StoreError(
           .invalidDump, identifier,
           "a record refers to it, but no line brings it; "

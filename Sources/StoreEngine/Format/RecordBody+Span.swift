@@ -28,27 +28,8 @@ extension RecordBody {
 }
 
 extension RecordHeader {
-  /// The header of a stored record; `nil` if there are fewer bytes than a header has.
-  init?(_ record: Span<UInt8>) {
-    guard record.count >= Self.byteCount else { return nil }
-    let header = unsafe record.withUnsafeBytes { unsafe RecordHeader(record: $0) }
-    guard let header else { return nil }
-    self = header
-  }
-
-  /// Whether the checksum is that of the body of a stored record.
-  func isIntact(_ record: Span<UInt8>) -> Bool {
-    unsafe record.withUnsafeBytes { record in
-      guard let body = unsafe RecordHeader.body(of: record) else { return false }
-      return unsafe matches(body)
-    }
-  }
-
-  /// The bytes of a record: its header, then the body.
-  static func record(commitNumber: UInt64, body: ArraySlice<UInt8>) -> [UInt8] {
-    let header = unsafe body.withUnsafeBytes { body in
-      unsafe RecordHeader(commitNumber: commitNumber, body: body)
-    }
-    return header.bytes + body
+  /// Whether the checksum is that of a body.
+  func matches(_ body: Span<UInt8>) -> Bool {
+    unsafe body.withUnsafeBytes { unsafe matches($0) }
   }
 }

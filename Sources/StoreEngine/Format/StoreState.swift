@@ -12,7 +12,7 @@
 /// Integers are little endian; the counters are eight bytes each.
 struct StoreState: Equatable {
   /// The version of the byte layouts in docs/format.md that this code reads and writes.
-  static let formatVersion: UInt32 = 1
+  static let formatVersion: UInt32 = 2
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 

@@ -8,10 +8,10 @@ struct StoreTables: Sendable {
   let identifiers: RawTable
   /// Type name → ``TypeRow``.
   let types: RawTable
-  /// Node number → ``NodeRow``.
+  /// Node number → ``NodeRow``, which holds the node's records.
   let nodes: RawTable
-  /// ``RecordKey`` → header and body.
-  let records: RawTable
+  /// Type number and block → ``TypeBlock``.
+  let nodesByType: RawTable
   /// ``ParentKey`` → kinds of the edge.
   let parents: RawTable
   /// Cache key → collection number.
@@ -25,7 +25,7 @@ struct StoreTables: Sendable {
 
   /// The names of all tables, for those who must not touch them.
   static let names = [
-    "meta", "identifiers", "types", "nodes", "records", "parents", "collections",
+    "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
     "collectionNames", "elements", "changes",
   ]
 
@@ -38,7 +38,7 @@ struct StoreTables: Sendable {
     identifiers = try table("identifiers")
     types = try table("types")
     nodes = try table("nodes")
-    records = try table("records")
+    nodesByType = try table("nodesByType")
     parents = try table("parents")
     collections = try table("collections")
     collectionNames = try table("collectionNames")

@@ -25,7 +25,7 @@ extension ModelSnapshot {
         throw StoreError.damaged("identifiers", "a row is malformed")
       }
       if let type {
-        guard try reader.record(RecordKey(type: type, node: node)) != nil else { return true }
+        guard try reader.hasRecord(RecordKey(type: type, node: node)) else { return true }
       }
       let text = value.count > 8 ? value.extracting(8..<value.count) : key
       let identifier = try StoreReader.text(text, "the identifier of node \(node)")
@@ -72,11 +72,11 @@ extension ModelSnapshot {
     guard let number = try reader.directory.number(ofTypeNamed: name, in: reader) else { return }
     let source = SnapshotSource(reader)
     defer { source.end() }
-    try reader.forEachRecord(ofType: number) { key, _ in
+    try reader.forEachNode(ofType: number) { node in
       do {
-        return try body(source.model(key.node, as: type))
+        return try body(source.model(node, as: type))
       } catch let error as ModelError {
-        throw error.about(identifier: try reader.identifier(of: key.node), typeName: name)
+        throw error.about(identifier: try reader.identifier(of: node), typeName: name)
       }
     }
   }
@@ -106,24 +106,5 @@ extension ModelSnapshot {
       if count > 0 { names.append(name) }
     }
     return names
-  }
-}
-
-extension StoreReader {
-  /// Calls a closure with the records of a type in the order of their node numbers, checksums checked.
-  func forEachRecord(
-    ofType type: UInt32, _ body: (RecordKey, Span<UInt8>) throws -> Bool
-  ) throws {
-    let prefix = [UInt8(truncatingIfNeeded: type >> 8), UInt8(truncatingIfNeeded: type)]
-    try snapshot.scan(tables.records, prefix: prefix) { key, value in
-      guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
-        throw StoreError.damaged("records", "a key has \(key.count) bytes instead of 8")
-      }
-      let key = RecordKey(rawValue: number)
-      guard let header = RecordHeader(value), header.isIntact(value) else {
-        throw damagedRecord(key, "its checksum does not fit its bytes")
-      }
-      return try body(key, value.extracting(RecordHeader.byteCount..<value.count))
-    }
   }
 }

@@ -63,7 +63,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   public func typeNames(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
-    let row = try reader.requiredNodeRow(node)
+    let row = try reader.requiredSummary(of: node)
     return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.sorted()
   }
 

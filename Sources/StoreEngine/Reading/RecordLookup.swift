@@ -6,52 +6,51 @@ extension StoreReader {
   ///
   /// - Returns: `nil` if the node has no record at all.
   func recordKey(node: UInt64, preferring type: UInt32?) throws -> RecordKey? {
-    if let type {
-      let own = RecordKey(type: type, node: node)
-      if try record(own) != nil { return own }
-    }
-    return try newestRecord(of: node)
+    guard let row = try nodeRow(node), let index = row.index(preferring: type) else { return nil }
+    return RecordKey(type: row.type(index), node: node)
   }
 
-  /// The record of a node with the highest commit number; of two from one commit, the one of the
-  /// lower type number.
-  func newestRecord(of node: UInt64) throws -> RecordKey? {
-    guard let row = try nodeRow(node) else { return nil }
-    var newest: (key: RecordKey, commit: UInt64)?
-    for type in row.types {
-      let key = RecordKey(type: type, node: node)
-      let commit = try header(of: key).commitNumber
-      if let found = newest, found.commit >= commit { continue }
-      newest = (key, commit)
-    }
-    return newest?.key
+  /// Whether a node has a record of a type.
+  func hasRecord(_ key: RecordKey) throws -> Bool {
+    guard let row = try nodeRow(key.node) else { return false }
+    return row.index(ofType: key.type) != nil
   }
 
   /// The header of a record that must be there.
   func header(of key: RecordKey) throws -> RecordHeader {
-    guard let bytes = try record(key), let header = RecordHeader(bytes) else {
-      throw damagedRecord(key, "it is missing or shorter than its header")
+    guard let row = try nodeRow(key.node), let index = row.index(ofType: key.type) else {
+      throw damagedRecord(key, "it is missing")
     }
-    return header
+    return row.header(index)
   }
 
   /// The body of a record, its checksum checked; `nil` if there is no such record.
   @_lifetime(copy self)
   func body(of key: RecordKey) throws -> Span<UInt8>? {
-    guard let bytes = try record(key) else { return nil }
-    guard let header = RecordHeader(bytes), header.isIntact(bytes) else {
-      throw damagedRecord(key, "its checksum does not fit its bytes")
+    guard let row = try nodeRow(key.node), let index = row.index(ofType: key.type) else {
+      return nil
     }
-    return bytes.extracting(RecordHeader.byteCount..<bytes.count)
+    return try intactBody(index, of: row, node: key.node)
   }
 
-  /// The body of the record that shows a node as a type, found with one search where the type has a
-  /// record of its own; `nil` if the node has no record at all.
+  /// The body of the record that shows a node as a type, found with one search; `nil` if the node has
+  /// no record at all.
   @_lifetime(copy self)
   func body(ofNode node: UInt64, preferring type: UInt32?) throws -> Span<UInt8>? {
-    if let type, let own = try body(of: RecordKey(type: type, node: node)) { return own }
-    guard let newest = try newestRecord(of: node) else { return nil }
-    return try body(of: newest)
+    guard let row = try nodeRow(node), let index = row.index(preferring: type) else { return nil }
+    return try intactBody(index, of: row, node: node)
+  }
+
+  @_lifetime(copy row)
+  private func intactBody(
+    _ index: Int, of row: NodeRow, node: UInt64
+  ) throws -> Span<UInt8> {
+    let body = row.body(index)
+    guard row.header(index).matches(body) else {
+      throw damagedRecord(
+        RecordKey(type: row.type(index), node: node), "its checksum does not fit its bytes")
+    }
+    return body
   }
 
   /// Whether a record is stored with exactly this body.
@@ -65,5 +64,13 @@ extension StoreReader {
     let identifier = (try? identifier(of: key.node)) ?? "node \(key.node)"
     let type = (try? directory.name(ofTypeNumber: key.type, in: self)) ?? "type \(key.type)"
     return .damaged(identifier, "the record as \(type) can't be read: \(reason)")
+  }
+}
+
+extension NodeRow {
+  /// Which record shows the node as a type: the type's own, else the newest.
+  fileprivate func index(preferring type: UInt32?) -> Int? {
+    if let type, let own = index(ofType: type) { return own }
+    return newestIndex
   }
 }

@@ -11,9 +11,11 @@ extension StoreReader {
   func recordInCycle() throws -> RecordKey? {
     var found: RecordKey?
     var done: Set<RecordKey> = []
-    try snapshot.scan(tables.records) { key, _ in
-      guard let number = ByteFields.bigEndian(key, at: 0) else { return true }
-      found = try recordInCycle(from: RecordKey(rawValue: number), &done)
+    try snapshot.scan(tables.nodes) { key, value in
+      guard let node = ByteFields.bigEndian(key, at: 0) else { return true }
+      for type in try NodeRow(value, node: node).types where found == nil {
+        found = try recordInCycle(from: RecordKey(type: type, node: node), &done)
+      }
       return found == nil
     }
     return found

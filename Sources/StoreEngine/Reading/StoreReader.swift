@@ -68,6 +68,8 @@ extension StoreReader {
     return node
   }
 
+  /// The row of a node, with its records.
+  @_lifetime(copy self)
   func nodeRow(_ node: UInt64) throws -> NodeRow? {
     let key = IntegerKey(node)
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.nodes) else {
@@ -76,17 +78,33 @@ extension StoreReader {
     return try NodeRow(bytes, node: node)
   }
 
-  /// The row of a node that other rows speak of.
+  func contains(node: UInt64) throws -> Bool {
+    let key = IntegerKey(node)
+    return try snapshot.contains(key: key.bytes.span, in: tables.nodes)
+  }
+
+  /// What the row of a node says beside its records.
+  func summary(of node: UInt64) throws -> NodeSummary? {
+    guard let row = try nodeRow(node) else { return nil }
+    return try NodeSummary(row, node: node)
+  }
+
+  /// The same of a node that other rows speak of.
   ///
   /// - Throws: ``StoreError`` `damaged` when there is none.
-  func requiredNodeRow(_ node: UInt64) throws -> NodeRow {
-    guard let row = try nodeRow(node) else {
-      throw StoreError.damaged("node \(node)", "rows refer to it but it has no row of its own")
-    }
+  func requiredSummary(of node: UInt64) throws -> NodeSummary {
+    guard let row = try summary(of: node) else { throw Self.missingRow(node) }
     return row
   }
 
-  func identifier(of node: UInt64) throws -> String { try requiredNodeRow(node).identifier }
+  func identifier(of node: UInt64) throws -> String {
+    guard let row = try nodeRow(node) else { throw Self.missingRow(node) }
+    return try row.identifier(node: node)
+  }
+
+  private static func missingRow(_ node: UInt64) -> StoreError {
+    .damaged("node \(node)", "rows refer to it but it has no row of its own")
+  }
 
   func typeRow(named name: String) throws -> TypeRow? {
     let key = Array(name.utf8)
@@ -109,13 +127,6 @@ extension StoreReader {
       throw StoreError.damaged(what, "it is not UTF-8")
     }
     return text
-  }
-
-  /// The stored bytes of a record, header and body.
-  @_lifetime(copy self)
-  func record(_ key: RecordKey) throws -> Span<UInt8>? {
-    let bytes = key.key
-    return try snapshot.bytes(forKey: bytes.bytes.span, in: tables.records)
   }
 
   /// The parents of a node in key order: the record or collection that holds it, and how.

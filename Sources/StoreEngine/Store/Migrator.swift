@@ -50,8 +50,8 @@ struct Migrator {
     let number = try context.typeNumber(named: migration.typeName)
     var keys: [RecordKey] = []
     try context.reading { reader in
-      try reader.forEachRecord(ofType: number) { key, _ in
-        keys.append(key)
+      try reader.forEachNode(ofType: number) { node in
+        keys.append(RecordKey(type: number, node: node))
         return true
       }
     }

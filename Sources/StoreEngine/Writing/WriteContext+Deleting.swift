@@ -116,13 +116,12 @@ extension WriteContext {
   /// - Returns: Its identifier.
   @discardableResult
   func removeNode(_ node: UInt64) throws -> String {
-    let row = try reading { try $0.requiredNodeRow(node) }
+    let row = try reading { try $0.requiredSummary(of: node) }
     for type in row.types {
       let key = RecordKey(type: type, node: node)
       let body = try storedBody(of: key) ?? []
       try changeEdges(of: key, from: RecordBody.edges(in: body.span), to: [])
-      try deleteRow(key.key.bytes.span, in: tables.records)
-      try countRecord(ofType: type, by: -1)
+      try recordWent(key)
     }
     var parents: [RecordKey] = []
     try reading { reader in

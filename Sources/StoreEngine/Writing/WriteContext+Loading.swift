@@ -12,36 +12,37 @@ extension WriteContext {
   func loadNode(
     _ identifier: String, isAskedFor: Bool, _ records: [DumpLine.Record], line: Int
   ) throws {
-    var row = NodeRow(identifier: identifier)
-    row.isAskedFor = isAskedFor
     var node: UInt64?
+    var types: Set<UInt32> = []
     for record in records {
       let collector = RecordCollector(self, promisesNodes: true)
       let tree = TreeNode(identifier, type: record.typeName, fields: record.fields)
       var encoder = TreeEncoder(sink: collector)
       let key = RecordKey(try encoder.encode(tree))
-      if node == nil, try reading({ try $0.nodeRow(key.node) }) != nil {
+      if node == nil, try reading({ try $0.contains(node: key.node) }) {
         throw DumpLine.invalid(line, "\(identifier) comes a second time")
       }
-      guard collector.pending.records.count == 1, !row.types.contains(key.type) else {
+      guard collector.pending.records.count == 1, types.insert(key.type).inserted else {
         throw DumpLine.invalid(line, "the records of \(identifier) are not those of one node")
       }
+      let pending = collector.pending.records[0]
+      let body = collector.pending.body(of: pending)
       if node == nil {
         node = key.node
         // Before the next record, which has to find this number.
         if try reading({ try $0.node(identifier) }) == nil {
           try putIdentifier(identifier, node: key.node)
         }
+        try putNode(
+          key, identifier: identifier, isAskedFor: isAskedFor, body: body, edges: pending.edges,
+          commitNumber: record.commitNumber)
+      } else {
+        try putRecord(
+          key, body: body, replacing: nil, edges: pending.edges,
+          commitNumber: record.commitNumber)
       }
-      row.insert(type: key.type)
-      let pending = collector.pending.records[0]
-      try putRecord(
-        key, body: collector.pending.body(of: pending), replacing: nil, edges: pending.edges,
-        commitNumber: record.commitNumber)
     }
     guard let node else { throw DumpLine.invalid(line, "\(identifier) has no record") }
-    let key = IntegerKey(node)
-    try put(row.bytes.span, forKey: key.bytes.span, in: tables.nodes)
     state.changes.insert(node, identifier)
   }
 

@@ -11,7 +11,7 @@ extension WriteContext {
     from record: PendingRecords.Record, body given: ArraySlice<UInt8>
   ) throws {
     let source = RecordKey(record.reference)
-    let row = try reading { try $0.requiredNodeRow(source.node) }
+    let row = try reading { try $0.requiredSummary(of: source.node) }
     guard let body = try storedBody(of: source) else { return }
     let value = body[...] == given ? record.value : nil
     for type in row.types where type != source.type {
@@ -56,7 +56,7 @@ extension WriteContext {
   /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
   private func storeNewNodes(of pending: PendingRecords) throws {
     for record in pending.effective({ _ in }) where record.isNewNode {
-      guard try reading({ try $0.nodeRow(record.reference.node) }) == nil else { continue }
+      guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
       try storeNew(record, body: pending.body(of: record), isAskedFor: false)
     }
   }

@@ -18,7 +18,7 @@ extension WriteContext {
     var removed = 0
     while let node = candidates.popLast() {
       let isLoose = try reading { reader in
-        guard let row = try reader.nodeRow(node), !row.isAskedFor else { return false }
+        guard let row = try reader.summary(of: node), !row.isAskedFor else { return false }
         return try !reader.hasParents(node)
       }
       guard isLoose else { continue }
@@ -32,7 +32,7 @@ extension WriteContext {
   private func children(of node: UInt64) throws -> [UInt64] {
     try reading { reader in
       var children: Set<UInt64> = []
-      for type in try reader.requiredNodeRow(node).types {
+      for type in try reader.requiredSummary(of: node).types {
         guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
         for edge in try RecordBody.edges(in: body) { children.insert(edge.child.node) }
       }
@@ -48,7 +48,7 @@ extension WriteContext {
     try reading { reader in
       try reader.snapshot.scan(tables.nodes) { key, value in
         let node = ByteFields.bigEndian(key, at: 0) ?? 0
-        nodes.append((node, try NodeRow(value, node: node).identifier))
+        nodes.append((node, try NodeRow(value, node: node).identifier(node: node)))
         return true
       }
       try reader.snapshot.scan(tables.collections) { key, _ in
@@ -58,11 +58,12 @@ extension WriteContext {
       try reader.forEachType { name, _ in types.append(name) }
     }
     for table in [
-      tables.identifiers, tables.nodes, tables.records, tables.parents, tables.collections,
+      tables.identifiers, tables.nodes, tables.nodesByType, tables.parents, tables.collections,
       tables.collectionNames, tables.elements,
     ] {
       try removeAllRows(in: table)
     }
+    state.typeBlocks = [:]
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }
     for name in types {

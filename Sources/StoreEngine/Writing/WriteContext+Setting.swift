@@ -58,11 +58,8 @@ extension WriteContext {
   ) throws {
     let key = RecordKey(record.reference)
     try putIdentifier(record.identifier, node: key.node)
-    var row = NodeRow(identifier: record.identifier)
-    row.isAskedFor = isAskedFor
-    row.types = [key.type]
-    try put(row.bytes.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
-    try putRecord(key, body: body, replacing: nil, edges: record.edges)
+    try putNode(
+      key, identifier: record.identifier, isAskedFor: isAskedFor, body: body, edges: record.edges)
     state.changes.insert(key.node, record.identifier)
   }
 
@@ -76,24 +73,20 @@ extension WriteContext {
     if try reading({ try $0.body(of: key, equals: body) }) { return false }
     if mayCloseCycle { try refuseCycle(key, edges: record.edges) }
     let stored = try storedBody(of: key)
-    let storedRow = try reading { try $0.nodeRow(key.node) }
-    if storedRow == nil { try putIdentifier(record.identifier, node: key.node) }
-    var row = storedRow ?? NodeRow(identifier: record.identifier)
-    if stored == nil {
-      try checkTypeCount(row)
-      row.insert(type: key.type)
-      try put(row.bytes.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
-    }
-    try putRecord(key, body: body, replacing: stored, edges: record.edges)
-    if storedRow == nil {
+    guard let row = try reading({ try $0.summary(of: key.node) }) else {
+      try putIdentifier(record.identifier, node: key.node)
+      try putNode(
+        key, identifier: record.identifier, isAskedFor: false, body: body, edges: record.edges)
       state.changes.insert(key.node, record.identifier)
-    } else {
-      state.changes.update(key.node, record.identifier)
+      return false
     }
-    return row.types.count > 1
+    if stored == nil { try checkTypeCount(row) }
+    try putRecord(key, body: body, replacing: stored, edges: record.edges)
+    state.changes.update(key.node, record.identifier)
+    return row.types.count + (stored == nil ? 1 : 0) > 1
   }
 
-  private func checkTypeCount(_ row: NodeRow) throws {
+  private func checkTypeCount(_ row: NodeSummary) throws {
     guard row.types.count < NodeRow.typeCountMaximum else {
       throw StoreError(
         .invalidModel, row.identifier, "has records of \(NodeRow.typeCountMaximum) types already")
@@ -116,11 +109,17 @@ extension WriteContext {
   }
 
   func markAskedFor(_ node: UInt64) throws {
-    var row = try reading { try $0.requiredNodeRow(node) }
-    guard !row.isAskedFor else { return }
-    row.isAskedFor = true
+    let row = try reading { reader -> [UInt8]? in
+      let key = IntegerKey(node)
+      guard let bytes = try reader.snapshot.bytes(forKey: key.bytes.span, in: tables.nodes) else {
+        throw StoreError.damaged("node \(node)", "rows refer to it but it has no row of its own")
+      }
+      return try NodeRow(bytes, node: node).isAskedFor ? nil : Array(copying: bytes)
+    }
+    guard var row else { return }
+    NodeRowBytes.markAskedFor(&row)
     let key = IntegerKey(node)
-    try put(row.bytes.span, forKey: key.bytes.span, in: tables.nodes)
+    try put(row.span, forKey: key.bytes.span, in: tables.nodes)
   }
 
   /// A copy of the body of a stored record.
@@ -131,18 +130,40 @@ extension WriteContext {
     }
   }
 
-  /// Writes a record and corrects the dependency index by the difference of its edges.
+  /// Writes the row of a node that has none, with its first record.
+  func putNode(
+    _ key: RecordKey, identifier: String, isAskedFor: Bool, body: ArraySlice<UInt8>,
+    edges: [RecordEdge], commitNumber: UInt64? = nil
+  ) throws {
+    let record = NodeRowBytes.Record(
+      type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
+    var row: [UInt8] = []
+    NodeRowBytes.make(identifier: identifier, isAskedFor: isAskedFor, record, in: &row)
+    try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try changeEdges(of: key, from: [], to: edges)
+    try recordCame(key)
+  }
+
+  /// Writes a record of a node that has a row, and corrects the dependency index by the difference of
+  /// its edges.
   func putRecord(
     _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?, edges: [RecordEdge],
     commitNumber: UInt64? = nil
   ) throws {
-    let bytes = RecordHeader.record(commitNumber: commitNumber ?? nextCommitNumber, body: body)
-    try put(bytes.span, forKey: key.key.bytes.span, in: tables.records)
+    let record = NodeRowBytes.Record(
+      type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
+    let row = try reading { reader in
+      guard let row = try reader.nodeRow(key.node) else {
+        preconditionFailure("node \(key.node) has a row")
+      }
+      return NodeRowBytes.row(row, with: record)
+    }
+    try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
     if let stored {
       try changeEdges(of: key, from: RecordBody.edges(in: stored.span), to: edges)
     } else {
       try changeEdges(of: key, from: [], to: edges)
-      try countRecord(ofType: key.type, by: 1)
+      try recordCame(key)
     }
   }
 

@@ -15,6 +15,8 @@ import ModelCore
     var typesToWrite: Set<ByteString> = []
     /// Numbers of the Swift types met in this flush; a list, because trees show few types.
     var swiftTypes: [(type: ObjectIdentifier, number: UInt32)] = []
+    /// The rows of nodes by type that this flush has changed and not written yet.
+    var typeBlocks: [UInt64: TypeBlock] = [:]
     /// How many records came and went in this flush, by type number.
     var recordDifferences: [Int] = []
     /// Which removals of this write have been given a place in the order.
@@ -257,6 +259,7 @@ extension WriteContext {
 
   /// Ends the flush: writes the counters that have changed.
   func endFlush() throws {
+    try writeTypeBlocks()
     for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
       let name = ByteString(try typeName(UInt32(number)))
       let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)

@@ -94,14 +94,14 @@ import Testing
       try PandoProcess.output("import", store, "-", "--root", "N:id", input: #"{"id":1}"#)
       #expect(
         try PandoProcess.output("kv", store, "identifiers", "scan", "--hex").hasPrefix("4e3a31\t"))
-      for table in ["meta", "nodes", "records", "changes"] {
+      for table in ["meta", "nodes", "nodesByType", "changes"] {
         let line = try PandoProcess.failure(2, "kv", store, table, "put", "k", "v")
         #expect(
           line == "pando kv: \(store): \(table) is a table of Pando's own, whose rows depend on "
             + "each other; change models with pando set and pando delete")
       }
       try PandoProcess.failure(2, "kv", store, "", "put", "k", "v")
-      try PandoProcess.failure(2, "kv", store, "records", "delete", "k")
+      try PandoProcess.failure(2, "kv", store, "nodes", "delete", "k")
       try PandoProcess.output("kv", store, "mine", "put", "k", "v")
       #expect(try PandoProcess.output("kv", store, "mine", "get", "k") == "v\n")
       #expect(try PandoProcess.output("verify", store).hasPrefix("clean: "))

@@ -30,9 +30,9 @@ import Testing
   @Test func `a flipped bit is found by reads and by verify`() throws {
     let store = try makeStore()
     try store.editRows { transaction, tables in
-      var record = try transaction.value(Self.ada.bytes, in: tables.records)
-      record[record.count - 2] ^= 1
-      try transaction.put(record, Self.ada.bytes, in: tables.records)
+      var row = try transaction.value(big(Self.ada.node), in: tables.nodes)
+      row[row.count - 2] ^= 1
+      try transaction.put(row, big(Self.ada.node), in: tables.nodes)
     }
     let text = "Person:1: the record as Person can't be read: its checksum does not fit its bytes"
     expectFailure(.damaged, text) { _ = try store.read { try $0.tree("Person:1") } }
@@ -58,9 +58,7 @@ import Testing
     try putBody([0xff, 0x00])
     func putBody(_ body: [UInt8]) throws {
       try store.editRows { transaction, tables in
-        try transaction.put(
-          RecordHeader.record(commitNumber: 1, body: body[...]), Self.ada.bytes,
-          in: tables.records)
+        try transaction.putRecord(Self.ada, body, in: tables.nodes)
       }
     }
     expectFailure(model: .invalidRecord, "Person:1") {

@@ -6,31 +6,33 @@ import ModelCore
 extension RowDamage {
   static let ofNodes: [RowDamage] = [
     RowDamage("a node key of another size", "nodes", "a key has 3 bytes instead of 8") {
-      try $0.put(nodeRow("c", [1]), [1, 2, 3], in: $1.nodes)
+      try $0.put(row("c", [1]), [1, 2, 3], in: $1.nodes)
     },
     RowDamage("a node row without its end", "node 1", "its row of 1 bytes is malformed") {
       try $0.put([1], big(1), in: $1.nodes)
     },
     RowDamage("an identifier that is no text", "node 1", "its identifier is not UTF-8") {
-      try $0.put([1, 1, 1, 0, 0xff], big(1), in: $1.nodes)
+      try $0.put(nodeRow([0xff], [(1, [0xa0])]), big(1), in: $1.nodes)
     },
     RowDamage("a node number to come", "c", "its node number 90 has not been given out") {
-      try $0.put(nodeRow("c", [1]), big(90), in: $1.nodes)
+      try $0.put(row("c", [1]), big(90), in: $1.nodes)
       try $0.put(little(90), Array("c".utf8), in: $1.identifiers)
-      try $0.put(record([0xa0]), big(RecordKey(type: 1, node: 90).rawValue), in: $1.records)
     },
     RowDamage(
       "an identifier that leads elsewhere", "a",
       "its identifier row does not lead back to node 1"
     ) { try $0.put(little(2), Array("a".utf8), in: $1.identifiers) },
     RowDamage("a node without records", "a", "it has no record") {
-      try $0.put(nodeRow("a", []), big(1), in: $1.nodes)
+      try $0.put(row("a", []), big(1), in: $1.nodes)
     },
     RowDamage("types in no order", "a", "its type numbers are not ascending") {
-      try $0.put(nodeRow("a", [2, 1]), big(1), in: $1.nodes)
+      try $0.put(row("a", [2, 1]), big(1), in: $1.nodes)
     },
-    RowDamage("a missing record", "a", "its record of type number 1 is missing") {
-      try $0.remove(big(recordOfA.rawValue), in: $1.records)
+    RowDamage("a node row with a byte too many", "node 1", "is malformed") { transaction, tables in
+      try edit(big(1), in: tables.nodes, &transaction) { $0.append(0) }
+    },
+    RowDamage("a record longer than its row", "node 1", "is malformed") { transaction, tables in
+      try edit(big(1), in: tables.nodes, &transaction) { $0[10] = 200 }
     },
     RowDamage("a missing identifier", "identifiers", "2 rows for 3 nodes") {
       try $0.remove(Array("a".utf8), in: $1.identifiers)
@@ -50,38 +52,38 @@ extension RowDamage {
   ]
 
   static let ofRecords: [RowDamage] = [
-    RowDamage("a record key of another size", "records", "a key has 2 bytes instead of 8") {
-      try $0.put(record([0xa0]), [1, 2], in: $1.records)
+    RowDamage(
+      "a record that is not listed by type", "a", "missing among the nodes of type number 2"
+    ) { try $0.putRecord(RecordKey(type: 2, node: 1), [0xa0], in: $1.nodes) },
+    RowDamage("a node of a type it has no record of", "type number 1", "it lists 3 nodes, 2 have") {
+      try $0.put([0b1110], big(1 << 48), in: $1.nodesByType)
+    },
+    RowDamage("nodes of no type", "type number 7", "it lists 1 nodes, 0 have a record of it") {
+      try $0.put([1], big(7 << 48), in: $1.nodesByType)
     },
     RowDamage(
-      "a record that its node does not name", "a",
-      "its row does not name the record of type number 2"
-    ) { try $0.put(record([0xa0]), big(RecordKey(type: 2, node: 1).rawValue), in: $1.records) },
-    RowDamage(
-      "a record of no node", "node 55", "rows refer to it but it has no row of its own"
-    ) { try $0.put(record([0xa0]), big(RecordKey(type: 1, node: 55).rawValue), in: $1.records) },
+      "a list of nodes with zeros at its end", "type number 1", "has 2 bytes and is malformed"
+    ) { try $0.put([6, 0], big(1 << 48), in: $1.nodesByType) },
+    RowDamage("a key of nodes of another size", "nodesByType", "a key has 3 bytes instead of 8") {
+      try $0.put([6], [0, 1, 2], in: $1.nodesByType)
+    },
     RowDamage(
       "a flipped bit", "a",
       "the record as Leaf can't be read: its checksum does not fit its bytes"
     ) { transaction, tables in
-      try edit(big(recordOfA.rawValue), in: tables.records, &transaction) { $0[$0.count - 1] ^= 1 }
+      try edit(big(1), in: tables.nodes, &transaction) { $0[$0.count - 1] ^= 1 }
     },
-    RowDamage(
-      "a record without its header", "a",
-      "the record as Leaf can't be read: its checksum does not fit its bytes"
-    ) { try $0.put([1, 2, 3], big(recordOfA.rawValue), in: $1.records) },
     RowDamage("a record to come", "a", "a record is of commit 99, which is to come") {
-      try $0.put(record([0xa0], commitNumber: 99), big(recordOfA.rawValue), in: $1.records)
+      try $0.putRecord(recordOfA, [0xa0], commitNumber: 99, in: $1.nodes)
     },
     RowDamage("a body that is not in the form of records", "a", "the record as Leaf can't be read")
     {
       // The number 1, in two bytes.
-      try $0.put(record([0xa1, 0x61, 0x6e, 0x18, 1]), big(recordOfA.rawValue), in: $1.records)
+      try $0.putRecord(recordOfA, [0xa1, 0x61, 0x6e, 0x18, 1], in: $1.nodes)
     },
     RowDamage("a child that does not exist", "box", "it holds node 60, which does not exist") {
       let reference: [UInt8] = [0xd9, 0x50, 0x41, 0x82, 0x18, 60, 1]
-      try $0.put(
-        record([0xa1, 0x61, 0x61] + reference), big(recordOfBox.rawValue), in: $1.records)
+      try $0.putRecord(recordOfBox, [0xa1, 0x61, 0x61] + reference, in: $1.nodes)
     },
     RowDamage(
       "an edge that the index does not have", "box",

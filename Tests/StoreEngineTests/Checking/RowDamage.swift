@@ -53,16 +53,9 @@ extension RowDamage {
   static let recordOfA = RecordKey(type: 1, node: 1)
   static let recordOfBox = RecordKey(type: 2, node: 3)
 
-  /// A record with an intact checksum.
-  static func record(_ body: [UInt8], commitNumber: UInt64 = 1) -> [UInt8] {
-    RecordHeader.record(commitNumber: commitNumber, body: body[...])
-  }
-
-  static func nodeRow(_ identifier: String, _ types: [UInt32]) -> [UInt8] {
-    var row = NodeRow(identifier: identifier)
-    row.isAskedFor = true
-    row.types = types
-    return row.bytes
+  /// The row of a node with empty records.
+  static func row(_ identifier: String, _ types: [UInt32]) -> [UInt8] {
+    nodeRow(Array(identifier.utf8), types.map { ($0, [0xa0]) })
   }
 
   static func edge(_ child: UInt64, _ parent: RecordKey) -> [UInt8] {

@@ -40,7 +40,7 @@ import Testing
     try store.write { transaction in
       for id in 0..<150 { try transaction.set(TreeNode("leaf:\(id)", type: "Leaf")) }
     }
-    try store.editRows { try $0.removeAll(in: $1.records) }
+    try store.editRows { try $0.removeAll(in: $1.nodesByType) }
     #expect(try store.verify().problems.count == VerificationReport.problemCountMaximum)
   }
 

@@ -1,4 +1,6 @@
 import LMDB
+import ModelCore
+
 @testable import StoreEngine
 
 extension ModelStore {
@@ -10,8 +12,8 @@ extension ModelStore {
   /// The body of a record, as it lies in the file.
   func recordBody(_ key: RecordKey) throws -> [UInt8]? {
     try core.read { reader in
-      guard let bytes = try reader.record(key) else { return nil }
-      return Array(copying: bytes.extracting(16..<bytes.count))
+      guard let body = try reader.body(of: key) else { return nil }
+      return Array(copying: body)
     }
   }
 }
@@ -32,6 +34,32 @@ extension WriteTransaction {
     }
     return Array(copying: bytes)
   }
+}
+
+extension WriteTransaction {
+  /// Replaces or adds a record in the row of its node, with an intact checksum.
+  mutating func putRecord(
+    _ key: RecordKey, _ body: [UInt8], commitNumber: UInt64 = 1, in nodes: RawTable
+  ) throws {
+    let old = try value(big(key.node), in: nodes)
+    let row = try NodeRowBytes.row(
+      NodeRow(old.span, node: key.node),
+      with: NodeRowBytes.Record(type: key.type, commitNumber: commitNumber, body: body[...]))
+    try put(row, big(key.node), in: nodes)
+  }
+}
+
+/// The row of a node, with any records in any order.
+func nodeRow(
+  _ identifier: [UInt8], _ records: [(type: UInt32, body: [UInt8])], commitNumber: UInt64 = 1
+) -> [UInt8] {
+  var row: [UInt8] = [1, UInt8(records.count)] + little(UInt64(identifier.count), 4)
+  for record in records {
+    let header = record.body.withUnsafeBytes { RecordHeader(commitNumber: commitNumber, body: $0) }
+    row += little(UInt64(record.type), 2) + [0, 0] + little(UInt64(record.body.count), 4)
+    row += little(header.commitNumber) + little(header.checksum)
+  }
+  return row + identifier + records.flatMap(\.body)
 }
 
 /// A big-endian integer, as keys have them.

@@ -38,8 +38,7 @@ import Testing
     var encoder = TreeEncoder(sink: FixedSink(target.reference))
     let back = try encoder.encodeValue(.object(["x": .reference(identifier: "b", typeName: "B")]))
     try store.editRows { transaction, tables in
-      let record = RecordHeader.record(commitNumber: 1, body: back.body[...])
-      try transaction.put(record, big(parent.rawValue), in: tables.records)
+      try transaction.putRecord(parent, back.body, in: tables.nodes)
       let kinds = back.edges[0].kinds.rawValue
       try transaction.put([kinds], big(target.node) + big(parent.rawValue), in: tables.parents)
     }

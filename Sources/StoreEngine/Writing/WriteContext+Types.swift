@@ -1,0 +1,41 @@
+import LMDB
+import ModelCore
+
+extension WriteContext {
+  /// Notes that a node has got its first record of a type.
+  func recordCame(_ key: RecordKey) throws {
+    try countRecord(ofType: key.type, by: 1)
+    try changeTypeBlock(of: key) { $0.insert(key.node) }
+  }
+
+  /// Notes that a record is gone.
+  func recordWent(_ key: RecordKey) throws {
+    try countRecord(ofType: key.type, by: -1)
+    try changeTypeBlock(of: key) { $0.remove(key.node) }
+  }
+
+  private func changeTypeBlock(
+    of key: RecordKey, _ change: (inout TypeBlock) -> Void
+  ) throws {
+    let number = TypeBlock.number(of: key)
+    if state.typeBlocks[number] == nil {
+      state.typeBlocks[number] =
+        try reading { try $0.storedTypeBlock(number) } ?? TypeBlock()
+    }
+    change(&state.typeBlocks[number, default: TypeBlock()])
+  }
+
+  /// Writes the rows of ``TypeBlock``s that have changed in this flush.
+  func writeTypeBlocks() throws {
+    for (number, block) in state.typeBlocks.sorted(by: { $0.key < $1.key }) {
+      let key = IntegerKey(number)
+      let bytes = block.bytes
+      if bytes.isEmpty {
+        try deleteRow(key.bytes.span, in: tables.nodesByType)
+      } else {
+        try put(bytes.span, forKey: key.bytes.span, in: tables.nodesByType)
+      }
+    }
+    state.typeBlocks = [:]
+  }
+}
