@@ -77,18 +77,19 @@ import Testing
     }
   }
 
-  @Test func `another format version is refused by its number`() throws {
+  @Test(arguments: [1, 99] as [UInt8])
+  func `another format version is refused by its number`(version: UInt8) throws {
     try withTemporaryDirectory { path in
       try makeStore(path)
       let environment = try Environment(path: path, configuration: .forTests)
       let meta = try environment.rawTable("meta")
       try environment.write { transaction in
         var row = try transaction.value(Array("state".utf8), in: meta)
-        row[4] = 99
+        row[4] = version
         try transaction.put(row, Array("state".utf8), in: meta)
       }
       environment.close()
-      expectFailure(.unknownFormat, "format version 99, this library reads version 2") {
+      expectFailure(.unknownFormat, "format version \(version), this library reads version 2") {
         try open(path)
       }
     }
