@@ -37,6 +37,70 @@ extension WriteTransaction {
     return true
   }
 
+  /// Stores a value under a key, or finds the one that is there.
+  ///
+  /// - Parameters:
+  ///   - value: The bytes to store, less than 4 GiB.
+  ///   - key: An encoded key, 1 to 511 bytes.
+  ///   - table: A table opened in this environment.
+  /// - Returns: The value that is there and stays, its bytes valid until the next change; `nil` if the
+  ///   key had none.
+  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Complexity: O(log *n*) for *n* keys in the table; one search.
+  @unsafe
+  package mutating func insertOrFind(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable
+  ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    table.checkBelongs(to: handle.environment)
+    var found = unsafe MDB_val()
+    let status = try unsafe withMDBKey(key) { key in
+      unsafe value.withUnsafeBufferPointer { buffer in
+        unsafe found = MDB_val(buffer)
+        return unsafe mdb_put(
+          handle.transaction, table.number, &key, &found, UInt32(MDB_NOOVERWRITE))
+      }
+    }
+    if status == 0 { return nil }
+    guard status == MDB_KEYEXIST else { throw fail(status, "mdb_put", table) }
+    return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: found.mv_size)
+  }
+
+  /// Makes room for a value under a key; one that was there is lost.
+  ///
+  /// - Parameters:
+  ///   - byteCount: How many bytes the value has.
+  ///   - key: An encoded key, 1 to 511 bytes.
+  ///   - table: A table opened in this environment.
+  ///   - isLast: Whether the key is thought to be above all others of the table, which then costs no
+  ///     search and fills pages to the brim. It need not be so.
+  /// - Returns: The room, valid until the next change; all of it has to be written before that.
+  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  @unsafe
+  package mutating func reserve(
+    _ byteCount: Int, forKey key: Span<UInt8>, in table: RawTable, isLast: Bool
+  ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+    table.checkBelongs(to: handle.environment)
+    var room = unsafe MDB_val()
+    var status = MDB_KEYEXIST
+    let flags = UInt32(MDB_RESERVE)
+    if isLast {
+      status = try unsafe withMDBKey(key) { key in
+        unsafe room.mv_size = byteCount
+        return unsafe mdb_put(
+          handle.transaction, table.number, &key, &room, flags | UInt32(MDB_APPEND))
+      }
+    }
+    if status == MDB_KEYEXIST {
+      status = try unsafe withMDBKey(key) { key in
+        unsafe room.mv_size = byteCount
+        return unsafe mdb_put(handle.transaction, table.number, &key, &room, flags)
+      }
+    }
+    if status != 0 { throw fail(status, "mdb_put", table) }
+    return unsafe UnsafeMutableRawBufferPointer(start: room.mv_data, count: byteCount)
+  }
+
   /// Stores a value under a key above all others; pages are filled to the brim.
   ///
   /// - Parameters:

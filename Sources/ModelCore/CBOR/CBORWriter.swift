@@ -8,7 +8,7 @@
 @safe package struct CBORWriter: ~Copyable {
   /// The first bytes, `count` of them initialized; owned by this value and freed by its `deinit`.
   private(set) var base: UnsafeMutableRawPointer
-  private var capacity: Int
+  private(set) var capacity: Int
   /// How many bytes there are.
   package private(set) var count = 0
 
@@ -72,6 +72,26 @@
   /// Appends bytes that are CBOR already.
   package mutating func append(raw bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append(raw: $0) }
+  }
+
+  /// Up to eight bytes from an offset on, as a big-endian number filled up with zeros.
+  func prefix(from offset: Int) -> UInt64 {
+    let length = count - offset
+    precondition(offset >= 0 && length >= 0, "bytes from \(offset) on of \(count)")
+    if length == 0 { return 0 }
+    if offset + 8 <= capacity {
+      // Within the block, though not all of the bytes may be initialized: those are cut off.
+      let word = unsafe UInt64(
+        bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      return length >= 8 ? word : word & ~(UInt64.max &>> UInt64(8 &* length))
+    }
+    var word: UInt64 = 0
+    for index in 0..<8 {
+      let byte =
+        index < length ? unsafe base.load(fromByteOffset: offset + index, as: UInt8.self) : 0
+      word = word << 8 | UInt64(byte)
+    }
+    return word
   }
 
   /// Appends one byte.

@@ -19,7 +19,7 @@ extension Set: RecordEncodable where Element: Encodable {
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
-    let scratch = unsafe try frame.session.makeFrame(
+    let scratch = try unsafe frame.session.makeFrame(
       in: frame, slot: .element, level: level + 1, splits: frame.splits)
     for element in try inTraversalOrder() {
       let start = unsafe scratch.writer.count
@@ -32,7 +32,7 @@ extension Set: RecordEncodable where Element: Encodable {
     scratch.sortElements()
     unsafe frame.writer.append(arrayHead: scratch.entries.count)
     frame.appendSorted(scratch)
-    frame.session.recycle(scratch)
+    unsafe frame.session.recycle(scratch)
     return .written
   }
 

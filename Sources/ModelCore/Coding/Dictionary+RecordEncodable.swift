@@ -6,7 +6,8 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
     guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
-    let keys = try frame.session.makeFrame(in: frame, slot: .entry, level: level, splits: false)
+    let keys = try unsafe frame.session.makeFrame(
+      in: frame, slot: .entry, level: level, splits: false)
     let values = try encodeKeys(to: keys, level: level)
     let traits = unsafe TypeTable.traits(of: Value.self)
     let start = unsafe frame.writer.count
@@ -29,7 +30,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
     if unsafe frame.referenceCount > referenceCount {
       unsafe frame.writer.insertHead(.tag, RecordTag.entries, at: start)
     }
-    frame.session.recycle(keys)
+    unsafe frame.session.recycle(keys)
     return .written
   }
 

@@ -3,8 +3,8 @@ extension EncodingFrame: Encoder {
 
   /// The keys to this value; elements of lists and maps that this module encodes itself are left out.
   var codingPath: [any CodingKey] {
-    guard let parent else { return [] }
-    return parent.codingPath + parent.codingPathComponent(at: indexInParent)
+    guard let parent = unsafe parent else { return [] }
+    return unsafe parent.codingPath + parent.codingPathComponent(at: indexInParent)
   }
 
   private func codingPathComponent(at index: Int) -> [any CodingKey] {

@@ -3,26 +3,34 @@ import Foundation
 extension EncodingFrame {
   /// Writes the complete value into the frame around it.
   func finish(into target: EncodingFrame) throws -> EncodingOutcome {
-    if !nested.isEmpty { try settleNested() }
-    if let failure { throw failure }
+    let outcome = try unsafe finish(into: &target.writer)
+    if unsafe outcome == .written && referenceCount > 0 {
+      unsafe target.referenceCount += referenceCount
+      unsafe target.edges += edges
+    }
+    return outcome
+  }
+
+  /// Writes the complete value.
+  ///
+  /// Afterwards this frame has the edges of all that is inside.
+  func finish(into writer: inout CBORWriter) throws -> EncodingOutcome {
+    if unsafe !nested.isEmpty { try settleNested() }
+    if let failure = unsafe failure { throw failure }
     if unsafe isLost { return .lost }
     switch unsafe layout {
-    case .nothing: unsafe target.writer.append(mapHead: 0)
-    case .single: unsafe target.writer.append(raw: writer.buffer)
+    case .nothing: writer.append(mapHead: 0)
+    case .single: unsafe writer.append(raw: self.writer.buffer)
     case .array:
-      unsafe target.writer.append(arrayHead: entries.count)
-      try copyEntries(to: target)
+      unsafe writer.append(arrayHead: entries.count)
+      try copyEntries(to: &writer)
     case .map:
       try sortFields()
       if unsafe slot == .optional && holdsReference {
-        unsafe target.writer.append(tag: RecordTag.optionalSlot)
+        writer.append(tag: RecordTag.optionalSlot)
       }
-      unsafe target.writer.append(mapHead: entries.count)
-      try copyEntries(to: target)
-    }
-    if unsafe referenceCount > 0 {
-      unsafe target.referenceCount += referenceCount
-      unsafe target.edges += edges
+      unsafe writer.append(mapHead: entries.count)
+      try copyEntries(to: &writer)
     }
     return .written
   }
@@ -30,9 +38,9 @@ extension EncodingFrame {
   /// Finds out what became of the frames that were filled later: a field that was lost takes the value
   /// along, an element is removed.
   private func settleNested() throws {
-    for frame in nested {
-      if !frame.nested.isEmpty { try frame.settleNested() }
-      if let failure = frame.failure { throw failure }
+    for frame in unsafe nested {
+      if unsafe !frame.nested.isEmpty { try frame.settleNested() }
+      if let failure = unsafe frame.failure { throw failure }
       if unsafe frame.isLost && layout != .array { unsafe isLost = true }
     }
     if unsafe layout == .array {
@@ -44,12 +52,17 @@ extension EncodingFrame {
     unsafe referenceCount > 0 || nested.contains { $0.holdsReference }
   }
 
-  private func copyEntries(to target: EncodingFrame) throws {
+  private func copyEntries(to writer: inout CBORWriter) throws {
     for entry in unsafe entries {
       // Entries lie within the bytes written so far.
-      unsafe target.writer.append(
-        raw: UnsafeRawBufferPointer(rebasing: writer.buffer[entry.start..<entry.end]))
-      if entry.nested >= 0 { _ = try nested[entry.nested].finish(into: target) }
+      unsafe writer.append(
+        raw: UnsafeRawBufferPointer(
+          start: self.writer.base + entry.start, count: entry.end - entry.start))
+      guard entry.nested >= 0 else { continue }
+      let frame = unsafe nested[entry.nested]
+      _ = try frame.finish(into: &writer)
+      unsafe referenceCount += frame.referenceCount
+      unsafe edges += frame.edges
     }
   }
 
@@ -86,7 +99,9 @@ extension EncodingFrame {
   }
 
   /// Compares the bytes of two keys; the shorter never begins the longer, for their heads differ.
+  @inline(__always)
   private static func order(_ left: Entry, _ right: Entry, _ base: UnsafeRawPointer) -> Int32 {
+    if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
     let count = min(left.value - left.start, right.value - right.start)
     // Entries lie within the bytes that `base` points to.
     return unsafe memcmp(base + left.start, base + right.start, count)

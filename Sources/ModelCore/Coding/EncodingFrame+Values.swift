@@ -39,11 +39,11 @@ extension EncodingFrame {
   func encodeInline<Value: Encodable>(
     _ value: Value, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingOutcome {
-    let frame = try session.makeFrame(in: self, slot: slot, level: level + 1, splits: splits)
+    let frame = try unsafe session.makeFrame(in: self, slot: slot, level: level + 1, splits: splits)
     do {
       try value.encode(to: frame)
       let outcome = try frame.finish(into: self)
-      session.recycle(frame)
+      unsafe session.recycle(frame)
       return outcome
     } catch {
       frame.end()
@@ -54,23 +54,23 @@ extension EncodingFrame {
   private func encodeModel<Value: Encodable, Known: Model>(
     _ value: Value, as type: Known.Type, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
-    let model = unsafe withUnsafePointer(to: value) { pointer in
-      // The traits of `Value` say that it is `Known`: two names of one type.
-      unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self).pointee
-    }
-    switch session.mode {
+    switch unsafe session.mode {
     case .whole: preconditionFailure("a frame that splits in a session that does not")
     case .live(let transform):
+      let model = unsafe withUnsafePointer(to: value) { pointer in
+        // The traits of `Value` say that it is `Known`: two names of one type.
+        unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self).pointee
+      }
       guard let replacement = transform(model) else { return .lost }
-      let index = UInt64(session.children.count)
-      session.children.append(replacement)
+      let index = unsafe UInt64(session.children.count)
+      unsafe session.children.append(replacement)
       append(RecordReference(node: index, type: 0), slot: slot)
     case .records(let sink):
-      guard let identifier = model.modelIdentifier else {
+      let reference = try unsafe session.encodeNode(
+        value, as: type, in: self, to: sink, level: level, splits: true)
+      guard let reference else {
         return try encodeInline(value, slot: slot, level: level, splits: true)
       }
-      let reference = try encodeNode(
-        value, model, identifier: identifier, to: sink, level: level, splits: true)
       append(reference, slot: slot)
     }
     return .written
@@ -80,29 +80,5 @@ extension EncodingFrame {
     unsafe writer.append(reference: reference, isOptional: slot == .optional)
     unsafe edges.append(RecordEdge(child: reference, kinds: slot.edgeKinds))
     unsafe referenceCount += 1
-  }
-
-  /// Encodes a node as a record of its own.
-  func encodeNode<Value: Encodable>(
-    _ value: Value, _ model: any SimpleModel, identifier: String, to sink: any RecordSink,
-    level: Int, splits: Bool
-  ) throws -> RecordReference {
-    try session.enter(identifier, typeName: type(of: model).modelTypeName)
-    defer { session.leave() }
-    let reference = try sink.beginNode(model, identifier: identifier)
-    do {
-      let body = try session.makeFrame(in: self, slot: .required, level: level, splits: splits)
-      _ = try body.encodeInline(value, slot: .required, level: level, splits: splits)
-      unsafe body.edges.normalize()
-      unsafe try sink.endNode(reference, body: body.writer.buffer, edges: body.edges)
-      session.recycle(body)
-    } catch var error as ModelError {
-      if error.identifier == nil {
-        error.identifier = identifier
-        error.typeName = type(of: model).modelTypeName
-      }
-      throw error
-    }
-    return reference
   }
 }

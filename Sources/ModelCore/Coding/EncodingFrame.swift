@@ -19,9 +19,12 @@ final class EncodingFrame {
     var end: Int
     /// The index of the frame that holds its value, if that was not complete at once; else -1.
     var nested: Int
+    /// The first bytes of its key, big endian: entries of a map are mostly in their order.
+    var prefix: UInt64 = 0
   }
 
-  let session: EncodingSession
+  /// Valid while the frame is open.
+  unowned(unsafe) let session: EncodingSession
   // No two of these are ever accessed at once: a frame serves one thread, and no accessor below calls
   // a model while it holds one. Checking that at run time would double the time of a small field.
   @exclusivity(unchecked) var writer = CBORWriter()
@@ -29,10 +32,10 @@ final class EncodingFrame {
   @exclusivity(unchecked) var edges: [RecordEdge] = []
   @exclusivity(unchecked) var layout = Layout.nothing
   /// Containers and encoders that were asked for and fill themselves later.
-  var nested: [EncodingFrame] = []
-  private(set) var parent: EncodingFrame?
+  @exclusivity(unchecked) var nested: [EncodingFrame] = []
+  @exclusivity(unchecked) private(set) var parent: EncodingFrame?
   /// Which entry of the parent this frame encodes.
-  private(set) var indexInParent = 0
+  @exclusivity(unchecked) private(set) var indexInParent = 0
   @exclusivity(unchecked) private(set) var slot = EncodingSlot.required
   @exclusivity(unchecked) private(set) var level = 0
   /// Whether models with an identifier become records of their own here.
@@ -43,13 +46,13 @@ final class EncodingFrame {
   @exclusivity(unchecked) var isLost = false
   @exclusivity(unchecked) private(set) var isOpen = false
   /// What went wrong where nothing could be thrown.
-  var failure: ModelError?
+  @exclusivity(unchecked) var failure: ModelError?
 
-  init(_ session: EncodingSession) { self.session = session }
+  init(_ session: EncodingSession) { unsafe self.session = session }
 
   func begin(in parent: EncodingFrame?, slot: EncodingSlot, level: Int, splits: Bool) {
-    self.parent = parent
-    indexInParent = unsafe (parent?.entries.count ?? 0) - 1
+    unsafe self.parent = parent
+    unsafe indexInParent = unsafe (parent?.entries.count ?? 0) - 1
     unsafe self.slot = slot
     unsafe self.level = level
     unsafe self.splits = splits
@@ -63,14 +66,14 @@ final class EncodingFrame {
     unsafe entries.removeAll(keepingCapacity: true)
     if unsafe !edges.isEmpty { unsafe edges.removeAll(keepingCapacity: true) }
     unsafe layout = .nothing
-    if !nested.isEmpty {
-      for frame in nested { frame.end() }
-      nested = []
+    if unsafe !nested.isEmpty {
+      for frame in unsafe nested { frame.end() }
+      unsafe nested = []
     }
-    parent = nil
+    unsafe parent = nil
     unsafe referenceCount = 0
     unsafe isLost = false
-    failure = nil
+    unsafe failure = nil
   }
 
   /// Checks that the value asks for one kind of container only, and in time.
@@ -93,7 +96,7 @@ final class EncodingFrame {
     do {
       try use(wanted)
     } catch {
-      failure = failure ?? error as? ModelError
+      unsafe failure = unsafe failure ?? error as? ModelError
     }
   }
 
@@ -102,7 +105,9 @@ final class EncodingFrame {
     try use(.map)
     let start = unsafe writer.count
     unsafe writer.append(key)
-    unsafe entries.append(Entry(start: start, value: writer.count, end: start, nested: -1))
+    let prefix = unsafe writer.prefix(from: start)
+    unsafe entries.append(
+      Entry(start: start, value: writer.count, end: start, nested: -1, prefix: prefix))
   }
 
   /// Begins an element; its value is written next.
@@ -122,20 +127,23 @@ final class EncodingFrame {
 
   /// Gives the entry begun last a frame that is filled later.
   func nest(slot: EncodingSlot) -> EncodingFrame {
-    let frame = EncodingFrame(session)
+    let frame = unsafe EncodingFrame(session)
     unsafe frame.begin(in: self, slot: slot, level: level + 1, splits: splits)
     if unsafe level + 1 > RecordLimits.maximumNestingDepth {
-      failure = EncodingSession.nestingTooDeep
+      unsafe failure = EncodingSession.nestingTooDeep
     }
     endEntry()
-    unsafe entries[entries.count - 1].nested = nested.count
-    nested.append(frame)
+    unsafe entries[entries.count - 1].nested = unsafe nested.count
+    unsafe nested.append(frame)
     return frame
   }
 
   /// A frame that refuses everything, for a caller that can't be thrown at.
   func refuse(_ error: any Error) -> EncodingFrame {
-    failure = failure ?? error as? ModelError
-    return EncodingFrame(session)
+    unsafe failure = unsafe failure ?? error as? ModelError
+    return unsafe EncodingFrame(Self.noSession)
   }
+
+  /// What frames that were never open refer to.
+  private nonisolated(unsafe) static let noSession = EncodingSession()
 }

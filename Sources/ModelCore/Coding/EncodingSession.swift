@@ -10,28 +10,51 @@ final class EncodingSession {
     case live((any Model) -> (any Model)?)
   }
 
-  let mode: Mode
+  // No two of these are ever accessed at once: a session serves one thread, and no accessor below
+  // calls a model while it holds one.
+  @exclusivity(unchecked) private(set) var mode = Mode.whole
   /// Models kept out of line; references hold their indexes.
-  var children: [any Model]
+  @exclusivity(unchecked) var children: [any Model] = []
   /// The identifiers of the nodes under way, outermost first.
-  private var identifiers: [String] = []
-  /// Frames to use again: emptied when the encoding ends, for frames hold the session.
-  private var pool: [EncodingFrame] = []
+  @exclusivity(unchecked) private var identifiers: [String] = []
+  /// Frames to use again.
+  @exclusivity(unchecked) private var pool: [EncodingFrame] = []
+  /// The body of the node that ends at the moment.
+  @exclusivity(unchecked) private var body = CBORWriter()
 
-  init(_ mode: Mode, children: [any Model] = []) {
-    self.mode = mode
-    self.children = children
+  /// The most frames, and the largest ones, that are kept for later.
+  private static let pooledFrameCountMaximum = 256
+  private static let keptByteCountMaximum = 1 << 16
+
+  init() {}
+
+  /// Makes a session, or uses one again that this thread has ended.
+  static func begin(_ mode: Mode, children: [any Model] = []) -> EncodingSession {
+    let session = ThreadSlot.encoding.take() ?? EncodingSession()
+    unsafe session.mode = mode
+    unsafe session.children = children
+    return session
   }
 
   /// Ends the encoding.
-  func end() { pool = [] }
+  ///
+  /// - Parameter session: The only reference to it: frames that models have kept are closed, and closed
+  ///   frames don't touch it.
+  static func end(_ session: inout EncodingSession) {
+    unsafe session.mode = .whole
+    unsafe session.children = []
+    unsafe session.identifiers.removeAll(keepingCapacity: true)
+    unsafe session.body.removeAll()
+    guard unsafe session.body.capacity <= keptByteCountMaximum else { return }
+    ThreadSlot.encoding.put(session)
+  }
 
   /// A frame for one value.
   func makeFrame(
     in parent: EncodingFrame?, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingFrame {
     guard level <= RecordLimits.maximumNestingDepth else { throw Self.nestingTooDeep }
-    let frame = pool.popLast() ?? EncodingFrame(self)
+    let frame = unsafe pool.popLast() ?? EncodingFrame(self)
     frame.begin(in: parent, slot: slot, level: level, splits: splits)
     return frame
   }
@@ -39,7 +62,11 @@ final class EncodingSession {
   /// Takes a frame back; one that a model has kept stays closed for good.
   func recycle(_ frame: consuming EncodingFrame) {
     frame.end()
-    if isKnownUniquelyReferenced(&frame) { pool.append(frame) }
+    guard isKnownUniquelyReferenced(&frame), unsafe pool.count < Self.pooledFrameCountMaximum,
+      unsafe frame.writer.capacity <= Self.keptByteCountMaximum,
+      unsafe frame.entries.capacity <= Self.keptByteCountMaximum / 64
+    else { return }
+    unsafe pool.append(frame)
   }
 
   static var nestingTooDeep: ModelError {
@@ -47,6 +74,61 @@ final class EncodingSession {
       .nestingTooDeep,
       reason: "models, lists and maps are nested deeper than "
         + "\(RecordLimits.maximumNestingDepth) levels")
+  }
+
+  /// Encodes a node as a record of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The model.
+  ///   - type: The static type of the model, once more: `Value` as a type of models.
+  ///   - parent: What the reference to it stands in.
+  ///   - sink: Takes the record.
+  ///   - level: How deep it is nested.
+  ///   - splits: Whether models inside become records of their own.
+  /// - Returns: The reference to it; `nil` if it has no identifier.
+  /// - Throws: ``ModelError``; what the model and the sink throw.
+  func encodeNode<Value: Encodable, Known: SimpleModel>(
+    _ value: Value, as type: Known.Type, in parent: EncodingFrame?, to sink: any RecordSink,
+    level: Int, splits: Bool
+  ) throws -> RecordReference? {
+    try unsafe withUnsafePointer(to: value) { pointer in
+      // `Value` and `Known` are two names of one type.
+      let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
+      guard let identifier = unsafe known.pointee.modelIdentifier else { return nil }
+      let dynamicType = unsafe Swift.type(of: known.pointee)
+      try enter(identifier, typeName: dynamicType.modelTypeName)
+      defer { leave() }
+      let reference = try unsafe sink.beginNode(
+        dynamicType, identifier: identifier, value: known.pointee)
+      do {
+        let frame = try makeFrame(in: parent, slot: .required, level: level + 1, splits: splits)
+        do {
+          try value.encode(to: frame)
+          try endNode(reference, frame, to: sink)
+          recycle(frame)
+        } catch {
+          frame.end()
+          throw error
+        }
+      } catch var error as ModelError {
+        if error.identifier == nil {
+          error.identifier = identifier
+          error.typeName = dynamicType.modelTypeName
+        }
+        throw error
+      }
+      return reference
+    }
+  }
+
+  /// Puts a body together, after those of all children, and hands it on.
+  private func endNode(
+    _ reference: RecordReference, _ frame: EncodingFrame, to sink: any RecordSink
+  ) throws {
+    unsafe body.removeAll()
+    _ = try unsafe frame.finish(into: &body)
+    unsafe frame.edges.normalize()
+    try unsafe sink.endNode(reference, body: body.buffer, edges: frame.edges)
   }
 
   /// Notes that a node begins.
@@ -60,14 +142,18 @@ final class EncodingSession {
     }
     // A tree is a few levels deep, so a list is searched faster than a set. Identifiers are compared
     // byte by byte: `==` would take two spellings of one text for the same.
-    for other in identifiers where other.utf8.elementsEqual(identifier.utf8) {
+    for other in unsafe identifiers where other.utf8.elementsEqual(identifier.utf8) {
       throw ModelError(
         .cyclicModel, identifier: identifier, typeName: typeName(),
         reason: "the identifier occurs inside its own subtree; a tree of models has no cycles")
     }
-    identifiers.append(identifier)
+    unsafe identifiers.append(identifier)
   }
 
   /// Notes that the innermost node has ended.
-  func leave() { identifiers.removeLast() }
+  func leave() { unsafe identifiers.removeLast() }
+}
+
+extension ThreadSlot<EncodingSession> {
+  static let encoding = ThreadSlot()
 }

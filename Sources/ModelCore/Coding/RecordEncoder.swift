@@ -20,17 +20,16 @@ package struct RecordEncoder {
   /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`, `nestingTooDeep`,
   ///   `duplicateKey` or `codingFailed`; what the sink throws. The sink may have got nodes before.
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {
-    let session = EncodingSession(.records(sink))
-    defer { session.end() }
-    guard let identifier = model.modelIdentifier else {
+    var session = EncodingSession.begin(.records(sink))
+    defer { EncodingSession.end(&session) }
+    let reference = try session.encodeNode(
+      model, as: Root.self, in: nil, to: sink, level: 0, splits: Root.self is any Model.Type)
+    guard let reference else {
       throw ModelError(
         .missingIdentifier, typeName: Root.modelTypeName,
         reason: "has no modelIdentifier, so it can't be stored by itself")
     }
-    let splits = Root.self is any Model.Type
-    let frame = try session.makeFrame(in: nil, slot: .required, level: 0, splits: splits)
-    return try frame.encodeNode(
-      model, model, identifier: identifier, to: sink, level: 0, splits: splits)
+    return reference
   }
 
   /// Encodes a value that is no node itself, but may hold some.
@@ -58,8 +57,8 @@ package struct RecordEncoder {
   private static func encode<Value: Encodable>(
     _ value: Value, _ mode: EncodingSession.Mode
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
-    let session = EncodingSession(mode)
-    defer { session.end() }
+    var session = EncodingSession.begin(mode)
+    defer { EncodingSession.end(&session) }
     let traits = unsafe TypeTable.traits(of: Value.self)
     var splits = unsafe !traits.pointee.isWhole
     if case .whole = mode { splits = false }
@@ -74,6 +73,8 @@ package struct RecordEncoder {
       throw ModelError(coding: error) ?? error
     }
     unsafe frame.edges.normalize()
-    return unsafe (frame.writer.bytes, frame.edges)
+    let result = unsafe (body: frame.writer.bytes, edges: frame.edges)
+    session.recycle(frame)
+    return result
   }
 }

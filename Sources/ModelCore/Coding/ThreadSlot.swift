@@ -4,11 +4,12 @@ import Glibc
 ///
 /// It saves allocations where the same work is done again and again; nobody may rely on finding
 /// something there. The object is let go when its thread ends.
-struct ThreadSlot<Object: AnyObject>: Sendable {
+package struct ThreadSlot<Object: AnyObject>: Sendable {
   /// `nil` if the process has used all its keys: then nothing is ever kept.
   private let key: pthread_key_t?
 
-  init() {
+  /// Makes a place that is empty for all threads.
+  package init() {
     var key = pthread_key_t()
     let status = unsafe pthread_key_create(&key) { address in
       guard let address = unsafe address else { return }
@@ -18,8 +19,10 @@ struct ThreadSlot<Object: AnyObject>: Sendable {
   }
 
   /// Takes the object of the calling thread, which then has none.
+  ///
+  /// - Returns: `nil` if it has none.
   @inline(__always)
-  func take() -> Object? {
+  package func take() -> Object? {
     guard let key, let address = unsafe pthread_getspecific(key) else { return nil }
     pthread_setspecific(key, nil)
     // Only `put` stores an address, and with it gives up a retained object.
@@ -27,8 +30,10 @@ struct ThreadSlot<Object: AnyObject>: Sendable {
   }
 
   /// Keeps an object for the calling thread, unless it has one.
+  ///
+  /// - Parameter object: An object that nobody else uses.
   @inline(__always)
-  func put(_ object: Object) {
+  package func put(_ object: Object) {
     guard let key, unsafe pthread_getspecific(key) == nil else { return }
     let address = unsafe Unmanaged.passRetained(object).toOpaque()
     if unsafe pthread_setspecific(key, address) != 0 {

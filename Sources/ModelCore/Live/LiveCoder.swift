@@ -21,13 +21,15 @@ enum LiveCoder {
     _ model: any Encodable, after children: [any Model] = [],
     _ transform: @escaping (any Model) -> (any Model)?
   ) throws -> Coded? {
-    let session = EncodingSession(.live(transform), children: children)
-    defer { session.end() }
+    var session = EncodingSession.begin(.live(transform), children: children)
+    defer { EncodingSession.end(&session) }
     let frame = try session.makeFrame(in: nil, slot: .required, level: 0, splits: true)
     guard
       try frame.encodeInline(model, slot: .required, level: 0, splits: true) == .written
     else { return nil }
-    return unsafe Coded(body: frame.writer.bytes, children: session.children)
+    let coded = unsafe Coded(body: frame.writer.bytes, children: session.children)
+    session.recycle(frame)
+    return coded
   }
 
   /// Makes a model from its coding.

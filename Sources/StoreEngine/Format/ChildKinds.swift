@@ -9,7 +9,7 @@ struct ChildKinds {
   /// Joins edges to one child as several types.
   ///
   /// - Parameter edges: Sorted by child, as encoders and `RecordBody.edges` give them.
-  init(_ edges: [RecordEdge]) {
+  init(_ edges: ArraySlice<RecordEdge>) {
     entries.reserveCapacity(edges.count)
     for edge in edges {
       if let last = entries.last, last.child == edge.child.node {

@@ -3,6 +3,7 @@ struct IntegerKey {
   let bytes: InlineArray<8, UInt8>
 
   init(_ value: UInt64) {
-    bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: value >> (56 - 8 * UInt64($0))) }
+    // Both are eight bytes without padding.
+    bytes = unsafe unsafeBitCast(value.bigEndian, to: InlineArray<8, UInt8>.self)
   }
 }

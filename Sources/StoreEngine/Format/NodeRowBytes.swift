@@ -9,16 +9,36 @@ enum NodeRowBytes {
     let body: ArraySlice<UInt8>
   }
 
-  /// Replaces the contents of a buffer by the row of a node with one record.
-  static func make(
-    identifier: String, isAskedFor: Bool, _ record: Record, in row: inout [UInt8]
+  /// How many bytes the row of a node with one record has.
+  static func byteCount(identifier: String, body: ArraySlice<UInt8>) -> Int {
+    NodeRow.fixedByteCount + NodeRow.entryByteCount + identifier.utf8.count + body.count
+  }
+
+  /// Fills room of ``byteCount(identifier:body:)`` bytes with the row of a node with one record.
+  static func write(
+    identifier: String, isAskedFor: Bool, _ record: Record,
+    to room: UnsafeMutableRawBufferPointer
   ) {
-    row.removeAll(keepingCapacity: true)
-    appendStart(
-      isAskedFor: isAskedFor, recordCount: 1, identifierByteCount: identifier.utf8.count, to: &row)
-    appendEntry(record, to: &row)
-    row.append(contentsOf: identifier.utf8)
-    row.append(contentsOf: record.body)
+    let identifierStart = NodeRow.fixedByteCount + NodeRow.entryByteCount
+    // All are in bounds: there is room for all of them together.
+    unsafe room.storeBytes(of: isAskedFor ? 1 : 0, toByteOffset: 0, as: UInt8.self)
+    unsafe room.storeBytes(of: 1, toByteOffset: 1, as: UInt8.self)
+    unsafe identifier.utf8Span.span.withUnsafeBytes { text in
+      unsafe room.store(UInt32(text.count), at: 2)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: room[identifierStart...])
+        .copyMemory(from: text)
+      unsafe record.body.withUnsafeBytes { body in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[(identifierStart + text.count)...])
+          .copyMemory(from: body)
+        let header = unsafe RecordHeader(commitNumber: record.commitNumber, body: body)
+        let entry = NodeRow.fixedByteCount
+        unsafe room.store(UInt16(record.type), at: entry)
+        unsafe room.store(UInt16(0), at: entry + 2)
+        unsafe room.store(UInt32(body.count), at: entry + 4)
+        unsafe room.store(header.commitNumber, at: entry + NodeRow.headerOffset)
+        unsafe room.store(header.checksum, at: entry + NodeRow.headerOffset + 8)
+      }
+    }
   }
 
   /// The row with a record replaced or added.
@@ -84,5 +104,14 @@ enum NodeRowBytes {
   private static func append(_ bytes: Span<UInt8>, to row: inout [UInt8]) {
     // Read during the call only.
     unsafe bytes.withUnsafeBytes { unsafe row.append(contentsOf: $0) }
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Stores an integer, little endian.
+  fileprivate func store<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ value: Value, at offset: Int
+  ) {
+    unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 }

@@ -16,10 +16,8 @@ struct ParentKey {
   let bytes: InlineArray<16, UInt8>
 
   init(child: UInt64, parent: RecordKey) {
-    let parts = (child, parent.rawValue)
-    bytes = InlineArray<16, UInt8> { index in
-      let part = index < 8 ? parts.0 : parts.1
-      return UInt8(truncatingIfNeeded: part >> (56 - 8 * UInt64(index & 7)))
-    }
+    let parts: InlineArray<2, UInt64> = [child.bigEndian, parent.rawValue.bigEndian]
+    // Both are sixteen bytes without padding.
+    bytes = unsafe unsafeBitCast(parts, to: InlineArray<16, UInt8>.self)
   }
 }

@@ -43,8 +43,8 @@ extension ModelSnapshot {
   public func collection<M: SimpleModel & Decodable>(
     _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil
   ) throws -> [M]? {
-    let source = SnapshotSource(reader)
-    defer { source.end() }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
     return try reader.elements(of: cacheKey, in: range) { element in
       switch element {
       case .node(let reference):

@@ -70,8 +70,8 @@ extension ModelSnapshot {
   ) throws {
     let name = try reader.directory.name(of: type)
     guard let number = try reader.directory.number(ofTypeNamed: name, in: reader) else { return }
-    let source = SnapshotSource(reader)
-    defer { source.end() }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
     try reader.forEachNode(ofType: number) { node in
       do {
         return try body(source.model(node, as: type))

@@ -63,8 +63,8 @@ extension StoreReader {
   private func decodeTree(
     _ decode: (inout TreeDecoder, TreeDecoder.Resolver) throws -> TreeValue
   ) throws -> TreeValue {
-    let source = SnapshotSource(self)
-    defer { source.end() }
+    var source = SnapshotSource.begin(self)
+    defer { SnapshotSource.end(&source) }
     var decoder = TreeDecoder()
     return try decode(&decoder) { try source.treeRecord($0) }
   }

@@ -47,8 +47,8 @@ public struct ModelSnapshot: ~Escapable {
     _ identifier: String, as type: M.Type = M.self
   ) throws -> M? {
     guard let node = try reader.node(identifier) else { return nil }
-    let source = SnapshotSource(reader)
-    defer { source.end() }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
     do {
       return try source.model(node, as: type)
     } catch let error as ModelError {

@@ -69,7 +69,7 @@ extension StoreReader {
 
 extension NodeRow {
   /// Which record shows the node as a type: the type's own, else the newest.
-  fileprivate func index(preferring type: UInt32?) -> Int? {
+  func index(preferring type: UInt32?) -> Int? {
     if let type, let own = index(ofType: type) { return own }
     return newestIndex
   }

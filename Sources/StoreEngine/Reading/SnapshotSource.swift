@@ -3,70 +3,125 @@ import ModelCore
 
 /// Gives a record decoder the bytes of the nodes it meets, for as long as one read lasts.
 ///
-/// A `Decoder` can't be non-escaping, so a model may keep one: after ``end()`` this source refuses,
-/// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath.
-final class SnapshotSource: RecordSource {
-  private let handle: UnsafeSnapshotHandle
+/// A `Decoder` can't be non-escaping, so a model may keep one: after ``end(_:)`` this source refuses,
+/// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath; the
+/// thread's next read of the same store uses it again.
+@safe final class SnapshotSource: RecordSource {
   private let tables: StoreTables
   private let directory: TypeDirectory
-  private let pending: WriteContext?
-  private(set) var hasEnded = false
-  /// Type numbers met in this read; a list, because a tree shows few types.
-  private var numbers: [(type: ObjectIdentifier, number: UInt32?)] = []
+  /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
+  private var handle: UnsafeSnapshotHandle?
+  private var pending: WriteContext?
+  /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
+  private let cursor: ReaderCursor
+  /// Numbers of types in this store, which never change; a list, because trees show few types.
+  private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
 
-  init(_ reader: borrowing StoreReader) {
-    handle = reader.snapshot.unsafeHandle
-    tables = reader.tables
-    directory = reader.directory
-    pending = reader.pending
+  private init(tables: StoreTables, directory: TypeDirectory) {
+    self.tables = tables
+    self.directory = directory
+    cursor = ReaderCursor(tables.nodes)
   }
 
-  func end() { hasEnded = true }
+  private static let slot = ThreadSlot<SnapshotSource>()
+
+  /// Makes a source, or uses one again; ``end(_:)`` must be called before the reader's snapshot ends.
+  static func begin(_ reader: borrowing StoreReader) -> SnapshotSource {
+    var source = slot.take()
+    if let found = source, found.directory !== reader.directory { source = nil }
+    let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
+    ready.handle = reader.snapshot.unsafeHandle
+    ready.pending = reader.pending
+    if reader.isCommitted { ready.cursor.begin(reader.snapshot.unsafeHandle) }
+    return ready
+  }
+
+  /// Ends the reads from the snapshot.
+  ///
+  /// - Parameter source: The only reference to it beside those that models have kept.
+  static func end(_ source: inout SnapshotSource) {
+    source.handle = nil
+    source.pending = nil
+    source.cursor.end()
+    if isKnownUniquelyReferenced(&source) { slot.put(source) }
+  }
+
+  var hasEnded: Bool { handle == nil }
+
+  /// Reads rows as this source does.
+  private func reading<Result>(
+    _ body: (borrowing StoreReader) throws -> Result
+  ) throws -> Result {
+    guard let handle else { throw ModelError.snapshotEnded }
+    return try body(
+      unsafe StoreReader(
+        Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending))
+  }
 
   func body(
     of reference: RecordReference, as type: any SimpleModel.Type
   ) throws -> UnsafeRawBufferPointer {
-    guard !hasEnded else { throw ModelError.snapshotEnded }
-    // The handle is valid until `end()`, which the closure that made this source calls last.
-    let reader = unsafe StoreReader(
-      Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
-    let number = try number(of: type, in: reader)
-    guard let body = try reader.body(ofNode: reference.node, preferring: number) else {
-      throw StoreError.damaged(
-        "node \(reference.node)", "a record refers to it but it has no record")
+    let number = try number(of: type)
+    guard pending == nil, handle != nil else { return try unsafe slowBody(reference, number) }
+    let key = IntegerKey(reference.node)
+    guard let bytes = unsafe try cursor.bytes(forKey: key.bytes.span) else {
+      throw Self.missing(reference)
     }
-    return unsafe body.withUnsafeBufferPointer { UnsafeRawBufferPointer($0) }
+    // The bytes lie in the map until `end(_:)`.
+    let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: reference.node)
+    guard let index = row.index(preferring: number) else { throw Self.missing(reference) }
+    let body = row.body(index)
+    // A damaged record is read again, by the one who says so.
+    guard row.header(index).matches(body) else { return try unsafe slowBody(reference, number) }
+    return unsafe body.withUnsafeBytes { unsafe $0 }
+  }
+
+  @inline(never)
+  private func slowBody(
+    _ reference: RecordReference, _ number: UInt32?
+  ) throws -> UnsafeRawBufferPointer {
+    try unsafe reading { reader in
+      guard let body = try reader.body(ofNode: reference.node, preferring: number) else {
+        throw Self.missing(reference)
+      }
+      return unsafe body.withUnsafeBytes { unsafe $0 }
+    }
+  }
+
+  private static func missing(_ reference: RecordReference) -> StoreError {
+    .damaged("node \(reference.node)", "a record refers to it but it has no record")
   }
 
   func identifier(of reference: RecordReference) -> String? {
-    guard !hasEnded else { return nil }
-    // As in `body(of:as:)`.
-    let reader = unsafe StoreReader(
-      Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
-    return try? reader.identifier(of: reference.node)
+    try? reading { try $0.identifier(of: reference.node) }
   }
 
   /// The record of a reference for an untyped tree: of its own type, else the node's newest.
   func treeRecord(_ reference: RecordReference) throws -> TreeRecord {
-    let reader = unsafe StoreReader(
-      Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending)
-    let identifier = try reader.identifier(of: reference.node)
-    guard let key = try reader.recordKey(node: reference.node, preferring: reference.type),
-      let body = try reader.body(of: key)
-    else { throw StoreError.damaged(identifier, "it is referred to but has no record") }
-    let typeName = try directory.name(ofTypeNumber: key.type, in: reader)
-    return unsafe TreeRecord(
-      identifier: identifier, typeName: typeName,
-      body: body.withUnsafeBufferPointer { UnsafeRawBufferPointer($0) })
+    try reading { reader in
+      let identifier = try reader.identifier(of: reference.node)
+      guard let key = try reader.recordKey(node: reference.node, preferring: reference.type),
+        let body = try reader.body(of: key)
+      else { throw StoreError.damaged(identifier, "it is referred to but has no record") }
+      let typeName = try directory.name(ofTypeNumber: key.type, in: reader)
+      return unsafe TreeRecord(
+        identifier: identifier, typeName: typeName, body: body.withUnsafeBytes { unsafe $0 })
+    }
   }
 
-  private func number(
-    of type: any SimpleModel.Type, in reader: borrowing StoreReader
-  ) throws -> UInt32? {
+  /// The number of a type; `nil` if no record of it was ever stored.
+  private func number(of type: any SimpleModel.Type) throws -> UInt32? {
     let identity = ObjectIdentifier(type)
     for entry in numbers where entry.type == identity { return entry.number }
-    let number = try directory.number(of: type, in: reader)
-    numbers.append((identity, number))
-    return number
+    return try reading { reader in
+      let number = try directory.number(of: type, in: reader)
+      // A number given in a transaction that is undone may be given again to another type.
+      if let number, reader.isCommitted, numbers.count < Self.numberCountMaximum {
+        numbers.append((identity, number))
+      }
+      return number
+    }
   }
+
+  private static let numberCountMaximum = 32
 }

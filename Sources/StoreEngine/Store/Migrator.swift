@@ -81,10 +81,11 @@ struct Migrator {
           "\(name) changed the identifier or the type; it may change fields only")
       }
       if new == old { return }
-      let collector = RecordCollector(context)
-      var encoder = TreeEncoder(sink: collector)
-      _ = try encoder.encode(new)
-      try context.store(collector.pending, roots: [], mayCloseCycle: true)
+      try context.collecting { collector in
+        var encoder = TreeEncoder(sink: collector)
+        _ = try encoder.encode(new)
+        try context.store(collector.pending, mayCloseCycle: true)
+      }
     } catch let error as LMDBError {
       throw error
     } catch let error as StoreError where error.code == .migrationFailed {

@@ -34,6 +34,9 @@ final class StoreCore: Sendable {
     mergingTypes = merging
   }
 
+  /// Whether a write needs the models themselves beside their records.
+  var needsModels: Bool { !mergingTypes.isEmpty || configuration.reportsChildDisagreement }
+
   func now() -> Date { Date() }
 
   func read<Result>(_ body: (borrowing StoreReader) throws -> Result) throws -> Result {

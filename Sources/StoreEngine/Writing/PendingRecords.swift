@@ -8,10 +8,10 @@ struct PendingRecords {
     let identifier: String
     /// Whether the node had no number before this tree came.
     let isNewNode: Bool
-    /// The model, where it came as one and not as an untyped tree.
+    /// The model, where it came as one and was asked for.
     let value: (any SimpleModel)?
     fileprivate let body: Range<Int>
-    let edges: [RecordEdge]
+    fileprivate let edges: Range<Int>
   }
 
   private(set) var records: [Record] = []
@@ -19,20 +19,52 @@ struct PendingRecords {
   var hasRepeatedNodes = false
   /// All bodies, one after another.
   private var bytes: [UInt8] = []
+  /// All edges, one record's after another's.
+  private var edges: [RecordEdge] = []
+
+  /// The room that is kept for the next tree.
+  private static let keptByteCountMaximum = 1 << 20
 
   mutating func append(
     _ reference: RecordReference, identifier: String, isNewNode: Bool = false,
     value: (any SimpleModel)? = nil, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) {
-    let start = bytes.count
+    let bodyStart = bytes.count
+    let edgeStart = self.edges.count
     unsafe bytes.append(contentsOf: body)
+    self.edges.append(contentsOf: edges)
     records.append(
       Record(
         reference: reference, identifier: identifier, isNewNode: isNewNode, value: value,
-        body: start..<bytes.count, edges: edges))
+        body: bodyStart..<bytes.count, edges: edgeStart..<self.edges.count))
+  }
+
+  /// Forgets all records and keeps the room for them.
+  mutating func removeAll() {
+    guard bytes.count <= Self.keptByteCountMaximum else {
+      self = PendingRecords()
+      return
+    }
+    records.removeAll(keepingCapacity: true)
+    hasRepeatedNodes = false
+    bytes.removeAll(keepingCapacity: true)
+    edges.removeAll(keepingCapacity: true)
   }
 
   func body(of record: Record) -> ArraySlice<UInt8> { bytes[record.body] }
+
+  /// An edge for each distinct child of a record, sorted by child.
+  func edges(of record: Record) -> ArraySlice<RecordEdge> { edges[record.edges] }
+
+  /// The records of new nodes, in the order of their numbers.
+  var newRecordsByNumber: [Record] {
+    // A tree of one node, or one whose children are stored, needs no sorting.
+    var isSorted = true
+    for index in records.indices.dropFirst()
+    where records[index - 1].reference.node > records[index].reference.node { isSorted = false }
+    let new = records.filter(\.isNewNode)
+    return isSorted ? new : new.sorted { $0.reference.node < $1.reference.node }
+  }
 
   /// The records that count: of two for one node and type the later one.
   ///

@@ -2,13 +2,19 @@ import ModelCore
 
 /// Receives the nodes of a tree from an encoder, gives them their numbers, and keeps their records
 /// until the whole tree is known to be sound.
-final class RecordCollector: RecordSink, TreeSink {
-  private let context: WriteContext
+///
+/// New identifiers are put into their table at once, because looking them up first would search it
+/// twice; ``WriteContext/whole(_:)`` takes them out again if the tree is refused.
+@safe final class RecordCollector: RecordSink, TreeSink {
+  /// Outlives this collector, which serves one operation of a write.
+  unowned(unsafe) private let context: WriteContext
   private(set) var pending = PendingRecords()
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
-  /// Numbers of the identifiers in this tree, and whether they were given just now.
-  private var nodes: [ByteString: (number: UInt64, isNew: Bool)] = [:]
+  /// The first number that a new node of this tree can have.
+  private var firstNewNode: UInt64
+  /// Numbers of stored nodes in this tree.
+  private var storedNodes = SmallNumberSet()
   /// Nodes whose bodies are under way, innermost last.
   private var open: [(identifier: String, isNew: Bool, value: (any SimpleModel)?)] = []
 
@@ -16,17 +22,30 @@ final class RecordCollector: RecordSink, TreeSink {
   private let promisesNodes: Bool
 
   init(_ context: WriteContext, promisesNodes: Bool = false) {
-    self.context = context
+    unsafe self.context = context
     self.promisesNodes = promisesNodes
+    firstNewNode = context.state.counters.nextNode
   }
 
-  func beginNode(_ value: any SimpleModel, identifier: String) throws -> RecordReference {
-    let type = try context.typeNumber(of: Swift.type(of: value))
-    return try begin(identifier: identifier, type: type, value: value)
+  /// Forgets everything, to serve another operation.
+  func reset() {
+    pending.removeAll()
+    namesStoredNodes = false
+    firstNewNode = unsafe context.state.counters.nextNode
+    storedNodes.removeAll()
+    open.removeAll(keepingCapacity: true)
+  }
+
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference {
+    let type = try unsafe context.typeNumber(of: type)
+    return try begin(
+      identifier: identifier, type: type, value: unsafe context.core.needsModels ? value() : nil)
   }
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
-    let type = try context.typeNumber(named: typeName)
+    let type = try unsafe context.typeNumber(named: typeName)
     return try begin(identifier: identifier, type: type, value: nil)
   }
 
@@ -40,21 +59,17 @@ final class RecordCollector: RecordSink, TreeSink {
 
   /// A reference to a node that is stored already, or comes in this tree.
   func reference(identifier: String, typeName: String) throws -> RecordReference {
-    let type = try context.typeNumber(named: typeName)
+    let type = try unsafe context.typeNumber(named: typeName)
     namesStoredNodes = true
-    if let node = nodes[ByteString(identifier)] {
-      return RecordReference(node: node.number, type: type)
+    if promisesNodes {
+      let promised = try unsafe context.insertIdentifier(identifier)
+      return RecordReference(node: promised.number, type: type)
     }
-    if let node = try context.reading({ try $0.node(identifier) }) {
-      return RecordReference(node: node, type: type)
-    }
-    guard promisesNodes else {
+    guard let node = try unsafe context.reading({ try $0.node(identifier) }) else {
       throw StoreError(
         .noSuchNode, identifier, "is referred to, but no such node is stored; store it first")
     }
-    let promised = try number(of: identifier).number
-    try context.putIdentifier(identifier, node: promised)
-    return RecordReference(node: promised, type: type)
+    return RecordReference(node: node, type: type)
   }
 
   func endNode(
@@ -69,14 +84,38 @@ final class RecordCollector: RecordSink, TreeSink {
   }
 
   private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
-    let key = ByteString(identifier)
-    if let node = nodes[key] {
+    let node = try unsafe context.insertIdentifier(identifier)
+    if node.isNew { return node }
+    if node.number >= firstNewNode {
       pending.hasRepeatedNodes = true
-      return node
+      return (node.number, true)
     }
-    let stored = try context.reading { try $0.node(identifier) }
-    let node = try (number: stored ?? context.takeNodeNumber(), isNew: stored == nil)
-    nodes[key] = node
+    if !storedNodes.insert(node.number) { pending.hasRepeatedNodes = true }
     return node
+  }
+}
+
+/// A set of numbers that is mostly so small that a list is faster.
+private struct SmallNumberSet {
+  private static let listCountMaximum = 16
+
+  private var list: [UInt64] = []
+  private var set: Set<UInt64> = []
+
+  /// Adds a number.
+  ///
+  /// - Returns: `false` if it was there already.
+  mutating func insert(_ number: UInt64) -> Bool {
+    if list.contains(number) { return false }
+    if list.count < Self.listCountMaximum {
+      list.append(number)
+      return true
+    }
+    return set.insert(number).inserted
+  }
+
+  mutating func removeAll() {
+    list.removeAll(keepingCapacity: true)
+    if !set.isEmpty { set = [] }
   }
 }

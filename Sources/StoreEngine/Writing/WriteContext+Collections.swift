@@ -44,7 +44,7 @@ extension WriteContext {
     var listed: Set<UInt64> = []
     for case .node(let reference) in elements { listed.insert(reference.node) }
     try store(
-      collector.pending, roots: listed, mayCloseCycle: collector.namesStoredNodes)
+      collector.pending, mayCloseCycle: collector.namesStoredNodes, isRoot: listed.contains)
     // Those that are only referred to have no record here.
     for node in listed where collector.namesStoredNodes { try markAskedFor(node) }
   }

@@ -104,7 +104,7 @@ extension WriteContext {
     case .lost: preconditionFailure("a record that can't be without its child is doomed itself")
     case .changed(let body):
       let edges = try RecordBody.edges(in: body.span)
-      try putRecord(parent, body: body[...], replacing: stored, edges: edges)
+      try putRecord(parent, body: body[...], replacing: stored, edges: edges[...])
     }
     let identifier = try reading { try $0.identifier(of: parent.node) }
     state.changes.update(parent.node, identifier)
@@ -120,7 +120,7 @@ extension WriteContext {
     for type in row.types {
       let key = RecordKey(type: type, node: node)
       let body = try storedBody(of: key) ?? []
-      try changeEdges(of: key, from: RecordBody.edges(in: body.span), to: [])
+      try changeEdges(of: key, from: RecordBody.edges(in: body.span)[...], to: [])
       try recordWent(key)
     }
     var parents: [RecordKey] = []

@@ -26,20 +26,14 @@ extension WriteContext {
         throw DumpLine.invalid(line, "the records of \(identifier) are not those of one node")
       }
       let pending = collector.pending.records[0]
-      let body = collector.pending.body(of: pending)
       if node == nil {
         node = key.node
-        // Before the next record, which has to find this number.
-        if try reading({ try $0.node(identifier) }) == nil {
-          try putIdentifier(identifier, node: key.node)
-        }
         try putNode(
-          key, identifier: identifier, isAskedFor: isAskedFor, body: body, edges: pending.edges,
-          commitNumber: record.commitNumber)
+          pending, of: collector.pending, isAskedFor: isAskedFor, commitNumber: record.commitNumber)
       } else {
         try putRecord(
-          key, body: body, replacing: nil, edges: pending.edges,
-          commitNumber: record.commitNumber)
+          key, body: collector.pending.body(of: pending), replacing: nil,
+          edges: collector.pending.edges(of: pending), commitNumber: record.commitNumber)
       }
     }
     guard let node else { throw DumpLine.invalid(line, "\(identifier) has no record") }

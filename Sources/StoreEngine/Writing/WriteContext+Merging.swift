@@ -26,8 +26,8 @@ extension WriteContext {
       }
       guard let merged else { continue }
       let edges = try RecordBody.edges(in: merged.span)
-      try refuseCycle(target, edges: edges)
-      try putRecord(target, body: merged[...], replacing: stored, edges: edges)
+      try refuseCycle(target, edges: edges[...])
+      try putRecord(target, body: merged[...], replacing: stored, edges: edges[...])
       state.changes.update(target.node, row.identifier)
     }
   }
@@ -57,7 +57,8 @@ extension WriteContext {
   private func storeNewNodes(of pending: PendingRecords) throws {
     for record in pending.effective({ _ in }) where record.isNewNode {
       guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
-      try storeNew(record, body: pending.body(of: record), isAskedFor: false)
+      try putNode(record, of: pending, isAskedFor: false)
+      state.changes.insert(record.reference.node, record.identifier)
     }
   }
 
@@ -71,8 +72,8 @@ extension WriteContext {
 
   private func decode<M: Decodable>(_ type: M.Type, from body: [UInt8]) throws -> M {
     try reading { reader in
-      let source = SnapshotSource(reader)
-      defer { source.end() }
+      var source = SnapshotSource.begin(reader)
+      defer { SnapshotSource.end(&source) }
       return try unsafe body.withUnsafeBytes { bytes in
         try unsafe RecordDecoder(source: source).decode(type, from: bytes)
       }
@@ -145,8 +146,7 @@ extension WriteContext {
         unsafe overlaid.append(
           reference, identifier: record.identifier, body: bytes, edges: edges)
       }
-      try store(
-        overlaid, roots: reference.node == root ? [root] : [], mayCloseCycle: true)
+      try store(overlaid, mayCloseCycle: true) { $0 == root }
     }
   }
 
@@ -154,7 +154,7 @@ extension WriteContext {
   ///
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
   /// - Complexity: O(*d* log *n*) for *d* descendants.
-  func refuseCycle(_ target: RecordKey, edges: [RecordEdge]) throws {
+  func refuseCycle(_ target: RecordKey, edges: ArraySlice<RecordEdge>) throws {
     try reading { reader in
       var seen: Set<RecordKey> = []
       var frontier = edges.map(\.child)

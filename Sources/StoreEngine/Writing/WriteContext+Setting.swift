@@ -7,40 +7,41 @@ extension WriteContext {
   /// The tree is encoded as a whole before the first row is written, so a tree that is refused leaves
   /// nothing behind.
   func set(_ model: some SimpleModel & Encodable) throws {
-    let collector = RecordCollector(self)
-    let root = try RecordEncoder(sink: collector).encode(model)
-    try store(collector.pending, roots: [root.node], mayCloseCycle: false)
+    try collecting { collector in
+      let root = try RecordEncoder(sink: collector).encode(model)
+      try store(collector.pending, mayCloseCycle: false) { $0 == root.node }
+    }
   }
 
   /// Stores an untyped tree by the same rules.
   func set(_ tree: TreeNode) throws {
-    let collector = RecordCollector(self)
-    var encoder = TreeEncoder(sink: collector)
-    let root = try encoder.encode(tree)
-    try store(
-      collector.pending, roots: [root.node], mayCloseCycle: collector.namesStoredNodes)
+    try collecting { collector in
+      var encoder = TreeEncoder(sink: collector)
+      let root = try encoder.encode(tree)
+      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes) { $0 == root.node }
+    }
   }
 
   /// Stores collected records in traversal order, and marks the roots as asked for.
-  func store(_ pending: PendingRecords, roots: Set<UInt64>, mayCloseCycle: Bool) throws {
+  func store(
+    _ pending: PendingRecords, mayCloseCycle: Bool, isRoot: (UInt64) -> Bool = { _ in false }
+  ) throws {
     let records = try pending.effective { record in
       core.report(
         .conflictingContent(
           identifier: record.identifier, typeName: try typeName(record.reference.type)))
     }
+    let areNewRead = pending.hasRepeatedNodes
+    if !areNewRead { try storeNewNodes(of: pending, isRoot: isRoot) }
     var shared: Set<UInt64> = []
     for record in records {
-      let isRoot = roots.contains(record.reference.node)
-      let body = pending.body(of: record)
-      if record.isNewNode, !pending.hasRepeatedNodes {
-        // It closes no cycle: only what comes later in the tree can name it, and is looked at then.
-        try storeNew(record, body: body, isAskedFor: isRoot)
-      } else {
-        if try store(record, body: body, mayCloseCycle: mayCloseCycle) {
-          shared.insert(record.reference.node)
-        }
-        if isRoot { try markAskedFor(record.reference.node) }
+      let node = record.reference.node
+      if record.isNewNode, !areNewRead {
+        state.changes.insert(node, record.identifier)
+        continue
       }
+      if try store(record, of: pending, mayCloseCycle: mayCloseCycle) { shared.insert(node) }
+      if isRoot(node) { try markAskedFor(node) }
     }
     // Only now are all nodes there that a merge may have to read. Last first, and from what is
     // stored by then: so of two projections in one tree the later one counts.
@@ -52,36 +53,35 @@ extension WriteContext {
     if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
   }
 
-  /// Stores the first record of a node that no row speaks of yet: nothing has to be read.
-  func storeNew(
-    _ record: PendingRecords.Record, body: ArraySlice<UInt8>, isAskedFor: Bool
-  ) throws {
-    let key = RecordKey(record.reference)
-    try putIdentifier(record.identifier, node: key.node)
-    try putNode(
-      key, identifier: record.identifier, isAskedFor: isAskedFor, body: body, edges: record.edges)
-    state.changes.insert(key.node, record.identifier)
+  /// Stores the nodes that no row speaks of yet, in the order of their numbers: their rows come last in
+  /// their table, and nothing has to be read.
+  ///
+  /// They close no cycle: only what comes later in the tree can name them, and is looked at then.
+  private func storeNewNodes(of pending: PendingRecords, isRoot: (UInt64) -> Bool) throws {
+    for record in pending.newRecordsByNumber {
+      try putNode(record, of: pending, isAskedFor: isRoot(record.reference.node))
+    }
   }
 
   /// Stores a record of a node that may have others.
   ///
   /// - Returns: Whether it has changed and there are others, which have to follow.
   func store(
-    _ record: PendingRecords.Record, body: ArraySlice<UInt8>, mayCloseCycle: Bool
+    _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool
   ) throws -> Bool {
     let key = RecordKey(record.reference)
+    let body = pending.body(of: record)
     if try reading({ try $0.body(of: key, equals: body) }) { return false }
-    if mayCloseCycle { try refuseCycle(key, edges: record.edges) }
+    let edges = pending.edges(of: record)
+    if mayCloseCycle { try refuseCycle(key, edges: edges) }
     let stored = try storedBody(of: key)
     guard let row = try reading({ try $0.summary(of: key.node) }) else {
-      try putIdentifier(record.identifier, node: key.node)
-      try putNode(
-        key, identifier: record.identifier, isAskedFor: false, body: body, edges: record.edges)
+      try putNode(record, of: pending, isAskedFor: false)
       state.changes.insert(key.node, record.identifier)
       return false
     }
     if stored == nil { try checkTypeCount(row) }
-    try putRecord(key, body: body, replacing: stored, edges: record.edges)
+    try putRecord(key, body: body, replacing: stored, edges: edges)
     state.changes.update(key.node, record.identifier)
     return row.types.count + (stored == nil ? 1 : 0) > 1
   }
@@ -91,21 +91,6 @@ extension WriteContext {
       throw StoreError(
         .invalidModel, row.identifier, "has records of \(NodeRow.typeCountMaximum) types already")
     }
-  }
-
-  /// Makes the identifier row of a node; its own row follows with its first record.
-  func putIdentifier(_ identifier: String, node: UInt64) throws {
-    let isLong = identifier.utf8.count > IdentifierKey.shortByteCountMaximum
-    guard isLong else {
-      let value = LittleEndianValue(node)
-      return try put(
-        value.bytes.span, forKey: identifier.utf8Span.span, in: tables.identifiers)
-    }
-    let key = IdentifierKey(identifier)
-    var value: [UInt8] = []
-    ByteFields.append(node, width: 8, to: &value)
-    value.append(contentsOf: identifier.utf8)
-    try put(value.span, forKey: key.bytes.span, in: tables.identifiers)
   }
 
   func markAskedFor(_ node: UInt64) throws {
@@ -132,23 +117,28 @@ extension WriteContext {
 
   /// Writes the row of a node that has none, with its first record.
   func putNode(
-    _ key: RecordKey, identifier: String, isAskedFor: Bool, body: ArraySlice<UInt8>,
-    edges: [RecordEdge], commitNumber: UInt64? = nil
+    _ record: PendingRecords.Record, of pending: PendingRecords, isAskedFor: Bool,
+    commitNumber: UInt64? = nil
   ) throws {
-    let record = NodeRowBytes.Record(
-      type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
-    var row: [UInt8] = []
-    NodeRowBytes.make(identifier: identifier, isAskedFor: isAskedFor, record, in: &row)
-    try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
-    try changeEdges(of: key, from: [], to: edges)
+    let key = RecordKey(record.reference)
+    let nodeKey = key.nodeKey
+    let body = pending.body(of: record)
+    let byteCount = NodeRowBytes.byteCount(identifier: record.identifier, body: body)
+    let room = try unsafe reserve(byteCount, forKey: nodeKey.bytes.span, in: tables.nodes)
+    unsafe NodeRowBytes.write(
+      identifier: record.identifier, isAskedFor: isAskedFor,
+      NodeRowBytes.Record(
+        type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body),
+      to: room)
+    try putEdges(of: key, pending.edges(of: record))
     try recordCame(key)
   }
 
   /// Writes a record of a node that has a row, and corrects the dependency index by the difference of
   /// its edges.
   func putRecord(
-    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?, edges: [RecordEdge],
-    commitNumber: UInt64? = nil
+    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
+    edges: ArraySlice<RecordEdge>, commitNumber: UInt64? = nil
   ) throws {
     let record = NodeRowBytes.Record(
       type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
@@ -160,16 +150,34 @@ extension WriteContext {
     }
     try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
     if let stored {
-      try changeEdges(of: key, from: RecordBody.edges(in: stored.span), to: edges)
+      try changeEdges(of: key, from: RecordBody.edges(in: stored.span)[...], to: edges)
     } else {
-      try changeEdges(of: key, from: [], to: edges)
+      try putEdges(of: key, edges)
       try recordCame(key)
+    }
+  }
+
+  /// Makes the index rows of a parent that had none.
+  private func putEdges(of parent: RecordKey, _ edges: ArraySlice<RecordEdge>) throws {
+    var index = edges.startIndex
+    while index < edges.endIndex {
+      let child = edges[index].child.node
+      var kinds = edges[index].kinds
+      index += 1
+      // Edges to one child as several types stand side by side.
+      while index < edges.endIndex, edges[index].child.node == child {
+        kinds.formUnion(edges[index].kinds)
+        index += 1
+      }
+      let key = ParentKey(child: child, parent: parent)
+      let room = try unsafe reserve(1, forKey: key.bytes.span, in: tables.parents)
+      unsafe room.storeBytes(of: kinds.rawValue, as: UInt8.self)
     }
   }
 
   /// Brings the index rows of one parent from its old edges to its new ones.
   func changeEdges(
-    of parent: RecordKey, from before: [RecordEdge], to after: [RecordEdge]
+    of parent: RecordKey, from before: ArraySlice<RecordEdge>, to after: ArraySlice<RecordEdge>
   ) throws {
     let old = ChildKinds(before)
     let new = ChildKinds(after)
@@ -190,7 +198,7 @@ extension WriteContext {
       var byHand: Set<String> = []
       ModelChildren.forEachNode(of: model) { byHand.insert($0) }
       let coded = try reading { reader in
-        try Set(record.edges.map { try reader.identifier(of: $0.child.node) })
+        try Set(pending.edges(of: record).map { try reader.identifier(of: $0.child.node) })
       }
       if byHand != coded {
         core.report(

@@ -38,6 +38,10 @@ import ModelCore
   private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
   let core: StoreCore
   var state: State
+  /// The identifiers that the operation under way has put into their table: for the case that it fails.
+  private var insertedIdentifiers: [String] = []
+  /// A collector to use again.
+  private var spareCollector: RecordCollector?
   /// The counters as they were read when the flush began.
   private let countersAtStart: StoreState?
 
@@ -53,7 +57,8 @@ import ModelCore
     let counters = try reader.state(path: core.path)
     countersAtStart = counters
     let start = counters ?? StoreState(storeIdentifier: core.newStoreIdentifier)
-    state = State(counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode))
+    state = State(
+      counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode))
   }
 
   /// A reader of the present state, good until the next change.
@@ -110,13 +115,83 @@ import ModelCore
   /// and go on, but then the write as a whole fails with it.
   func whole<Result>(_ body: () throws -> Result) throws -> Result {
     state.isHalfDone = false
+    insertedIdentifiers.removeAll(keepingCapacity: true)
     do {
-      return try body()
+      let result = try body()
+      if !insertedIdentifiers.isEmpty { state.isDirty = true }
+      return result
     } catch {
       let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
+      if !state.isHalfDone { removeInsertedIdentifiers() }
       if state.isHalfDone, state.failure == nil { state.failure = error }
       throw error
     }
+  }
+
+  /// Takes the new identifiers of a refused tree out of their table: then nothing of it is left.
+  private func removeInsertedIdentifiers() {
+    do {
+      for identifier in insertedIdentifiers {
+        let key = IdentifierKey(identifier)
+        try unsafe transaction.pointee.delete(key: key.bytes.span, in: tables.identifiers)
+      }
+      insertedIdentifiers.removeAll(keepingCapacity: true)
+    } catch {
+      state.isDirty = true
+      state.isHalfDone = true
+    }
+  }
+
+  /// The number of an identifier, given now if it has none.
+  func insertIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    guard identifier.utf8.count <= IdentifierKey.shortByteCountMaximum else {
+      return try insertLongIdentifier(identifier)
+    }
+    let next = state.counters.nextNode
+    let value = LittleEndianValue(next)
+    let found = try unsafe transaction.pointee.insertOrFind(
+      value.bytes.span, forKey: identifier.utf8Span.span, in: tables.identifiers)
+    if let found = unsafe found {
+      guard found.count >= 8 else {
+        throw StoreError.damaged(identifier, "its identifier row is malformed")
+      }
+      // In bounds by the line above; read before the next change.
+      return unsafe (UInt64(littleEndian: found.loadUnaligned(as: UInt64.self)), false)
+    }
+    insertedIdentifiers.append(identifier)
+    return (try takeNodeNumber(), true)
+  }
+
+  private func insertLongIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    if let node = try reading({ try $0.node(identifier) }) { return (node, false) }
+    let node = try takeNodeNumber()
+    let key = IdentifierKey(identifier)
+    var value: [UInt8] = []
+    ByteFields.append(node, width: 8, to: &value)
+    value.append(contentsOf: identifier.utf8)
+    try unsafe transaction.pointee.put(
+      value.span, forKey: key.bytes.span, in: tables.identifiers)
+    insertedIdentifiers.append(identifier)
+    return (node, true)
+  }
+
+  /// Makes room for a row that is probably the last one of its table.
+  ///
+  /// The room is to be filled before anything else is done.
+  func reserve(
+    _ byteCount: Int, forKey key: Span<UInt8>, in table: RawTable
+  ) throws -> UnsafeMutableRawBufferPointer {
+    noteChange()
+    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, in: table, isLast: true)
+  }
+
+  /// Runs a closure with a collector, which serves it alone.
+  func collecting<Result>(_ body: (RecordCollector) throws -> Result) rethrows -> Result {
+    let collector = spareCollector ?? RecordCollector(self)
+    spareCollector = nil
+    defer { spareCollector = collector }
+    collector.reset()
+    return try body(collector)
   }
 
   /// Runs a closure in a nested transaction: if it throws, its rows and its changes are undone.

@@ -28,9 +28,11 @@ final class MemoryRecords: RecordSink, RecordSource {
 
   struct Refusal: Error {}
 
-  func beginNode(_ value: any SimpleModel, identifier: String) throws -> RecordReference {
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference {
     if identifier == refused { throw Refusal() }
-    let name = try ModelTypeName.validated(type(of: value))
+    let name = try ModelTypeName.validated(type)
     let reference = RecordReference(
       node: UInt64(number(identifier, &nodes)), type: UInt32(number(name, &types)))
     identifiers[reference] = (identifier, name)
