@@ -1,6 +1,4 @@
-import Locking
 import LMDB
-import Dispatch
 public import ModelCore
 
 extension ModelStore {
@@ -64,14 +62,12 @@ extension ModelStore {
     let writer = try requireWriter()
     precondition(!writer.isCurrentThread, "a write inside a write, or inside the commit handler")
     let outcome = WriteOutcome<Result>()
-    let done = DispatchSemaphore(value: 0)
     return try withoutActuallyEscaping(body) { body in
-      writer.submit(
+      let turn = writer.submit(
         WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
           outcome.finish(result)
-          done.signal()
         })
-      done.wait()
+      turn?.wait()
       return try outcome.commit()
     }
   }
@@ -117,26 +113,22 @@ extension ModelStore {
 }
 
 /// Carries the result of a write from the writer thread to its caller.
-private final class WriteOutcome<Result: Sendable>: Sendable {
-  private struct State {
-    var result: Result?
-    var outcome: Swift.Result<ChangeSet?, any Error>?
-  }
-
-  private let state = Locked(State())
+///
+/// Sendable because one thread at a time touches it: the writer's, until the caller has waited for the
+/// end of the turn; or the caller's alone when the write could not be queued.
+private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
+  private var result: Result?
+  private var outcome: Swift.Result<ChangeSet?, any Error>?
 
   /// Keeps what the closure returned; of several runs the last one counts.
-  func keep(_ result: Result) { state.withLock { $0.result = result } }
+  func keep(_ result: Result) { self.result = result }
 
-  func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) {
-    state.withLock { $0.outcome = outcome }
-  }
+  func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) { self.outcome = outcome }
 
   func commit() throws -> ModelStore.Commit<Result> {
-    let state = state.withLock { $0 }
-    guard let outcome = state.outcome else { preconditionFailure("the write has not finished") }
+    guard let outcome else { preconditionFailure("the write has not finished") }
     let changeSet = try outcome.get()
-    guard let result = state.result else { preconditionFailure("a success without a result") }
+    guard let result else { preconditionFailure("a success without a result") }
     return ModelStore.Commit(result: result, changeSet: changeSet)
   }
 }

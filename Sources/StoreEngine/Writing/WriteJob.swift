@@ -1,15 +1,17 @@
-import Locking
 import LMDB
 import ModelCore
 
 /// One queued write: what it does, and whom to tell.
 ///
 /// The closure is let go before anybody is told, because a caller that waits may have lent it.
-final class WriteJob: Sendable {
+///
+/// Sendable because the closure is touched by one thread at a time: the caller's until the write is
+/// queued, then the writer's.
+final class WriteJob: @unchecked Sendable {
   typealias Body = @Sendable (inout ModelTransaction) throws -> Void
   typealias Completion = @Sendable (Result<ChangeSet?, any Error>) -> Void
 
-  private let body: Locked<Body?>
+  private var body: Body?
   private let completion: Completion
   /// What observers know the write by; `nil` for writes of users.
   let ticket: (any Sendable)?
@@ -28,19 +30,19 @@ final class WriteJob: Sendable {
   ) {
     self.ticket = ticket
     self.context = context
-    self.body = Locked(body)
+    self.body = body
     self.completion = completion
   }
 
   func run(_ transaction: inout ModelTransaction) throws {
-    guard let body = body.withLock({ $0 }) else {
+    guard let body else {
       preconditionFailure("a write ran after its caller had been told of its end")
     }
     try body(&transaction)
   }
 
   func finish(_ result: Result<ChangeSet?, any Error>) {
-    body.withLock { $0 = nil }
+    body = nil
     completion(result)
   }
 }

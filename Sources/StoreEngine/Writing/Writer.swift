@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import LMDB
 import ModelCore
+import Synchronization
 
 /// The one thread on which a store is written, with the queue before it.
 ///
@@ -16,34 +17,26 @@ import ModelCore
 /// Each keeps a commit number, a change set, and a success or an error of its own. LMDB binds a write
 /// transaction to its thread, hence a thread and not a queue or an executor. Any thread may submit.
 final class Writer: Sendable {
-  /// The most writes that share one flush.
-  ///
-  /// A bound on what is run again when one of them fails.
-  static let writesPerFlushMaximum = 1024
   /// Room for the deepest model that the coder accepts, in builds with sanitizers too.
   private static let stackSizeInBytes = 16 << 20
 
-  private struct Queue {
-    var jobs: [WriteJob] = []
-    var isStopping = false
-  }
-
   private let core: StoreCore
-  private let queue = Locked(Queue())
-  private let available = DispatchSemaphore(value: 0)
+  private let queue = JobQueue()
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   private let observers = Locked<[WeakObserver]>([])
-  private let threadKey: String
+  /// The `pthread_t` of the thread; 0 until it runs.
+  private let thread = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
   private let process = getpid()
 
   init(_ core: StoreCore) {
     self.core = core
-    threadKey = "pando.writer.\(core.author)"
     let thread = Thread { [self] in
-      Thread.current.threadDictionary[threadKey] = true
+      self.thread.store(pthread_self(), ordering: .relaxed)
       run()
+      // The number may be given to another thread.
+      self.thread.store(0, ordering: .relaxed)
       finished.signal()
     }
     thread.name = "pando.writer"
@@ -52,7 +45,7 @@ final class Writer: Sendable {
   }
 
   /// Whether the caller runs on the writer's thread, that is inside a write or the commit handler.
-  var isCurrentThread: Bool { Thread.current.threadDictionary[threadKey] != nil }
+  var isCurrentThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
   /// Whether this is the process that the writer was made in, and not one forked from it.
   var isInItsProcess: Bool { getpid() == process }
@@ -69,21 +62,19 @@ final class Writer: Sendable {
   }
 
   /// Queues a write; its place in the order of commits is fixed when this returns.
-  func submit(_ job: WriteJob) {
+  ///
+  /// - Parameter job: The write. It is finished when this returns if it can't be queued.
+  /// - Returns: What ends when the write has been finished; `nil` if it has been already.
+  @discardableResult
+  func submit(_ job: WriteJob) -> WriteTurn? {
     guard isInItsProcess else {
       // The environment says it in its own words. Nobody would ever run the job.
-      return job.finish(Result { try core.environment.read { _ in nil } })
+      job.finish(Result { try core.environment.read { _ in nil } })
+      return nil
     }
-    let isAccepted = queue.withLock { queue in
-      if queue.isStopping { return false }
-      queue.jobs.append(job)
-      return true
-    }
-    if isAccepted {
-      available.signal()
-    } else {
-      job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
-    }
+    if let turn = queue.append(job) { return turn }
+    job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
+    return nil
   }
 
   /// Lets the queued writes finish, ends the thread and lets go of the handler; returns when all is
@@ -91,8 +82,7 @@ final class Writer: Sendable {
   func stop() {
     guard isInItsProcess else { return }
     precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
-    queue.withLock { $0.isStopping = true }
-    available.signal()
+    queue.stop()
     finished.wait()
     finished.signal()  // for whoever else waits
     // It may hold the store, which holds this. What it held ends outside the lock.
@@ -100,15 +90,11 @@ final class Writer: Sendable {
   }
 
   private func run() {
-    while true {
-      available.wait()
-      let (jobs, isStopping) = queue.withLock { queue in
-        let jobs = Array(queue.jobs.prefix(Self.writesPerFlushMaximum))
-        queue.jobs.removeFirst(jobs.count)
-        return (jobs, queue.isStopping && queue.jobs.isEmpty)
-      }
-      if !jobs.isEmpty { flush(jobs) }
-      if isStopping { return }
+    var count = 0
+    while let batch = queue.next(expectedCount: count) {
+      count = batch.jobs.count
+      flush(batch.jobs)
+      batch.turn.end()
     }
   }
 }
@@ -208,7 +194,11 @@ extension Writer {
 
   /// Tells the handler, the observers and the callers, in commit order.
   private func finish(_ jobs: [WriteJob], _ outcomes: [Outcome], duration: Duration) {
-    core.count { $0.flushes += 1 }
+    let changeCount = outcomes.count { if case .success(.some) = $0.result { true } else { false } }
+    core.count { counters in
+      counters.flushes += 1
+      counters.writes += changeCount
+    }
     if duration > core.configuration.slowCommitThreshold {
       core.report(.slowCommit(duration: duration, writeCount: jobs.count))
     }
@@ -216,10 +206,7 @@ extension Writer {
     for (job, outcome) in zip(jobs, outcomes) {
       switch outcome.result {
       case .success(let changeSet):
-        if let changeSet {
-          core.count { $0.writes += 1 }
-          handler?(changeSet)
-        }
+        if let changeSet { handler?(changeSet) }
         for entry in outcome.prepared {
           entry.observer.committed(changeSet, ticket: job.ticket, prepared: entry.prepared)
         }

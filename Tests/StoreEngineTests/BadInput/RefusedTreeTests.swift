@@ -64,6 +64,30 @@ import Testing
     try expectNothing(in: store)
   }
 
+  @Test func `a write that goes on after a refused tree keeps nothing of that tree`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let long = String(repeating: "long", count: 200)
+    let refused = box("a", ["x": .node(box(long, ["y": .node(box("a"))]))])
+    try store.write { transaction in
+      expectFailure(model: .cyclicModel, "\"a\"") { try transaction.set(refused) }
+    }
+    try expectNothing(in: store)
+    try store.write { transaction in
+      try transaction.set(box("kept"))
+      for _ in 0..<3 {
+        expectFailure(model: .cyclicModel, "\"a\"") { try transaction.set(refused) }
+        expectFailure(model: .cyclicModel, "\"a\"") {
+          try transaction.append([.node(box("element")), .node(refused)], toCollection: "list")
+        }
+      }
+      let isThere = try transaction.snapshot.contains("a")
+      #expect(!isThere)
+      try transaction.set(box("a", ["x": .node(box("kept"))]))
+    }
+    #expect(try store.read { try $0.identifiers() } == ["a", "kept"])
+    #expect(try store.verify().problems == [])
+  }
+
   @Test func `a node inside of itself is refused`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     expectFailure(model: .cyclicModel, "\"a\"") {
