@@ -96,6 +96,14 @@ extension CBORWriter {
     }
   }
 
+  /// Appends a text known when the program is built.
+  mutating func append(_ value: StaticString) {
+    let utf8 = unsafe UnsafeRawBufferPointer(
+      start: value.utf8Start, count: value.utf8CodeUnitCount)
+    append(head: .text, UInt64(utf8.count))
+    unsafe append(raw: utf8)
+  }
+
   /// Appends a byte string.
   package mutating func append(byteString bytes: UnsafeRawBufferPointer) {
     append(head: .bytes, UInt64(bytes.count))

@@ -60,6 +60,9 @@ extension DecodingSession {
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
     guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    if unsafe usesFields, let fields = unsafe traits.pointee.fields {
+      return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
+    }
     let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
     unsafe owner = traits
     defer {
@@ -67,6 +70,25 @@ extension DecodingSession {
       dropMaps(downTo: outerMapCount)
     }
     return try Value(from: ValueDecoder(self, value, level: level + 1))
+  }
+
+  /// Decodes a value that reads its fields itself.
+  private func decodeFields<Known: FieldCodable, Value>(
+    _ known: Known.Type, as type: Value.Type, _ traits: UnsafePointer<TypeTraits>,
+    from value: CBORReader, level: Int
+  ) throws -> Value {
+    let outerMapCount = unsafe mapCount
+    defer { dropMaps(downTo: outerMapCount) }
+    var source = try unsafe FieldSource(
+      FieldReader.open(value, in: self, level: level, owner: traits))
+    // Moved through memory of both types, for a cast would copy it: the traits of `Value` say that
+    // it is `Known`, two names of one type.
+    return try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { result in
+      guard let address = result.baseAddress else { preconditionFailure("room for one value") }
+      try unsafe UnsafeMutableRawPointer(address).assumingMemoryBound(to: Known.self)
+        .initialize(to: Known(fields: &source))
+      return unsafe address.move()
+    }
   }
 
   /// The level of a container inside one of a level.

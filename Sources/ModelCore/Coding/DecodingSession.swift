@@ -6,6 +6,9 @@
   /// How many of the children come from the older of two models that are merged.
   private(set) var oldChildCount = 0
 
+  /// Whether types that read their fields themselves do so.
+  @exclusivity(unchecked) private(set) var usesFields = true
+
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
   // calls a model while it holds one.
   @exclusivity(unchecked) private(set) var hasEnded = false
@@ -37,15 +40,18 @@
   ///   - source: Gives the records that records refer to.
   ///   - children: Models kept out of line.
   ///   - oldChildCount: How many of them belong to the older of two models.
+  ///   - usingFields: Whether types that read their fields themselves do so.
   /// - Returns: A session to be ended by ``end(_:)``.
   static func begin(
-    source: (any RecordSource)? = nil, children: [any Model]? = nil, oldChildCount: Int = 0
+    source: (any RecordSource)? = nil, children: [any Model]? = nil, oldChildCount: Int = 0,
+    usingFields: Bool = true
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
     unsafe session.hasEnded = false
     session.source = source
     session.children = children
     session.oldChildCount = oldChildCount
+    unsafe session.usesFields = usingFields
     return session
   }
 

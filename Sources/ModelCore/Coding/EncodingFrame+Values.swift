@@ -41,13 +41,60 @@ extension EncodingFrame {
   ) throws -> EncodingOutcome {
     let frame = try unsafe session.makeFrame(in: self, slot: slot, level: level + 1, splits: splits)
     do {
-      try value.encode(to: frame)
+      try frame.encodeContents(of: value)
       let outcome = try frame.finish(into: self)
       unsafe session.recycle(frame)
       return outcome
     } catch {
       frame.end()
       throw error
+    }
+  }
+
+  /// Encodes what a value consists of, which this frame is for.
+  func encodeContents<Value: Encodable>(of value: Value) throws {
+    if unsafe session.usesFields,
+      let fields = unsafe TypeTable.traits(of: Value.self).pointee.fields
+    {
+      return try writeFields(of: value, as: fields)
+    }
+    try value.encode(to: self)
+  }
+
+  private func writeFields<Value, Known: FieldCodable>(
+    of value: Value, as type: Known.Type
+  ) throws {
+    var sink = try FieldSink(self)
+    try unsafe withUnsafePointer(to: value) { pointer in
+      // The traits of `Value` say that it is `Known`: two names of one type.
+      let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
+      #if DEBUG
+        unsafe FieldCheck.check(known.pointee)
+      #endif
+      try unsafe known.pointee.write(to: &sink)
+    }
+  }
+
+  /// Encodes the value of the field that was begun last.
+  func encodeField<Value: Encodable>(
+    _ value: Value, slot: EncodingSlot, name: @autoclosure () -> String
+  ) throws {
+    let (edgeCount, referenceCount) = unsafe (edges.count, referenceCount)
+    do {
+      if unsafe try encode(value, slot: slot, level: level) == .written { return endEntry() }
+      guard slot == .optional else {
+        cancelEntry()
+        unsafe isLost = true
+        return
+      }
+      unsafe writer.truncate(to: entries[entries.count - 1].value)
+      unsafe writer.appendNull()
+      endEntry()
+    } catch {
+      cancelEntry()
+      unsafe edges.removeSubrange(edgeCount...)
+      unsafe self.referenceCount = referenceCount
+      throw ModelError.located(error, inside: name())
     }
   }
 

@@ -110,6 +110,15 @@ final class EncodingFrame {
       Entry(start: start, value: writer.count, end: start, nested: -1, prefix: prefix))
   }
 
+  /// Begins a field of a value that writes its fields itself, and has asked for a map.
+  func beginField(_ key: StaticString) {
+    let start = unsafe writer.count
+    unsafe writer.append(key)
+    let prefix = unsafe writer.prefix(from: start)
+    unsafe entries.append(
+      Entry(start: start, value: writer.count, end: start, nested: -1, prefix: prefix))
+  }
+
   /// Begins an element; its value is written next.
   func beginElement() throws {
     try use(.array)

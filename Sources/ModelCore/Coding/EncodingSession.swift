@@ -13,6 +13,8 @@ final class EncodingSession {
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
   // calls a model while it holds one.
   @exclusivity(unchecked) private(set) var mode = Mode.whole
+  /// Whether types that write their fields themselves do so.
+  @exclusivity(unchecked) private(set) var usesFields = true
   /// Models kept out of line; references hold their indexes.
   @exclusivity(unchecked) var children: [any Model] = []
   /// The identifiers of the nodes under way, outermost first.
@@ -29,9 +31,12 @@ final class EncodingSession {
   init() {}
 
   /// Makes a session, or uses one again that this thread has ended.
-  static func begin(_ mode: Mode, children: [any Model] = []) -> EncodingSession {
+  static func begin(
+    _ mode: Mode, children: [any Model] = [], usingFields: Bool = true
+  ) -> EncodingSession {
     let session = ThreadSlot.encoding.take() ?? EncodingSession()
     unsafe session.mode = mode
+    unsafe session.usesFields = usingFields
     unsafe session.children = children
     return session
   }
@@ -103,7 +108,7 @@ final class EncodingSession {
       do {
         let frame = try makeFrame(in: parent, slot: .required, level: level + 1, splits: splits)
         do {
-          try value.encode(to: frame)
+          try frame.encodeContents(of: value)
           try endNode(reference, frame, to: sink)
           recycle(frame)
         } catch {

@@ -7,6 +7,9 @@ extension FieldReader {
     return schema == nil ? nil : former(name)
   }
 
+  /// Whether the type of the value says anything of its fields.
+  var hasSchema: Bool { schema != nil }
+
   /// What the type of the value says of its fields, if it says anything.
   private var schema: (any SchemaVersioned.Type)? { unsafe index.pointee.owner?.pointee.schema }
 
@@ -92,13 +95,13 @@ extension FieldReader {
 
   /// What a field that is not there holds: the default that its type declares.
   @inline(never)
-  private func absent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
+  func absent<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
     if let value = try defaultValue(type, name) { return value }
     throw Self.missing(name)
   }
 
   @inline(never)
-  private func defaultValue<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
+  func defaultValue<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
     guard let value = schema?.fieldDefaults[name] else { return nil }
     if let value = value as? Value { return value }
     do {

@@ -26,21 +26,9 @@ struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private func encode<Value: Encodable>(
     _ value: Value, forKey key: Key, slot: EncodingSlot
   ) throws {
-    try frame.beginField(key.stringValue)
-    let (edgeCount, referenceCount) = unsafe (frame.edges.count, frame.referenceCount)
-    do {
-      if unsafe try frame.encode(value, slot: slot, level: frame.level) == .written {
-        return frame.endEntry()
-      }
-      frame.cancelEntry()
-      if slot == .optional { return try encodeNil(forKey: key) }
-      unsafe frame.isLost = true
-    } catch {
-      frame.cancelEntry()
-      unsafe frame.edges.removeSubrange(edgeCount...)
-      unsafe frame.referenceCount = referenceCount
-      throw ModelError.located(error, inside: key.stringValue)
-    }
+    let name = key.stringValue
+    try frame.beginField(name)
+    try frame.encodeField(value, slot: slot, name: name)
   }
 
   func nestedContainer<NestedKey: CodingKey>(

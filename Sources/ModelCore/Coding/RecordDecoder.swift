@@ -9,11 +9,17 @@
 /// - Note: One thread at a time.
 package struct RecordDecoder {
   private let source: any RecordSource
+  private let usesFields: Bool
 
   /// Makes a decoder.
   ///
-  /// - Parameter source: Gives the records that records refer to.
-  package init(source: any RecordSource) { self.source = source }
+  /// - Parameters:
+  ///   - source: Gives the records that records refer to.
+  ///   - usingFields: Whether types that read their fields themselves do so.
+  package init(source: any RecordSource, usingFields: Bool = true) {
+    self.source = source
+    usesFields = usingFields
+  }
 
   /// Decodes a value and the children in it.
   ///
@@ -25,7 +31,9 @@ package struct RecordDecoder {
   package func decode<Value: Decodable>(
     _ type: Value.Type, from body: UnsafeRawBufferPointer
   ) throws -> Value {
-    try unsafe Self.decode(type, from: body) { DecodingSession.begin(source: source) }
+    try unsafe Self.decode(type, from: body) {
+      DecodingSession.begin(source: source, usingFields: usesFields)
+    }
   }
 
   /// Decodes a value that holds no references.
@@ -33,12 +41,13 @@ package struct RecordDecoder {
   /// - Parameters:
   ///   - type: What to decode.
   ///   - body: Bytes, valid during the call.
+  ///   - usingFields: Whether types that read their fields themselves do so.
   /// - Returns: The value; it holds none of the bytes.
   /// - Throws: ``ModelError`` that names the field.
   package static func decodeValue<Value: Decodable>(
-    _ type: Value.Type, from body: UnsafeRawBufferPointer
+    _ type: Value.Type, from body: UnsafeRawBufferPointer, usingFields: Bool = true
   ) throws -> Value {
-    try unsafe decode(type, from: body) { DecodingSession.begin() }
+    try unsafe decode(type, from: body) { DecodingSession.begin(usingFields: usingFields) }
   }
 
   /// Decodes a value that holds no references.
@@ -46,12 +55,15 @@ package struct RecordDecoder {
   /// - Parameters:
   ///   - type: What to decode.
   ///   - body: The bytes.
+  ///   - usingFields: Whether types that read their fields themselves do so.
   /// - Returns: The value.
   /// - Throws: ``ModelError`` that names the field.
   package static func decodeValue<Value: Decodable>(
-    _ type: Value.Type, from body: [UInt8]
+    _ type: Value.Type, from body: [UInt8], usingFields: Bool = true
   ) throws -> Value {
-    try unsafe body.withUnsafeBytes { try unsafe decodeValue(type, from: $0) }
+    try unsafe body.withUnsafeBytes {
+      try unsafe decodeValue(type, from: $0, usingFields: usingFields)
+    }
   }
 
   /// Decodes a value in a session of its own.

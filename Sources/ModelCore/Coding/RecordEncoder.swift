@@ -7,11 +7,17 @@
 /// - Note: One thread at a time.
 package struct RecordEncoder {
   private let sink: any RecordSink
+  private let usesFields: Bool
 
   /// Makes an encoder.
   ///
-  /// - Parameter sink: Receives the nodes.
-  package init(sink: any RecordSink) { self.sink = sink }
+  /// - Parameters:
+  ///   - sink: Receives the nodes.
+  ///   - usingFields: Whether types that write their fields themselves do so.
+  package init(sink: any RecordSink, usingFields: Bool = true) {
+    self.sink = sink
+    usesFields = usingFields
+  }
 
   /// Encodes a tree.
   ///
@@ -20,7 +26,7 @@ package struct RecordEncoder {
   /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`, `nestingTooDeep`,
   ///   `duplicateKey` or `codingFailed`; what the sink throws. The sink may have got nodes before.
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {
-    var session = EncodingSession.begin(.records(sink))
+    var session = EncodingSession.begin(.records(sink), usingFields: usesFields)
     defer { EncodingSession.end(&session) }
     let reference = try session.encodeNode(
       model, as: Root.self, in: nil, to: sink, level: 0, splits: Root.self is any Model.Type)
@@ -40,24 +46,26 @@ package struct RecordEncoder {
   package func encodeValue(
     _ value: some Encodable
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
-    try Self.encode(value, .records(sink))
+    try Self.encode(value, .records(sink), usingFields: usesFields)
   }
 
   /// Encodes a value as a whole: models inside are written where they stand.
   ///
-  /// - Parameter value: Any value.
+  /// - Parameters:
+  ///   - value: Any value.
+  ///   - usingFields: Whether types that write their fields themselves do so.
   /// - Returns: The bytes; there are no edges.
   /// - Throws: As ``encode(_:)``.
   package static func encodeValue(
-    _ value: some Encodable
+    _ value: some Encodable, usingFields: Bool = true
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
-    try encode(value, .whole)
+    try encode(value, .whole, usingFields: usingFields)
   }
 
   private static func encode<Value: Encodable>(
-    _ value: Value, _ mode: EncodingSession.Mode
+    _ value: Value, _ mode: EncodingSession.Mode, usingFields: Bool = true
   ) throws -> (body: [UInt8], edges: [RecordEdge]) {
-    var session = EncodingSession.begin(mode)
+    var session = EncodingSession.begin(mode, usingFields: usingFields)
     defer { EncodingSession.end(&session) }
     let traits = unsafe TypeTable.traits(of: Value.self)
     var splits = unsafe !traits.pointee.isWhole

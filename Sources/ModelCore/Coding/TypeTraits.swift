@@ -11,6 +11,8 @@ struct TypeTraits {
   let encodable: (any RecordEncodable.Type)?
   /// The type, if this module decodes it itself.
   let decodable: (any RecordDecodable.Type)?
+  /// The type, if it reads and writes its fields itself.
+  let fields: (any FieldCodable.Type)?
   /// The type, if it declares defaults or former names of fields.
   let schema: (any SchemaVersioned.Type)?
   /// Where the fields of its values are, if it reads them itself.
@@ -21,6 +23,7 @@ struct TypeTraits {
     simpleModel = type as? any SimpleModel.Type
     encodable = type as? any RecordEncodable.Type
     decodable = type as? any RecordDecodable.Type
+    fields = type as? any FieldCodable.Type
     schema = type as? any SchemaVersioned.Type
     hints = decodable == nil ? FieldHints() : nil
   }
