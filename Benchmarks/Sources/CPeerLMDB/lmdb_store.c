@@ -8,12 +8,20 @@
 #include "lmdb_open.h"
 #include "peer_store.h"
 
-enum { META, IDENTIFIERS, TYPES, NODES, RECORDS, PARENTS, CHANGES, TABLE_COUNT };
+enum { META, IDENTIFIERS, TYPES, NODES, NODES_BY_TYPE, PARENTS, CHANGES, TABLE_COUNT };
+
+enum {
+  /// Flags, how many records, and how long the identifier is.
+  ROW_START = 6,
+  /// Type, length, commit number and checksum of a record, before the identifier.
+  ROW_ENTRY = 24,
+  IDENTIFIER_MAX = 511,
+  /// How many nodes share a row of the table that says which nodes have a record of a type.
+  NODES_PER_BLOCK = 2048,
+};
 
 /// What precedes the other fields in a record.
 typedef struct {
-  /// Commit number and checksum.
-  uint64_t header[2];
   int64_t number;
   /// Node number and type of the child, in a tag; 0 if there is none.
   uint64_t child;
@@ -25,13 +33,15 @@ struct peer_store {
   pthread_mutex_t writer;
   uint64_t next_node;
   uint64_t next_commit;
-  /// A record as it is being made.
-  char record[4096];
+  /// The first node of the transaction under way.
+  uint64_t first_new_node;
+  /// A row of a node as it is being made.
+  char row[4096];
 };
 
 static int open_tables(peer_store *store) {
-  static const char *names[] = {"meta",    "identifiers", "types",  "nodes",
-                                "records", "parents",     "changes"};
+  static const char *names[] = {"meta",        "identifiers", "types",  "nodes",
+                                "nodesByType", "parents",     "changes"};
   MDB_txn *transaction;
   int status = mdb_txn_begin(store->environment, NULL, 0, &transaction);
   if (status) return status;
@@ -94,6 +104,11 @@ static uint64_t record_key(uint64_t number, int is_child) {
   return __builtin_bswap64((uint64_t)(1 + is_child) << 48 | number);
 }
 
+/// Where the body of a node's only record begins in its row.
+static size_t body_offset(size_t identifier_size) {
+  return ROW_START + ROW_ENTRY + identifier_size;
+}
+
 /// Finds the number of a node, or gives it one.
 static int find_or_make(
     peer_store *store, MDB_txn *transaction, const peer_node *node, uint64_t *number,
@@ -108,14 +123,8 @@ static int find_or_make(
     memcpy(number, value.mv_data, sizeof *number);
     return 0;
   }
-  if (status) return status;
-  store->next_node++;
-  uint64_t node_key = __builtin_bswap64(*number);
-  char row[4 + 512] = {1, 1, 1, 0};
-  memcpy(row + 4, node->identifier, node->identifier_size);
-  return put(
-      store, transaction, NODES, &node_key, sizeof node_key, row, 4 + node->identifier_size,
-      MDB_APPEND);
+  if (!status) store->next_node++;
+  return status;
 }
 
 static int put_edge(
@@ -128,7 +137,7 @@ static int put_edge(
 /// Stores a node, and its child before it.
 static int put_node(
     peer_store *store, MDB_txn *transaction, const peer_node *node, uint64_t *number) {
-  record_start start = {{store->next_commit, 0}, node->number, 0};
+  record_start start = {node->number, 0};
   if (node->child) {
     int status = put_node(store, transaction, node->child, &start.child);
     if (status) return status;
@@ -136,25 +145,41 @@ static int put_node(
   int is_new;
   int status = find_or_make(store, transaction, node, number, &is_new);
   if (status) return status;
-  uint64_t key = record_key(*number, node->is_child);
-  size_t size = sizeof start + node->rest_size;
-  memcpy(store->record, &start, sizeof start);
-  memcpy(store->record + sizeof start, node->rest, node->rest_size);
-  if (is_new && start.child) status = put_edge(store, transaction, start.child, key);
-  if (status) return status;
-  if (!is_new) {
-    MDB_val row, old;
-    uint64_t node_key = __builtin_bswap64(*number);
-    status = get(store, transaction, NODES, &node_key, sizeof node_key, &row);
-    if (!status) status = get(store, transaction, RECORDS, &key, sizeof key, &old);
-    if (status) return status;
-    size_t skip = sizeof start.header;
-    if (old.mv_size == size
-        && !memcmp((char *)old.mv_data + skip, store->record + skip, size - skip)) {
-      return 0;
-    }
+  uint64_t key = __builtin_bswap64(*number);
+  size_t body = body_offset(node->identifier_size);
+  size_t size = body + sizeof start + node->rest_size;
+  if (node->identifier_size > IDENTIFIER_MAX || size > sizeof store->row) return EINVAL;
+  memset(store->row, 1, ROW_START + ROW_ENTRY);
+  uint32_t identifier_size = (uint32_t)node->identifier_size;
+  memcpy(store->row + 2, &identifier_size, sizeof identifier_size);
+  memcpy(store->row + ROW_START, &store->next_commit, sizeof store->next_commit);
+  memcpy(store->row + ROW_START + ROW_ENTRY, node->identifier, node->identifier_size);
+  memcpy(store->row + body, &start, sizeof start);
+  memcpy(store->row + body + sizeof start, node->rest, node->rest_size);
+  if (is_new) {
+    status = put(store, transaction, NODES, &key, sizeof key, store->row, size, MDB_APPEND);
+    if (status || !start.child) return status;
+    return put_edge(store, transaction, start.child, record_key(*number, node->is_child));
   }
-  return put(store, transaction, RECORDS, &key, sizeof key, store->record, size, 0);
+  MDB_val old;
+  status = get(store, transaction, NODES, &key, sizeof key, &old);
+  if (status) return status;
+  if (old.mv_size == size && !memcmp((char *)old.mv_data + body, store->row + body, size - body)) {
+    return 0;
+  }
+  return put(store, transaction, NODES, &key, sizeof key, store->row, size, 0);
+}
+
+/// A bit for each node of the transaction, in rows of 2 048.
+static int put_types(peer_store *store, MDB_txn *transaction) {
+  char bits[NODES_PER_BLOCK / 8] = {1};
+  uint64_t block = store->first_new_node / NODES_PER_BLOCK;
+  int status = 0;
+  for (; !status && block * NODES_PER_BLOCK < store->next_node; block++) {
+    uint64_t key = __builtin_bswap64((uint64_t)1 << 48 | block);
+    status = put(store, transaction, NODES_BY_TYPE, &key, sizeof key, bits, sizeof bits, 0);
+  }
+  return status;
 }
 
 /// The rows that each commit writes; the change set names every node.
@@ -176,8 +201,9 @@ static int put_commit(
     end += nodes[i].identifier_size + 2;
   }
   status = put(store, transaction, META, "state", 5, state, sizeof state, 0);
-  if (status) return status;
-  return put(store, transaction, TYPES, "Person", 6, type, sizeof type, 0);
+  if (status || store->next_node == store->first_new_node) return status;
+  status = put(store, transaction, TYPES, "Person", 6, type, sizeof type, 0);
+  return status ? status : put_types(store, transaction);
 }
 
 static int put_batch(
@@ -185,6 +211,7 @@ static int put_batch(
   MDB_txn *transaction;
   int status = mdb_txn_begin(store->environment, NULL, 0, &transaction);
   if (status) return status;
+  store->first_new_node = store->next_node;
   for (size_t i = 0; i < count && !status; i++) {
     uint64_t number, start = latency_begin(latencies);
     status = put_node(store, transaction, &nodes[i], &number);
@@ -212,13 +239,16 @@ int peer_store_put(
 }
 
 static int get_record(
-    peer_store *store, MDB_txn *transaction, uint64_t number, int is_child,
-    record_start *start) {
-  uint64_t key = record_key(number, is_child);
-  MDB_val record;
-  int status = get(store, transaction, RECORDS, &key, sizeof key, &record);
-  if (!status) memcpy(start, record.mv_data, sizeof *start);
-  return status;
+    peer_store *store, MDB_txn *transaction, uint64_t number, record_start *start) {
+  uint64_t key = __builtin_bswap64(number);
+  MDB_val row;
+  int status = get(store, transaction, NODES, &key, sizeof key, &row);
+  if (status) return status;
+  // The identifier's length stands behind flags and record count, as in a store of Pando.
+  uint32_t identifier_size;
+  memcpy(&identifier_size, (char *)row.mv_data + 2, sizeof identifier_size);
+  memcpy(start, (char *)row.mv_data + body_offset(identifier_size), sizeof *start);
+  return 0;
 }
 
 static int get_node(
@@ -230,11 +260,11 @@ static int get_node(
   uint64_t number;
   memcpy(&number, value.mv_data, sizeof number);
   record_start start;
-  status = get_record(store, transaction, number, node->is_child, &start);
+  status = get_record(store, transaction, number, &start);
   if (status) return status;
   *checksum = *checksum * 31 + (uint64_t)start.number;
   if (!start.child) return 0;
-  status = get_record(store, transaction, start.child, 1, &start);
+  status = get_record(store, transaction, start.child, &start);
   if (!status) *checksum = *checksum * 31 + (uint64_t)start.number;
   return status;
 }

@@ -21,7 +21,7 @@ enum KeyValueSystems {
     case .lmdb: return try peer(system, peer_lmdb, directory, durability)
     case .sqlite: return try peer(system, peer_sqlite, directory, durability)
     case .rocksdb: return try peer(system, peer_rocksdb, directory, durability)
-    case .pandoBlob, .json, .propertyList:
+    case .pandoFields, .pandoBlob, .json, .propertyList:
       preconditionFailure("\(system.title) is no key-value system")
     }
   }

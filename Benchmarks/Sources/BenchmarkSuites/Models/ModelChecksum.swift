@@ -20,7 +20,7 @@ struct ModelChecksum {
     self.isThorough = isThorough
   }
 
-  mutating func add(_ person: Person) {
+  mutating func add(_ person: some PersonContent) {
     add(person.identifier)
     add(person.name)
     add(person.email)
@@ -43,28 +43,13 @@ struct ModelChecksum {
     add(contact.email)
   }
 
-  mutating func add(_ discussion: Discussion) {
+  mutating func add(_ discussion: some DiscussionContent) {
     add(discussion.identifier)
     add(discussion.title)
     for message in discussion.messages { add(message) }
   }
 
-  mutating func add(_ blob: MessageBlob) {
-    add(blob.identifier)
-    add(blob.text)
-    add(blob.sentAt)
-    add(blob.likeCount)
-    add(blob.author.identifier)
-    add(blob.author.name)
-    add(blob.author.followerCount)
-    guard let image = blob.image else { return add(0) }
-    add(image.identifier)
-    add(image.url)
-    add(image.width)
-    add(image.height)
-  }
-
-  mutating func add(_ message: Message) {
+  mutating func add(_ message: some MessageContent) {
     add(message.identifier)
     add(message.text)
     add(message.sentAt)

@@ -38,10 +38,11 @@ struct ModelSuite {
       parameters: ["models": count, "operations": lookupCount])
     try reading.measure(
       "get-model", "get of an 8-field model, a read transaction each", Person.self, each: true,
-      goal: 1.5)
+      goal: 1.5, fieldGoal: 2, [reading.contender(.pandoFields, FieldPerson.self, each: true)])
     try reading.measure(
       "get-model-inside", "get of an 8-field model, one read transaction for all", Person.self,
-      each: false, goal: 1)
+      each: false, goal: 1, fieldGoal: 1.5,
+      [reading.contender(.pandoFields, FieldPerson.self, each: false)])
     try reading.measure(
       "get-projection-card", "get of it as a projection with 3 of its fields", PersonCard.self,
       each: false)
@@ -51,6 +52,7 @@ struct ModelSuite {
 
   private func measurePutPeople(_ people: [Person]) throws {
     let flat = FlatPeople(people)
+    let fieldPeople = people.map { FieldPerson($0) }
     let identifiers = people.map(\.identifier)
     try runner.measure(
       Workload(
@@ -62,6 +64,12 @@ struct ModelSuite {
           } checksum: { pando in
             try pando.get(
               Person.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
+          pando(people.count, .pandoFields) { pando, latencies in
+            try pando.put(fieldPeople, latencies)
+          } checksum: { pando in
+            try pando.get(
+              FieldPerson.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
           sqlite(people.count) { sqlite, latencies in
             try sqlite.put(flat.rows[...], perCommit: flat.count, latencies)
@@ -80,7 +88,8 @@ struct ModelSuite {
     let messages = data.messages(count)
     let flat = FlatTrees(messages)
     try measurePut(
-      "put-tree", "put of a new 3-node tree, one commit for all", messages, goal: 1
+      "put-tree", "put of a new 3-node tree, one commit for all", messages,
+      messages.map { FieldMessage($0) }, goal: 1
     ) { try $0.insert(flat, $1) }
     let pando = try runner.fixture("trees-pando") { directory in
       try PandoModels(directory, durability).put(messages)
@@ -96,11 +105,14 @@ struct ModelSuite {
       parameters: ["trees": count, "operations": lookupCount])
     try reading.measure(
       "get-tree", "get of a 3-node tree, a read transaction each", Message.self, each: true,
-      goal: 1.5)
+      goal: 1.5, fieldGoal: 2, [reading.contender(.pandoFields, FieldMessage.self, each: true)])
     try reading.measure(
       "get-tree-inside", "get of a 3-node tree, one read transaction for all", Message.self,
-      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5],
-      [try blobs(messages, reading.identifiers)])
+      each: false, goal: 1.5, others: [.pandoBlob: 1 / 1.5], fieldGoal: 2,
+      [
+        reading.contender(.pandoFields, FieldMessage.self, each: false),
+        try blobs(messages, reading.identifiers),
+      ])
   }
 
   /// The same trees as one node each: the same bytes and the same coder, without normalization.
@@ -131,7 +143,8 @@ struct ModelSuite {
     let discussions = data.discussions(count)
     let flat = discussions.map { FlatDiscussion($0) }
     try measurePut(
-      "put-tree-100", "put of a new 100-node tree, one commit for all", discussions, stride: 1
+      "put-tree-100", "put of a new 100-node tree, one commit for all", discussions,
+      discussions.map { FieldDiscussion($0) }, stride: 1
     ) { try $0.insert(flat, $1) }
     let pando = try runner.fixture("discussions-pando") { directory in
       try PandoModels(directory, durability).put(discussions)
@@ -147,12 +160,16 @@ struct ModelSuite {
       parameters: ["trees": count, "operations": count])
     try reading.measure(
       "get-tree-100", "get of a 100-node tree, one read transaction for all", Discussion.self,
-      each: false, stride: 1)
+      each: false, stride: 1,
+      [reading.contender(.pandoFields, FieldDiscussion.self, each: false, stride: 1)])
   }
 
   /// Measures the put of new trees into an empty database.
-  private func measurePut<M: Model & Codable & SQLiteReadable>(
-    _ name: String, _ operation: String, _ models: [M], stride: Int = 4, goal: Double? = nil,
+  private func measurePut<
+    M: Model & Codable & SQLiteReadable, Fields: Model & FieldCodable & Checksummed
+  >(
+    _ name: String, _ operation: String, _ models: [M], _ fieldModels: [Fields], stride: Int = 4,
+    goal: Double? = nil,
     _ insert: @escaping (SQLiteModels, Latencies) throws -> Void
   ) throws {
     let identifiers = models.compactMap(\.modelIdentifier)
@@ -160,11 +177,17 @@ struct ModelSuite {
       Workload(
         name: name, operation: operation, parameters: ["trees": models.count],
         durability: durability, goals: goal.map { [.sqlite: $0] } ?? [:],
+        fieldGoals: goal.map { [.sqlite: $0] } ?? [:],
         contenders: [
           pando(models.count, stride: stride) { pando, latencies in
             try pando.put(models, latencies)
           } checksum: { pando in
             try pando.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))
+          },
+          pando(models.count, .pandoFields, stride: stride) { pando, latencies in
+            try pando.put(fieldModels, latencies)
+          } checksum: { pando in
+            try pando.get(Fields.self, identifiers, each: false, ModelChecksum(isThorough: true))
           },
           sqlite(models.count, stride: stride, insert) { sqlite in
             try sqlite.get(M.self, identifiers, each: false, ModelChecksum(isThorough: true))
@@ -176,12 +199,12 @@ struct ModelSuite {
 extension ModelSuite {
   /// Pando's part of a workload that writes into an empty database.
   func pando(
-    _ operationCount: Int, stride: Int = 4,
+    _ operationCount: Int, _ system: System = .pando, stride: Int = 4,
     prepare: @escaping (PandoModels) throws -> Void = { _ in },
     _ body: @escaping (PandoModels, Latencies) throws -> Void,
     checksum: @escaping (PandoModels) throws -> UInt64
   ) -> Workload.Contender {
-    Workload.Contender(.pando) {
+    Workload.Contender(system) {
       let directory = try runner.makeDirectory()
       let pando = try PandoModels(directory, durability)
       try prepare(pando)

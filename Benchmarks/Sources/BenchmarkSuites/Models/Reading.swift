@@ -20,28 +20,24 @@ struct Reading {
   ///   - stride: One get in so many is timed.
   ///   - goal: What Pando should reach in terms of SQLite.
   ///   - others: What Pando should reach in terms of other systems.
+  ///   - fieldGoal: What Pando should reach in terms of SQLite with models that read their fields.
   ///   - further: Other systems.
   /// - Throws: What ``Runner/measure(_:)`` throws.
   func measure<M: Model & Decodable & SQLiteReadable>(
     _ name: String, _ operation: String, _ type: M.Type, each: Bool, stride: Int = 4,
-    goal: Double? = nil, others: [System: Double] = [:], _ further: [Workload.Contender] = []
+    goal: Double? = nil, others: [System: Double] = [:], fieldGoal: Double? = nil,
+    _ further: [Workload.Contender] = []
   ) throws {
     let durability = runner.options.durability()
-    // A part of the gets makes the pages known to the process, and fills caches.
-    let first = Array(identifiers.prefix(max(1, identifiers.count / 5)))
+    let first = first
     let checksum = ModelChecksum(isThorough: false)
     try runner.measure(
       Workload(
         name: name, operation: operation, parameters: parameters,
         goals: others.merging(goal.map { [.sqlite: $0] } ?? [:]) { $1 },
+        fieldGoals: fieldGoal.map { [.sqlite: $0] } ?? [:],
         contenders: [
-          Workload.Contender(.pando) {
-            let models = try PandoModels(pando, durability)
-            _ = try models.get(type, first, each: each)
-            return try .time(
-              identifiers.count, stride: stride, in: pando,
-              { try models.get(type, identifiers, each: each, checksum, $0) })
-          },
+          contender(.pando, type, each: each, stride: stride),
           Workload.Contender(.sqlite) {
             let models = try SQLiteModels(sqlite, durability)
             _ = try models.get(type, first, each: each)
@@ -51,4 +47,24 @@ struct Reading {
           },
         ] + further))
   }
+
+  /// Pando's part with models of another type.
+  func contender<M: SimpleModel & Decodable & Checksummed>(
+    _ system: System, _ type: M.Type, each: Bool, stride: Int = 4
+  ) -> Workload.Contender {
+    let durability = runner.options.durability()
+    return Workload.Contender(system) {
+      let models = try PandoModels(pando, durability)
+      _ = try models.get(type, first, each: each)
+      return try .time(
+        identifiers.count, stride: stride, in: pando,
+        { latencies in
+          try models.get(
+            type, identifiers, each: each, ModelChecksum(isThorough: false), latencies)
+        })
+    }
+  }
+
+  /// A part of the gets, which makes the pages known to the process and fills caches.
+  private var first: [String] { Array(identifiers.prefix(max(1, identifiers.count / 5))) }
 }

@@ -158,7 +158,7 @@ extension Runner {
         try rows.put(
           0..<people.count, perCommit: people.count, into: database.makeSession(), nil)
         try database.settle()
-      case .pandoBlob, .json, .propertyList:
+      case .pandoFields, .pandoBlob, .json, .propertyList:
         preconditionFailure("\(system.title) stores no people")
       }
     }

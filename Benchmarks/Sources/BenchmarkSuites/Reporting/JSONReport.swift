@@ -40,6 +40,8 @@ struct JSONReport: Codable {
     let fileBytes: Double?
     /// The median; `nil` if the system does not tell.
     let peakMemoryBytes: Double?
+    /// The median; `nil` if they were not counted.
+    let allocationsPerOperation: Double?
     /// Sixteen hexadecimal digits; the same for all systems of a workload.
     let checksum: String
   }
@@ -114,6 +116,7 @@ extension JSONReport.Result {
         latency: JSONReport.Latency(entry.latencies),
         writtenBytesPerOperation: entry.writtenByteCountPerOperation,
         fileBytes: entry.fileByteCount, peakMemoryBytes: entry.peakMemoryByteCount,
+        allocationsPerOperation: entry.allocationCountPerOperation,
         checksum: result.checksum.hexadecimal))
   }
 }

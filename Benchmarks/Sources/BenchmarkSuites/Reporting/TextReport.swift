@@ -29,6 +29,12 @@ struct TextReport {
       "  \(parameters.joined(separator: ", "))", columns,
     ]
     for entry in result.entries { lines.append(line(entry)) }
+    let allocations = result.entries.compactMap { entry in
+      entry.allocationCountPerOperation.map { "\(entry.system.title) \($0.short)" }
+    }
+    if !allocations.isEmpty {
+      lines.append("  allocations per operation: \(allocations.joined(separator: ", "))")
+    }
     for ratio in result.ratios {
       lines.append("  \(ratio.title.padded(to: 46)) \(judgement(ratio))")
     }

@@ -16,6 +16,8 @@ struct Measurement: Sendable {
   var fileByteCount: Int?
   /// The most memory resident at a time beyond what was resident before the run, in bytes.
   var peakMemoryByteCount: Int?
+  /// How many blocks of memory an operation allocates, counted without the clock.
+  var allocationCountPerOperation: Double?
 
   /// The rate.
   var operationsPerSecond: Double { Double(operationCount) / (duration / .seconds(1)) }

@@ -106,14 +106,22 @@ final class Runner {
     return measurement
   }
 
-  /// Pando in terms of each other system.
+  /// Pando in terms of each other system, with either way of coding.
   private func ratios(_ workload: Workload, _ entries: [WorkloadResult.Entry]) -> [Comparison] {
-    guard let pando = entries.first(where: { $0.system == .pando }) else { return [] }
-    return entries.filter { $0.system != .pando }.map { other in
-      Comparison(
-        pando, over: other, workload: "\(suite.rawValue) \(workload.name)",
-        goal: workload.goals[other.system].map { .atLeast($0) })
+    let name = "\(suite.rawValue) \(workload.name)"
+    func compare(
+      _ system: System, with others: (System) -> Bool, goals: [System: Double]
+    ) -> [Comparison] {
+      guard let entry = entries.first(where: { $0.system == system }) else { return [] }
+      return entries.filter { others($0.system) }.map { other in
+        Comparison(
+          entry, over: other, workload: name, goal: goals[other.system].map { .atLeast($0) })
+      }
     }
+    let ways: [System] = [.pando, .pandoFields]
+    return compare(.pando, with: { !ways.contains($0) }, goals: workload.goals)
+      + compare(
+        .pandoFields, with: { !ways.contains($0) && $0 != .pandoBlob }, goals: workload.fieldGoals)
   }
 
   private func commonChecksum(

@@ -6,7 +6,9 @@ import CPeerSQLite
 enum System: String, Sendable, CaseIterable {
   /// Pando's `LMDB` module in `kv`, the whole store elsewhere.
   case pando
-  /// The same with a tree stored as one blob: what normalization costs a reader.
+  /// The same with models that read and write their fields themselves.
+  case pandoFields = "pando-fields"
+  /// The store with a tree stored as one blob: what normalization costs a reader.
   case pandoBlob = "pando-blob"
   /// LMDB, called from C.
   case lmdb
@@ -23,6 +25,7 @@ enum System: String, Sendable, CaseIterable {
   var title: String {
     switch self {
     case .pando: "Pando"
+    case .pandoFields: "Pando, fields"
     case .pandoBlob: "Pando, one blob"
     case .lmdb: "C on LMDB"
     case .sqlite: "SQLite"
@@ -37,7 +40,7 @@ enum System: String, Sendable, CaseIterable {
     switch self {
     case .sqlite: peer_sqlite.version() != nil
     case .rocksdb: peer_rocksdb.version() != nil
-    case .pando, .pandoBlob, .lmdb, .json, .propertyList: true
+    case .pando, .pandoFields, .pandoBlob, .lmdb, .json, .propertyList: true
     }
   }
 
@@ -48,7 +51,7 @@ enum System: String, Sendable, CaseIterable {
       case .lmdb: peer_lmdb.version()
       case .sqlite: peer_sqlite.version()
       case .rocksdb: peer_rocksdb.version()
-      case .pando, .pandoBlob, .json, .propertyList: nil
+      case .pando, .pandoFields, .pandoBlob, .json, .propertyList: nil
       }
     return version.map { String(cString: $0) }
   }

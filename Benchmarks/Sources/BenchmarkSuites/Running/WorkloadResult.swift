@@ -43,6 +43,11 @@ extension WorkloadResult {
     /// The median of the runs; `nil` if it was not measured.
     var peakMemoryByteCount: Double? { measurements.compactMap(\.peakMemoryByteCount).medianIfAny }
 
+    /// The median of the runs; `nil` if it was not counted.
+    var allocationCountPerOperation: Double? {
+      measurements.compactMap(\.allocationCountPerOperation).medianIfAny
+    }
+
     /// All runs together.
     var latencies: LatencyDistribution {
       measurements.reduce(into: .none) { $0.add($1.latencies) }

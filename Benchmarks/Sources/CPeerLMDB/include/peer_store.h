@@ -1,8 +1,8 @@
 /// Plain C on LMDB with the tables of a Pando store, without any work on models.
 ///
-/// A new node costs a row each in `identifiers`, `nodes` and `records`, and one in `parents` if it
-/// is a child; a commit costs a row each in `meta`, `types` and `changes`. Here are rows of the same
-/// number and size. A node that is there already is looked up, compared and written if it differs.
+/// A new node costs a row each in `identifiers` and `nodes`, and one in `parents` if it is a child; a
+/// commit costs a row each in `meta`, `types` and `changes`, and one in `nodesByType` for each 2 048
+/// new nodes. Here are rows of the same number and size. A node that is there already is looked up, compared and written if it differs.
 /// Functions return 0 or an error of LMDB or of the system.
 #ifndef PANDO_PEER_STORE_H
 #define PANDO_PEER_STORE_H

@@ -1,0 +1,72 @@
+/// What a person says, however it is coded.
+protocol PersonContent {
+  var identifier: String { get }
+  var name: String { get }
+  var email: String { get }
+  var about: String { get }
+  var age: Int { get }
+  var followerCount: Int { get }
+  var score: Double { get }
+  var isVerified: Bool { get }
+}
+
+/// What an author says, however it is coded.
+protocol AuthorContent {
+  var identifier: String { get }
+  var name: String { get }
+  var followerCount: Int { get }
+}
+
+/// What an image says, however it is coded.
+protocol ImageContent {
+  var identifier: String { get }
+  var url: String { get }
+  var width: Int { get }
+  var height: Int { get }
+}
+
+/// What a message says, however it is coded.
+protocol MessageContent {
+  associatedtype Writer: AuthorContent
+  associatedtype Picture: ImageContent
+
+  var identifier: String { get }
+  var text: String { get }
+  var sentAt: Int { get }
+  var likeCount: Int { get }
+  var author: Writer { get }
+  var image: Picture? { get }
+}
+
+/// What a discussion says, however it is coded.
+protocol DiscussionContent {
+  associatedtype Post: MessageContent
+
+  var identifier: String { get }
+  var title: String { get }
+  var messages: [Post] { get }
+}
+
+extension Person: PersonContent {}
+extension Profile: PersonContent {}
+extension Author: AuthorContent {}
+extension Image: ImageContent {}
+extension Message: MessageContent {}
+extension Discussion: DiscussionContent {}
+extension MessageBlob: MessageContent {}
+extension MessageBlob.Part: AuthorContent {}
+extension MessageBlob.Picture: ImageContent {}
+
+extension FieldPerson: Checksummed {
+  static func add(_ value: FieldPerson, to checksum: inout ModelChecksum) { checksum.add(value) }
+}
+
+extension FieldMessage: Checksummed {
+  static func add(_ value: FieldMessage, to checksum: inout ModelChecksum) { checksum.add(value) }
+}
+
+extension FieldDiscussion: Checksummed {
+  static func add(_ value: FieldDiscussion, to checksum: inout ModelChecksum) {
+    checksum.add(value)
+  }
+}
