@@ -38,6 +38,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var typeCollision: Code { Code(rawValue: "typeCollision") }
     /// A model can't be stored or read; `underlying` says why.
     public static var invalidModel: Code { Code(rawValue: "invalidModel") }
+    /// An index can't be made as it was asked for.
+    public static var invalidIndex: Code { Code(rawValue: "invalidIndex") }
     /// Bytes on disk contradict each other; run `verify`.
     public static var damaged: Code { Code(rawValue: "damaged") }
     /// A migration threw; `underlying` is its error and the store is as it was.

@@ -30,6 +30,7 @@ struct StoreCheckRun {
       try checkTypeBlocks(reader)
       try checkCollections(reader, state)
       try checkIndex(reader)
+      try checkIndexes(reader)
       try checkChanges(reader, state)
       try checkCycles(reader)
     } catch is TooManyProblems {

@@ -5,6 +5,7 @@ import ModelCore
 /// ```
 /// {"pando":"dump","format":1,"commit":12,"store":"…"}                          first line
 /// {"type":"Person","schemaVersion":2}
+/// {"type":"Book","schemaVersion":0,"indexes":["title","year"]}
 /// {"property":"import.mapping","value":{"$bytes":"…"}}
 /// {"node":"Person:12","isAskedFor":true,"records":[["Person",7,{"name":"Ada"}]]}   type, commit, body
 /// {"collection":"contacts","elements":[{"$reference":["Person:12","Person"]}]}
@@ -21,7 +22,7 @@ enum DumpLine {
   static let elementsPerLine = 1000
 
   case header(commitNumber: UInt64)
-  case type(name: String, schemaVersion: UInt32)
+  case type(name: String, schemaVersion: UInt32, indexes: [String] = [])
   case property(name: String, value: [UInt8])
   case node(identifier: String, isAskedFor: Bool, records: [Record])
   case collection(cacheKey: String, elements: [TreeValue], continues: Bool)
@@ -45,8 +46,13 @@ extension DumpLine {
         "pando": "dump", "format": .integer(Self.format),
         "commit": .integer(Int64(clamping: commitNumber)),
       ]
-    case .type(let name, let version):
-      ["type": .string(name), "schemaVersion": .integer(Int64(version))]
+    case .type(let name, let version, let indexes):
+      indexes.isEmpty
+        ? ["type": .string(name), "schemaVersion": .integer(Int64(version))]
+        : [
+          "type": .string(name), "schemaVersion": .integer(Int64(version)),
+          "indexes": .array(indexes.map { .string($0) }),
+        ]
     case .property(let name, let value): ["property": .string(name), "value": .bytes(value)]
     case .node(let identifier, let isAskedFor, let records):
       [
@@ -100,7 +106,9 @@ extension DumpLine {
       guard let version = value["schemaVersion"]?.integerValue,
         let version = UInt32(exactly: version)
       else { return nil }
-      return .type(name: name, schemaVersion: version)
+      let fields = value["indexes"].map { $0.arrayValue?.map(\.stringValue) } ?? []
+      guard let fields, !fields.contains(nil) else { return nil }
+      return .type(name: name, schemaVersion: version, indexes: fields.compactMap { $0 })
     }
     if let name = value["property"]?.stringValue {
       return value["value"]?.bytesValue.map { .property(name: name, value: $0) }

@@ -4,7 +4,7 @@ import ModelCore
 extension ModelStore {
   /// Writes one committed version as lines of JSON from which ``load(nextLine:)`` makes an equal store.
   ///
-  /// Nothing is lost: identifiers, types with their schema versions, all records, collections,
+  /// Nothing is lost: identifiers, types with their schema versions and indexes, all records, collections,
   /// properties, which nodes were asked for. The change log is not part of it. Equal stores have
   /// equal dumps.
   ///
@@ -28,7 +28,8 @@ struct StoreDump {
     try reader.forEachType { types.append(($0, $1)) }
     // Of two records from one commit the newest is that of the lower number, so the order counts.
     for (name, row) in types.sorted(by: { $0.row.number < $1.row.number }) {
-      try write(.type(name: name, schemaVersion: row.schemaVersion))
+      let fields = try reader.indexes(ofType: row.number).map(\.field.name)
+      try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: fields))
     }
     try reader.snapshot.scan(reader.tables.meta, prefix: PropertyKey.prefix) { key, value in
       let name = try StoreReader.text(

@@ -64,7 +64,9 @@ struct StoreLoad {
     }
     switch line {
     case .header: break
-    case .type(let name, let version): try context.loadType(name, schemaVersion: version)
+    case .type(let name, let version, let indexes):
+      try context.loadType(name, schemaVersion: version)
+      for field in indexes { _ = try context.addIndex(onField: field, ofTypeNamed: name) }
     case .property(let name, let value):
       let key = try PropertyKey(name)
       try context.put(value.span, forKey: key.bytes.span, in: context.tables.meta)

@@ -22,11 +22,15 @@ struct StoreTables: Sendable {
   let elements: RawTable
   /// Commit number → encoded change set.
   let changes: RawTable
+  /// Type number and field name → index number; ``StoredIndex`` draws them.
+  let indexes: RawTable
+  /// Index number, value and node number → nothing.
+  let indexRows: RawTable
 
   /// The names of all tables, for those who must not touch them.
   static let names = [
     "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
-    "collectionNames", "elements", "changes",
+    "collectionNames", "elements", "changes", "indexes", "indexRows",
   ]
 
   /// Opens the tables, and creates them where `create` is true.
@@ -44,5 +48,7 @@ struct StoreTables: Sendable {
     collectionNames = try table("collectionNames")
     elements = try table("elements")
     changes = try table("changes")
+    indexes = try table("indexes")
+    indexRows = try table("indexRows")
   }
 }

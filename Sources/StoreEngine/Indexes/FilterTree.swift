@@ -49,9 +49,7 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
 }
 
 extension FilterTree {
-  /// Whether something matches.
-  ///
-  /// - Parameter value: The value of a field of it.
+  /// Whether something matches whose fields have certain values.
   package func matches(
     _ value: (Field) throws -> QueryValue
   ) rethrows -> Bool {

@@ -122,6 +122,7 @@ extension WriteContext {
       let body = try storedBody(of: key) ?? []
       try changeEdges(of: key, from: RecordBody.edges(in: body.span)[...], to: [])
       try recordWent(key)
+      try changeIndexRows(of: key, from: body, to: nil)
     }
     var parents: [RecordKey] = []
     try reading { reader in

@@ -59,7 +59,7 @@ extension WriteContext {
     }
     for table in [
       tables.identifiers, tables.nodes, tables.nodesByType, tables.parents, tables.collections,
-      tables.collectionNames, tables.elements,
+      tables.collectionNames, tables.elements, tables.indexRows,
     ] {
       try removeAllRows(in: table)
     }

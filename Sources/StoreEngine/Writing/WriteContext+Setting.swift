@@ -132,6 +132,7 @@ extension WriteContext {
       to: room)
     try putEdges(of: key, pending.edges(of: record))
     try recordCame(key)
+    try changeIndexRows(of: key, from: nil, to: body)
   }
 
   /// Writes a record of a node that has a row, and corrects the dependency index by the difference of
@@ -149,6 +150,7 @@ extension WriteContext {
       return NodeRowBytes.row(row, with: record)
     }
     try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try changeIndexRows(of: key, from: stored, to: body)
     if let stored {
       try changeEdges(of: key, from: RecordBody.edges(in: stored.span)[...], to: edges)
     } else {

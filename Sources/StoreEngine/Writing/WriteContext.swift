@@ -25,6 +25,8 @@ import ModelCore
     var orderNamespaces: OrderNamespaces?
     /// Whether this write is a commit even if it changes nothing.
     var takesCommitNumber = false
+    /// The indexes of each type, once this flush has asked.
+    var indexes: [UInt32: [StoredIndex]]?
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the operation under way has changed rows that others speak of.

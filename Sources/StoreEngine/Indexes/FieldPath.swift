@@ -1,0 +1,123 @@
+import Foundation
+import ModelCore
+
+/// The name of a field, and how to find its value in the body of a record.
+///
+/// A name with dots that is no field itself leads through objects: `address.city`. A value below a
+/// node, which has a record of its own, is not found.
+package struct FieldPath: Sendable {
+  /// The longest name, in bytes; leaves room for the type number in the key of an index.
+  static let byteCountMaximum = 400
+
+  /// The name as it was given.
+  package let name: String
+  /// The name as a CBOR key.
+  private let whole: [UInt8]
+  /// The parts between the dots as CBOR keys; empty if there are no dots.
+  private let parts: [[UInt8]]
+
+  package init(_ name: String) {
+    self.name = name
+    whole = Self.key(name.utf8)
+    let split = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    parts = split.count > 1 ? split.map { Self.key($0) } : []
+  }
+
+  private static func key(_ text: some Collection<UInt8>) -> [UInt8] {
+    let count = text.count
+    var bytes: [UInt8] =
+      switch count {
+      case ..<24: [0x60 | UInt8(count)]
+      case ..<256: [0x78, UInt8(count)]
+      default: [0x79, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
+      }
+    bytes.append(contentsOf: text)
+    return bytes
+  }
+
+  /// The value of the field in a body; null if it is absent.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  func value(in body: Span<UInt8>) throws -> QueryValue {
+    // Read during the call only.
+    try unsafe body.withUnsafeBytes { bytes in
+      do throws(CBORError) {
+        var reader = unsafe CBORReader(bytes)
+        if try Self.find(whole, in: &reader) { return try Self.value(in: &reader) }
+        guard !parts.isEmpty else { return .null }
+        reader = unsafe CBORReader(bytes)
+        for part in parts {
+          guard try Self.find(part, in: &reader) else { return .null }
+        }
+        return try Self.value(in: &reader)
+      } catch {
+        throw StoreError.damaged("field \(name)", "a record is no CBOR: \(error)")
+      }
+    }
+  }
+
+  /// Moves to the value under a key of the map that comes next.
+  ///
+  /// - Returns: Whether there is a map that has the key.
+  private static func find(_ key: [UInt8], in reader: inout CBORReader) throws(CBORError) -> Bool {
+    var head = try reader.head()
+    while head.major == .tag,
+      head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries
+    {
+      head = try reader.head()
+    }
+    guard head.major == .map else { return false }
+    for _ in 0..<head.argument {
+      let isFound = isNext(key, reader)
+      try reader.skip()
+      if isFound { return true }
+      try reader.skip()
+    }
+    return false
+  }
+
+  private static func isNext(_ key: [UInt8], _ reader: CBORReader) -> Bool {
+    guard reader.remaining >= key.count else { return false }
+    // As many bytes are left, and read during the call only.
+    return unsafe key.withUnsafeBytes { key in
+      guard let address = key.baseAddress else { return false }
+      return unsafe memcmp(address, reader.position, key.count) == 0
+    }
+  }
+
+  private static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    let head = try reader.peek()
+    switch head.major {
+    case .unsigned: return QueryValue(head.argument)
+    case .negative:
+      guard let value = Int64(exactly: head.argument) else { return .composite }
+      return .integer(-1 - value)
+    case .text: return .string(try reader.text())
+    case .bytes: return unsafe .data(Data(try reader.byteString()))
+    case .simple:
+      if let double = head.double { return .double(double) }
+      return head.bool.map { .bool($0) } ?? .null
+    case .tag: return try taggedValue(in: &reader)
+    case .array, .map: return .composite
+    }
+  }
+
+  private static func taggedValue(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    let tag = try reader.tag()
+    let content = try reader.peek()
+    switch (tag, content.major) {
+    case (RecordTag.uuid, .bytes) where content.argument == 16:
+      let bytes = unsafe try reader.byteString()
+      // There are sixteen.
+      return .uuid(UUID(uuid: unsafe bytes.loadUnaligned(as: uuid_t.self)))
+    case (RecordTag.url, .text): return .string(try reader.text())
+    default: return .composite
+    }
+  }
+}
+
+extension FieldPath: Hashable {
+  package static func == (left: FieldPath, right: FieldPath) -> Bool { left.whole == right.whole }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(whole) }
+}

@@ -1,0 +1,51 @@
+import LMDB
+package import ModelCore
+
+extension ModelSnapshot {
+  /// Returns the models of a query's result, in its order.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the models, by whose records they are found.
+  ///   - query: What is asked for.
+  ///   - computing: Finds the value of a computed field in a model.
+  package func models<M: SimpleModel & Decodable>(
+    of type: M.Type, matching query: RecordQuery, computing: (Int, M) throws -> QueryValue
+  ) throws -> [M] {
+    var run = try QueryRun(query, reader)
+    let source = SnapshotSource(reader)
+    defer { source.end() }
+    func decoded(_ node: UInt64) throws -> M {
+      do {
+        return try source.model(node, as: type)
+      } catch let error as ModelError {
+        throw error.about(
+          identifier: try reader.identifier(of: node), typeName: query.typeName)
+      }
+    }
+    // Several fields of one record are asked for one after another.
+    var last: (node: UInt64, model: M)?
+    let nodes = try run.nodes(reader) { number, node in
+      if let last, last.node == node { return try computing(number, last.model) }
+      let model = try decoded(node)
+      last = (node, model)
+      return try computing(number, model)
+    }
+    return try nodes.map(decoded)
+  }
+
+  /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
+  ///
+  /// - Parameter query: What is asked for.
+  package func identifiers(matching query: RecordQuery) throws -> [String] {
+    var run = try QueryRun(query, reader)
+    let nodes = try run.nodes(reader) { number, _ in
+      preconditionFailure("field \(number) is computed, and nobody computes it")
+    }
+    return try nodes.map { try reader.identifier(of: $0) }
+  }
+
+  /// Says how a query is answered.
+  ///
+  /// - Parameter query: What is asked for.
+  package func plan(for query: RecordQuery) throws -> QueryPlan { try QueryRun(query, reader).plan }
+}
