@@ -31,7 +31,7 @@ extension LocalEntity {
   public func merging(_ new: Self) -> Self {
     guard LazyFields.areMissing(in: new) else { return new }
     // A field that was not requested is absent from the bytes, and so keeps what is there.
-    return ModelChildren.merge(new, into: self).model as? Self ?? new
+    return ModelChildren.complete(new, from: self)
   }
 }
 

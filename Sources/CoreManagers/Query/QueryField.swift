@@ -9,6 +9,8 @@ public struct QueryField<E: Entity>: Sendable {
   /// What values it can have.
   package let kinds: Set<QueryValue.Kind>
   package let value: @Sendable (E) -> QueryValue
+  /// Whether this is the entity's identifier.
+  package let isIdentifier: Bool
 
   package init<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
@@ -17,6 +19,7 @@ public struct QueryField<E: Entity>: Sendable {
     self.name = name
     kinds = Value.queryKinds
     value = { $0[keyPath: keyPath].queryValue }
+    isIdentifier = Self.isIdentifier(keyPath, name)
   }
 
   /// A field by its key path; one that is not declared is looked at in the decoded entity.
@@ -52,8 +55,14 @@ public struct QueryField<E: Entity>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> QueryField { QueryField(keyPath) }
 
-  /// Whether this is the entity's identifier.
-  package var isIdentifier: Bool { keyPath == \E.id }
+  /// Whether a key path leads to the entity's identifier.
+  ///
+  /// One that was written for the type itself differs from the one to the protocol's requirement; it
+  /// says its name. A computed identifier is known where it is declared as the field `id`.
+  private static func isIdentifier<Value>(_ keyPath: KeyPath<E, Value>, _ name: String?) -> Bool {
+    guard Value.self == EntityIdentifier<E>.self else { return false }
+    return keyPath == \E.id || name == "id" || "\(keyPath)" == "\\\(E.self).id"
+  }
 
   /// How errors and plans call the field.
   package var label: String { name ?? (isIdentifier ? "id" : "\(keyPath)") }
@@ -65,13 +74,15 @@ extension QueryField: Hashable {
   /// - Parameters:
   ///   - left: A field.
   ///   - right: A field.
-  /// - Returns: Whether the key paths are equal.
+  /// - Returns: Whether the key paths are equal, or both lead to the identifier.
   public static func == (left: QueryField, right: QueryField) -> Bool {
-    left.keyPath == right.keyPath
+    left.keyPath == right.keyPath || left.isIdentifier && right.isIdentifier
   }
 
   /// Feeds the key path to a hasher.
   ///
   /// - Parameter hasher: The hasher.
-  public func hash(into hasher: inout Hasher) { hasher.combine(keyPath) }
+  public func hash(into hasher: inout Hasher) {
+    if isIdentifier { hasher.combine(true) } else { hasher.combine(keyPath) }
+  }
 }

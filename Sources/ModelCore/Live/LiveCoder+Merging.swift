@@ -26,6 +26,49 @@ extension LiveCoder {
     return (older, kept)
   }
 
+  /// A value with the fields that its coding leaves out taken from an older one of the same type.
+  ///
+  /// - Parameters:
+  ///   - newer: The value whose fields count.
+  ///   - older: Where the others come from.
+  /// - Returns: The completed value.
+  /// - Throws: What the models' own coding throws.
+  static func complete<Value: Model & Codable>(
+    _ newer: Value, from older: Value
+  ) throws -> Value {
+    guard let old = try encode(older, { $0 }),
+      let new = try encode(newer, after: old.children, { $0 }),
+      let body = try completed(new.body, from: old.body)
+    else { return newer }
+    let coded = Coded(body: body, children: new.children)
+    return try decode(Value.self, coded, oldChildCount: old.children.count)
+  }
+
+  /// The fields of one map, and those of another that it lacks, in the order of the format.
+  ///
+  /// - Returns: `nil` if one of them is no map, or nothing is lacking.
+  private static func completed(_ new: [UInt8], from old: [UInt8]) throws -> [UInt8]? {
+    guard let newFields = try fields(new), let oldFields = try fields(old) else { return nil }
+    let present = Set(newFields.map(\.key))
+    let missing = oldFields.filter { !present.contains($0.key) }
+    guard !missing.isEmpty else { return nil }
+    let all =
+      newFields.map { ($0.key, $0.text, new[$0.value]) }
+      + missing.map { ($0.key, $0.text, old[$0.value]) }
+    // Keys are in the order of their encoded bytes: shorter ones first.
+    let sorted = all.sorted { left, right in
+      left.0.count != right.0.count
+        ? left.0.count < right.0.count : left.0.lexicographicallyPrecedes(right.0)
+    }
+    var writer = CBORWriter()
+    writer.append(mapHead: sorted.count)
+    for (_, text, value) in sorted {
+      writer.append(text)
+      writer.append(raw: value)
+    }
+    return writer.bytes
+  }
+
   /// The fields of one map, with the values of another where that has them too.
   ///
   /// - Returns: `nil` if one of them is no map, or no value is taken from the other.

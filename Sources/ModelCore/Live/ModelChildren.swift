@@ -28,6 +28,16 @@ package enum ModelChildren {
     return merge(encodable, into: codable)
   }
 
+  /// A model with the fields that its coding leaves out taken from an older one of its type.
+  ///
+  /// - Parameters:
+  ///   - newer: The model whose fields count.
+  ///   - older: Where the others come from.
+  /// - Returns: The completed model; `newer` itself if it can't be coded.
+  package static func complete<Value: Model & Codable>(
+    _ newer: Value, from older: Value
+  ) -> Value { (try? LiveCoder.complete(newer, from: older)) ?? newer }
+
   /// Whether one model has fields that can flow into another of another type.
   static func canMerge(_ newer: any Model, into older: any Model) -> Bool {
     older is any (Model & Codable) && newer is any Encodable

@@ -49,7 +49,7 @@ struct KeyValueAccess {
   /// The tables in which Pando keeps models.
   static let ownTableNames = [
     "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
-    "collectionNames", "elements", "changes",
+    "collectionNames", "elements", "changes", "indexes", "indexRows",
   ]
 
   /// Refuses tables whose rows depend on each other, and the table that lists them, in a store.

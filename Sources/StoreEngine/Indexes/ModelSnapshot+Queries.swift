@@ -4,16 +4,13 @@ package import ModelCore
 extension ModelSnapshot {
   /// Returns the models of a query's result, in its order.
   ///
-  /// - Parameters:
-  ///   - type: The type of the models, by whose records they are found.
-  ///   - query: What is asked for.
-  ///   - computing: Finds the value of a computed field in a model.
+  /// `computing` finds the value of a computed field in a model.
   package func models<M: SimpleModel & Decodable>(
     of type: M.Type, matching query: RecordQuery, computing: (Int, M) throws -> QueryValue
   ) throws -> [M] {
     var run = try QueryRun(query, reader)
-    let source = SnapshotSource(reader)
-    defer { source.end() }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
     func decoded(_ node: UInt64) throws -> M {
       do {
         return try source.model(node, as: type)
@@ -34,8 +31,6 @@ extension ModelSnapshot {
   }
 
   /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
-  ///
-  /// - Parameter query: What is asked for.
   package func identifiers(matching query: RecordQuery) throws -> [String] {
     var run = try QueryRun(query, reader)
     let nodes = try run.nodes(reader) { number, _ in
@@ -45,7 +40,5 @@ extension ModelSnapshot {
   }
 
   /// Says how a query is answered.
-  ///
-  /// - Parameter query: What is asked for.
   package func plan(for query: RecordQuery) throws -> QueryPlan { try QueryRun(query, reader).plan }
 }

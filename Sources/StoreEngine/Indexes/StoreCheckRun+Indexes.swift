@@ -4,9 +4,15 @@ import ModelCore
 extension StoreCheckRun {
   /// Every record of a type stands in each of its indexes with its value, and nothing else does.
   mutating func checkIndexes(_ reader: borrowing StoreReader) throws {
+    try noting { run in try run.checkRows(of: reader.indexes().values.joined(), reader) }
+  }
+
+  private mutating func checkRows(
+    of indexes: some Sequence<StoredIndex>, _ reader: borrowing StoreReader
+  ) throws {
     var numbers: Set<UInt32> = []
     var rowCount = 0
-    for index in try reader.indexes().values.joined().sorted(by: { $0.number < $1.number }) {
+    for index in indexes.sorted(by: { $0.number < $1.number }) {
       if !numbers.insert(index.number).inserted {
         try note(name(of: index, reader), "its number \(index.number) is taken")
       }

@@ -2,7 +2,9 @@ import LMDB
 import ModelCore
 
 extension WriteContext {
-  /// The indexes of a type; `nil` for none. All are read when a flush asks for the first time.
+  /// The indexes of a type, or `nil` for none.
+  ///
+  /// All are read when a flush asks for the first time.
   private func indexes(ofType type: UInt32) throws -> [StoredIndex]? {
     if let indexes = state.indexes { return indexes[type] }
     let indexes = try reading { try $0.indexes() }
@@ -12,10 +14,7 @@ extension WriteContext {
 
   /// Corrects the index rows of a record that comes, changes or goes.
   ///
-  /// - Parameters:
-  ///   - key: The record.
-  ///   - old: Its body so far; `nil` if it comes.
-  ///   - new: Its body from now on; `nil` if it goes.
+  /// Its body so far is `old`, or `nil` if it comes; from now on it is `new`, or `nil` if it goes.
   func changeIndexRows(of key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     guard let indexes = try indexes(ofType: key.type) else { return }
     for index in indexes {
