@@ -105,7 +105,7 @@ let package = Package(
       name: "CoreManagersTests",
       dependencies: [
         "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport",
+        "TestSupport", "LMDB",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -65,7 +65,7 @@ extension CoreManager {
     _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
     _ access: AccessCheck
   ) {
-    background.run { [self] in
+    background.start { [self] in
       do {
         _ = try await answer(request, from: source, in: context, access)
       } catch {
