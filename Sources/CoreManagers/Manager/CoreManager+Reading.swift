@@ -185,7 +185,7 @@ extension CoreManager {
     _ access: AccessCheck
   ) async throws -> QueryResult<E> {
     // The answer is as old as this.
-    let asOf = try stack.place
+    let asOf = try await stack.takeReadPlace()
     let answer: RemoteAnswer<E>
     do {
       answer = try await Self.fetch(request, from: store, in: context)

@@ -13,12 +13,12 @@ extension CoreManager {
       try access.requireServer()
       let store = try remoteStore()
       guard let queue = store as? any RemoteStoring<E> else {
-        let asOf = try stack.place
+        let asOf = try await stack.takeReadPlace()
         return Written(
           try await confirm(entities, by: store, asOf: asOf, in: context, access), .confirmed)
       }
       let request = try queue.request(toSet: entities, in: context)
-      let asOf = try stack.place
+      let asOf = try await stack.takeReadPlace()
       try await request.enqueue()
       request.committed()
       let confirmation = confirmation(of: request, asOf: asOf)
@@ -102,7 +102,7 @@ extension CoreManager {
     case .remote:
       try access.requireServer()
       let store = try remoteStore()
-      let asOf = try stack.place
+      let asOf = try await stack.takeReadPlace()
       guard let queue = store as? any RemoteStoring<E> else {
         try await store.remove(identifiers, in: context)
         try access.confirm()
@@ -144,7 +144,7 @@ extension CoreManager {
     case .remote:
       try access.requireServer()
       let store = try remoteStore()
-      let asOf = try stack.place
+      let asOf = try await stack.takeReadPlace()
       let identifiers = try await store.removeAll(withQuery: query, in: context)
       try access.confirm()
       try await stack.removeAnswered(identifiers, asOf: asOf)

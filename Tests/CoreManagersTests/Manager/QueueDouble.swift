@@ -100,7 +100,8 @@ final class QueueDouble<E: PersistentEntity>: RemoteStoring {
     try await fetch(query, in: context).result
   }
 
-  func search(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E> {
+  func search(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E>
+  {
     try await fetch(query, in: context).result
   }
 

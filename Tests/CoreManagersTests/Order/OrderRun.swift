@@ -44,7 +44,13 @@ struct OrderReference {
   private var asked: Int?
   private var written: Int?
 
-  init(initially title: String?) { counting.title = title }
+  /// Whether removing what is not there says nothing: that is so in a plain write of the model store.
+  private let forgetsAbsent: Bool
+
+  init(initially title: String?, forgetsAbsent: Bool = false) {
+    counting.title = title
+    self.forgetsAbsent = forgetsAbsent
+  }
 
   /// What is stored now.
   var title: String? { counting.title }
@@ -61,7 +67,7 @@ struct OrderReference {
       written = place
       apply("write", at: place)
     case .confirmation: if let written { apply("confirmation", at: written) }
-    case .delete: apply(nil, at: place)
+    case .delete: if title != nil || !forgetsAbsent { apply(nil, at: place) }
     case .restart: asked = nil
     }
   }
@@ -101,7 +107,8 @@ final class OrderRun {
     store = try path.map(Self.open)
     remote = QueueDouble(store)
     manager = Self.makeManager(store, remote)
-    reference = OrderReference(initially: title)
+    reference = OrderReference(
+      initially: title, forgetsAbsent: writer == .modelStore)
     if let title { try await manager.set(Book("1", title)) }
   }
 

@@ -8,13 +8,14 @@ import Testing
 /// answer to a create), 4 (what a late write is told), 5 (persisted).
 @Suite struct OrderTests {
   /// The outcomes that the rules name, written out.
-  @Test(arguments: [
-    ("rsa", "set"), ("ras", "set"), ("sra", "answer"), ("rda", nil), ("rad", nil),
-    ("dra", "answer"), ("wsc", "set"), ("wc", "confirmation"), ("wdc", nil),
-    ("wrca", "answer"), ("wrac", "answer"), ("rwac", "confirmation"), ("rwca", "confirmation"),
-    ("rea", "first"), ("wxc", "confirmation"), ("wsxc", "set"), ("wdxc", nil), ("rxa", "first"),
-    ("wdsc", "set"), ("rdsa", "set"), ("rsda", nil), ("wrdca", nil), ("wrdac", nil),
-  ] as [(String, String?)])
+  @Test(
+    arguments: [
+      ("rsa", "set"), ("ras", "set"), ("sra", "answer"), ("rda", nil), ("rad", nil),
+      ("dra", "answer"), ("wsc", "set"), ("wc", "confirmation"), ("wdc", nil),
+      ("wrca", "answer"), ("wrac", "answer"), ("rwac", "confirmation"), ("rwca", "confirmation"),
+      ("rea", "first"), ("wxc", "confirmation"), ("wsxc", "set"), ("wdxc", nil), ("rxa", "first"),
+      ("wdsc", "set"), ("rdsa", "set"), ("rsda", nil), ("wrdca", nil), ("wrdac", nil),
+    ] as [(String, String?)])
   func `a sequence of events has the outcome that the rules name`(
     events: String, outcome: String?
   ) async throws {
@@ -28,9 +29,11 @@ import Testing
   }
 
   @Test(arguments: OrderRun.Writer.allCases, [nil, "first"])
-  func `every order of read, answer, set, write, confirmation and delete has the right outcome on disk`(
-    writer: OrderRun.Writer, initially: String?
-  ) async throws {
+  func
+    `every order of read, answer, set, write, confirmation and delete has the right outcome on disk`(
+      writer: OrderRun.Writer, initially: String?
+    ) async throws
+  {
     let orders = OrderEvent.orders(of: [.read, .answer, .set, .write, .confirmation, .delete])
     #expect(orders.count == 180)
     for events in orders {

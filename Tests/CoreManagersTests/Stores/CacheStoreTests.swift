@@ -17,7 +17,9 @@ import Testing
   }
 
   /// Statement 18.
-  @Test func `a read by identifiers comes from memory if all are there, else from disk, and fills memory`()
+  @Test
+  func
+    `a read by identifiers comes from memory if all are there, else from disk, and fills memory`()
     async throws
   {
     let cache = Cache([Book("1", "A"), Book("2", "B")])
@@ -102,7 +104,8 @@ import Testing
     #expect(cache.memory.count == 2)
     #expect(cache.disk.entities.count == 2)
     _ = try await cache.store.removeAll(withQuery: Query(filter: \.id == .remote("2")), in: .local)
-    #expect(cache.memory.entities(forIDs: [.remote("2"), .remote("3")]).map(\.id) == [.remote("3")])
+    #expect(
+      cache.memory.entities(forIDs: [.remote("2"), .remote("3")]).map(\.id) == [.remote("3")])
     #expect(cache.disk.entities.map(\.id) == [.remote("3")])
   }
 

@@ -10,7 +10,10 @@ import Testing
     let inside = InMemoryStore<Note>()
     let store = LRUStore(store: inside, limit: 3)
     for key in ["a", "b", "c", "d"] { _ = try await store.set([note(key)], in: .local) }
-    #expect(inside.entities(forIDs: ["a", "b", "c", "d"].map { .local($0) }).map(\.text) == ["b", "c", "d"])
+    #expect(
+      inside.entities(forIDs: ["a", "b", "c", "d"].map { .local($0) }).map(\.text) == [
+        "b", "c", "d",
+      ])
   }
 
   /// Statement 20.
@@ -21,7 +24,8 @@ import Testing
     for key in ["a", "b", "c"] { _ = try await store.set([note(key)], in: .local) }
     switch how {
     case "get": _ = try await store.get(withQuery: Query(ids: [.local("a")]), in: .local)
-    case "search": _ = try await store.search(withQuery: Query(filter: \.id == .local("a")), in: .local)
+    case "search":
+      _ = try await store.search(withQuery: Query(filter: \.id == .local("a")), in: .local)
     default: _ = try await store.set([note("a")], in: .local)
     }
     _ = try await store.set([note("d")], in: .local)

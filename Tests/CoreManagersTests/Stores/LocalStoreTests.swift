@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `natural order is the order of coming, and an update keeps the place`(kind: Kind) async throws {
+  func `natural order is the order of coming, and an update keeps the place`(kind: Kind)
+    async throws
+  {
     try await withLocalStore(kind) { store in
       for key in ["c", "a", "b"] { _ = try await store.set([Book(key, "1")], in: .local) }
       _ = try await store.set([Book("c", "2")], in: .local)
@@ -103,7 +105,7 @@ import Testing
     try await withLocalStore(kind) { store in
       let ordered = try #require(store as? any OrderedStoring<Book>)
       _ = try await store.set([Book("1", "old"), Book("2", "old")], in: .local)
-      let asOf = try ordered.place
+      let asOf = try await ordered.takeReadPlace()
       _ = try await store.set([Book("1", "new")], in: .local)
       let stored = try await store.set(
         [Book("1", "late"), Book("2", "in time")], in: .answer(asOf: asOf))
