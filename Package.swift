@@ -47,7 +47,8 @@ let package = Package(
       name: "DataProviders", dependencies: ["Consistency", "StoreEngine", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .target(
-      name: "CoreManagers", dependencies: ["DataProviders", "StoreEngine", "ModelCore", "Locking"],
+      name: "CoreManagers",
+      dependencies: ["DataProviders", "StoreEngine", "LMDB", "ModelCore", "Locking"],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
@@ -104,7 +105,7 @@ let package = Package(
       name: "CoreManagersTests",
       dependencies: [
         "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport",
+        "TestSupport", "LMDB",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -21,7 +21,7 @@ public struct WriteContext<E: Entity>: Sendable {
   /// What the user may see; `nil` if nobody has to be asked.
   public private(set) var accessValidator: (any UserAccessValidating)?
 
-  /// How old the values are: the commit number at which their request was made; `nil` for new ones.
+  /// How old the values are: the place at which their request was made; `nil` for new ones.
   ///
   /// Only what nothing has changed since is written.
   public package(set) var asOf: UInt64?
@@ -80,7 +80,7 @@ public struct WriteContext<E: Entity>: Sendable {
 
   /// Writes to the local stores what a server answered.
   ///
-  /// - Parameter asOf: The commit number at which the request was made.
+  /// - Parameter asOf: The place at which the request was made.
   /// - Returns: The context.
   package static func answer(asOf: UInt64) -> WriteContext {
     var context = WriteContext(.local)

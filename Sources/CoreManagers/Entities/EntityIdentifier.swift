@@ -151,7 +151,10 @@ extension EntityIdentifier: Codable {
     var container = encoder.singleValueContainer()
     switch self {
     case .remote(let key): try container.encode(key)
-    case .local: try container.encode(text)
+    case .local:
+      let found = encoder.userInfo[LocalIdentifierCollector.key] as? LocalIdentifierCollector
+      found?.note(modelIdentifier)
+      try container.encode(text)
     }
   }
 }

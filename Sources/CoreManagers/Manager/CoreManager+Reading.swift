@@ -65,7 +65,7 @@ extension CoreManager {
     _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
     _ access: AccessCheck
   ) {
-    background.run { [self] in
+    background.start { [self] in
       do {
         _ = try await answer(request, from: source, in: context, access)
       } catch {
@@ -185,7 +185,7 @@ extension CoreManager {
     _ access: AccessCheck
   ) async throws -> QueryResult<E> {
     // The answer is as old as this.
-    let asOf = try stack.place
+    let asOf = try await stack.takeReadPlace()
     let answer: RemoteAnswer<E>
     do {
       answer = try await Self.fetch(request, from: store, in: context)

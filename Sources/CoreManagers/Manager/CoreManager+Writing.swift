@@ -13,18 +13,19 @@ extension CoreManager {
       try access.requireServer()
       let store = try remoteStore()
       guard let queue = store as? any RemoteStoring<E> else {
-        let asOf = try stack.place
+        let asOf = try await stack.takeReadPlace()
         return Written(
           try await confirm(entities, by: store, asOf: asOf, in: context, access), .confirmed)
       }
       let request = try queue.request(toSet: entities, in: context)
+      let asOf = try await stack.takeReadPlace()
       try await request.enqueue()
       request.committed()
-      guard let answer = try await request.firstOutcome() else {
-        let unconfirmed = entities.map { AppliedEntity($0.id, stored: $0, isLate: false) }
-        return Written(unconfirmed, .queued) { try await Self.applied(request.answer()) }
+      let confirmation = confirmation(of: request, asOf: asOf)
+      guard try await request.firstOutcome() != nil else {
+        return Written(Self.applied(entities), .queued, confirmation: confirmation)
       }
-      return Written(Self.applied(answer), .confirmed)
+      return Written(try await confirmation(), .confirmed)
     case .localAndRemote:
       try access.requireServer()
       let store = try remoteStore()
@@ -38,8 +39,25 @@ extension CoreManager {
       let written = try await stack.write(entities, in: withQueueing(request, context))
       if !stack.runsSteps { try await request.enqueue() }
       request.committed()
-      return Written(written.entities, .queued) { try await Self.applied(request.answer()) }
+      return Written(
+        written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place))
     }
+  }
+
+  /// What waits for the answer to a queued request.
+  ///
+  /// The queue writes the answer to a disk store, in the transaction that takes the request off it. It
+  /// knows no other store: there it is written here, whether anybody waits for it or not.
+  private func confirmation(
+    of request: any QueuedWrite<E>, asOf: UInt64
+  ) -> @Sendable () async throws -> [AppliedEntity<E>] {
+    guard !stack.runsSteps, !stack.local.isEmpty else {
+      return { try await Self.applied(request.answer()) }
+    }
+    let answer = Task { [stack] in
+      try await stack.write(request.answer(), in: .answer(asOf: asOf)).entities
+    }
+    return { try await answer.value }
   }
 
   /// Sends entities to a server that keeps no queue, and stores what it answers.
@@ -84,7 +102,7 @@ extension CoreManager {
     case .remote:
       try access.requireServer()
       let store = try remoteStore()
-      let asOf = try stack.place
+      let asOf = try await stack.takeReadPlace()
       guard let queue = store as? any RemoteStoring<E> else {
         try await store.remove(identifiers, in: context)
         try access.confirm()
@@ -126,7 +144,7 @@ extension CoreManager {
     case .remote:
       try access.requireServer()
       let store = try remoteStore()
-      let asOf = try stack.place
+      let asOf = try await stack.takeReadPlace()
       let identifiers = try await store.removeAll(withQuery: query, in: context)
       try access.confirm()
       try await stack.removeAnswered(identifiers, asOf: asOf)

@@ -29,8 +29,8 @@ package struct StoreStack<E: Entity>: Sendable {
 
   private var ordered: (any OrderedStoring<E>)? { last as? any OrderedStoring<E> }
 
-  /// The place of the last local write; what a server is asked now is as old as this.
-  package var place: UInt64 { get throws { try ordered?.place ?? 0 } }
+  /// Gives what a server is asked now its place: its answer is as old as this.
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
 
   /// Whether the steps of a context are carried out in the transaction of a local write.
   package var runsSteps: Bool { ordered?.runsSteps ?? false }

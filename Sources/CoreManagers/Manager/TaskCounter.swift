@@ -10,10 +10,11 @@ final class TaskCounter: Sendable {
   private let state = Locked(State())
 
   /// Runs something in a task of its own.
-  func run(_ body: @escaping @Sendable () async -> Void) {
+  func start(_ body: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       state.last += 1
       let number = state.last
+      // It can't be taken out before it is in: that needs the lock too.
       state.tasks[number] = Task { [self] in
         await body()
         self.state.withLock { $0.tasks[number] = nil }

@@ -62,8 +62,8 @@ package struct AnswerWrite<E: Entity>: Sendable {
 /// Every write has a place, a number that grows. One that is older than what its entity last saw, be
 /// it a write or a removal, is late and changes nothing. Comparison and write are one step.
 package protocol OrderedStoring<E>: Storing {
-  /// The place of the last write.
-  var place: UInt64 { get throws }
+  /// Gives a read of a server that begins now its place: after all writes so far.
+  func takeReadPlace() async throws -> UInt64
 
   /// Whether the steps of a context are carried out in the transaction of a write.
   var runsSteps: Bool { get }

@@ -36,7 +36,9 @@ extension ModelTransaction {
       let place = takePlace()
       let identifier = stored.id.modelIdentifier
       // Nothing was written, and still this is the last word on the entity.
-      if let commit = try snapshot.lastCommit(of: identifier), commit != place {
+      if let commit = try snapshot.lastCommit(of: identifier),
+        WritePlace.of(commit: commit) != place
+      {
         try setOrderMark(OrderMark(.confirmed, place: place, commit: commit), of: identifier)
       }
     }

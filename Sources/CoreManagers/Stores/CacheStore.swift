@@ -96,7 +96,7 @@ extension CacheStore {
 }
 
 extension CacheStore: OrderedStoring {
-  package var place: UInt64 { get throws { try ordered?.place ?? 0 } }
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
 
   package var runsSteps: Bool { ordered?.runsSteps ?? false }
 

@@ -27,7 +27,15 @@ public struct DiskStore<E: PersistentEntity>: Sendable {
 }
 
 extension DiskStore: OrderedStoring {
-  package var place: UInt64 { get throws { try modelStore.read { try $0.commitNumber } } }
+  package func takeReadPlace() async throws -> UInt64 {
+    let follower = try StoreFollower.follower(of: modelStore)
+    let namespace = E.identifierNamespace
+    if !modelStore.isReadOnly, follower.isFirst(namespace) {
+      // From now on it has to be known what was removed, whoever does it.
+      try await modelStore.write { try $0.keepOrder(ofNamespace: namespace) }
+    }
+    return try modelStore.read { follower.takeReadPlace(after: try $0.commitNumber) }
+  }
 
   package var runsSteps: Bool { true }
 
@@ -62,9 +70,7 @@ extension DiskStore: OrderedStoring {
       let applied = try transaction.apply(
         entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
       for step in context.steps { try step(&transaction) }
-      let place =
-        try context.asOf
-        ?? (keepsOrder ? transaction.takePlace() : transaction.snapshot.commitNumber)
+      let place = context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
       return AppliedWrite(applied, place: place)
     }
   }
@@ -96,8 +102,7 @@ extension DiskStore: OrderedStoring {
     return try await modelStore.write { transaction in
       try transaction.removeEntities(identifiers, asOf: context.asOf, keepsOrder: keepsOrder)
       for step in context.steps { try step(&transaction) }
-      return try context.asOf
-        ?? (keepsOrder ? transaction.takePlace() : transaction.snapshot.commitNumber)
+      return context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
     }
   }
 

@@ -166,7 +166,12 @@ extension InMemoryStore: KeyValueStoring {
 }
 
 extension InMemoryStore: OrderedStoring {
-  package var place: UInt64 { state.withLock { $0.place } }
+  package func takeReadPlace() async -> UInt64 {
+    state.withLock { state in
+      state.place += 1
+      return state.place
+    }
+  }
 
   package var runsSteps: Bool { false }
 

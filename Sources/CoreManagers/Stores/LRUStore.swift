@@ -167,7 +167,7 @@ extension LRUStore: KeyValueStoring {
 extension LRUStore: OrderedStoring, MemoryFeeding {
   private var ordered: (any OrderedStoring<E>)? { store as? any OrderedStoring<E> }
 
-  package var place: UInt64 { get throws { try ordered?.place ?? 0 } }
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
 
   package var runsSteps: Bool { false }
 

@@ -106,7 +106,7 @@ public final class RecoverableStore<E: Entity>: Sendable {
 extension RecoverableStore: OrderedStoring {
   private var ordered: (any OrderedStoring<E>)? { mainStore as? any OrderedStoring<E> }
 
-  package var place: UInt64 { get throws { try ordered?.place ?? 0 } }
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
 
   package var runsSteps: Bool { ordered?.runsSteps ?? false }
 

@@ -19,6 +19,9 @@ final class StoreFollower: CommitObserver {
 
   /// Held while the caches are told, so that they hear of commits in their order.
   private let state: Locked<State>
+  /// How many reads of servers have begun since the commit that they know.
+  private let reads = Locked((commit: UInt64(0), count: UInt64(0)))
+  private let namespaces = Locked<Set<ByteString>>([])
   /// A lock of its own: caches ask under theirs.
   private let touches = Locked(RecentTouches())
 
@@ -75,6 +78,20 @@ final class StoreFollower: CommitObserver {
       }
     }
     return number
+  }
+
+  /// Whether a namespace is named for the first time.
+  func isFirst(_ namespace: String) -> Bool {
+    namespaces.withLock { $0.insert(ByteString(namespace)).inserted }
+  }
+
+  /// Gives a read of a server its place, after all that began before.
+  func takeReadPlace(after commit: UInt64) -> UInt64 {
+    reads.withLock { reads in
+      if commit > reads.commit { reads = (commit, 0) }
+      reads.count += 1
+      return WritePlace.of(read: reads.count, after: reads.commit)
+    }
   }
 
   /// Whether one of some nodes has changed after a commit, as far as is known; `true` if that is too

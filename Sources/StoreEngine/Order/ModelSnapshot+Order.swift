@@ -1,7 +1,7 @@
 import LMDB
 import ModelCore
 
-/// What is known of a node's place in the order of writes.
+/// What is known of a node's place in the order of writes; places are those of ``WritePlace``.
 package struct OrderState: Equatable {
   /// The place of the last write that counts; 0 if there was none.
   package var place: UInt64 = 0
@@ -11,6 +11,8 @@ package struct OrderState: Equatable {
   package var commit: UInt64 = 0
   /// Whether it is what a server answered, unchanged since.
   package var isSynchronized = false
+
+  package init(place: UInt64 = 0) { self.place = place }
 }
 
 extension ModelSnapshot {
@@ -27,7 +29,7 @@ extension ModelSnapshot {
     if let commit = try reader.lastCommit(of: identifier) {
       state.isStored = true
       state.commit = commit
-      state.place = commit
+      state.place = WritePlace.of(commit: commit)
       if let mark, mark.kind != .removed, mark.commit == commit {
         state.place = mark.place
         state.isSynchronized = mark.kind == .answered

@@ -10,14 +10,14 @@ extension ModelTransaction {
     try work.whole { try work.keepOrder(ofNamespace: namespace) }
   }
 
-  /// The place of this write in the order of writes: the number of its commit.
+  /// The place of this write in the order of writes, which is that of its commit.
   ///
   /// It is a commit from now on, even if it changes nothing that anybody can see.
   ///
-  /// - Returns: The number.
+  /// - Returns: The place, as in ``WritePlace``.
   package mutating func takePlace() -> UInt64 {
     work.state.takesCommitNumber = true
-    return work.nextCommitNumber
+    return WritePlace.of(commit: work.nextCommitNumber)
   }
 
   /// Tells that a node has changed, whose own data is as it was.

@@ -1,3 +1,21 @@
+/// A place in the order of writes: a commit number, and a number that tells what was asked of servers
+/// between that commit and the next apart.
+///
+/// ```
+/// bits 63…20 commit number    bits 19…0 0 for the commit itself; how many reads began since
+/// ```
+package enum WritePlace {
+  private static let readBits: UInt64 = 20
+
+  /// The place of a commit.
+  package static func of(commit number: UInt64) -> UInt64 { number << readBits }
+
+  /// The place of a read that begins after a commit; beyond a million of them they share the last one.
+  package static func of(read number: UInt64, after commit: UInt64) -> UInt64 {
+    of(commit: commit) + min(number, 1 << readBits - 1)
+  }
+}
+
 /// What the store remembers of a node's place in the order of writes, where the node's own commit
 /// number does not say it.
 ///
@@ -10,7 +28,7 @@
 /// kind 2: the node was written here at `place`, and had this content already
 /// kind 3: the node was removed at `place`; `commit` is 0
 /// ```
-/// A mark of kind 1 or 2 counts as long as `commit` is the commit that changed the node last.
+/// `place` is a ``WritePlace``, `commit` a commit number. A mark of kind 1 or 2 counts as long as `commit` is the commit that changed the node last.
 package struct OrderMark: Equatable {
   package enum Kind: UInt8 {
     case answered = 1

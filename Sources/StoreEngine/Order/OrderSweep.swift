@@ -47,7 +47,7 @@ extension WriteContext {
     for identifier in identifiers where namespaces.contains(identifier) {
       try deleteRow(OrderKey.rank(identifier).span, in: tables.meta)
       guard !state.placedRemovals.contains(ByteString(identifier)) else { continue }
-      try rememberRemoval(of: identifier, place: number)
+      try rememberRemoval(of: identifier, place: WritePlace.of(commit: number))
     }
   }
 

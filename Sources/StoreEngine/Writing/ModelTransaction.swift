@@ -22,6 +22,13 @@ public struct ModelTransaction: ~Copyable {
     }
   }
 
+  /// The commit number that readers see once this transaction is committed, as far as it has gone.
+  ///
+  /// - Complexity: O(*n*) for *n* nodes changed so far.
+  package var commitNumber: UInt64 {
+    work.state.changes.summary == nil ? work.state.counters.commitNumber : work.nextCommitNumber
+  }
+
   /// Stores a model with all it contains.
   ///
   /// Each node of the tree becomes a record; a node whose content is already stored is not written.

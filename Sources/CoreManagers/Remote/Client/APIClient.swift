@@ -1,0 +1,54 @@
+/// What carries requests to a server and brings its answers back.
+///
+/// ``URLSessionAPIClient`` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
+/// sharing equal requests, asking for changes only and reading the answer are done above it, for
+/// every transport alike.
+public protocol APIClient: Sendable {
+  /// The name of the server among those that one store has requests for; `default` unless declared.
+  ///
+  /// It is stored with every queued request, so it must stay the same from start to start.
+  var identifier: String { get }
+
+  /// Completes a request before each attempt: with what can have changed since it was queued, such as
+  /// a token.
+  ///
+  /// - Parameter request: The request as it was made.
+  /// - Returns: The request as it is sent; by default unchanged.
+  /// - Throws: An ``APIError`` if it can't be sent.
+  func prepareRequest(_ request: APIRequest) async throws -> APIRequest
+
+  /// Sends a request and waits for the whole answer, whatever its status is.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The answer.
+  /// - Throws: An ``APIError``: `connectionLost` or `timedOut` when no whole answer came; an error of
+  ///   another type counts as `connectionLost`. `CancellationError` if the task was cancelled.
+  func send(_ request: APIRequest) async throws -> APIResponse
+
+  /// Reads the content of an answer that says no.
+  ///
+  /// - Parameters:
+  ///   - response: An answer whose status is no success.
+  ///   - request: What it answers.
+  /// - Returns: An error in the words of the API; `nil` (the default) to quote the content.
+  func errorPayload(of response: APIResponse, to request: APIRequest) -> (any Error)?
+}
+
+extension APIClient {
+  /// `default`.
+  public var identifier: String { "default" }
+
+  /// The request as it is.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The same.
+  public func prepareRequest(_ request: APIRequest) async throws -> APIRequest { request }
+
+  /// Nothing: the content is quoted.
+  ///
+  /// - Parameters:
+  ///   - response: An answer whose status is no success.
+  ///   - request: What it answers.
+  /// - Returns: `nil`.
+  public func errorPayload(of response: APIResponse, to request: APIRequest) -> (any Error)? { nil }
+}

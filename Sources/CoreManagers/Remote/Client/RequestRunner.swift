@@ -1,0 +1,35 @@
+/// Carries out one attempt of a request: completes it, sends it, and tells success from failure.
+struct RequestRunner: Sendable {
+  let client: any APIClient
+  let kept: KeptAnswers
+
+  /// Sends a request once.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: An answer of success; the kept one where the server says that it still holds.
+  /// - Throws: ``APIError``, or `CancellationError`.
+  func answer(to request: APIRequest) async throws -> APIResponse {
+    do {
+      let isConditional = request.method == .get && request.configuration.usesConditionalRequests
+      let known = isConditional ? kept.answer(to: request) : nil
+      let asked = known.map(request.unless) ?? request
+      let response = try await client.send(client.prepareRequest(asked))
+      if response.status == 304, var known {
+        known.isUnchanged = true
+        return known
+      }
+      guard response.isSuccess else {
+        throw APIError(
+          response, to: request, payload: client.errorPayload(of: response, to: request))
+      }
+      if isConditional { kept.keep(response, to: request) }
+      return response
+    } catch let error as APIError {
+      throw error
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw APIError(.connectionLost, request, "no answer came", underlying: error)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// Header fields of a request or an answer; names are compared without regard to case.
+public struct APIHeaders: Hashable, Sendable, Codable {
+  /// A name and its value.
+  public struct Field: Hashable, Sendable, Codable {
+    /// The name as it was given.
+    public var name: String
+    /// The value.
+    public var value: String
+  }
+
+  /// The fields in the order of their names.
+  public private(set) var fields: [Field] = []
+
+  /// Makes a list without fields.
+  public init() {}
+
+  /// The value of a field; setting `nil` removes it.
+  ///
+  /// - Parameter name: The name, in any case.
+  public subscript(name: String) -> String? {
+    get { fields.first { $0.name.lowercased() == name.lowercased() }?.value }
+    set {
+      fields.removeAll { $0.name.lowercased() == name.lowercased() }
+      guard let newValue else { return }
+      fields.append(Field(name: name, value: newValue))
+      fields.sort { $0.name.lowercased() < $1.name.lowercased() }
+    }
+  }
+
+  mutating func mapValues(_ transform: (String) -> String) {
+    for index in fields.indices { fields[index].value = transform(fields[index].value) }
+  }
+}
+
+extension APIHeaders: ExpressibleByDictionaryLiteral {
+  /// Makes a list of fields.
+  ///
+  /// - Parameter elements: Names and values; of equal names the last one counts.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+}

@@ -1,0 +1,19 @@
+/// How a request is treated on its way.
+public struct APIRequestConfig: Hashable, Sendable, Codable {
+  /// A later request with the same key takes the place of one that is still queued; the older one ends
+  /// with `aborted`. `nil` if every request counts.
+  public var uniquingKey: String?
+  /// Whether a reading request that equals one under way waits for that one's answer and is not sent.
+  public var sharesEqualRequests = true
+  /// Whether the answer to a reading request is kept, and the server asked whether it still holds.
+  public var usesConditionalRequests = true
+  /// When it is tried again.
+  public var retryPolicy = RetryPolicy.untilAnswered
+  /// How long to wait for an answer, in seconds; `nil` for as long as the client waits by itself.
+  public var timeoutInSeconds: Double?
+
+  /// Makes the usual configuration.
+  ///
+  /// - Parameter uniquingKey: A later request with the same key takes the place of a queued one.
+  public init(uniquingKey: String? = nil) { self.uniquingKey = uniquingKey }
+}

@@ -1,0 +1,76 @@
+import CoreManagers
+import ModelCore
+import StoreEngine
+import TestSupport
+import Testing
+
+/// The rules of order: 1 (only what is newer applies), 2 (a read is as old as its start), 3 (so is the
+/// answer to a create), 4 (what a late write is told), 5 (persisted).
+@Suite struct OrderTests {
+  /// The outcomes that the rules name, written out.
+  @Test(
+    arguments: [
+      ("rsa", "set"), ("ras", "set"), ("sra", "answer"), ("rda", nil), ("rad", nil),
+      ("dra", "answer"), ("wsc", "set"), ("wc", "confirmation"), ("wdc", nil),
+      ("wrca", "answer"), ("wrac", "answer"), ("rwac", "confirmation"), ("rwca", "confirmation"),
+      ("rea", "first"), ("wxc", "confirmation"), ("wsxc", "set"), ("wdxc", nil), ("rxa", "first"),
+      ("wdsc", "set"), ("rdsa", "set"), ("rsda", nil), ("wrdca", nil), ("wrdac", nil),
+    ] as [(String, String?)])
+  func `a sequence of events has the outcome that the rules name`(
+    events: String, outcome: String?
+  ) async throws {
+    let events = events.compactMap { OrderEvent(rawValue: String($0)) }
+    var reference = OrderReference(initially: "first")
+    for event in events { reference.carryOut(event) }
+    #expect(reference.title == outcome)
+    try await withTemporaryDirectory { path in
+      try await OrderRun(path: path, writer: .manager, initially: "first").perform(events)
+    }
+  }
+
+  @Test(arguments: OrderRun.Writer.allCases, [nil, "first"])
+  func
+    `every order of read, answer, set, write, confirmation and delete has the right outcome on disk`(
+      writer: OrderRun.Writer, initially: String?
+    ) async throws
+  {
+    let orders = OrderEvent.orders(of: [.read, .answer, .set, .write, .confirmation, .delete])
+    #expect(orders.count == 180)
+    for events in orders {
+      try await withTemporaryDirectory { path in
+        try await OrderRun(path: path, writer: writer, initially: initially).perform(events)
+      }
+    }
+  }
+
+  @Test(arguments: [nil, "first"])
+  func `every order of events has the right outcome in memory`(initially: String?) async throws {
+    let events: [OrderEvent] = [.read, .answer, .set, .write, .confirmation, .delete]
+    for events in OrderEvent.orders(of: events) {
+      try await OrderRun(path: nil, writer: .manager, initially: initially).perform(events)
+    }
+  }
+
+  /// Rule 5.
+  @Test func `every order with a restart among them has the right outcome`() async throws {
+    let orders = OrderEvent.orders(
+      of: [.read, .answer, .set, .write, .confirmation, .delete, .restart])
+    #expect(orders.count == 1260)
+    for events in orders {
+      try await withTemporaryDirectory { path in
+        try await OrderRun(path: path, writer: .manager, initially: nil).perform(events)
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `setting what is there already counts as a write`(onDisk: Bool) async throws {
+    let events: [OrderEvent] = [.read, .answer, .repeated, .set, .delete]
+    for events in OrderEvent.orders(of: events) {
+      try await withTemporaryDirectory { path in
+        try await OrderRun(path: onDisk ? path : nil, writer: .manager, initially: "first")
+          .perform(events)
+      }
+    }
+  }
+}
