@@ -13,12 +13,13 @@ extension WriteContext {
   }
 
   /// Stores an untyped tree by the same rules.
-  func set(_ tree: TreeNode) throws {
+  func set(_ tree: TreeNode, isAskedFor: Bool = true) throws {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
     let root = try encoder.encode(tree)
     try store(
-      collector.pending, roots: [root.node], mayCloseCycle: collector.namesStoredNodes)
+      collector.pending, roots: isAskedFor ? [root.node] : [],
+      mayCloseCycle: collector.namesStoredNodes)
   }
 
   /// Stores collected records in traversal order, and marks the roots as asked for.
