@@ -6,9 +6,10 @@ enum Delivery {
     var members: [ObjectIdentifier: [any StagedChange]] = [:]
     for change in changes {
       change.deliver()
-      guard let batch = change.batch else { continue }
-      if members[ObjectIdentifier(batch)] == nil { batches.append(batch) }
-      members[ObjectIdentifier(batch), default: []].append(change)
+      for batch in change.batches {
+        if members[ObjectIdentifier(batch)] == nil { batches.append(batch) }
+        members[ObjectIdentifier(batch), default: []].append(change)
+      }
     }
     for batch in batches {
       batch.deliver(members[ObjectIdentifier(batch)] ?? [], update)

@@ -21,7 +21,7 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
   let updates: ModelUpdates
   let origin: ChangeOrigin
   private let holder: ListenerHolder
-  private(set) var batch: (any LiveBatch)?
+  private var batch: (any LiveBatch)?
 
   init(
     _ holder: ListenerHolder, _ sequence: UInt64, _ root: String?, _ model: (any Model)?,
@@ -38,6 +38,8 @@ final class ListenerChange: StagedChange, @unchecked Sendable {
   func publish() {}
 
   func deliver() { batch = holder.tell(self) }
+
+  var batches: [any LiveBatch] { batch.map { [$0] } ?? [] }
 
   /// What the listener was told; `nil` if it was not.
   var told: Told? {
@@ -71,7 +73,7 @@ final class CatchUp: StagedChange, @unchecked Sendable {
     self.changes = changes
   }
 
-  var batch: (any LiveBatch)? { told?.batch }
+  var batches: [any LiveBatch] { (told?.batch).map { [$0] } ?? [] }
 
   func publish() {}
 

@@ -35,7 +35,8 @@ package protocol LiveHolder: AnyObject, Sendable {
   ///   - update: What happened.
   ///   - rows: The trees that hold an identifier of the update, in ascending order, each once.
   ///   - scope: Regenerates trees and keeps the registry; to be used in this call only.
-  /// - Returns: What is to be published, or `nil` if nothing is.
+  /// - Returns: What is to be published, or `nil` if nothing is, or if it was added to
+  ///   ``PipelineScope/group``.
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)?
@@ -60,8 +61,8 @@ package protocol StagedChange: Sendable {
   /// the order of the holders' numbers.
   func deliver()
 
-  /// The batch that is told after its members.
-  var batch: (any LiveBatch)? { get }
+  /// The batches that are told after their members; asked after ``deliver()``.
+  var batches: [any LiveBatch] { get }
 }
 
 /// Members that are told together.

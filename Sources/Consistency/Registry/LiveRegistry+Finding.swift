@@ -4,9 +4,12 @@ extension LiveRegistry {
   /// A holder that an update may concern.
   struct Affected {
     let holder: any LiveHolder
+    let holderNumber: UInt64
     var rows: [LiveRow]
-    /// How many nodes the holder's tree has, if just one tree is concerned; else 0.
-    var nodeCount: Int
+    /// The number of the row, if just one is concerned; else negative.
+    var number: Int32 = -1
+    /// How many nodes the row has, if just one is concerned; else 0.
+    var nodeCount = 0
   }
 
   /// The trees an update may change, by holder, in the order in which the holders were registered.
@@ -30,12 +33,13 @@ extension LiveRegistry {
       let (holder, row) = (rows[number].holder, rows[number].row)
       if last == holder {
         affected[affected.count - 1].rows.append(row)
+        affected[affected.count - 1].number = -1
         affected[affected.count - 1].nodeCount = 0
-      } else if let found = holders[holder] {
+      } else if let owner = rows[number].owner {
         affected.append(
           Affected(
-            holder: found.holder, rows: row == 0 ? Self.firstRow : [row],
-            nodeCount: rows[number].links.count))
+            holder: owner, holderNumber: holder, rows: row == 0 ? Self.firstRow : [row],
+            number: number, nodeCount: rows[number].links.count))
       }
       last = holder
     }
@@ -74,13 +78,13 @@ extension LiveRegistry {
     var asked = Set<UInt64>()
     if let holder = update.operation?.holder { asked.insert(holder.number) }
     for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
-    for entry in affected { asked.remove(entry.holder.number) }
+    for entry in affected { asked.remove(entry.holderNumber) }
     if asked.isEmpty { return }
     for number in asked {
       if let holder = holders[number]?.holder {
-        affected.append(Affected(holder: holder, rows: [], nodeCount: 0))
+        affected.append(Affected(holder: holder, holderNumber: number, rows: []))
       }
     }
-    affected.sort { $0.holder.number < $1.holder.number }
+    affected.sort { $0.holderNumber < $1.holderNumber }
   }
 }

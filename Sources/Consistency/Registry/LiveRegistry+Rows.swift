@@ -71,8 +71,8 @@ extension LiveRegistry {
 
   private mutating func makeRow(_ holder: UInt64, _ row: LiveRow) -> Int32? {
     if let number = rowNumber(holder, row) { return number }
-    guard holders[holder] != nil else { return nil }
-    let number = rows.insert(Row(holder: holder, row: row))
+    guard let owner = holders[holder]?.holder else { return nil }
+    let number = rows.insert(Row(holder: holder, row: row, owner: owner))
     holders[holder]?.rows[row] = number
     return number
   }

@@ -22,11 +22,9 @@ extension LiveRegistry {
       let entry = entries[number]
       guard entry.settledCount >= Self.settledCountMinimum, entry.types.count == 1 else { continue }
       let row = rows[entry.slots[0].row]
-      guard row.links.count <= Self.askedNodeCountMaximum, let holder = holders[row.holder] else {
-        continue
-      }
+      guard row.links.count <= Self.askedNodeCountMaximum, let holder = row.owner else { continue }
       spokesmen.append(
-        Spokesman(entry: number, identifier: identifier, holder: holder.holder, row: row.row))
+        Spokesman(entry: number, identifier: identifier, holder: holder, row: row.row))
     }
     return spokesmen
   }
@@ -36,11 +34,9 @@ extension LiveRegistry {
     if let number = rowNumber(holder, row) { rows[number].resolved = mark }
   }
 
-  /// How many nodes a row has, and whether it is not settled on all of them.
-  func state(of holder: UInt64, _ row: LiveRow) -> (nodeCount: Int, isUnsettled: Bool) {
-    guard let number = rowNumber(holder, row) else { return (0, false) }
-    let count = rows[number].links.count
-    return (count, Int(rows[number].settledCount) < count)
+  /// How many nodes a row has.
+  func nodeCount(of holder: UInt64, _ row: LiveRow) -> Int {
+    rowNumber(holder, row).map { rows[$0].links.count } ?? 0
   }
 
   /// Unsettles a row whose tree is another one, for another reason than an update.
@@ -50,8 +46,18 @@ extension LiveRegistry {
 
   /// Settles the rows that have taken an update on the nodes it carries, and unsettles those that were
   /// asked and have not.
-  mutating func settle(_ update: LiveUpdate, _ found: [Int32], _ mark: UInt64) {
-    for number in found where rows[number].mark == mark && rows[number].settledCount > 0 {
+  ///
+  /// - Parameters:
+  ///   - update: What happened.
+  ///   - found: The rows that were asked.
+  ///   - resolved: Rows that have taken the update, besides those that say so.
+  ///   - mark: The mark of the search that found them.
+  mutating func settle(
+    _ update: LiveUpdate, _ found: [Int32], _ resolved: [Int32], _ mark: UInt64
+  ) {
+    for number in resolved where rows.isInside(number) { rows[number].resolved = mark }
+    for number in found where rows.isInside(number) {
+      guard rows[number].mark == mark, rows[number].settledCount > 0 else { continue }
       if rows[number].resolved != mark { unsettle(number) }
     }
     for (identifier, versions) in update.versions {

@@ -17,8 +17,10 @@ struct LiveRegistry {
   }
 
   struct Row {
+    /// The number of its holder.
     let holder: UInt64
     let row: LiveRow
+    let owner: (any LiveHolder)?
     var links: [Link] = []
     /// The last search that found this row.
     var mark: UInt64 = 0
@@ -50,11 +52,11 @@ struct LiveRegistry {
 
   struct Holder {
     let holder: any LiveHolder
-    var rows: [LiveRow: Int32] = [:]
+    var rows = HolderRows()
   }
 
   var holders: [UInt64: Holder] = [:]
-  var rows = NumberedTable(vacant: Row(holder: 0, row: 0))
+  var rows = NumberedTable(vacant: Row(holder: 0, row: 0, owner: nil))
   var entries = NumberedTable(vacant: Entry(identifier: ByteString("")))
   var entryNumbers: [ByteString: Int32] = [:]
   var topics: [ByteString: Set<UInt64>] = [:]
@@ -72,7 +74,7 @@ struct LiveRegistry {
   /// Forgets a holder and all its rows.
   mutating func remove(holder: UInt64) {
     guard let removed = holders.removeValue(forKey: holder) else { return }
-    for number in removed.rows.values { removeRow(number) }
+    removed.rows.forEach { removeRow($0) }
   }
 
   func rowNumber(_ holder: UInt64, _ row: LiveRow) -> Int32? { holders[holder]?.rows[row] }

@@ -29,6 +29,9 @@ struct NumberedTable<Value> {
     }
   }
 
+  /// Whether a number is that of a value, or of one that was removed while others stayed.
+  func isInside(_ number: Int32) -> Bool { Int(number) < values.count }
+
   subscript(number: Int32) -> Value {
     get { values[Int(number)] }
     _modify { yield &values[Int(number)] }

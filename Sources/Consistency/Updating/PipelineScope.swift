@@ -5,11 +5,29 @@ package import ModelCore
 ///
 /// It is confined to the pipeline; work that gets one uses it in that call only.
 package final class PipelineScope {
+  /// The row of the holder that is asked, if just one is concerned, as it was found.
+  private struct Asked {
+    var holder: UInt64 = 0
+    var row: LiveRow = 0
+    /// Negative if there are several, or if the holder has changed what is registered.
+    var number: Int32 = -1
+    var nodeCount = 0
+
+    func isRow(_ holder: UInt64, _ row: LiveRow) -> Bool {
+      number >= 0 && self.holder == holder && self.row == row
+    }
+  }
+
   private let context: PipelineContext
   private let watch = MapWatch()
   private var regenerator: Regenerator
-  /// How many nodes are registered for the only tree of the holder that is asked; 0 if it has several.
-  private var nodeCount = 0
+  /// The row of the holder that is asked, if just one is concerned.
+  private var asked = Asked()
+  /// The rows, by number, that have taken the update at work.
+  private var resolved: [Int32] = []
+  /// What the holders before have staged together, if that is the last that was staged.
+  package private(set) var group: AnyObject?
+  private var hasBegunGroup = false
   /// The mark of the rows that the update at work concerns; 0 if there is none.
   private var mark: UInt64 = 0
   private var hasResolved = false
@@ -17,6 +35,9 @@ package final class PipelineScope {
   private var updateNumber: UInt64 = 0
   /// The update at work, for what holders keep of it.
   private(set) var origin = ChangeOrigin(LiveUpdate(), order: 0)
+
+  /// How much room for rows is kept from one update to the next.
+  private static let keptCountMaximum = 1_024
 
   init(_ context: PipelineContext) {
     self.context = context
@@ -40,7 +61,10 @@ package final class PipelineScope {
     for entry in affected { entry.holder.prepare() }
     let changes =
       affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
-    if hasResolved { context.registry.withLock { $0.settle(update, rows, mark) } }
+    if hasResolved || !resolved.isEmpty {
+      context.registry.withLock { $0.settle(update, rows, resolved, mark) }
+      resolved.removeAll(keepingCapacity: resolved.count < Self.keptCountMaximum)
+    }
     self.mark = 0
     context.reporter.report(regenerator.replacements, context: update.context)
     context.reporter.report(regenerator.mistakes)
@@ -64,13 +88,26 @@ package final class PipelineScope {
     _ update: LiveUpdate, _ affected: [LiveRegistry.Affected]
   ) -> [any StagedChange] {
     var changes: [any StagedChange] = []
-    changes.reserveCapacity(affected.count)
     for entry in affected {
-      nodeCount = entry.nodeCount
-      if let change = entry.holder.stage(update, rows: entry.rows, self) { changes.append(change) }
+      asked = Asked(
+        holder: entry.holderNumber, row: entry.rows.first ?? 0, number: entry.number,
+        nodeCount: entry.nodeCount)
+      guard let change = entry.holder.stage(update, rows: entry.rows, self) else { continue }
+      changes.append(change)
+      if !hasBegunGroup { group = nil }
+      hasBegunGroup = false
     }
-    nodeCount = 0
+    asked = Asked()
+    group = nil
     return changes
+  }
+
+  /// Lets the holders after the one that is asked add to what it has staged.
+  ///
+  /// - Parameter group: What the holder goes on to return.
+  package func begin(_ group: any StagedChange & AnyObject) {
+    self.group = group
+    hasBegunGroup = true
   }
 
   private func reportGiven(_ update: LiveUpdate) {
@@ -125,11 +162,11 @@ package final class PipelineScope {
     _ tree: any SimpleModel, of holder: any LiveHolder, row: LiveRow
   ) -> Regeneration? {
     let number = holder.number
-    let registered = context.registry.withLock { $0.state(of: number, row) }
-    regenerator.checksMerging = registered.isUnsettled
+    let nodeCount =
+      asked.isRow(number, row)
+      ? asked.nodeCount : context.registry.withLock { $0.nodeCount(of: number, row) }
     regenerator.mergesOddly = false
-    defer { regenerator.checksMerging = false }
-    guard var regeneration = regenerator.regenerate(tree, nodeCount: registered.nodeCount) else {
+    guard var regeneration = regenerator.regenerate(tree, nodeCount: nodeCount) else {
       if !regenerator.mergesOddly { resolve(number, row) }
       return nil
     }
@@ -140,6 +177,10 @@ package final class PipelineScope {
   /// Notes that a row has taken the update at work.
   private func resolve(_ holder: UInt64, _ row: LiveRow) {
     guard mark != 0 else { return }
+    if asked.isRow(holder, row) {
+      resolved.append(asked.number)
+      return
+    }
     hasResolved = true
     context.registry.withLock { $0.resolve(holder, row, mark) }
   }
@@ -148,7 +189,7 @@ package final class PipelineScope {
   func regenerateModel(
     _ tree: any Model
   ) -> (model: (any Model)?, updates: ModelUpdates, hasSameNodes: Bool)? {
-    regenerator.regenerate(tree, registeredCount: nodeCount).map {
+    regenerator.regenerate(tree, registeredCount: asked.nodeCount).map {
       ($0.model, $0.updates, regenerator.hasSameNodes)
     }
   }
@@ -157,11 +198,17 @@ package final class PipelineScope {
   package func report(_ mistake: ConsistencyError) { context.reporter.report([mistake]) }
 
   /// Begins to keep a holder; its trees are registered one by one.
-  package func add(_ holder: any LiveHolder) { context.registry.withLock { $0.add(holder) } }
+  package func add(_ holder: any LiveHolder) { registry { $0.add(holder) } }
+
+  /// Changes the registry; what was found of the holder that is asked does not hold any more.
+  private func registry(_ body: (inout LiveRegistry) -> Void) {
+    asked.number = -1
+    context.registry.withLock(body)
+  }
 
   /// Forgets a holder with all its trees; its topics have been unsubscribed before.
   package func remove(_ holder: any LiveHolder) {
-    context.registry.withLock { $0.remove(holder: holder.number) }
+    registry { $0.remove(holder: holder.number) }
   }
 
   /// Replaces the tree of a row in the registry.
@@ -174,7 +221,7 @@ package final class PipelineScope {
   package func register(
     _ holder: any LiveHolder, row: LiveRow, old: (any SimpleModel)?, new: (any SimpleModel)?
   ) {
-    context.registry.withLock { $0.unsettle(holder.number, row) }
+    registry { $0.unsettle(holder.number, row) }
     setTrees(holder, row: row, new.map { [$0] } ?? [])
   }
 
@@ -208,23 +255,19 @@ package final class PipelineScope {
   func setTrees(_ holder: any LiveHolder, row: LiveRow, _ trees: [any SimpleModel]) {
     var nodes: [LiveRegistry.Node] = []
     for tree in trees { TreeNodes.append(tree, to: &nodes) }
-    context.registry.withLock { $0.setNodes(nodes, of: holder.number, row: row) }
+    registry { $0.setNodes(nodes, of: holder.number, row: row) }
   }
 
   /// Registers a row for an identifier that is not there yet.
   package func registerAbsent(
     _ holder: any LiveHolder, row: LiveRow, identifier: String, as type: any SimpleModel.Type
   ) {
-    context.registry.withLock {
-      $0.await(ByteString(identifier), type, of: holder.number, row: row)
-    }
+    registry { $0.await(ByteString(identifier), type, of: holder.number, row: row) }
   }
 
   /// Ends what ``registerAbsent(_:row:identifier:as:)`` began.
   package func unregisterAbsent(_ holder: any LiveHolder, row: LiveRow, identifier: String) {
-    context.registry.withLock {
-      $0.endAwaiting(ByteString(identifier), of: holder.number, row: row)
-    }
+    registry { $0.endAwaiting(ByteString(identifier), of: holder.number, row: row) }
   }
 
   /// Has a holder asked when an update touches a topic.

@@ -4,8 +4,6 @@ package import ModelCore
 package struct Regeneration: Sendable {
   /// The new tree; `nil` if its root is deleted.
   package var model: (any SimpleModel)?
-  /// What changed in it.
-  package var updates: ModelUpdates
   /// Whether the new tree holds the same identifiers by the same types as the old one, so that nothing
   /// has to be registered.
   package var hasSameNodes = false

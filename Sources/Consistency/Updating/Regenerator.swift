@@ -11,7 +11,8 @@ struct Regenerator {
   let update: LiveUpdate
   private let carried: [ByteString: Carried]
   /// The only identifier that is carried, if there is just one and none is deleted.
-  private let onlyOne: (key: ByteString, carried: Carried)?
+  private let onlyKey: ByteString?
+  private let onlyCarried: Carried?
   /// Tells models that need not be made anew.
   let watch: MapWatch
   /// Whether a delegate wants to hear of every replacement.
@@ -35,9 +36,10 @@ struct Regenerator {
   var isListing = false
   var hasDeleted = false
   var hasSameNodes = true
-  /// Whether to find out if merging gives what is carried, which a type's own `merge` need not do.
-  var checksMerging = false
+  /// Whether merging has given something else than what is carried, as a type's own `merge` may.
   var mergesOddly = false
+  /// The last type of a tree, and how it conforms to `Model`.
+  private var rootType: (simple: any SimpleModel.Type, model: (any Model.Type)?)?
   /// How many nodes were replaced by what the update carries.
   var replacedCount = 0
   /// How many nodes are registered for the tree; 0 if that is not known.
@@ -50,7 +52,9 @@ struct Regenerator {
     carriesSeveral = update.versions.count + update.deleted.count > 1
     let isOnlyOne = !carriesSeveral
     carried = update.versions.mapValues { Carried($0, isOnlyOne: isOnlyOne) }
-    onlyOne = isOnlyOne ? carried.first.map { ($0.key, $0.value) } : nil
+    let first = isOnlyOne ? carried.first : nil
+    onlyKey = first?.key
+    onlyCarried = first?.value
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
@@ -58,12 +62,26 @@ struct Regenerator {
   /// - Parameters:
   ///   - root: The tree.
   ///   - nodeCount: How many nodes are registered for it; 0 if that is not known.
-  /// - Returns: The new tree and what changed.
+  /// - Returns: The new tree.
   mutating func regenerate(_ root: any SimpleModel, nodeCount: Int = 0) -> Regeneration? {
-    guard let model = root as? any Model else { return regenerateSimple(root) }
-    return regenerate(model, registeredCount: nodeCount).map {
-      Regeneration(model: $0.model, updates: $0.updates, hasSameNodes: hasSameNodes)
+    guard let type = modelType(type(of: root)) else { return regenerateSimple(root) }
+    switch regenerateTree(ModelBoxes.model(root, type), registeredCount: nodeCount) {
+    case .unchanged: return nil
+    case .removed:
+      gone.removeAll()
+      return Regeneration(model: nil)
+    case .changed(let new):
+      if hasDeleted { gone.removeAll() }
+      return Regeneration(model: ModelBoxes.simple(new), hasSameNodes: hasSameNodes)
     }
+  }
+
+  /// How the type of a tree conforms to `Model`; trees of one type come one after another.
+  private mutating func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
+    if let rootType, rootType.simple == type { return rootType.model }
+    let model = type as? any Model.Type
+    rootType = (type, model)
+    return model
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
@@ -75,36 +93,35 @@ struct Regenerator {
   mutating func regenerate(
     _ root: any Model, registeredCount: Int
   ) -> (model: (any Model)?, updates: ModelUpdates)? {
+    switch regenerateTree(root, registeredCount: registeredCount) {
+    case .unchanged: nil
+    case .removed: (nil, makeUpdates(root))
+    case .changed(let new): (new, makeUpdates(root))
+    }
+  }
+
+  private mutating func regenerateTree(_ root: any Model, registeredCount: Int) -> Outcome {
     changed.removeAll(keepingCapacity: true)
     hasDeleted = false
     hasSameNodes = true
     replacedCount = 0
-    visited.removeAll(keepingCapacity: true)
+    if !visited.isEmpty { visited.removeAll(keepingCapacity: true) }
     self.registeredCount = registeredCount
-    let outcome = visit(root, 0)
-    let model: (any Model)?
-    switch outcome {
-    case .unchanged: return nil
-    case .removed: model = nil
-    case .changed(let new): model = new
-    }
-    return (model, makeUpdates(root))
+    return visit(root, 0)
   }
 
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
     if update.deleted.contains(key) {
-      replaced(root, nil)
-      return Regeneration(model: nil, updates: ModelUpdates(deletedModelIdentifiers: [identifier]))
+      if keepsReplacements { replaced(root, nil) }
+      return Regeneration(model: nil)
     }
     guard let version = update.versions[key]?.model(as: type(of: root)),
       !version.isEqual(to: root)
     else { return nil }
-    replaced(root, version)
-    return Regeneration(
-      model: version, updates: ModelUpdates(changedModelIdentifiers: [identifier]),
-      hasSameNodes: true)
+    if keepsReplacements { replaced(root, version) }
+    return Regeneration(model: version, hasSameNodes: true)
   }
 
   mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
@@ -118,7 +135,7 @@ struct Regenerator {
       if update.deleted.contains(key) {
         hasDeleted = true
         hasSameNodes = false
-        replaced(node, nil)
+        if keepsReplacements { replaced(node, nil) }
         return .removed
       }
       visited.insert(key)
@@ -127,10 +144,10 @@ struct Regenerator {
       return visitChildren(of: node, identifier, level)
     }
     let new = replacement(of: node, carried)
-    if new.isEqual(to: node) { return .unchanged }
+    if new.isEqual(to: ModelBoxes.simple(node)) { return .unchanged }
     changed.append(identifier)
     replacedCount += 1
-    replaced(node, new)
+    if keepsReplacements { replaced(node, new) }
     compareSubtrees(node, new, carried, level)
     return .changed(new)
   }
@@ -141,7 +158,7 @@ struct Regenerator {
     let start = changed.count
     if let identifier { changed.append(identifier) }
     var hasChanged = false
-    let mapped: (any Model)? = node.map { child in
+    let mapped = node.mapAny { child in
       switch visit(child, level + 1) {
       case .unchanged:
         watch.keepsChild = true
@@ -161,7 +178,7 @@ struct Regenerator {
     guard let mapped else {
       changed.removeSubrange(start...)
       if let identifier { gone.insert(ByteString(identifier)) }
-      replaced(node, nil)
+      if keepsReplacements { replaced(node, nil) }
       return .removed
     }
     guard type(of: mapped) == type(of: node) else {
@@ -169,18 +186,26 @@ struct Regenerator {
       report(.wrongType, node, "`map` returned a \(type(of: mapped)), so the model stays as it was")
       return .unchanged
     }
-    replaced(node, mapped)
+    if keepsReplacements { replaced(node, mapped) }
     return .changed(mapped)
   }
 
   func carried(_ key: ByteString) -> Carried? {
-    if let onlyOne { return key == onlyOne.key ? onlyOne.carried : nil }
+    if let onlyKey { return key == onlyKey ? onlyCarried : nil }
     return carried[key]
   }
 
   /// What an update makes of a node that it carries.
   private mutating func replacement(of node: any Model, _ carried: Carried) -> any Model {
     let nodeType = type(of: node)
+    if let only = carried.only, type(of: only) == nodeType {
+      let merged = node.merge(only)
+      if ModelBoxes.areSame(merged, only) { return merged }
+      if type(of: merged) == nodeType {
+        if !merged.isEqual(to: only) { mergesOddly = true }
+        return merged
+      }
+    }
     for stored in carried.stored where type(of: stored) == nodeType { return stored }
     var merged = node
     for given in carried.given {
@@ -192,9 +217,7 @@ struct Regenerator {
           .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
       }
     }
-    if checksMerging, let last = carried.given.last, !merged.isEqual(to: last) {
-      mergesOddly = true
-    }
+    if let last = carried.given.last, !merged.isEqual(to: last) { mergesOddly = true }
     return merged
   }
 
@@ -211,10 +234,10 @@ struct Regenerator {
     return merged
   }
 
+  /// Keeps a replacement for the delegate.
   private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
-    if keepsReplacements, !isListing {
-      replacements.append(Reporter.Replacement(old: old, new: new))
-    }
+    if isListing { return }
+    replacements.append(Reporter.Replacement(old: old, new: new))
   }
 
   mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {

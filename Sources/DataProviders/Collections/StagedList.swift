@@ -70,8 +70,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
     return false
   }
 
-  /// The batch that is told behind all members; set when these have been told.
-  var batch: (any LiveBatch)? { toldBatch.withLock { $0 } }
+  /// The batch that is told behind all members; known when these have been told.
+  var batches: [any LiveBatch] { toldBatch.withLock { $0 }.map { [$0] } ?? [] }
 
   func publish() { collection.publish(self) }
 

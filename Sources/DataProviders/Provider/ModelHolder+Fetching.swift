@@ -108,7 +108,7 @@ extension ModelHolder {
     let update = LiveUpdate()
     let kind = StagedModel.Kind.answered(
       request.action, awaited: awaited, tells: request.tellsDelegate && model != nil)
-    scope.publish([StagedModel(self, kind, update, model: model)], update)
+    scope.publish([StagedModels(self, kind, update, model: model)], update)
     return data
   }
 }

@@ -85,7 +85,7 @@ extension ModelHolder {
         return update
       }
       guard let update else { continue }
-      return update.map { ResumedMember(change: StagedModel(self, .resumed, $0), update: $0) }
+      return update.map { ResumedMember(change: StagedModels(self, .resumed, $0), update: $0) }
     }
   }
 }

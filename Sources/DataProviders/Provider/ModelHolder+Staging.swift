@@ -24,17 +24,34 @@ extension ModelHolder {
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
+    guard let staged = stageModel(update, rows, scope) else { return nil }
+    if let group = scope.group as? StagedModels {
+      group.append(staged)
+      return nil
+    }
+    let change = StagedModels(update, manager)
+    change.append(staged)
+    scope.begin(change)
+    return change
+  }
+
+  private func stageModel(
+    _ update: LiveUpdate, _ rows: [LiveRow], _ scope: PipelineScope
+  ) -> StagedModel? {
     let isAwaited = rows.last == Self.absentRow
-    let seen = state.withLock { Seen($0, update, seesAbsent: isAwaited) }
-    if let own = seen.own { return stageOwn(own, seen, update, scope) }
-    if isAwaited, let change = stageAbsent(seen, update, scope) { return change }
-    guard rows.first == Self.treeRow, let base = seen.base,
+    let (base, hasPending) = state.withLock { ($0.base, !$0.pending.isEmpty) }
+    if isAwaited || hasPending {
+      let seen = state.withLock { Seen($0, update, seesAbsent: isAwaited) }
+      if let own = seen.own { return stageOwn(own, seen, update, scope) }
+      if isAwaited, let change = stageAbsent(seen, update, scope) { return change }
+    }
+    guard rows.first == Self.treeRow, let base,
       let regeneration = scope.regenerate(base, of: self, row: Self.treeRow)
     else { return nil }
-    guard let model = regeneration.model else { return stageDeleted(base, update, scope) }
+    guard let model = regeneration.model else { return stageDeleted(base, scope) }
     guard isShowable(model) else { return nil }
     scope.register(self, row: Self.treeRow, regeneration)
-    return StagedModel(self, .elsewhere, update, model: model)
+    return StagedModel(self, .elsewhere, model: model)
   }
 
   /// What is registered: one provider speaks for all that hold a node with the same content.
@@ -50,17 +67,17 @@ extension ModelHolder {
     let model = other ?? operation.root
     scope.register(self, row: Self.treeRow, old: seen.base, new: model)
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
-    return StagedModel(self, .own(operation, isOther: other != nil), update, model: model)
+    return StagedModel(self, .own(operation, isOther: other != nil), model: model)
   }
 
   /// The root is deleted: what comes back under its identifier is shown again.
   private func stageDeleted(
-    _ base: any SimpleModel, _ update: LiveUpdate, _ scope: PipelineScope
+    _ base: any SimpleModel, _ scope: PipelineScope
   ) -> StagedModel {
     scope.register(self, row: Self.treeRow, old: base, new: nil)
     let identifier = base.modelIdentifier
     if let identifier { registerAbsent(identifier, scope) }
-    return StagedModel(self, .deleted(identifier), update)
+    return StagedModel(self, .deleted(identifier))
   }
 
   /// An identifier that is awaited, or that a cache is being asked for, is in the update.
@@ -83,7 +100,7 @@ extension ModelHolder {
     }
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
     scope.register(self, row: Self.treeRow, old: seen.base, new: model)
-    return StagedModel(self, .arrived(applied), update, model: model)
+    return StagedModel(self, .arrived(applied), model: model)
   }
 
   /// The model that an update brings for an identifier, if it carries it as this type.

@@ -67,6 +67,9 @@ final class ModelHolder: LiveHolder {
       return committed
     }
 
+    /// Whether the committed model is what is shown, but for a pause.
+    @inline(__always) var showsCommitted: Bool { clears == 0 && pending.isEmpty }
+
     /// The committed value.
     var committed: (any SimpleModel)? { clears == 0 ? base : nil }
 
@@ -204,7 +207,7 @@ extension ModelHolder {
     guard let shown, !Self.same(shown, operation.root) else { return }
     var update = LiveUpdate()
     update.context = operation.context
-    scope.publish([StagedModel(self, .replay, update)], update)
+    scope.publish([StagedModels(self, .replay, update)], update)
   }
 }
 

@@ -2,13 +2,15 @@
 ///
 /// It knows the model by its place in memory only: without type parameters a call costs a fraction.
 @safe
+@usableFromInline
 struct ChildProperty: Sendable {
   /// Replaces the children in the property of the model at a place.
   ///
   /// Returns `false` if the model can't be without a child that was removed.
-  let map: @Sendable (UnsafeMutableRawPointer, (any Model) -> (any Model)?) -> Bool
+  @usableFromInline let map:
+    @Sendable (UnsafeMutableRawPointer, (any Model) -> (any Model)?) -> Bool
   /// Visits the children in the property of the model at a place.
-  let forEach: @Sendable (UnsafeRawPointer, (any Model) -> Void) -> Void
+  @usableFromInline let forEach: @Sendable (UnsafeRawPointer, (any Model) -> Void) -> Void
 
   /// Makes the property that a key path leads to.
   init<Root, Slot: ChildSlot>(_ path: any WritableKeyPath<Root, Slot> & Sendable) {
@@ -27,9 +29,7 @@ struct ChildProperty: Sendable {
     // A stored property: `offset(of:)` says that a slot lies there.
     unsafe map = { root, transform in
       let place = unsafe (root + offset).assumingMemoryBound(to: Slot.self)
-      guard let slot = unsafe place.pointee.mapSlot(transform) else { return false }
-      unsafe place.pointee = slot
-      return true
+      return unsafe place.pointee.replaceInSlot(transform)
     }
     unsafe forEach = { root, visit in
       unsafe (root + offset).assumingMemoryBound(to: Slot.self).pointee.forEachInSlot(visit)

@@ -1,6 +1,6 @@
 /// The properties of a model that hold its children.
 public struct Children<Root: KeyPathModel>: Sendable {
-  private let properties: [ChildProperty]
+  @usableFromInline let properties: [ChildProperty]
 
   /// Names the properties.
   ///
@@ -13,6 +13,7 @@ public struct Children<Root: KeyPathModel>: Sendable {
     self.properties = properties
   }
 
+  @inlinable
   func map(_ root: Root, _ transform: (any Model) -> (any Model)?) -> Root? {
     var root = root
     let isWhole = unsafe withUnsafeMutablePointer(to: &root) { place in
@@ -26,6 +27,7 @@ public struct Children<Root: KeyPathModel>: Sendable {
     return isWhole ? root : nil
   }
 
+  @inlinable
   func forEach(of root: Root, _ visit: (any Model) -> Void) {
     unsafe withUnsafePointer(to: root) { place in
       let place = unsafe UnsafeRawPointer(place)

@@ -23,6 +23,7 @@ extension KeyPathModel {
   /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
   ///   replaces nothing.
   /// - Returns: `nil` if a required child was removed.
+  @inlinable
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
     Self.children.map(self, transform)
   }
@@ -30,6 +31,7 @@ extension KeyPathModel {
   /// Calls a closure with every child that a key path leads to.
   ///
   /// - Parameter visit: Called once for each place of a child.
+  @inlinable
   public func forEach(_ visit: (any Model) -> Void) {
     Self.children.forEach(of: self, visit)
   }
@@ -41,6 +43,7 @@ extension KeyPathModel where Self: Codable {
   /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
   ///   replaces nothing.
   /// - Returns: `nil` if a required child was removed.
+  @inlinable
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
     Self.children.map(self, transform)
   }
@@ -48,6 +51,7 @@ extension KeyPathModel where Self: Codable {
   /// Calls a closure with every child that a key path leads to.
   ///
   /// - Parameter visit: Called once for each place of a child.
+  @inlinable
   public func forEach(_ visit: (any Model) -> Void) {
     Self.children.forEach(of: self, visit)
   }

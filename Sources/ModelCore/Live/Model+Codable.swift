@@ -60,8 +60,6 @@ extension SimpleModel where Self: Encodable & Equatable {
   ///
   /// - Parameter other: A model of any type.
   /// - Returns: `false` if it has another type.
-  public func isEqual(to other: any SimpleModel) -> Bool {
-    guard let other = other as? Self else { return false }
-    return self == other
-  }
+  @inlinable
+  public func isEqual(to other: any SimpleModel) -> Bool { isSame(as: other) }
 }

@@ -14,6 +14,12 @@ public protocol ChildSlot: SendableMetatype {
   /// - Returns: `nil` if the element is removed.
   func mapElement(_ transform: (any Model) -> (any Model)?) -> Self?
 
+  /// Does the same as ``mapSlot(_:)`` in place.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `false` if ``mapSlot(_:)`` returns `nil`; the value does not count any more then.
+  mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool
+
   /// Calls a closure with every child in this value.
   ///
   /// - Parameter visit: Called once for each place of a child.
@@ -26,6 +32,16 @@ extension ChildSlot {
   /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
   /// - Returns: `nil` if the element is removed.
   public func mapElement(_ transform: (any Model) -> (any Model)?) -> Self? { mapSlot(transform) }
+
+  /// Puts what ``mapSlot(_:)`` returns in the place of this value.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `false` if it returns `nil`.
+  public mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool {
+    guard let slot = mapSlot(transform) else { return false }
+    self = slot
+    return true
+  }
 }
 
 extension Model {
@@ -43,6 +59,34 @@ extension Model {
   private static func unboxed<Other: Model>(_ model: Other) -> Self? {
     if Other.self == Self.self { return unsafe unsafeBitCast(model, to: Self.self) }
     return model as? Self
+  }
+
+  /// Replaces this model, which is the child, in place.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
+  ///   replaces nothing.
+  /// - Returns: `false` if it was removed.
+  @inlinable
+  public mutating func replaceInSlot(_ transform: (any Model) -> (any Model)?) -> Bool {
+    guard let replacement = transform(self) else { return false }
+    take(replacement)
+    return true
+  }
+
+  /// Becomes a model that has this type.
+  @inlinable
+  mutating func take<Other: Model>(_ other: Other) {
+    if Other.self == Self.self {
+      self = unsafe unsafeBitCast(other, to: Self.self)
+    } else {
+      takeCast(other)
+    }
+  }
+
+  /// Becomes another model if a cast says that it has this type.
+  @usableFromInline @inline(never)
+  mutating func takeCast<Other: Model>(_ other: Other) {
+    if let other = other as? Self { self = other }
   }
 
   /// Calls a closure with this model.

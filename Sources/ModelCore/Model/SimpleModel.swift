@@ -34,7 +34,19 @@ extension SimpleModel where Self: Equatable {
   ///
   /// - Parameter other: A model of any type.
   /// - Returns: `false` if it has another type.
-  public func isEqual(to other: any SimpleModel) -> Bool {
+  @inlinable
+  public func isEqual(to other: any SimpleModel) -> Bool { isSame(as: other) }
+
+  /// Compares by `==`; looks at types first, which is several times faster than a cast.
+  @inlinable
+  func isSame<Other: SimpleModel>(as other: Other) -> Bool {
+    if Other.self == Self.self { return self == (unsafe unsafeBitCast(other, to: Self.self)) }
+    return isSameCast(as: other)
+  }
+
+  /// Compares by `==` with a model if a cast says that it has this type.
+  @usableFromInline @inline(never)
+  func isSameCast<Other: SimpleModel>(as other: Other) -> Bool {
     guard let other = other as? Self else { return false }
     return self == other
   }
