@@ -6,14 +6,30 @@ import Pando
 /// The process whose calls fail goes on as far as its errors allow. Afterwards the store is opened
 /// without faults: all that was acknowledged is there, nothing else but whole commits whose outcome
 /// was unknown, and it works.
+///
+/// A workload of many commits is cut into parts: each begins with what the store held after the part
+/// before, so that a fault late in it costs no more time than an early one.
 struct FaultsRun {
+  /// The commits of each task in a part.
+  private static let partLength = 5
+
   private let options: Options
   private let directory: WorkingDirectory
   private var runs = 0
   private var positions: [String: Int] = [:]
+  private var partPositions: [String: Int] = [:]
   private var reported: [String: Int] = [:]
   private var silent = 0
   private var gaveUp = 0
+
+  /// Some commits of a workload, and the store before them.
+  private struct Part {
+    let seed: UInt64
+    /// Steps of each task that are there.
+    let start: Int
+    let length: Int
+    let origin: String
+  }
 
   /// A process whose calls fail, and where.
   private struct Attempt {
@@ -36,7 +52,14 @@ struct FaultsRun {
         + "of \(FaultsWriter.taskCount) tasks")
     try directory.use {
       for round in 0..<options.rounds {
-        for kind in Fault.kinds { try self.round(seed: options.seed + UInt64(round), kind) }
+        let seed = options.seed + UInt64(round)
+        for start in stride(from: 0, to: options.commits, by: Self.partLength) {
+          let length = min(Self.partLength, options.commits - start)
+          let origin = "\(directory.path)/origin"
+          let part = Part(seed: seed, start: start, length: length, origin: origin)
+          for kind in Fault.kinds { try self.run(part, kind) }
+          try goOn(part)
+        }
       }
     }
     let places = positions.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -50,38 +73,66 @@ struct FaultsRun {
       """)
   }
 
-  private mutating func round(seed: UInt64, _ kind: Fault) throws {
+  /// Makes the commits of a part where the next one begins.
+  private mutating func goOn(_ part: Part) throws {
+    for (call, count) in partPositions { positions[call, default: 0] += count }
+    partPositions = [:]
+    let workload = Workload(seed: part.seed, taskCount: FaultsWriter.taskCount)
+    try FileManager.default.createDirectory(
+      atPath: part.origin, withIntermediateDirectories: true)
+    let store = try ModelStore(
+      path: "\(part.origin)/store", configuration: .torture(.unsynchronized))
+    for step in part.start + 1...part.start + part.length {
+      for task in 0..<FaultsWriter.taskCount {
+        try store.write { try workload.perform(task: task, step: step, in: &$0) }
+      }
+    }
+    store.close()
+    try? FileManager.default.removeItem(atPath: "\(part.origin)/store/lock.mdb")
+    if part.start + part.length == options.commits { WorkingDirectory.remove(part.origin) }
+  }
+
+  private mutating func run(_ part: Part, _ kind: Fault) throws {
     var position = 1
     while true {
       let attempts = try (0..<options.jobs).map { offset in
         var fault = kind
         fault.position = position + offset
-        return try start(fault, seed)
+        return try start(fault, part)
       }
       var isClean = false
       for attempt in attempts {
         do {
-          let hasFailed = try check(attempt, seed)
+          let hasFailed = try check(attempt, part)
           isClean = isClean || !hasFailed
         } catch {
           throw TortureFailure(
-            "faults: seed \(seed), \(attempt.fault): \(error)\n"
+            "faults: seed \(part.seed), after \(part.start) commits of each task, "
+              + "\(attempt.fault): \(error)\n"
               + "repeat it with TORTURE_FAULT=\(attempt.fault.variable)")
         }
       }
       if isClean { return }
       position += options.jobs
-      positions[kind.call] = max(positions[kind.call] ?? 0, position - 1)
+      partPositions[kind.call] = max(partPositions[kind.call] ?? 0, position - 1)
     }
   }
 
-  private func start(_ fault: Fault, _ seed: UInt64) throws -> Attempt {
+  private func start(_ fault: Fault, _ part: Part) throws -> Attempt {
     let folder = "\(directory.path)/\(fault.position)"
     WorkingDirectory.remove(folder)
-    try FileManager.default.createDirectory(
-      atPath: "\(folder)/disk", withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    if part.start == 0 {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/disk", withIntermediateDirectories: true)
+    } else {
+      try FileManager.default.copyItem(atPath: part.origin, toPath: "\(folder)/disk")
+    }
     let process = try ChildProcess(
-      ["faults-writer", "\(folder)/disk", "--seed", "\(seed)", "--commits", "\(options.commits)"],
+      [
+        "faults-writer", "\(folder)/disk", "\(part.start)", "--seed", "\(part.seed)", "--commits",
+        "\(part.length)",
+      ],
       variables: [
         "LD_PRELOAD": try ChildProcess.preloadPath(), "TORTURE_DIRECTORY": "\(folder)/disk",
         "TORTURE_FAULT": fault.variable, "TORTURE_REPORT": "\(folder)/report",
@@ -92,9 +143,9 @@ struct FaultsRun {
   /// Waits for a process, and compares what it said with what there is.
   ///
   /// - Returns: Whether a call has failed.
-  private mutating func check(_ attempt: Attempt, _ seed: UInt64) throws -> Bool {
+  private mutating func check(_ attempt: Attempt, _ part: Part) throws -> Bool {
     let fault = attempt.fault
-    var acknowledged = [Int](repeating: 0, count: FaultsWriter.taskCount)
+    var acknowledged = [Int](repeating: part.start, count: FaultsWriter.taskCount)
     var unknown: Set<[Int]> = []
     var lines: [String] = []
     while let line = attempt.process.line(timeoutInMilliseconds: 60_000) {
@@ -121,7 +172,7 @@ struct FaultsRun {
       "it ended with \(lines.suffix(5))")
     if hasFailed, !lines.contains(where: { $0.hasPrefix("error") }) { silent += 1 }
     if end == "gave-up" { gaveUp += 1 }
-    try look(attempt, seed, acknowledged, unknown)
+    try look(attempt, part.seed, acknowledged, unknown)
     WorkingDirectory.remove(attempt.folder)
     return hasFailed
   }

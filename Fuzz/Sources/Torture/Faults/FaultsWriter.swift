@@ -10,7 +10,8 @@ struct FaultsWriter {
   private static let attemptMaximum = 8
 
   private let path: String
-  private let stepCount: Int
+  private let firstStep: Int
+  private let lastStep: Int
   private let workload: Workload
   private var store: ModelStore?
   /// Steps that are there.
@@ -18,19 +19,22 @@ struct FaultsWriter {
 
   private struct GaveUp: Error {}
 
-  /// Positional: directory; `--commits` for each task.
+  /// Positional: directory, the steps of each task that are there; `--commits` for each task.
   init(_ options: Options) throws {
     path = "\(try options.text(0))/store"
-    stepCount = max(1, options.commits)
+    firstStep = try options.integer(1) + 1
+    lastStep = firstStep + max(1, options.commits) - 1
+    steps = [Int](repeating: firstStep - 1, count: Self.taskCount)
     workload = Workload(seed: options.seed, taskCount: Self.taskCount)
   }
 
   mutating func run() async throws {
     do {
       try open()
-      for step in 1...stepCount {
+      if firstStep > 1 { try look() }
+      for step in firstStep...lastStep {
         // Half way the store is closed and opened again.
-        if step == stepCount / 2 + 1 { try reopen(mayHave: []) }
+        if step == (firstStep + lastStep + 1) / 2 { try reopen(mayHave: []) }
         try await commit(step)
       }
       await store?.close()

@@ -35,15 +35,19 @@ struct KillRun {
   }
 
   mutating func run() throws {
-    let rounds = options.rounds > 0 ? options.rounds : 20
-    say("kill: seed \(options.seed), \(rounds) rounds")
+    let rounds = options.rounds > 0 ? options.rounds : options.goal > 0 ? .max : 20
+    say(
+      "kill: seed \(options.seed), "
+        + (rounds == .max ? "at least \(options.goal) kills" : "\(rounds) rounds"))
     try directory.use {
-      for round in 0..<rounds {
+      var round = 0
+      while round < rounds, rounds < .max || kills < options.goal {
         do {
           try self.round(round)
         } catch {
           throw TortureFailure("kill: seed \(options.seed), round \(round): \(error)")
         }
+        round += 1
       }
     }
     say(

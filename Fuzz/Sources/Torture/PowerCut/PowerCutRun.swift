@@ -10,6 +10,8 @@ import Pando
 /// nothing must show damage, or the run could not find any.
 struct PowerCutRun {
   static let taskCount = 3
+  /// The control is recorded once in so many rounds: it has shown that it is sharp soon.
+  private static let controlRounds = 8
 
   private let options: Options
   private let directory: WorkingDirectory
@@ -17,7 +19,7 @@ struct PowerCutRun {
 
   init(_ options: Options) throws {
     var options = options
-    if options.rounds == 0 { options.rounds = 1 }
+    if options.rounds == 0 { options.rounds = options.goal > 0 ? .max : 1 }
     if options.commits == 0 { options.commits = 36 }
     self.options = options
     directory = try WorkingDirectory("powercut")
@@ -26,12 +28,17 @@ struct PowerCutRun {
   mutating func run() throws {
     say(
       """
-      powercut: seed \(options.seed), \(options.rounds) rounds of \(options.commits) commits at \
-      each level, \(options.states) random states at each cut besides all and none
+      powercut: seed \(options.seed), \
+      \(options.rounds == .max ? "\(options.goal) states in" : "\(options.rounds)") rounds of \
+      \(options.commits) commits at each level, \(options.states) random states at each cut besides \
+      all and none
       """)
     try directory.use {
-      for round in 0..<options.rounds {
-        for level in Durability.allCases {
+      var round = 0
+      while round < options.rounds, options.rounds < .max || promisedStates < options.goal {
+        defer { round += 1 }
+        for level in Durability.allCases
+        where level != .unsynchronized || round % Self.controlRounds == 0 {
           do {
             try self.round(seed: options.seed + UInt64(round), level)
           } catch {
@@ -48,6 +55,12 @@ struct PowerCutRun {
       control["damaged"] + control["not-a-version"] > 0,
       "the control shows no damage: the run is not sharp")
     say("powercut: seed \(options.seed): every promise kept, and the control damaged")
+  }
+
+  /// States at the levels that promise something.
+  private var promisedStates: Int {
+    Durability.allCases.filter { $0 != .unsynchronized }
+      .reduce(0) { $0 + (tallies[$1]?["states"] ?? 0) }
   }
 
   private func report(_ level: Durability) {

@@ -5,6 +5,8 @@ struct Options {
   /// What follows the command and is no option.
   var positional: [String] = []
   var rounds = 0
+  /// Rounds go on until there were so many kills, or states whose level promises something.
+  var goal = 0
   var seed: UInt64 = 0
   var seconds = 0
   var jobs = 2
@@ -15,8 +17,9 @@ struct Options {
   var isControl = false
 
   static let usage = """
-    usage: torture kill       [--rounds N] [--seed S] [--control]
-           torture powercut   [--rounds N] [--seed S] [--states N] [--commits N] [--jobs N]
+    usage: torture kill       [--rounds N | --goal KILLS] [--seed S] [--control]
+           torture powercut   [--rounds N | --goal STATES] [--seed S] [--states N] [--commits N]
+                              [--jobs N]
            torture faults     [--rounds N] [--seed S] [--commits N] [--jobs N]
            torture full-disk  [--rounds N] [--seed S]
            torture soak       [--minutes M | --seconds S] [--seed S]
@@ -29,6 +32,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--rounds": rounds = try Self.number(&rest, argument)
+      case "--goal": goal = try Self.number(&rest, argument)
       case "--seed": seed = UInt64(try Self.number(&rest, argument))
       case "--minutes": seconds = try Self.number(&rest, argument) * 60
       case "--seconds": seconds = try Self.number(&rest, argument)
