@@ -26,7 +26,8 @@ public struct ModelTransaction: ~Copyable {
   ///
   /// - Complexity: O(*n*) for *n* nodes changed so far.
   package var commitNumber: UInt64 {
-    work.state.changes.summary == nil ? work.state.counters.commitNumber : work.nextCommitNumber
+    let isCommit = work.state.takesCommitNumber || work.state.changes.summary != nil
+    return isCommit ? work.nextCommitNumber : work.state.counters.commitNumber
   }
 
   /// Stores a model with all it contains.
@@ -50,6 +51,14 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
     try work.whole { try work.set(tree) }
+  }
+
+  /// Stores an untyped tree by the same rules, and does not count it as asked for.
+  ///
+  /// - Parameter tree: The tree; a `.reference` in it must name a stored node.
+  /// - Throws: As ``set(_:)-4p8yx``, and ``StoreError`` `noSuchNode` for a reference to nothing.
+  package mutating func rewrite(_ tree: TreeNode) throws {
+    try work.whole { try work.set(tree, isAskedFor: false) }
   }
 
   /// Lets the fields of a model flow into what is stored; fields it does not have stay.

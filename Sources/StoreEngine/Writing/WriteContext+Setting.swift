@@ -14,11 +14,13 @@ extension WriteContext {
   }
 
   /// Stores an untyped tree by the same rules.
-  func set(_ tree: TreeNode) throws {
+  func set(_ tree: TreeNode, isAskedFor: Bool = true) throws {
     try collecting { collector in
       var encoder = TreeEncoder(sink: collector)
       let root = try encoder.encode(tree)
-      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes) { $0 == root.node }
+      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes) {
+        isAskedFor && $0 == root.node
+      }
     }
   }
 

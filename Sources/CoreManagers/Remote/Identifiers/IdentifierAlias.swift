@@ -50,7 +50,7 @@ struct IdentifierAlias: Codable, Hashable, Sendable {
     for index in entry.subjects.indices where entry.subjects[index].hasSameBytes(as: old) {
       entry.subjects[index] = new
     }
-    if entry.note?.hasSameBytes(as: old) == true { entry.note = new }
+    entry.makes.removeAll { $0.hasSameBytes(as: old) }
   }
 }
 

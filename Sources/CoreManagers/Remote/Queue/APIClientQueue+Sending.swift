@@ -30,8 +30,7 @@ extension APIClientQueue {
     _ request: APIRequest, subjects: [String] = [], handler: String? = nil
   ) async throws -> QueueTicket {
     let ticket = ticket(for: request, subjects: subjects, handler: handler)
-    guard !isClosed else { throw APIError(.closed, request, "the queue was closed") }
-    ticket.appended(try await storage.append(ticket.draft, isIdle: isIdle))
+    try await append(ticket)
     ticket.committed()
     return ticket
   }
@@ -41,16 +40,18 @@ extension APIClientQueue {
   /// - Parameters:
   ///   - request: A request that changes something.
   ///   - subjects: The model identifiers of the entities that it changes.
+  ///   - makes: Those of them that the server makes of it, and that have a local identifier until then.
   ///   - handler: Who reads the answer.
   ///   - note: What the handler needs to know, in its own words.
   /// - Returns: The ticket, which has had no effect so far.
   public func ticket(
-    for request: APIRequest, subjects: [String] = [], handler: String? = nil, note: String? = nil
+    for request: APIRequest, subjects: [String] = [], makes: [String] = [], handler: String? = nil,
+    note: String? = nil
   ) -> QueueTicket {
     let token = UUID().uuidString.lowercased()
     let draft = QueueDraft(
       token: token, client: client.identifier, request: request, subjects: subjects,
-      handler: handler, note: note, date: Date())
+      makes: makes, handler: handler, note: note, date: Date())
     let ticket = QueueTicket(draft, queue: self)
     state.withLock { state in
       state.tickets[token] = WeakTicket(ticket: ticket)

@@ -40,7 +40,7 @@ extension APIClientQueue {
   ///
   /// - Returns: Whether the next one may be sent.
   private func send(_ head: QueuedRequest) async throws -> Bool {
-    if let local = head.request.localIdentifiers.first {
+    if let local = head.unknownIdentifiers.first {
       let error = APIError(
         .localIdentifier, head.request,
         "the server does not know \(local): the request that would have made it known was refused "
@@ -135,6 +135,8 @@ extension APIClientQueue {
     // comes after that must be heard.
     signal.forget(.request)
     failWaitingReads(with: error)
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    for ticket in tickets where ticket.committedNumber != nil { ticket.noteOutOfReach() }
   }
 
   private func pause(for duration: Duration) {

@@ -26,6 +26,7 @@ public final class APIClientQueue: Sendable {
     var tickets: [String: WeakTicket] = [:]
     var ticketCountAtSweep = 64
     var handlers: [String: QueueAnswerHandler] = [:]
+    var relatedTypes: [any Entity.Type] = []
     var worker: Task<Void, Never>?
     var isWorking = false
     var isClosed = false
@@ -118,6 +119,10 @@ public final class APIClientQueue: Sendable {
     _ handler:
       @escaping @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
   ) {
+    setAnswerHandler(named: name, QueueAnswerHandler(store: handler))
+  }
+
+  func setAnswerHandler(named name: String, _ handler: QueueAnswerHandler) {
     state.withLock { $0.handlers[name] = handler }
   }
 

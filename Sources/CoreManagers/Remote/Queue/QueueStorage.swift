@@ -3,9 +3,13 @@ import Locking
 import ModelCore
 import StoreEngine
 
-/// Reads the answer to a queued request, in the transaction that takes the request off the queue.
-typealias QueueAnswerHandler =
-  @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
+/// Reads the answers to queued requests of a kind.
+struct QueueAnswerHandler: Sendable {
+  /// Stores what an answer says, in the transaction that takes the request off the queue.
+  var store: @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
+  /// Which local identifiers an answer gives a name to; asked where there is no store.
+  var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
+}
 
 /// What became of an answer.
 struct QueueAcknowledgement: Sendable {
@@ -113,7 +117,7 @@ struct StoreQueueStorage: QueueStorage {
       else { return QueueAcknowledgement(wasQueued: false) }
       do {
         if let handler {
-          try transaction.nested { try handler(response, stored, &$0) }
+          try transaction.nested { try handler.store(response, stored, &$0) }
         }
         try QueueTable.remove(entry.id, in: &transaction)
       } catch  where !Self.isOfDisk(error) {
@@ -122,7 +126,7 @@ struct StoreQueueStorage: QueueStorage {
           entry.id, token: entry.token, failure: "\(error)", in: &transaction)
       }
       if let next = try QueueTable.head(of: entry.client, in: transaction), next.id <= limit,
-        next.state == .waiting, next.request.localIdentifiers.isEmpty
+        next.state == .waiting, next.unknownIdentifiers.isEmpty
       {
         _ = try QueueTable.markInFlight(next.id, in: &transaction)
       }
@@ -168,6 +172,11 @@ final class MemoryQueueStorage: QueueStorage {
     try rows.withLock { try QueueTable.append(draft, isIdle: isIdle, to: &$0) }
   }
 
+  /// Whether the server knows an entity or a queued request makes it.
+  func isKnown(_ modelIdentifier: String) throws -> Bool {
+    try rows.withLock { try QueueTable.making(modelIdentifier, in: $0).isKnown }
+  }
+
   func markInFlight(_ number: UInt64) async throws -> QueuedRequest? {
     try rows.withLock { try QueueTable.markInFlight(number, in: &$0) }
   }
@@ -193,8 +202,18 @@ final class MemoryQueueStorage: QueueStorage {
     nextUpTo limit: UInt64
   ) async throws -> QueueAcknowledgement {
     try rows.withLock { rows in
-      let removed = try QueueTable.remove(entry.id, token: entry.token, in: &rows)
-      return QueueAcknowledgement(wasQueued: removed != nil)
+      guard let stored = try QueueTable.entry(entry.id, in: rows), stored.token == entry.token
+      else { return QueueAcknowledgement(wasQueued: false) }
+      do {
+        for alias in try handler?.aliases(response, stored) ?? [] {
+          try QueueTable.rename(alias, in: &rows)
+        }
+        try QueueTable.remove(entry.id, in: &rows)
+        return QueueAcknowledgement()
+      } catch {
+        try QueueTable.fail(entry.id, token: entry.token, failure: "\(error)", in: &rows)
+        return QueueAcknowledgement(failure: error)
+      }
     }
   }
 }

@@ -7,6 +7,7 @@ struct QueueDraft: Sendable {
   let client: String
   let request: APIRequest
   let subjects: [String]
+  let makes: [String]
   let handler: String?
   let note: String?
   let date: Date
@@ -29,18 +30,20 @@ enum QueueTable {
   /// - Parameters:
   ///   - draft: The request.
   ///   - isIdle: Whether it is sent at once if nothing is before it: then its mark says so already.
+  ///   - commitNumber: That of the transaction, where it is known.
   ///   - transaction: The transaction of the local write.
   static func append<T: QueueTransaction & ~Copyable>(
-    _ draft: QueueDraft, isIdle: Bool, to transaction: inout T
+    _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to transaction: inout T
   ) throws -> QueueAppend {
     try refuseAmbiguity(draft.request)
     let aborted = try abortRequests(like: draft, in: &transaction)
     let number = try nextNumber(in: transaction)
     try transaction.setValue(QueueNames.next, to: bytes(number + 1))
+    let commitNumber = try commitNumber ?? transaction.visibleCommitNumber
     var entry = QueuedRequest(
       id: number, token: draft.token, client: draft.client, request: draft.request,
-      subjects: draft.subjects, handler: draft.handler, note: draft.note,
-      commitNumber: try transaction.visibleCommitNumber, date: draft.date, state: .waiting,
+      subjects: draft.subjects, makes: draft.makes, handler: draft.handler, note: draft.note,
+      commitNumber: commitNumber, date: draft.date, state: .waiting,
       attemptCount: 0, lastFailure: nil)
     try IdentifierAlias.apply(to: &entry, in: transaction)
     if isIdle, try head(of: draft.client, in: transaction) == nil { entry.markInFlight() }
@@ -92,6 +95,22 @@ enum QueueTable {
     entry.state = .waiting
     entry.lastFailure = failure
     try transaction.setValue(entry.name, to: encode(entry))
+  }
+
+  /// Puts a server's identifier in the place of a local one in all requests, and remembers it.
+  static func rename<T: QueueTransaction & ~Copyable>(
+    _ alias: IdentifierAlias, in transaction: inout T
+  ) throws {
+    try transaction.setValue(QueueNames.alias(alias.old), to: encode(alias))
+    for number in try numbers(marking: alias.old, in: transaction) {
+      guard var entry = try entry(number, in: transaction),
+        entry.marks.contains(where: { $0.hasSameBytes(as: alias.old) })
+      else { continue }
+      for mark in entry.marks { try setMark(mark, of: number, to: false, in: &transaction) }
+      alias.apply(to: &entry)
+      try transaction.setValue(entry.name, to: encode(entry))
+      for mark in entry.marks { try setMark(mark, of: number, to: true, in: &transaction) }
+    }
   }
 
   /// Takes a request off the queue; statement 29: by its identity.
@@ -158,6 +177,23 @@ extension QueueTable {
     marking modelIdentifier: String, in transaction: borrowing T
   ) throws -> [UInt64] {
     numbers(try transaction.value(QueueNames.mark(modelIdentifier)) ?? [])
+  }
+
+  /// How a server comes to know an entity.
+  ///
+  /// - Returns: Whether it knows it or a queued request makes it; and refused requests to make it.
+  static func making<T: QueueTransaction & ~Copyable>(
+    _ modelIdentifier: String, in transaction: borrowing T
+  ) throws -> (isKnown: Bool, refused: [UInt64]) {
+    if try IdentifierAlias.read(modelIdentifier, in: transaction) != nil { return (true, []) }
+    var making = (isKnown: false, refused: [UInt64]())
+    for number in try numbers(marking: modelIdentifier, in: transaction) {
+      guard let entry = try entry(number, in: transaction),
+        entry.makes.contains(where: { $0.hasSameBytes(as: modelIdentifier) })
+      else { continue }
+      if entry.state == .failed { making.refused.append(number) } else { making.isKnown = true }
+    }
+    return making
   }
 
   /// Writes a request with the rows that lead to it.

@@ -21,6 +21,9 @@ public final class QueueTicket: Sendable {
     var aborted: [String] = []
     var result: Result<APIResponse, APIError>?
     var waiting: [UInt64: CheckedContinuation<APIResponse, any Error>] = [:]
+    /// Those who don't wait for a server that is out of reach.
+    var impatient: Set<UInt64> = []
+    var isOutOfReach = false
     var cancelled: Set<UInt64> = []
     var waiterCount: UInt64 = 0
   }
@@ -50,7 +53,13 @@ public final class QueueTicket: Sendable {
   /// - Throws: ``APIError`` `invalidRequest` when two entities in it have the same local key; what the
   ///   disk throws. Then the local write must not be made either.
   public func enqueue(in transaction: inout ModelTransaction) throws {
-    appended(try QueueTable.append(draft, isIdle: queue.isIdle, to: &transaction))
+    try enqueue(in: &transaction, commitNumber: nil)
+  }
+
+  func enqueue(in transaction: inout ModelTransaction, commitNumber: UInt64?) throws {
+    appended(
+      try QueueTable.append(
+        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: &transaction))
   }
 
   /// Says that the transaction is committed: the request may be sent.
@@ -77,7 +86,23 @@ public final class QueueTicket: Sendable {
   /// - Returns: The answer, once it is stored and the request is off the queue.
   /// - Throws: ``APIError``: what the server refused it with; `aborted` when a later request took its
   ///   place; `dropped`; `closed` when the queue ended before (the request stays in the store).
-  public func confirmation() async throws -> APIResponse {
+  public func confirmation() async throws -> APIResponse { try await wait(isImpatient: false) }
+
+  /// Waits for the server's answer as long as the server can be reached.
+  ///
+  /// - Returns: The answer; `nil` if the server is out of reach and the request goes on waiting.
+  /// - Throws: As ``confirmation()``.
+  public func firstOutcome() async throws -> APIResponse? {
+    do {
+      return try await wait(isImpatient: true)
+    } catch is OutOfReach {
+      return nil
+    }
+  }
+
+  private struct OutOfReach: Error {}
+
+  private func wait(isImpatient: Bool) async throws -> APIResponse {
     let waiter = state.withLock { state in
       state.waiterCount += 1
       return state.waiterCount
@@ -87,6 +112,10 @@ public final class QueueTicket: Sendable {
         let outcome: Result<APIResponse, any Error>? = state.withLock { state in
           if let result = state.result { return result.mapError { $0 } }
           if state.cancelled.remove(waiter) != nil { return .failure(CancellationError()) }
+          if isImpatient {
+            if state.isOutOfReach { return .failure(OutOfReach()) }
+            state.impatient.insert(waiter)
+          }
           state.waiting[waiter] = continuation
           return nil
         }
@@ -100,6 +129,16 @@ public final class QueueTicket: Sendable {
       }
       continuation?.resume(throwing: CancellationError())
     }
+  }
+
+  /// Says that the server was out of reach when the turn of this request, or of one before it, came.
+  func noteOutOfReach() {
+    let impatient = state.withLock { state in
+      state.isOutOfReach = true
+      defer { state.impatient = [] }
+      return state.impatient.compactMap { state.waiting.removeValue(forKey: $0) }
+    }
+    for continuation in impatient { continuation.resume(throwing: OutOfReach()) }
   }
 
   /// Ends the way; the first end counts.

@@ -23,6 +23,8 @@ public struct QueuedRequest: Sendable, Codable, Identifiable {
   public internal(set) var request: APIRequest
   /// The model identifiers of the entities that it changes.
   public internal(set) var subjects: [String]
+  /// Those of them that the server makes of this request: it is sent although they have no other name.
+  public internal(set) var makes: [String]
   /// Who reads the answer: a name given to ``APIClientQueue/setAnswerHandler(named:_:)``.
   public let handler: String?
   /// What the handler needs to know, in its own words.
@@ -40,6 +42,13 @@ public struct QueuedRequest: Sendable, Codable, Identifiable {
 }
 
 extension QueuedRequest {
+  /// The local identifiers that the server would have to know, and does not.
+  var unknownIdentifiers: [String] {
+    request.localIdentifiers.filter { identifier in
+      !makes.contains { $0.hasSameBytes(as: identifier) }
+    }
+  }
+
   /// The model identifiers that lead to this request: of what it changes and what it names.
   var marks: [String] {
     var found = subjects

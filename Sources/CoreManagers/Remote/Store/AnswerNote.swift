@@ -1,0 +1,32 @@
+import Foundation
+
+/// What the reader of a queued request's answer has to know; stored with the request.
+struct AnswerNote: Codable {
+  enum Kind: String, Codable {
+    case create, update, remove
+  }
+
+  var kind: Kind
+  /// The names that lead to the entities in the answer.
+  var names: [String] = []
+  /// Whether the entity type reads the answer in a way of its own.
+  var isReadByType = false
+
+  var text: String {
+    get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }
+  }
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  init<E: Entity>(_ kind: Kind, _ payload: RemotePayload<E>) {
+    self.kind = kind
+    names = payload.names
+    isReadByType = payload.read != nil
+  }
+
+  init?(_ text: String?) {
+    guard let text, let note = try? JSONDecoder().decode(AnswerNote.self, from: Data(text.utf8))
+    else { return nil }
+    self = note
+  }
+}
