@@ -4,15 +4,14 @@ import Pando
 /// Several processes with several threads each work on one store for minutes.
 ///
 /// Every few seconds the store is verified, and a visitor dies in the middle of a read. At the end, memory
-/// and file must be no larger than they were after the first part of the time, or nearly so.
+/// must be no larger than after the first part of the time, or nearly so, and the file no larger than
+/// ``SoakFile`` allows.
 struct SoakRun {
   private static let processCount = 3
   private static let tasksPerProcess = 2
   private static let taskCount = processCount * tasksPerProcess
   /// How much more than in the first part of the run there may be.
   private static let growthMaximum = 1.5
-  /// What a dead reader can keep from being used again until the writer frees its slot.
-  private static let fileSlackInBytes = 256 << 20
   /// Memory that comes and goes by itself: what the allocator keeps for its threads.
   private static let memorySlackInKibibytes = 16 << 10
 
@@ -20,7 +19,10 @@ struct SoakRun {
   private let directory: WorkingDirectory
   private var workload: Workload
   private var memory: [[Int]] = []
-  private var files: [Int] = []
+  private var file = SoakFile()
+  private var bytesWritten = 0
+  private var looks = 0
+  private var edits = 0
   private var steps = [Int](repeating: 0, count: taskCount)
   private var verifications = 0
   private var visitors = 0
@@ -32,7 +34,8 @@ struct SoakRun {
     if options.seconds == 0 { options.seconds = 10 }
     self.options = options
     directory = try WorkingDirectory("soak")
-    workload = Workload(seed: options.seed, taskCount: Self.taskCount)
+    workload = Workload(
+      seed: options.seed, taskCount: Self.taskCount, otherTypes: SoakViews.ownTypes)
   }
 
   mutating func run() throws {
@@ -42,7 +45,7 @@ struct SoakRun {
       \(Self.tasksPerProcess) writing tasks each
       """)
     try directory.use {
-      try ModelStore(path: path, configuration: SoakRoles.soakConfiguration).close()
+      try make()
       let processes = try (0..<Self.processCount).map { try start($0) }
       memory = processes.map { _ in [] }
       try watch(processes)
@@ -51,6 +54,18 @@ struct SoakRun {
         try process.requireSuccess("process \(index)")
       }
       try finish()
+    }
+  }
+
+  private func make() throws {
+    let store = try ModelStore(path: path, configuration: SoakRoles.soakConfiguration)
+    defer { store.close() }
+    try store.write { transaction in
+      for type in SoakViews.ownTypes {
+        try transaction.set(TreeNode("type", type: type))
+        try transaction.delete("type")
+      }
+      try transaction.setCollection(SoakViews.marks, to: [])
     }
   }
 
@@ -70,22 +85,26 @@ struct SoakRun {
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
     while ContinuousClock.now < deadline {
+      let visit = ContinuousClock.now
       let visitor = try ChildProcess([
         "soak-visitor", path, "\(Self.taskCount)", "--seed", "\(options.seed)",
       ])
+      let start = try store.statistics().commitNumber
       let report = try store.verify()
       try require(report.isClean, "verify: \(report.problems)")
       verifications += 1
       try store.read { snapshot in
         try workload.check(snapshot, steps: try workload.steps(in: snapshot))
       }
-      files.append(try store.statistics().fileSizeInBytes)
       try visitor.requireSuccess("the visitor")
       visitors += 1
+      file.noteRead(commits: Int(try store.statistics().commitNumber - start))
+      file.noteVisit(ContinuousClock.now - visit)
       let next = ContinuousClock.now + .seconds(interval)
       while ContinuousClock.now < next {
+        file.note(try store.statistics())
         for (index, process) in processes.enumerated() {
-          while let line = process.line(timeoutInMilliseconds: 50) { note(line, of: index) }
+          while let line = process.line(timeoutInMilliseconds: 30) { note(line, of: index) }
         }
       }
     }
@@ -95,6 +114,9 @@ struct SoakRun {
     let fields = line.split(separator: " ").compactMap { Int($0) }
     if line.hasPrefix("memory"), fields.count == 1 { memory[index].append(fields[0]) }
     if line.hasPrefix("steps"), fields.count == 2 { steps[fields[0]] = fields[1] }
+    if line.hasPrefix("written"), fields.count == 1 { bytesWritten += fields[0] }
+    if line.hasPrefix("looks"), fields.count == 1 { looks += fields[0] }
+    if line.hasPrefix("edits"), fields.count == 2 { edits += fields[1] }
   }
 
   private func finish() throws {
@@ -103,26 +125,26 @@ struct SoakRun {
     try store.read { try workload.check($0, steps: steps) }
     let report = try store.verify()
     try require(report.isClean, "verify: \(report.problems)")
-    try checkGrowth("the file", files, slack: Self.fileSlackInBytes)
-    for (index, sizes) in memory.enumerated() {
-      try checkGrowth("process \(index)", sizes, slack: Self.memorySlackInKibibytes)
-    }
+    for (index, sizes) in memory.enumerated() { try checkMemory("process \(index)", sizes) }
+    let commits = Int(try store.statistics().commitNumber)
+    let limit = try file.check(bytesPerCommit: bytesWritten / max(1, commits))
     let peak = memory.joined().max() ?? 0
     say(
       """
-      soak: seed \(options.seed): \(steps.reduce(0, +)) commits, \(verifications) verifications, \
-      \(visitors) readers that died; file \((files.max() ?? 0) >> 10) KiB, memory of a process at most \
-      \(peak) KiB, nothing grows: nothing lost
+      soak: seed \(options.seed): \(steps.reduce(0, +)) commits of the workload and \(edits) calls of \
+      providers made \(commits) commits; \(looks) times all providers showed what is stored; \
+      \(verifications) verifications, \(visitors) readers that died; file \(file.sizeMax >> 10) KiB of \
+      \(limit >> 10) that commits of \((bytesWritten / max(1, commits)) >> 10) KiB explain, memory of a process at most \(peak) KiB, nothing grows: nothing lost
       """)
   }
 
   /// The largest of the second half against the largest of the first.
-  private func checkGrowth(_ name: String, _ sizes: [Int], slack: Int) throws {
+  private func checkMemory(_ name: String, _ sizes: [Int]) throws {
     let half = sizes.count / 2
     guard half > 0, let early = sizes[..<half].max(), let late = sizes[half...].max() else {
       return
     }
-    let limit = Int(Double(early) * Self.growthMaximum) + slack
+    let limit = Int(Double(early) * Self.growthMaximum) + Self.memorySlackInKibibytes
     try require(late <= limit, "\(name) grew from \(early) to \(late)")
   }
 }

@@ -12,9 +12,13 @@ struct Workload: Sendable {
   private static let partMaximum = 8
   /// The list is cut to half when it is this long.
   static let journalMaximum = 400
+  /// The list of a task's own parts, too.
+  static let partListMaximum = 40
 
   let seed: UInt64
   let taskCount: Int
+  /// The types of the nodes that others commit to the same store; none: nobody else does.
+  var otherTypes: [String] = []
 
   private struct Undone: Error {}
 
@@ -33,7 +37,9 @@ struct Workload: Sendable {
     try transaction.append([.string("\(task):\(step)")], toCollection: Self.journal)
     if step % 6 == 0 {
       try transaction.append(
-        [.reference(identifier: "part:\(task):0", typeName: "Part")], toCollection: "parts:\(task)")
+        [.reference(identifier: "part:\(task):0", typeName: "Part")],
+        toCollection: Self.partList(task))
+      try cut(Self.partList(task), at: Self.partListMaximum, in: &transaction)
     }
     try count(in: &transaction)
   }
@@ -46,7 +52,7 @@ struct Workload: Sendable {
     return TreeNode(
       "task:\(task)", type: "Task",
       fields: [
-        "version": .integer(Int64(step)),
+        "id": .string("task:\(task)"), "version": .integer(Int64(step)),
         "text": .string(text(task, step, 0, isLong: true)),
         "first": .required(.node(part(0, task: task, step: step))),
         "extra": step % 3 == 0 ? .node(extra(task: task, step: step)) : .null,
@@ -63,12 +69,15 @@ struct Workload: Sendable {
     TreeNode(
       "part:\(task):\(part)", type: "Part",
       fields: [
-        "version": .integer(Int64(step)), "text": .string(text(task, step, part, isLong: false)),
+        "id": .string("part:\(task):\(part)"), "version": .integer(Int64(step)),
+        "text": .string(text(task, step, part, isLong: false)),
       ])
   }
 
   func extra(task: Int, step: Int) -> TreeNode {
-    TreeNode("extra:\(task)", type: "Extra", fields: ["version": .integer(Int64(step))])
+    TreeNode(
+      "extra:\(task)", type: "Extra",
+      fields: ["id": .string("extra:\(task)"), "version": .integer(Int64(step))])
   }
 
   func guest(task: Int, step: Int) -> TreeNode {
@@ -81,7 +90,10 @@ struct Workload: Sendable {
   private func badge(task: Int, step: Int) -> TreeNode {
     TreeNode(
       "part:\(task):0", type: "Badge",
-      fields: ["version": .integer(Int64(step)), "badge": .integer(Int64(step))])
+      fields: [
+        "id": .string("part:\(task):0"), "version": .integer(Int64(step)),
+        "badge": .integer(Int64(step)),
+      ])
   }
 
   private func text(_ task: Int, _ step: Int, _ part: Int, isLong: Bool) -> String {
@@ -115,11 +127,30 @@ struct Workload: Sendable {
   private func count(in transaction: inout ModelTransaction) throws {
     let last = try transaction.snapshot.tree(Self.shared)?["count"]?.integerValue ?? 0
     try transaction.set(
-      TreeNode(Self.shared, type: "Shared", fields: ["count": .integer(last + 1)]))
-    let length = try transaction.snapshot.collectionCount(Self.journal) ?? 0
-    if length >= Self.journalMaximum {
-      try transaction.removeElements(
-        in: 0..<(Self.journalMaximum / 2), fromCollection: Self.journal)
-    }
+      TreeNode(
+        Self.shared, type: "Shared",
+        fields: ["id": .string(Self.shared), "count": .integer(last + 1)]))
+    try cut(Self.journal, at: Self.journalMaximum, in: &transaction)
+  }
+
+  private func cut(
+    _ list: String, at maximum: Int, in transaction: inout ModelTransaction
+  ) throws {
+    guard try transaction.snapshot.collectionCount(list) ?? 0 >= maximum else { return }
+    try transaction.removeElements(in: 0..<(maximum / 2), fromCollection: list)
+  }
+
+  /// The list in which a task's first part stands again and again.
+  static func partList(_ task: Int) -> String { "parts:\(task)" }
+
+  /// How long a list is that so many elements were appended to.
+  static func length(appended count: Int, maximum: Int) -> Int {
+    let half = maximum / 2
+    return count < maximum ? count : half + (count - half) % half
+  }
+
+  /// How long the list of a task's parts is after a step.
+  static func partListLength(step: Int) -> Int {
+    length(appended: step / 6, maximum: partListMaximum)
   }
 }

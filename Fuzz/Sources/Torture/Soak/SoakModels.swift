@@ -1,0 +1,72 @@
+import Pando
+
+/// The trees of the workload as Swift values, and what the soak's processes set through providers.
+enum SoakModels {
+  struct Part: Model, Codable, Equatable {
+    var id: String
+    var version: Int
+    var text: String
+    var modelIdentifier: String? { id }
+  }
+
+  struct Extra: Model, Codable, Equatable {
+    var id: String
+    var version: Int
+    var modelIdentifier: String? { id }
+  }
+
+  /// The tree of a task.
+  struct Work: Model, Codable, Equatable {
+    static let modelTypeName = "Task"
+    var id: String
+    var version: Int
+    var text: String
+    var first: Part
+    var extra: Extra?
+    var parts: [Part]
+    var modelIdentifier: String? { id }
+  }
+
+  struct Shared: Model, Codable, Equatable {
+    var id: String
+    var count: Int
+    var modelIdentifier: String? { id }
+  }
+
+  /// What processes set through providers: each has one of its own and shows those of all.
+  struct Note: Model, Codable, Equatable {
+    var id: String
+    var number: Int
+    var mark: Mark?
+    var modelIdentifier: String? { id }
+  }
+
+  /// A child of notes, and an element of a list that all processes change.
+  struct Mark: Model, Codable, Equatable {
+    var id: String
+    var number: Int
+    var modelIdentifier: String? { id }
+  }
+}
+
+extension SoakModels.Part {
+  init(_ tree: TreeNode) {
+    self.init(
+      id: tree.identifier, version: Int(tree["version"]?.integerValue ?? -1),
+      text: tree["text"]?.stringValue ?? "")
+  }
+}
+
+extension SoakModels.Work {
+  /// What the tree of a task must be after a step.
+  init?(_ workload: Workload, task: Int, step: Int) {
+    let tree = workload.tree(task: task, step: step)
+    guard let first = tree["first"]?.nodeValue else { return nil }
+    self.init(
+      id: tree.identifier, version: step, text: tree["text"]?.stringValue ?? "",
+      first: SoakModels.Part(first),
+      extra: tree["extra"]?.nodeValue.map { SoakModels.Extra(id: $0.identifier, version: step) },
+      parts: (tree["parts"]?.arrayValue ?? []).compactMap { $0.nodeValue.map(SoakModels.Part.init) }
+    )
+  }
+}
