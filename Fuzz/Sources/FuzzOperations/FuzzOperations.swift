@@ -5,6 +5,8 @@ import TestSupport
 
 /// Bytes as operations on a store and on the naive reference of the store's own tests; compared after
 /// every commit, with all checks of the store.
+///
+/// Some are calls of providers, which must also show what the store holds.
 @main enum FuzzOperations {
   private static let stepMaximum = 16
 
@@ -22,17 +24,33 @@ import TestSupport
 
   private static func run(_ bytes: [UInt8], _ path: String) throws {
     let usesModels = (bytes.first ?? 0) & 1 == 1
+    let hasProviders = usesModels && (bytes.first ?? 0) & 2 == 2
     SeededGenerator.take(Array(bytes.dropFirst()))
     var operations = OperationMaker(seed: 0, usesModels: usesModels)
     var run = try ModelRun(path: path, seed: 0, usesModels: usesModels)
-    defer { run.store.close() }
+    var live = hasProviders ? try LiveRun(run.store) : nil
+    defer {
+      try? live?.end()
+      run.store.close()
+    }
     for step in 0..<stepMaximum where !SeededGenerator.isExhausted {
       run.step = step
-      if operations.trees.chance(4) { try run.reopen() }
-      let planned = try run.plan(&operations)
-      try run.perform(planned, isThrown: operations.trees.chance(10))
+      if operations.trees.chance(4) {
+        try live?.end()
+        try run.reopen()
+        live = hasProviders ? try LiveRun(run.store) : nil
+      }
+      if let live, operations.trees.chance(60) {
+        try live.perform(on: &run, &operations)
+      } else {
+        let planned = try run.plan(&operations)
+        try run.perform(planned, isThrown: operations.trees.chance(10))
+        try live?.check(run.store)
+      }
       FuzzTarget.canary(run.reference.nodes.count >= 5)
     }
+    try live?.end()
+    live = nil
     if operations.trees.chance(20) { try run.checkDump() }
   }
 }
