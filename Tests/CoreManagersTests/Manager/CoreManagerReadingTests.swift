@@ -6,16 +6,16 @@ import Testing
 
 @Suite struct CoreManagerReadingTests {
   private struct Stack {
-    let memory: StoreDouble<Book>
-    let disk: StoreDouble<Book>
-    let remote: StoreDouble<Book>
+    let memory: ScriptedStore<Book>
+    let disk: ScriptedStore<Book>
+    let remote: ScriptedStore<Book>
     let manager: CoreManager<Book>
     let events = Locked<[ManagerEvent.Kind]>([])
 
     init(memory: [Book] = [], disk: [Book] = [], remote: [Book] = []) {
-      self.memory = StoreDouble(.memory, memory)
-      self.disk = StoreDouble(.disk, disk)
-      self.remote = StoreDouble(.remote, remote)
+      self.memory = ScriptedStore(.memory, memory)
+      self.disk = ScriptedStore(.disk, disk)
+      self.remote = ScriptedStore(.remote, remote)
       // In any order: levels decide.
       manager = CoreManager(stores: [self.remote, self.disk, self.memory]) { [events] event in
         events.withLock { $0.append(event.kind) }
@@ -97,7 +97,7 @@ import Testing
   /// Statement 8.
   @Test func `localThen answers from here and asks the server all the same`() async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, [Book("1", "remote")])
+      let remote = ScriptedStore<Book>(.remote, [Book("1", "remote")])
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       try await manager.set(Book("1", "local"))
       let first = try await manager.get(byID: .remote("1"), in: .localThen(.remote()))
@@ -152,7 +152,7 @@ import Testing
     strategy: PersistenceStrategy
   ) async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, [Book("1", "A")])
+      let remote = ScriptedStore<Book>(.remote, [Book("1", "A")])
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       try await manager.set(Book("1", "A"))
       remote.fail(.notFound)
@@ -166,7 +166,7 @@ import Testing
   /// Statement 10, order rule 2.
   @Test func `an entity that was set while the server was asked stays`() async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>()
+      let remote = ScriptedStore<Book>()
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       remote.fail(.notFound)
       remote.beforeAnswer { _ = try? await manager.set(Book("1", "new")) }
@@ -183,7 +183,7 @@ import Testing
     strategy: PersistenceStrategy
   ) async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, ["1", "2", "3", "4"].map { Book($0, year: 1) })
+      let remote = ScriptedStore<Book>(.remote, ["1", "2", "3", "4"].map { Book($0, year: 1) })
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       _ = try await manager.all(in: .remote())
       try await manager.set([Book(id: .local("draft"), year: 1), Book("5", year: 1)])
@@ -203,7 +203,7 @@ import Testing
   /// Statement 11.
   @Test func `what does not match the query, and what lies outside its window, stays`() async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, [Book("1", year: 1), Book("2", year: 2)])
+      let remote = ScriptedStore<Book>(.remote, [Book("1", year: 1), Book("2", year: 2)])
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       _ = try await manager.all(in: .remote())
       remote.entities = []
@@ -221,7 +221,7 @@ import Testing
   @Test(arguments: [true, false])
   func `natural order is the server's order`(onDisk: Bool) async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, ["c", "a", "d", "b"].map { Book($0, year: 1) })
+      let remote = ScriptedStore<Book>(.remote, ["c", "a", "d", "b"].map { Book($0, year: 1) })
       let local: any Storing<Book> =
         onDisk ? DiskStore(modelStore: store) : InMemoryStore()
       let manager = CoreManager(stores: [local, remote])
@@ -272,7 +272,7 @@ import Testing
     async throws
   {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, [Book("1")])
+      let remote = ScriptedStore<Book>(.remote, [Book("1")])
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
       for later in [UserAccess.none, .local, UserAccess(.remote, user: "eve")] {
         let access = Access(UserAccess(.remote, user: "ada"))
@@ -320,7 +320,7 @@ import Testing
 
   @Test func `a manager without the store that a context asks for says so`() async throws {
     let localOnly = CoreManager(stores: [InMemoryStore<Book>()])
-    let remoteOnly = CoreManager(stores: [StoreDouble<Book>()])
+    let remoteOnly = CoreManager(stores: [ScriptedStore<Book>()])
     let errors = [
       await #expect(throws: ManagerError.self) { try await localOnly.all(in: .remote()) },
       await #expect(throws: ManagerError.self) { try await remoteOnly.all() },
