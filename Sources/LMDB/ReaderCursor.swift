@@ -10,11 +10,11 @@ import CLMDB
 @safe
 package final class ReaderCursor {
   private let table: RawTable
-  private var pointer: OpaquePointer?
+  @exclusivity(unchecked) private var pointer: OpaquePointer?
   /// The transaction that it serves; `nil` between uses.
-  private var handle: UnsafeSnapshotHandle?
+  @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
   /// Whether the cursor belongs to the transaction already.
-  private var isAttached = false
+  @exclusivity(unchecked) private var isAttached = false
 
   /// Makes a cursor that serves no snapshot yet.
   ///
@@ -31,14 +31,14 @@ package final class ReaderCursor {
   /// - Parameter handle: Of a reader transaction, which lives until ``end()`` or the next call.
   package func begin(_ handle: UnsafeSnapshotHandle) {
     table.checkBelongs(to: handle.environment)
-    self.handle = handle
-    isAttached = false
+    unsafe self.handle = handle
+    unsafe isAttached = false
   }
 
   /// Serves no snapshot any longer.
   package func end() {
-    handle = nil
-    isAttached = false
+    unsafe handle = nil
+    unsafe isAttached = false
   }
 
   /// Looks a key up.
@@ -58,8 +58,8 @@ package final class ReaderCursor {
   }
 
   private func attachedPointer() throws(LMDBError) -> OpaquePointer {
-    if isAttached, let pointer = unsafe pointer { return unsafe pointer }
-    guard let handle else { preconditionFailure("a cursor without a snapshot") }
+    if unsafe isAttached, let pointer = unsafe pointer { return unsafe pointer }
+    guard let handle = unsafe handle else { preconditionFailure("a cursor without a snapshot") }
     if let pointer = unsafe pointer {
       let status = unsafe mdb_cursor_renew(handle.transaction, pointer)
       if status != 0 { throw handle.tableError(status, "mdb_cursor_renew", table) }
@@ -67,7 +67,7 @@ package final class ReaderCursor {
       let status = unsafe mdb_cursor_open(handle.transaction, table.number, &pointer)
       if status != 0 { throw handle.tableError(status, "mdb_cursor_open", table) }
     }
-    isAttached = true
+    unsafe isAttached = true
     guard let pointer = unsafe pointer else { preconditionFailure("an open cursor is not nil") }
     return unsafe pointer
   }

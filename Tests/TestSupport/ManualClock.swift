@@ -7,8 +7,13 @@ public final class ManualClock: Clock, @unchecked Sendable {
     /// The time since the clock was made.
     public var offset: Duration
 
+    /// The time so much later.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// How long it is until another time.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether one time is before another.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -28,7 +33,10 @@ public final class ManualClock: Clock, @unchecked Sendable {
   /// Makes a clock that shows zero.
   public init() {}
 
+  /// The time that the clock shows.
   public var now: Instant { lock.withLock { time } }
+
+  /// The smallest step.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   /// How long the sleepers want to sleep yet, the shortest first.
@@ -36,6 +44,12 @@ public final class ManualClock: Clock, @unchecked Sendable {
     lock.withLock { sleepers.values.map { time.duration(to: $0.deadline) }.sorted() }
   }
 
+  /// Waits until the clock shows a time.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time.
+  ///   - tolerance: Without effect.
+  /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let id = UUID()
     try await withTaskCancellationHandler {

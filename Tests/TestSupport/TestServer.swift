@@ -59,6 +59,7 @@ public final class TestServer: @unchecked Sendable {
   /// - Parameters:
   ///   - port: Where; 0 for any free port.
   ///   - handler: Decides what to do.
+  /// - Throws: `POSIXError`, for example when somebody else listens there.
   public init(port: UInt16 = 0, handler: @escaping Handler) throws {
     self.handler = handler
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -230,8 +231,9 @@ public final class TestServer: @unchecked Sendable {
     let bytes = Array(text.utf8)
     var written = 0
     while written < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        send(connection, $0.baseAddress! + written, bytes.count - written, Int32(MSG_NOSIGNAL))
+      let count = bytes.withUnsafeBytes { buffer in
+        let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+        return send(connection, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
       }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return }

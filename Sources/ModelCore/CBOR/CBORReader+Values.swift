@@ -69,6 +69,53 @@ extension CBORReader {
     return Double(bitPattern: UInt64(bigEndian: bits))
   }
 
+  /// Reads an integer from 0 to 2³² − 1; leaves anything else alone.
+  @inline(__always)
+  mutating func takeSmallUnsigned() -> UInt64? {
+    let remaining = remaining
+    guard remaining > 0 else { return nil }
+    // In bounds: the bytes of each form are checked to be there.
+    let first = unsafe position.load(as: UInt8.self)
+    switch first {
+    case 0..<24:
+      advance(by: 1)
+      return UInt64(first)
+    case 0x18 where remaining >= 2:
+      defer { advance(by: 2) }
+      return unsafe UInt64(position.load(fromByteOffset: 1, as: UInt8.self))
+    case 0x19 where remaining >= 3:
+      defer { advance(by: 3) }
+      let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
+      return UInt64(UInt16(bigEndian: bits))
+    case 0x1A where remaining >= 5:
+      defer { advance(by: 5) }
+      let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt32.self)
+      return UInt64(UInt32(bigEndian: bits))
+    default: return nil
+    }
+  }
+
+  /// Reads the bytes of a text of less than 256; leaves anything else alone.
+  @inline(__always)
+  mutating func takeShortText() -> UnsafeRawBufferPointer? {
+    let remaining = remaining
+    guard remaining > 1 else { return nil }
+    // In bounds: two bytes are there, and the text is checked to be.
+    let first = unsafe Int(position.load(as: UInt8.self))
+    var count = first - 0x60
+    var headCount = 1
+    if first == 0x78 {
+      count = unsafe Int(position.load(fromByteOffset: 1, as: UInt8.self))
+      headCount = 2
+    } else if count < 0 || count >= 24 {
+      return nil
+    }
+    guard count <= remaining - headCount else { return nil }
+    let text = unsafe UnsafeRawBufferPointer(start: position + headCount, count: count)
+    advance(by: headCount + count)
+    return unsafe text
+  }
+
   /// Reads the head of a text, whose bytes follow; leaves anything else alone.
   ///
   /// - Returns: How many bytes the text has; `nil` if there is something else.

@@ -119,29 +119,54 @@
     return try copy.head()
   }
 
+  /// How many bytes an item has that is a number, a short text or the like, as most are.
+  ///
+  /// - Parameters:
+  ///   - address: Where it begins.
+  ///   - remaining: How many bytes are there.
+  /// - Returns: 0 for other items and for one that is not whole.
+  @inline(__always)
+  private static func shortByteCount(at address: UnsafeRawPointer, _ remaining: Int) -> Int {
+    guard remaining > 0 else { return 0 }
+    // In bounds: a byte is there, and the second is looked at only if there are two.
+    let first = unsafe Int(address.load(as: UInt8.self))
+    var count = 1
+    switch first {
+    case 0x00..<0x18, 0x20..<0x38, 0xF4..<0xF7: break
+    case 0x60..<0x78: count += first - 0x60
+    case 0x78:
+      guard remaining > 1 else { return 0 }
+      count = unsafe 2 + Int(address.load(fromByteOffset: 1, as: UInt8.self))
+    case 0xFB: count = 9
+    case 0x18..<0x1C, 0x38..<0x3C: count += 1 &<< (first & 3)
+    default: return 0
+    }
+    return count <= remaining ? count : 0
+  }
+
+  /// Reads a field with a key of less than 24 bytes and a short value; leaves anything else alone.
+  ///
+  /// - Returns: The bytes of the key; the value begins behind them.
+  @inline(__always)
+  mutating func takeShortField() -> (key: UnsafeRawPointer, count: Int)? {
+    let remaining = remaining
+    guard remaining > 0 else { return nil }
+    // In bounds, as are key and value by their checked lengths.
+    let keyCount = unsafe Int(position.load(as: UInt8.self)) - 0x60
+    guard keyCount >= 0, keyCount < 24, keyCount < remaining else { return nil }
+    let key = unsafe position + 1
+    let count = unsafe Self.shortByteCount(at: key + keyCount, remaining - 1 - keyCount)
+    guard count > 0 else { return nil }
+    unsafe position = key + keyCount + count
+    return unsafe (key, keyCount)
+  }
+
   /// Moves behind the next item, whatever it holds.
   ///
   /// - Complexity: O(*n*) in the heads inside the item.
   package mutating func skip() throws(CBORError) {
-    // Most items are small numbers, short texts and doubles; in bounds, for the lengths are checked.
-    let remaining = remaining
-    if remaining > 0 {
-      let first = unsafe position.load(as: UInt8.self)
-      if first < 0x38 && first & 0x1F < 24 { return advance(by: 1) }
-      if first >= 0x60 && first < 0x78 && Int(first - 0x60) < remaining {
-        return advance(by: Int(first - 0x60) + 1)
-      }
-      if first == 0xFB && remaining >= 9 { return advance(by: 9) }
-      if first == 0x78 && remaining >= 2 {
-        let count = unsafe Int(position.load(fromByteOffset: 1, as: UInt8.self))
-        if count <= remaining - 2 { return advance(by: count + 2) }
-      }
-      if first >= 0xF4 && first <= 0xF6 { return advance(by: 1) }
-      if first < 0x40 && first & 0x1F < 28 {
-        let count = 1 + 1 &<< Int(first & 0x1F &- 24)
-        if count <= remaining { return advance(by: count) }
-      }
-    }
+    let count = unsafe Self.shortByteCount(at: position, remaining)
+    if count > 0 { return advance(by: count) }
     // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
     // have been checked against the bytes left.
     var items = 1

@@ -1,4 +1,18 @@
 extension DecodingSession {
+  /// Decodes the value that bytes are.
+  func decodeWhole<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer
+  ) throws -> Value {
+    do {
+      var reader = unsafe CBORReader(body)
+      let value = try decode(type, from: &reader, level: 0)
+      try reader.finish()
+      return value
+    } catch {
+      throw ModelError(coding: error) ?? error
+    }
+  }
+
   /// Decodes a value of any type.
   func decode<Value: Decodable>(
     _ type: Value.Type, from reader: inout CBORReader, level: Int
@@ -83,12 +97,11 @@ extension DecodingSession {
       FieldReader.open(value, in: self, level: level, owner: traits))
     // Moved through memory of both types, for a cast would copy it: the traits of `Value` say that
     // it is `Known`, two names of one type.
-    return try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { result in
-      guard let address = result.baseAddress else { preconditionFailure("room for one value") }
-      try unsafe UnsafeMutableRawPointer(address).assumingMemoryBound(to: Known.self)
-        .initialize(to: Known(fields: &source))
-      return unsafe address.move()
-    }
+    let (room, usedBefore) = unsafe takeRoom(
+      byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
+    defer { unsafe giveBack(room, usedBefore: usedBefore) }
+    try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(fields: &source))
+    return unsafe room.assumingMemoryBound(to: Value.self).move()
   }
 
   /// The level of a container inside one of a level.
@@ -102,11 +115,11 @@ extension DecodingSession {
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, _ reference: RecordReference,
     at value: CBORReader, level: Int
   ) throws -> Value {
-    if let children {
+    if let children = unsafe children {
       return try unsafe decodeChild(
         type, traits, of: children, index: reference.node, at: value, level: level)
     }
-    guard let simpleModel = unsafe traits.pointee.simpleModel, let source else {
+    guard let simpleModel = unsafe traits.pointee.simpleModel, let source = unsafe source else {
       throw ModelError(
         .typeMismatch, reason: "a reference to another node, where none can be followed")
     }
@@ -133,7 +146,7 @@ extension DecodingSession {
     if let child = child as? Value { return child }
     if let known = unsafe traits.pointee.model,
       let converted = LiveCoder.convert(
-        child, to: known, amid: children.prefix(oldChildCount)) as? Value
+        child, to: known, amid: unsafe children.prefix(oldChildCount)) as? Value
     {
       return converted
     }

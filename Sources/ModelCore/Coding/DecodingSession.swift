@@ -1,16 +1,14 @@
 /// What the decoders of one decoding share; ends with it.
 @safe final class DecodingSession {
-  private(set) var source: (any RecordSource)?
-  /// Models kept out of line; references hold their indexes.
-  private(set) var children: [any Model]?
-  /// How many of the children come from the older of two models that are merged.
-  private(set) var oldChildCount = 0
-
-  /// Whether types that read their fields themselves do so.
-  @exclusivity(unchecked) private(set) var usesFields = true
-
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
   // calls a model while it holds one.
+  @exclusivity(unchecked) private(set) var source: (any RecordSource)?
+  /// Models kept out of line; references hold their indexes.
+  @exclusivity(unchecked) private(set) var children: [any Model]?
+  /// How many of the children come from the older of two models that are merged.
+  @exclusivity(unchecked) private(set) var oldChildCount = 0
+  /// Whether types that read their fields themselves do so.
+  @exclusivity(unchecked) private(set) var usesFields = true
   @exclusivity(unchecked) private(set) var hasEnded = false
   /// The traits of the type that is being decoded: which type's fields a container holds.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
@@ -22,11 +20,20 @@
   /// The map that was dropped last: where it began and ended.
   @exclusivity(unchecked) private var lastMap: (start: UnsafeRawPointer, end: UnsafeRawPointer)?
   /// Bytes made for arrays that are read from byte strings; they live as long as the session.
-  private var madeBytes: [UnsafeMutableRawBufferPointer] = unsafe []
+  @exclusivity(unchecked) private var madeBytes: [UnsafeMutableRawBufferPointer] = unsafe []
+  /// Room for the values under way, those of children above their parents.
+  private let room: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var usedRoom = 0
 
-  init() {}
+  private static let roomByteCount = 4096
+  private static let roomAlignment = 16
+
+  init() {
+    unsafe room = .allocate(byteCount: Self.roomByteCount, alignment: Self.roomAlignment)
+  }
 
   deinit {
+    unsafe room.deallocate()
     freeMadeBytes()
     while let index = unsafe spare {
       unsafe spare = unsafe index.pointee.next
@@ -47,32 +54,69 @@
     usingFields: Bool = true
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
-    unsafe session.hasEnded = false
-    session.source = source
-    session.children = children
-    session.oldChildCount = oldChildCount
-    unsafe session.usesFields = usingFields
+    session.begin(source: source, usingFields: usingFields)
+    unsafe session.children = children
+    unsafe session.oldChildCount = oldChildCount
     return session
+  }
+
+  /// Begins a decoding in a session that is new or has ended.
+  func begin(source: (any RecordSource)?, usingFields: Bool = true) {
+    unsafe hasEnded = false
+    unsafe self.source = source
+    unsafe usesFields = usingFields
   }
 
   /// Ends the decoding: what a model has kept of it refuses from now on.
   ///
   /// - Parameter session: The only reference to it beside those that models have kept.
   static func end(_ session: inout DecodingSession) {
+    if finish(&session) { ThreadSlot.decoding.put(session) }
+  }
+
+  /// The same for a session that its owner keeps.
+  ///
+  /// - Parameter session: The only reference to it beside those that models have kept.
+  /// - Returns: Whether it can be used again: a model may have kept something that refers to it.
+  static func finish(_ session: inout DecodingSession) -> Bool {
     unsafe session.hasEnded = true
     unsafe session.owner = nil
     unsafe session.lastMap = nil
     session.dropMaps(downTo: 0)
-    session.source = nil
-    session.children = nil
-    // What a model has kept refers to the session.
-    guard isKnownUniquelyReferenced(&session) else { return }
+    unsafe session.source = nil
+    if unsafe session.children != nil { unsafe session.children = nil }
+    guard isKnownUniquelyReferenced(&session) else { return false }
     session.freeMadeBytes()
-    ThreadSlot.decoding.put(session)
+    return true
   }
 
   private func freeMadeBytes() {
+    if unsafe madeBytes.isEmpty { return }
     while let bytes = unsafe madeBytes.popLast() { unsafe bytes.deallocate() }
+  }
+
+  /// Makes room for a value; taken back in the opposite order by ``giveBack(_:usedBefore:)``.
+  ///
+  /// - Returns: The room, and how much was in use before.
+  func takeRoom(
+    byteCount: Int, alignment: Int
+  ) -> (room: UnsafeMutableRawPointer, usedBefore: Int) {
+    let before = unsafe usedRoom
+    let start = (before + alignment - 1) & ~(alignment - 1)
+    guard alignment <= Self.roomAlignment, start + byteCount <= Self.roomByteCount else {
+      return (.allocate(byteCount: max(byteCount, 1), alignment: alignment), before)
+    }
+    unsafe usedRoom = start + byteCount
+    // In bounds by the line above.
+    return unsafe (room + start, before)
+  }
+
+  /// Takes room back that ``takeRoom(byteCount:alignment:)`` gave.
+  func giveBack(_ address: UnsafeMutableRawPointer, usedBefore: Int) {
+    if unsafe address < room || address >= room + Self.roomByteCount {
+      unsafe address.deallocate()
+    }
+    unsafe usedRoom = usedBefore
   }
 
   /// Checks that the bytes are still there.

@@ -60,22 +60,30 @@ import Synchronization
     unsafe lastFound = -1
     unsafe end = reader.end
     if unsafe capacity < fieldCount { unsafe grow(to: fieldCount) }
+    let fields = unsafe fields
+    var fieldReader = reader
     var indexed = 0
     for _ in 0..<fieldCount {
-      guard let keyCount = try reader.textCount() else {
-        // Only a dictionary has keys of other kinds, and it reads them itself.
-        try reader.skip()
-        try reader.skip()
+      if let key = unsafe fieldReader.takeShortField() {
+        // There is room for `fieldCount` fields, which are trivial. The reader is behind the value.
+        unsafe fields[indexed] = unsafe Field(key: key.key, keyCount: key.count)
+        indexed += 1
         continue
       }
-      // There is room for `fieldCount` fields, which are trivial.
-      unsafe fields[indexed] = unsafe Field(key: reader.position, keyCount: keyCount)
+      guard let keyCount = try fieldReader.textCount() else {
+        // Only a dictionary has keys of other kinds, and it reads them itself.
+        try fieldReader.skip()
+        try fieldReader.skip()
+        continue
+      }
+      unsafe fields[indexed] = unsafe Field(key: fieldReader.position, keyCount: keyCount)
       indexed += 1
-      reader.advance(by: keyCount)
-      try reader.skip()
+      fieldReader.advance(by: keyCount)
+      try fieldReader.skip()
     }
+    reader = fieldReader
     unsafe count = indexed
-    unsafe mapEnd = reader.position
+    unsafe mapEnd = fieldReader.position
   }
 
   @inline(never)

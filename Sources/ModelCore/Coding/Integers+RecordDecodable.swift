@@ -1,6 +1,10 @@
 /// Integers are read from integers, and from floats that have exactly their value.
 extension FixedWidthInteger {
   fileprivate static func decodeInteger(from reader: inout CBORReader) throws -> Self {
+    if let number = reader.takeSmallUnsigned() {
+      if let value = Self(exactly: number) { return value }
+      throw ModelError.inexact(self, String(number))
+    }
     let start = reader
     let head = try reader.head()
     switch head.major {

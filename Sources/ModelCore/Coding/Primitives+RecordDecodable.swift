@@ -8,6 +8,10 @@ extension Bool: RecordScalarDecodable {
 
 extension String: RecordScalarDecodable {
   static func decodeScalar(from reader: inout CBORReader) throws -> String {
+    if let bytes = unsafe reader.takeShortText() {
+      guard let text = unsafe String(utf8: bytes) else { throw reader.error(.badText) }
+      return text
+    }
     let head = try reader.head()
     guard head.major == .text else { throw ModelError.mismatch("a text", head) }
     guard let text = unsafe String(utf8: reader.bytes(of: head)) else {

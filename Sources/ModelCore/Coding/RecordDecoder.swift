@@ -72,13 +72,6 @@ package struct RecordDecoder {
   ) throws -> Value {
     var session = begin()
     defer { DecodingSession.end(&session) }
-    do {
-      var reader = unsafe CBORReader(body)
-      let value = try session.decode(type, from: &reader, level: 0)
-      try reader.finish()
-      return value
-    } catch {
-      throw ModelError(coding: error) ?? error
-    }
+    return try unsafe session.decodeWhole(type, from: body)
   }
 }

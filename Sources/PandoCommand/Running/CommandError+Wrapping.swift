@@ -28,7 +28,7 @@ extension CommandError {
       switch error.code {
       case .noSuchNode, .noSuchCollection, .indexOutOfRange: (.notThere, "nothing was changed")
       case .changesExpired: (.notThere, "read the nodes themselves")
-      case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel:
+      case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel, .invalidIndex:
         (.badInput, "nothing was changed")
       case .invalidDump: (.badInput, "")
       case .notAStore: (.failure, "look into its tables with: pando kv \(path) '' scan")

@@ -6,7 +6,8 @@ struct CommandLineTool {
   /// All commands, in the order in which the help lists them.
   static let commands: [any Command.Type] = [
     ImportCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
-    ParentsCommand.self, ListCommand.self, CollectionsCommand.self, CollectionCommand.self,
+    ParentsCommand.self, ListCommand.self, QueryCommand.self, IndexCommand.self,
+    CollectionsCommand.self, CollectionCommand.self,
     ChangesCommand.self, StatCommand.self, VerifyCommand.self, DumpCommand.self,
     LoadCommand.self, CopyCommand.self, KeyValueCommand.self, DemoCommand.self,
   ]

@@ -30,6 +30,13 @@ enum CollectionElement: Equatable {
     }
   }
 
+  /// The body of an element that is a value; `nil` for a node.
+  @_lifetime(copy bytes)
+  static func body(_ bytes: Span<UInt8>) -> Span<UInt8>? {
+    guard !bytes.isEmpty, bytes[0] == valueForm else { return nil }
+    return bytes.extracting(1..<bytes.count)
+  }
+
   var bytes: [UInt8] {
     switch self {
     case .node(let reference):

@@ -55,3 +55,13 @@ extension StoreCheckRun {
     return "index \(type ?? "type \(index.type)").\(index.field.name)"
   }
 }
+
+extension ModelSnapshot {
+  /// Checks the indexes alone: what they hold against the records.
+  package func indexProblems() throws -> [VerificationReport.Problem] {
+    var run = StoreCheckRun(progress: nil)
+    try reader.forEachType { run.recordCounts[$1.number] = $1.recordCount }
+    try run.checkIndexesAlone(reader)
+    return run.report.problems
+  }
+}

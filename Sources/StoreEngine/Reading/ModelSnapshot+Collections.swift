@@ -45,20 +45,20 @@ extension ModelSnapshot {
   ) throws -> [M]? {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    return try reader.elements(of: cacheKey, in: range) { element in
-      switch element {
-      case .node(let reference):
-        do {
-          return try source.model(reference.node, as: type)
-        } catch let error as ModelError {
-          throw error.about(
-            identifier: try reader.identifier(of: reference.node),
-            typeName: try reader.directory.name(of: type))
-        }
-      case .value(let body):
-        return try unsafe body.withUnsafeBytes { bytes in
-          try unsafe RecordDecoder(source: source).decode(type, from: bytes)
-        }
+    return try reader.elementBytes(of: cacheKey, in: range) { bytes in
+      if let body = CollectionElement.body(bytes) {
+        // The bytes lie in the map.
+        return try unsafe body.withUnsafeBytes { try unsafe source.decode(type, from: $0) }
+      }
+      guard case .node(let reference) = try CollectionElement(bytes, of: cacheKey) else {
+        preconditionFailure("an element without a body is a node")
+      }
+      do {
+        return try source.model(reference.node, as: type)
+      } catch let error as ModelError {
+        throw error.about(
+          identifier: try reader.identifier(of: reference.node),
+          typeName: try reader.directory.name(of: type))
       }
     }
   }
@@ -94,6 +94,13 @@ extension StoreReader {
   func elements<Element>(
     of cacheKey: String, in range: Range<Int>?, _ read: (CollectionElement) throws -> Element
   ) throws -> [Element]? {
+    try elementBytes(of: cacheKey, in: range) { try read(CollectionElement($0, of: cacheKey)) }
+  }
+
+  /// Reads elements from their bytes one after another; `nil` if there is no such collection.
+  func elementBytes<Element>(
+    of cacheKey: String, in range: Range<Int>?, _ read: (Span<UInt8>) throws -> Element
+  ) throws -> [Element]? {
     guard let list = try list(cacheKey) else { return nil }
     do {
       let count = try list.count(in: snapshot)
@@ -104,7 +111,7 @@ extension StoreReader {
       var elements: [Element] = []
       elements.reserveCapacity(range.count)
       try list.forEach(in: range, of: snapshot) { _, bytes in
-        elements.append(try read(CollectionElement(bytes, of: cacheKey)))
+        elements.append(try read(bytes))
         return true
       }
       return elements

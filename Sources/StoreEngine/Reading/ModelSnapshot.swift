@@ -84,6 +84,6 @@ extension SnapshotSource {
   /// Decodes a node from its record.
   func model<M: SimpleModel & Decodable>(_ node: UInt64, as type: M.Type) throws -> M {
     let body = try unsafe body(of: RecordReference(node: node, type: 0), as: type)
-    return try unsafe RecordDecoder(source: self).decode(type, from: body)
+    return try unsafe decode(type, from: body)
   }
 }

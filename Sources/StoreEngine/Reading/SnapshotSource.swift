@@ -10,12 +10,13 @@ import ModelCore
   private let tables: StoreTables
   private let directory: TypeDirectory
   /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
-  private var handle: UnsafeSnapshotHandle?
-  private var pending: WriteContext?
+  @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
+  @exclusivity(unchecked) private var pending: WriteContext?
   /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
   private let cursor: ReaderCursor
   /// Numbers of types in this store, which never change; a list, because trees show few types.
-  private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
+  @exclusivity(unchecked) private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
+  private let decoder = KeptRecordDecoder()
 
   private init(tables: StoreTables, directory: TypeDirectory) {
     self.tables = tables
@@ -30,8 +31,8 @@ import ModelCore
     var source = slot.take()
     if let found = source, found.directory !== reader.directory { source = nil }
     let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
-    ready.handle = reader.snapshot.unsafeHandle
-    ready.pending = reader.pending
+    unsafe ready.handle = reader.snapshot.unsafeHandle
+    unsafe ready.pending = reader.pending
     if reader.isCommitted { ready.cursor.begin(reader.snapshot.unsafeHandle) }
     return ready
   }
@@ -40,19 +41,26 @@ import ModelCore
   ///
   /// - Parameter source: The only reference to it beside those that models have kept.
   static func end(_ source: inout SnapshotSource) {
-    source.handle = nil
-    source.pending = nil
+    unsafe source.handle = nil
+    unsafe source.pending = nil
     source.cursor.end()
     if isKnownUniquelyReferenced(&source) { slot.put(source) }
   }
 
-  var hasEnded: Bool { handle == nil }
+  var hasEnded: Bool { unsafe handle == nil }
+
+  /// Decodes a value and the children in it.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer
+  ) throws -> Value {
+    try unsafe decoder.decode(type, from: body, source: self)
+  }
 
   /// Reads rows as this source does.
   private func reading<Result>(
     _ body: (borrowing StoreReader) throws -> Result
   ) throws -> Result {
-    guard let handle else { throw ModelError.snapshotEnded }
+    guard let handle = unsafe handle else { throw ModelError.snapshotEnded }
     return try body(
       unsafe StoreReader(
         Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending))
@@ -62,7 +70,9 @@ import ModelCore
     of reference: RecordReference, as type: any SimpleModel.Type
   ) throws -> UnsafeRawBufferPointer {
     let number = try number(of: type)
-    guard pending == nil, handle != nil else { return try unsafe slowBody(reference, number) }
+    guard unsafe pending == nil, unsafe handle != nil else {
+      return try unsafe slowBody(reference, number)
+    }
     let key = IntegerKey(reference.node)
     guard let bytes = unsafe try cursor.bytes(forKey: key.bytes.span) else {
       throw Self.missing(reference)
@@ -112,12 +122,12 @@ import ModelCore
   /// The number of a type; `nil` if no record of it was ever stored.
   private func number(of type: any SimpleModel.Type) throws -> UInt32? {
     let identity = ObjectIdentifier(type)
-    for entry in numbers where entry.type == identity { return entry.number }
+    for entry in unsafe numbers where entry.type == identity { return entry.number }
     return try reading { reader in
       let number = try directory.number(of: type, in: reader)
       // A number given in a transaction that is undone may be given again to another type.
-      if let number, reader.isCommitted, numbers.count < Self.numberCountMaximum {
-        numbers.append((identity, number))
+      if let number, reader.isCommitted, unsafe numbers.count < Self.numberCountMaximum {
+        unsafe numbers.append((identity, number))
       }
       return number
     }

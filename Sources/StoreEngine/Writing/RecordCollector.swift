@@ -11,12 +11,14 @@ import ModelCore
   private(set) var pending = PendingRecords()
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
+  // Nobody is called while one of these is accessed, and only the writer thread does.
   /// The first number that a new node of this tree can have.
-  private var firstNewNode: UInt64
+  @exclusivity(unchecked) private var firstNewNode: UInt64
   /// Numbers of stored nodes in this tree.
-  private var storedNodes = SmallNumberSet()
+  @exclusivity(unchecked) private var storedNodes = SmallNumberSet()
   /// Nodes whose bodies are under way, innermost last.
-  private var open: [(identifier: String, isNew: Bool, value: (any SimpleModel)?)] = []
+  @exclusivity(unchecked) private var open:
+    [(identifier: String, isNew: Bool, value: (any SimpleModel)?)] = []
 
   /// Whether a reference may name a node that is not stored yet, as in a dump.
   private let promisesNodes: Bool
@@ -24,16 +26,16 @@ import ModelCore
   init(_ context: WriteContext, promisesNodes: Bool = false) {
     unsafe self.context = context
     self.promisesNodes = promisesNodes
-    firstNewNode = context.state.counters.nextNode
+    unsafe firstNewNode = context.state.counters.nextNode
   }
 
   /// Forgets everything, to serve another operation.
   func reset() {
     pending.removeAll()
     namesStoredNodes = false
-    firstNewNode = unsafe context.state.counters.nextNode
-    storedNodes.removeAll()
-    open.removeAll(keepingCapacity: true)
+    unsafe firstNewNode = unsafe context.state.counters.nextNode
+    unsafe storedNodes.removeAll()
+    unsafe open.removeAll(keepingCapacity: true)
   }
 
   func beginNode(
@@ -53,7 +55,7 @@ import ModelCore
     identifier: String, type: UInt32, value: (any SimpleModel)?
   ) throws -> RecordReference {
     let node = try number(of: identifier)
-    open.append((identifier, node.isNew, value))
+    unsafe open.append((identifier, node.isNew, value))
     return RecordReference(node: node.number, type: type)
   }
 
@@ -75,7 +77,7 @@ import ModelCore
   func endNode(
     _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) throws {
-    guard let node = open.popLast() else {
+    guard let node = unsafe open.popLast() else {
       preconditionFailure("an encoder ended a node that it had not begun")
     }
     unsafe pending.append(
@@ -86,11 +88,11 @@ import ModelCore
   private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
     let node = try unsafe context.insertIdentifier(identifier)
     if node.isNew { return node }
-    if node.number >= firstNewNode {
+    if unsafe node.number >= firstNewNode {
       pending.hasRepeatedNodes = true
       return (node.number, true)
     }
-    if !storedNodes.insert(node.number) { pending.hasRepeatedNodes = true }
+    if unsafe !storedNodes.insert(node.number) { pending.hasRepeatedNodes = true }
     return node
   }
 }

@@ -75,7 +75,7 @@ extension WriteContext {
       var source = SnapshotSource.begin(reader)
       defer { SnapshotSource.end(&source) }
       return try unsafe body.withUnsafeBytes { bytes in
-        try unsafe RecordDecoder(source: source).decode(type, from: bytes)
+        try unsafe source.decode(type, from: bytes)
       }
     }
   }

@@ -4,12 +4,14 @@ import ModelCore
 extension WriteContext {
   /// Notes that a node has got its first record of a type.
   func recordCame(_ key: RecordKey) throws {
+    if state.note(key, came: true) { return }
     try countRecord(ofType: key.type, by: 1)
     try changeTypeBlock(of: key) { $0.insert(key.node) }
   }
 
   /// Notes that a record is gone.
   func recordWent(_ key: RecordKey) throws {
+    if state.note(key, came: false) { return }
     try countRecord(ofType: key.type, by: -1)
     try changeTypeBlock(of: key) { $0.remove(key.node) }
   }
@@ -37,5 +39,24 @@ extension WriteContext {
       }
     }
     state.typeBlocks = [:]
+  }
+}
+
+extension WriteContext.State {
+  /// Notes that a record came or went, if all that it takes has been read.
+  ///
+  /// - Returns: `false`, and nothing was done, if it has not.
+  fileprivate mutating func note(_ key: RecordKey, came: Bool) -> Bool {
+    let type = Int(key.type)
+    guard type < recordDifferences.count, recordDifferences[type] != 0,
+      let place = typeBlocks.index(forKey: TypeBlock.number(of: key))
+    else { return false }
+    recordDifferences[type] += came ? 1 : -1
+    if came {
+      typeBlocks.values[place].insert(key.node)
+    } else {
+      typeBlocks.values[place].remove(key.node)
+    }
+    return true
   }
 }

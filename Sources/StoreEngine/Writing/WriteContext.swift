@@ -37,13 +37,14 @@ import ModelCore
 
   /// Valid while the closure that the environment runs for this flush has not returned; replaced
   /// while a nested transaction runs.
-  private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
+  @exclusivity(unchecked) private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
   let core: StoreCore
   var state: State
+  // Nobody is called while one of these two is accessed, and only the writer thread does.
   /// The identifiers that the operation under way has put into their table: for the case that it fails.
-  private var insertedIdentifiers: [String] = []
+  @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
   /// A collector to use again.
-  private var spareCollector: RecordCollector?
+  @exclusivity(unchecked) private var spareCollector: RecordCollector?
   /// The counters as they were read when the flush began.
   private let countersAtStart: StoreState?
 
@@ -117,10 +118,10 @@ import ModelCore
   /// and go on, but then the write as a whole fails with it.
   func whole<Result>(_ body: () throws -> Result) throws -> Result {
     state.isHalfDone = false
-    insertedIdentifiers.removeAll(keepingCapacity: true)
+    unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
     do {
       let result = try body()
-      if !insertedIdentifiers.isEmpty { state.isDirty = true }
+      if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
       return result
     } catch {
       let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
@@ -133,11 +134,11 @@ import ModelCore
   /// Takes the new identifiers of a refused tree out of their table: then nothing of it is left.
   private func removeInsertedIdentifiers() {
     do {
-      for identifier in insertedIdentifiers {
+      for identifier in unsafe insertedIdentifiers {
         let key = IdentifierKey(identifier)
         try unsafe transaction.pointee.delete(key: key.bytes.span, in: tables.identifiers)
       }
-      insertedIdentifiers.removeAll(keepingCapacity: true)
+      unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
     } catch {
       state.isDirty = true
       state.isHalfDone = true
@@ -160,7 +161,7 @@ import ModelCore
       // In bounds by the line above; read before the next change.
       return unsafe (UInt64(littleEndian: found.loadUnaligned(as: UInt64.self)), false)
     }
-    insertedIdentifiers.append(identifier)
+    unsafe insertedIdentifiers.append(identifier)
     return (try takeNodeNumber(), true)
   }
 
@@ -173,7 +174,7 @@ import ModelCore
     value.append(contentsOf: identifier.utf8)
     try unsafe transaction.pointee.put(
       value.span, forKey: key.bytes.span, in: tables.identifiers)
-    insertedIdentifiers.append(identifier)
+    unsafe insertedIdentifiers.append(identifier)
     return (node, true)
   }
 
@@ -189,9 +190,9 @@ import ModelCore
 
   /// Runs a closure with a collector, which serves it alone.
   func collecting<Result>(_ body: (RecordCollector) throws -> Result) rethrows -> Result {
-    let collector = spareCollector ?? RecordCollector(self)
-    spareCollector = nil
-    defer { spareCollector = collector }
+    let collector = unsafe spareCollector ?? RecordCollector(self)
+    unsafe spareCollector = nil
+    defer { unsafe spareCollector = collector }
     collector.reset()
     return try body(collector)
   }

@@ -11,7 +11,8 @@ import Testing
   @Test func `the commands are those that people know`() {
     #expect(
       UsageTests.names == [
-        "import", "get", "set", "delete", "parents", "ls", "collections", "collection", "changes",
+        "import", "get", "set", "delete", "parents", "ls", "query", "index", "collections",
+        "collection", "changes",
         "stat", "verify", "dump", "load", "copy", "kv", "demo",
       ])
   }
@@ -78,6 +79,22 @@ import Testing
       ["kv", "s", "t", "get", "k", "--limit", "1"],
       "pando kv: --limit is for scan; see: pando kv --help"
     ),
+    (
+      ["query", "s", "Book", "all", "--order", ":desc"],
+      "pando query: --order takes FIELD or FIELD:desc, not “:desc”"
+    ),
+    (
+      ["index", "s", "made"],
+      "pando index: “made” is none of list, add, drop, check; see: pando index --help"
+    ),
+    (["index", "s", "add", "T"], "pando index: add takes TYPE FIELD; see: pando index --help"),
+    (
+      ["index", "s", "list", "T"], "pando index: list takes nothing more; see: pando index --help"
+    ),
+    (
+      ["index", "s", "drop", "T", "f", "--json"],
+      "pando index: --json is for list and check, not for drop; see: pando index --help"
+    ),
     (["kv", "s", "t", "get"], "pando kv: get takes KEY; see: pando kv --help"),
     (
       ["kv", "s", "t", "get", "0", "--hex"],
@@ -95,6 +112,8 @@ import Testing
 
   @Test(arguments: [
     ["get", "STORE", "x"], ["delete", "STORE", "x"], ["parents", "STORE", "x"], ["ls", "STORE"],
+    ["query", "STORE", "T", "all"], ["index", "STORE", "list"], ["index", "STORE", "check"],
+    ["index", "STORE", "add", "T", "f"], ["index", "STORE", "drop", "T", "f"],
     ["collections", "STORE"], ["collection", "STORE", "k"], ["changes", "STORE"],
     ["collection", "STORE", "k", "append", "x"], ["stat", "STORE"], ["verify", "STORE"],
     ["dump", "STORE"], ["copy", "STORE", "STORE.copy"], ["kv", "STORE", "t", "get", "k"],

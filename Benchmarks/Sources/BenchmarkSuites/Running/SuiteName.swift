@@ -8,6 +8,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case cascade
   /// Ordered lists.
   case collection
+  /// Queries over entities, with indexes and without.
+  case query
   /// Durable commits of one writer and of many.
   case commit
   /// Updates of live providers.
@@ -26,6 +28,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .model: try ModelSuite(runner).run()
     case .cascade: try CascadeSuite(runner).run()
     case .collection: try CollectionSuite(runner).run()
+    case .query: try QuerySuite(runner).run()
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()
     case .coder: try CoderSuite(runner).run()

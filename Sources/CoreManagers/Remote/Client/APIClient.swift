@@ -42,6 +42,7 @@ extension APIClient {
   ///
   /// - Parameter request: The request.
   /// - Returns: The same.
+  /// - Throws: Nothing.
   public func prepareRequest(_ request: APIRequest) async throws -> APIRequest { request }
 
   /// Nothing: the content is quoted.

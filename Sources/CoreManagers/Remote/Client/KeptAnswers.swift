@@ -1,7 +1,7 @@
 import Foundation
 import Locking
 
-/// Answers that a server may be asked about again: "has it changed since?"
+/// Answers that a server can be asked about again, whether they still hold.
 ///
 /// In memory, the one used longest ago goes first.
 final class KeptAnswers: Sendable {

@@ -1,11 +1,10 @@
 import ModelCore
 import StoreEngine
 
-/// Puts the identifier that a server gave in the place of a local one, everywhere in a store: in the
-/// entity, in the trees and collections that hold it, in the entities that name it, and in the
-/// requests that are still queued. All of it is part of one transaction.
+/// Puts the identifier that a server gave in the place of a local one, everywhere in a store.
 ///
-/// What is rewritten keeps its place in the order of writes: it is as new as it was.
+/// That is in the entity, in the trees and collections that hold it, in the entities that name it, and
+/// in the requests that are still queued, all in one transaction. What is rewritten keeps its place in the order of writes: it is as new as it was.
 struct IdentifierMerge<E: PersistentEntity> {
   let old: EntityIdentifier<E>
   let new: EntityIdentifier<E>
@@ -15,8 +14,9 @@ struct IdentifierMerge<E: PersistentEntity> {
   /// Carries it out.
   ///
   /// - Parameters:
-  ///   - renamed: Makes the entity under its new identifier of the one stored here.
   ///   - transaction: The transaction that acknowledges the request.
+  ///   - renamed: Makes the entity under its new identifier of the one stored here.
+  /// - Throws: What the disk throws; `ModelError` when a record can't be read or written.
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {

@@ -147,8 +147,10 @@ public final class APIClientQueue: Sendable {
     signal.set(.request)
   }
 
-  /// Ends the queue: nothing more is sent, and whoever waits gets `closed`. Requests that change
-  /// something stay in the store.
+  /// Ends the queue.
+  ///
+  /// Nothing more is sent, and whoever waits gets `closed`. Requests that change something stay in the
+  /// store.
   public func close() async {
     let (ended, worker) = state.withLock { state in
       let ended = state

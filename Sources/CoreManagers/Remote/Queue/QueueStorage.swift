@@ -42,6 +42,8 @@ protocol QueueStorage: Sendable {
   ///   - response: The answer.
   ///   - handler: Reads the answer, in the same transaction.
   ///   - limit: The next request is marked as on its way if its number is not above this one.
+  /// - Returns: What became of the answer.
+  /// - Throws: What the disk throws; then the request is still queued.
   func acknowledge(
     _ entry: QueuedRequest, _ response: APIResponse, handler: QueueAnswerHandler?,
     nextUpTo limit: UInt64

@@ -32,6 +32,8 @@ enum QueueTable {
   ///   - isIdle: Whether it is sent at once if nothing is before it: then its mark says so already.
   ///   - commitNumber: That of the transaction, where it is known.
   ///   - transaction: The transaction of the local write.
+  /// - Returns: Its number, and whose place it took.
+  /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
   static func append<T: QueueTransaction & ~Copyable>(
     _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to transaction: inout T
   ) throws -> QueueAppend {

@@ -1,7 +1,8 @@
 /// How a request is treated on its way.
 public struct APIRequestConfig: Hashable, Sendable, Codable {
-  /// A later request with the same key takes the place of one that is still queued; the older one ends
-  /// with `aborted`. `nil` if every request counts.
+  /// The key by which a later request takes the place of one that is still queued.
+  ///
+  /// The older one ends with `aborted`. `nil` if every request counts.
   public var uniquingKey: String?
   /// Whether a reading request that equals one under way waits for that one's answer and is not sent.
   public var sharesEqualRequests = true
