@@ -30,6 +30,22 @@ public protocol Entity: Model, Codable, Equatable {
   ///
   /// Two entity types that declare the same one show the same nodes.
   static var identifierNamespace: String { get }
+
+  /// Makes the stores of this type in a container.
+  ///
+  /// By default a local entity is kept in memory, a persistent one in memory and on disk, and a remote
+  /// one asked for at the server besides.
+  ///
+  /// - Parameters:
+  ///   - client: What carries requests; `nil` if the container has none.
+  ///   - clientQueue: The queue of requests, for a ``RemoteStore``; `nil` without a client.
+  ///   - cacheLimit: How many entities memory holds before the disk at most.
+  ///   - diskStoreConfig: Where persistent entities live, with the store open.
+  /// - Returns: The stores, in any order.
+  static func stores(
+    with client: (any APIClient)?, clientQueue: APIClientQueue?, cacheLimit: Int,
+    diskStoreConfig: DiskStoreConfig
+  ) -> [any Storing<Self>]
 }
 
 extension Entity {

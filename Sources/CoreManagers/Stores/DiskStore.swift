@@ -146,23 +146,13 @@ extension DiskStore {
 
   /// Answers a query from one version.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
-    try query.validate()
-    if let identifiers = query.identifiers {
-      return try query.apply(
-        to: identifiers.unique.compactMap {
-          try snapshot.model($0.modelIdentifier, as: E.self)
-        })
+    guard query.identifiers == nil, try snapshot.property(arrangedProperty) != nil else {
+      return try snapshot.entities(matching: query)
     }
-    var entities: [E] = []
-    try snapshot.forEachModel(of: E.self) { entity in
-      if query.matches(entity) { entities.append(entity) }
-      return true
-    }
-    if try snapshot.property(arrangedProperty) != nil {
-      let ranks = try entities.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
-      entities = entities.indices.sorted { ranks[$0] < ranks[$1] }.map { entities[$0] }
-    }
-    return try query.apply(to: entities)
+    let found = try snapshot.entities(matching: Query(filter: query.filter)).entities
+    let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
+    return try query.apply(
+      to: found.indices.sorted { ranks[$0] < ranks[$1] }.map { found[$0] })
   }
 }
 

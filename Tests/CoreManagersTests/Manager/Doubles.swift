@@ -39,7 +39,7 @@ enum TestFailure: RemoteFailure, Equatable {
 }
 
 /// A server, or any other store, that answers what the test says and remembers what it was asked.
-final class StoreDouble<E: Entity>: Storing {
+final class ScriptedStore<E: Entity>: Storing {
   struct State {
     var entities: [E] = []
     var failure: (any Error)?

@@ -101,7 +101,7 @@ final class OrderRun {
   ///   - path: Where the store is; `nil` for one in memory.
   ///   - writer: Who removes and sets.
   ///   - title: What is there at first.
-  /// - Throws: What opening the store throws.
+  /// - Throws: `StoreError`, `LMDBError`.
   init(path: String?, writer: Writer, initially title: String?) async throws {
     self.path = path
     self.writer = writer

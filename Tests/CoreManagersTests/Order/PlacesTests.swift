@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PlacesTests {
   private func manager(
-    _ store: ModelStore, _ remote: StoreDouble<Book>
+    _ store: ModelStore, _ remote: ScriptedStore<Book>
   ) -> CoreManager<Book> {
     CoreManager(stores: [InMemoryStore(), DiskStore(modelStore: store), remote])
   }
@@ -13,7 +13,7 @@ import Testing
   /// Order rule 1: of two reads the one that began later counts, whichever answer comes first.
   @Test func `the answer to an older read does not replace that of a newer one`() async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>(.remote, [Book("1", "older")])
+      let remote = ScriptedStore<Book>(.remote, [Book("1", "older")])
       let manager = manager(store, remote)
       remote.beforeAnswer { [remote] in
         remote.beforeAnswer(nil)
@@ -29,7 +29,7 @@ import Testing
   /// Order rule 4.
   @Test func `a late entity among many is skipped`() async throws {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>()
+      let remote = ScriptedStore<Book>()
       let manager = manager(store, remote)
       remote.beforeAnswer { _ = try? await manager.set(Book("2", "edited")) }
       let written = try await manager.set(
@@ -45,7 +45,7 @@ import Testing
     async throws
   {
     try await withModelStore { store in
-      let remote = StoreDouble<Book>()
+      let remote = ScriptedStore<Book>()
       let manager = manager(store, remote)
       remote.beforeAnswer { _ = try? await manager.set(Book("1", "edited")) }
       let late = try await manager.set(Book("1", "A"), in: .remote())
@@ -66,7 +66,7 @@ import Testing
     try await withModelStore { store in
       let shelf = Shelf(
         id: .remote("s"), books: [Book("1", "one"), Book("2", "two"), Book("3", "three")])
-      let remote = StoreDouble<Shelf>(.remote, [shelf])
+      let remote = ScriptedStore<Shelf>(.remote, [shelf])
       let shelves = CoreManager(stores: [DiskStore<Shelf>(modelStore: store), remote])
       let books = CoreManager(stores: [DiskStore<Book>(modelStore: store)])
       _ = try await books.set([Book("1", "old"), Book("2", "old")])

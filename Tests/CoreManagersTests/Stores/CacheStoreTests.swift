@@ -7,11 +7,11 @@ import Testing
 @Suite struct CacheStoreTests {
   private struct Cache {
     let memory = InMemoryStore<Book>()
-    let disk: StoreDouble<Book>
+    let disk: ScriptedStore<Book>
     let store: CacheStore<Book>
 
     init(_ books: [Book] = []) {
-      disk = StoreDouble(.disk, books)
+      disk = ScriptedStore(.disk, books)
       store = CacheStore(keyValueStore: memory, persistentStore: disk)
     }
   }
@@ -64,7 +64,7 @@ import Testing
     async throws
   {
     let memory = InMemoryStore<Draft>()
-    let disk = StoreDouble<Draft>(.disk, [Draft(id: .local("a"), revision: 5, text: "five")])
+    let disk = ScriptedStore<Draft>(.disk, [Draft(id: .local("a"), revision: 5, text: "five")])
     let store = CacheStore(keyValueStore: memory, persistentStore: disk)
     let late = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
     #expect(late.map(\.text) == ["five"])

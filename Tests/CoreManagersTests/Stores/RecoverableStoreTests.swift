@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct RecoverableStoreTests {
   private struct Pair {
-    let main: StoreDouble<Book>
-    let recovery: StoreDouble<Book>
+    let main: ScriptedStore<Book>
+    let recovery: ScriptedStore<Book>
     let store: RecoverableStore<Book>
     let events = Locked<[ManagerEvent.Kind]>([])
 
     init(main: [Book], recovery: [Book]) {
-      self.main = StoreDouble(.disk, main)
-      self.recovery = StoreDouble(.disk, recovery)
+      self.main = ScriptedStore(.disk, main)
+      self.recovery = ScriptedStore(.disk, recovery)
       store = RecoverableStore(mainStore: self.main, recoveryStore: self.recovery) {
         [events] event in events.withLock { $0.append(event.kind) }
       }
@@ -39,9 +39,9 @@ import Testing
 
   /// Statement 21.
   @Test func `a main store that fails at first is filled from the recovery store`() async throws {
-    let main = FailsOnce(StoreDouble<Book>(.disk))
+    let main = FailsOnce(ScriptedStore<Book>(.disk))
     let store = RecoverableStore(
-      mainStore: main, recoveryStore: StoreDouble(.disk, [Book("1", "A")]))
+      mainStore: main, recoveryStore: ScriptedStore(.disk, [Book("1", "A")]))
     #expect(try await store.search(withQuery: .all, in: .local).first?.title == "A")
     #expect(main.store.entities.count == 1)
   }
@@ -80,11 +80,11 @@ import Testing
 
 /// A store whose first search fails.
 private final class FailsOnce: Storing {
-  let store: StoreDouble<Book>
+  let store: ScriptedStore<Book>
   private let hasFailed = Locked(false)
   var level: StoreLevel { .disk }
 
-  init(_ store: StoreDouble<Book>) { self.store = store }
+  init(_ store: ScriptedStore<Book>) { self.store = store }
 
   func get(
     withQuery query: Query<Book>, in context: ReadContext<Book>

@@ -39,6 +39,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   }
 
   func enqueue(_ transaction: inout ModelTransaction) throws {
+    // A place of its own: what is asked of the server later is newer.
+    _ = transaction.takePlace()
     let commitNumber = transaction.commitNumber
     var tickets: [QueueTicket] = []
     for part in parts {
