@@ -1,5 +1,5 @@
 /// Where iterations begin.
-protocol ObservationSource<Element>: Sendable {
+package protocol ObservationSource<Element>: Sendable {
   associatedtype Element: Sendable
 
   /// Begins an iteration.
@@ -7,7 +7,7 @@ protocol ObservationSource<Element>: Sendable {
 }
 
 /// One iteration.
-protocol Observer<Element> {
+package protocol Observer<Element> {
   associatedtype Element: Sendable
 
   /// Waits for the next element.

@@ -4,7 +4,7 @@ import Locking
 ///
 /// Observers pull: each remembers the version it has seen, and none is registered here unless it waits
 /// at this moment. So a slow one costs nothing, ends without a word, and gets the newest state.
-final class ObservedState<Contents: Sendable>: Sendable {
+package final class ObservedState<Contents: Sendable>: Sendable {
   private struct State {
     var contents: Contents
     /// Counts from 1; grows by one with each published state.
@@ -23,15 +23,15 @@ final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   /// A state that an observer has not seen.
-  struct News: Sendable {
-    let contents: Contents
+  package struct News: Sendable {
+    package let contents: Contents
     /// Whether it was set as a whole since the state that the observer has seen.
-    let isReset: Bool
+    package let isReset: Bool
     /// The rows with other contents than in the state that the observer has seen; `nil` if they are
     /// not known.
-    let updated: [UInt32]?
+    package let updated: [UInt32]?
     /// What the writer of the last change passed along; `nil` for an observer that begins.
-    let context: (any Sendable)?
+    package let context: (any Sendable)?
   }
 
   private enum Answer {
@@ -44,7 +44,7 @@ final class ObservedState<Contents: Sendable>: Sendable {
   private let state: Locked<State>
 
   /// Begins with what is committed now.
-  init(_ contents: Contents) {
+  package init(_ contents: Contents) {
     state = Locked(State(contents: contents))
   }
 
@@ -57,7 +57,7 @@ final class ObservedState<Contents: Sendable>: Sendable {
   ///   - updated: The rows of a list whose contents are not what they were; `nil` if they are not known.
   ///   - isReset: Whether a list was set as a whole.
   ///   - context: What the writer passed along.
-  func publish(
+  package func publish(
     _ contents: Contents, updated: [UInt32]? = nil, isReset: Bool = false,
     context: (any Sendable)? = nil
   ) {
@@ -72,7 +72,7 @@ final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   /// Ends all observations that have begun; each still gets the last state first.
-  func fail(_ error: any Error) {
+  package func fail(_ error: any Error) {
     wake { state in
       state.failure = error
       state.failureCount += 1
@@ -80,12 +80,12 @@ final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   /// Ends all observations, also those to come; each still gets the last state first.
-  func finish() {
+  package func finish() {
     wake { $0.isFinished = true }
   }
 
   /// Begins an observation.
-  func makeCursor() -> ObserverCursor {
+  package func makeCursor() -> ObserverCursor {
     ObserverCursor(failureCount: state.withLock { $0.failureCount })
   }
 
@@ -93,7 +93,7 @@ final class ObservedState<Contents: Sendable>: Sendable {
   ///
   /// - Returns: `nil` at the end, and when the task is cancelled.
   /// - Throws: What made the provider fail.
-  func next(
+  package func next(
     _ cursor: inout ObserverCursor, isolation: isolated (any Actor)?
   ) async throws -> News? {
     while !cursor.isFinished, !Task.isCancelled {
@@ -108,10 +108,10 @@ final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   /// How many states there were.
-  var version: UInt64 { state.withLock { $0.version } }
+  package var version: UInt64 { state.withLock { $0.version } }
 
   /// How many observers wait at this moment.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   private func answer(_ cursor: inout ObserverCursor) -> Answer {
     state.withLock { state in

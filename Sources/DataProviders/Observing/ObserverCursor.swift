@@ -1,5 +1,5 @@
 /// How far one observer has come.
-struct ObserverCursor {
+package struct ObserverCursor {
   /// The last version that it has seen; 0 for none.
   var version: UInt64 = 0
   /// How many failures there were before it began.

@@ -1,0 +1,53 @@
+import DataProviders
+import Locking
+import ModelCore
+
+/// What is followed through one container, so that it ends with the container's `close()`.
+package final class ContinuousScope: Sendable {
+  /// Something followed that is not kept alive.
+  private struct Entry: Sendable {
+    weak let followed: (any Followed)?
+  }
+
+  private struct State {
+    var entries: [UInt64: Entry] = [:]
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+
+  package init() {}
+
+  /// Notes something that is followed from now on.
+  func insert(_ followed: any Followed) {
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.entries[followed.number] = Entry(followed: followed) }
+      return state.isClosed
+    }
+    if isClosed { followed.finish() }
+  }
+
+  func remove(_ number: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
+
+  /// How many queries and graphs somebody follows.
+  package var count: Int { state.withLock { $0.entries.count } }
+
+  /// Ends all iterations, also those to come; each still gets the last state first.
+  package func close() {
+    let entries = state.withLock { state in
+      state.isClosed = true
+      defer { state.entries = [:] }
+      return state.entries
+    }
+    for entry in entries.values { entry.followed?.finish() }
+  }
+}
+
+/// A query or a graph that is followed.
+protocol Followed: AnyObject, Sendable {
+  /// Tells it from all others.
+  var number: UInt64 { get }
+
+  /// Ends all iterations.
+  func finish()
+}

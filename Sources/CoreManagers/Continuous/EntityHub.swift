@@ -1,0 +1,27 @@
+import Locking
+
+/// Tells live queries of every change of entities, in the order of the changes.
+///
+/// There is one for each model store, whoever opened managers over it, and one for the entities of a
+/// container that are not on disk.
+package protocol EntityHub: AnyObject, Sendable {
+  /// Begins to follow a query: it gets its present entities, and what every later change makes of them.
+  ///
+  /// Any thread; returns at once.
+  func begin<E: Entity>(_ query: LiveQuery<E>)
+
+  /// How much work there was.
+  var tally: HubTally { get }
+}
+
+/// How much work a hub has done.
+///
+/// Tests assert it: what costs nothing does not show here.
+package struct HubTally: Sendable, Equatable {
+  /// How many changed entities were read.
+  package var reads = 0
+  /// How many times an entity was held against a query.
+  package var evaluations = 0
+  /// How many times a query had to ask for all its entities again.
+  package var refills = 0
+}
