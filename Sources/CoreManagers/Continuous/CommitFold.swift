@@ -4,7 +4,7 @@ import StoreEngine
 /// What all commits since a known one have touched.
 struct CommitFold {
   /// The last of these commits.
-  let number: UInt64
+  private(set) var number: UInt64
   /// The nodes that have changed or are new.
   private(set) var changed: [ByteString] = []
   /// The nodes that have gone.
@@ -21,6 +21,7 @@ struct CommitFold {
   ///   - changeSet: What this process has committed; `nil` if it was nothing.
   ///   - snapshot: The store after it.
   init(since known: UInt64, _ changeSet: ChangeSet?, _ snapshot: ModelSnapshot) {
+    number = max(known, changeSet?.commitNumber ?? known)
     do {
       number = try max(known, snapshot.commitNumber)
       if number == known { return }
@@ -30,7 +31,6 @@ struct CommitFold {
         join(try snapshot.changes(since: known))
       }
     } catch {
-      number = max(known, changeSet?.commitNumber ?? known)
       isUnknown = true
     }
   }

@@ -3,7 +3,7 @@ import Locking
 import ModelCore
 
 /// What is followed through one container, so that it ends with the container's `close()`.
-package final class ContinuousScope: Sendable {
+final class ContinuousScope: Sendable {
   /// Something followed that is not kept alive.
   private struct Entry: Sendable {
     weak let followed: (any Followed)?
@@ -16,7 +16,7 @@ package final class ContinuousScope: Sendable {
 
   private let state = Locked(State())
 
-  package init() {}
+  init() {}
 
   /// Notes something that is followed from now on.
   func insert(_ followed: any Followed) {
@@ -30,10 +30,10 @@ package final class ContinuousScope: Sendable {
   func remove(_ number: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
   /// How many queries and graphs somebody follows.
-  package var count: Int { state.withLock { $0.entries.count } }
+  var count: Int { state.withLock { $0.entries.count } }
 
   /// Ends all iterations, also those to come; each still gets the last state first.
-  package func close() {
+  func close() {
     let entries = state.withLock { state in
       state.isClosed = true
       defer { state.entries = [:] }

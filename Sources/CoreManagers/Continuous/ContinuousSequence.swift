@@ -16,7 +16,7 @@ public struct ContinuousSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   private let source: any ObservationSource<Element>
 
-  package init(_ source: any ObservationSource<Element>) { self.source = source }
+  init(_ source: any ObservationSource<Element>) { self.source = source }
 
   /// Begins an iteration.
   ///

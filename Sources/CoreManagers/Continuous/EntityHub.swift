@@ -4,7 +4,7 @@ import Locking
 ///
 /// There is one for each model store, whoever opened managers over it, and one for the entities of a
 /// container that are not on disk.
-package protocol EntityHub: AnyObject, Sendable {
+protocol EntityHub: AnyObject, Sendable {
   /// Begins to follow a query: it gets its present entities, and what every later change makes of them.
   ///
   /// Any thread; returns at once.
@@ -17,11 +17,11 @@ package protocol EntityHub: AnyObject, Sendable {
 /// How much work a hub has done.
 ///
 /// Tests assert it: what costs nothing does not show here.
-package struct HubTally: Sendable, Equatable {
+struct HubTally: Sendable, Equatable {
   /// How many changed entities were read.
-  package var reads = 0
+  var reads = 0
   /// How many times an entity was held against a query.
-  package var evaluations = 0
+  var evaluations = 0
   /// How many times a query had to ask for all its entities again.
-  package var refills = 0
+  var refills = 0
 }

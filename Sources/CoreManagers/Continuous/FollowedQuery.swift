@@ -1,8 +1,8 @@
 import ModelCore
-package import StoreEngine
+import StoreEngine
 
 /// How a followed query is found by the changes that may concern it.
-package enum FollowedKey: Sendable, Hashable {
+enum FollowedKey: Sendable, Hashable {
   /// It asks for these nodes and for nothing else.
   case identifiers(Set<ByteString>)
   /// What it asks for has this value in a declared field.
@@ -18,16 +18,16 @@ package enum FollowedKey: Sendable, Hashable {
 }
 
 /// A query, prepared for being followed.
-package struct FollowedQuery<E: Entity>: Sendable {
+struct FollowedQuery<E: Entity>: Sendable {
   /// How many more than are shown are kept of a query with a limit, at least and at most.
   private static var reserve: ClosedRange<Int> { 8...256 }
 
   /// What the user asked for.
-  package let query: Query<E>
+  let query: Query<E>
   /// What a window is filled with: what is shown, what is before it, and a reserve.
-  package let stored: Query<E>
+  let stored: Query<E>
   /// How many entities a window keeps at most; `nil` for all that match.
-  package let capacity: Int?
+  let capacity: Int?
   /// How many entities a window needs, with those before the shown ones; `nil` for all that match.
   let shownCount: Int?
   /// Whether a change says where an entity comes to stand; else the window is filled again.
@@ -42,7 +42,7 @@ package struct FollowedQuery<E: Entity>: Sendable {
   /// - Parameters:
   ///   - query: A valid query.
   ///   - contract: What every entity must fulfil; others are not shown.
-  package init(_ query: Query<E>, contract: (any EntityContract<E>)? = nil) {
+  init(_ query: Query<E>, contract: (any EntityContract<E>)? = nil) {
     self.query = query
     self.contract = contract
     sorter = EntitySorter(query.order)
@@ -72,7 +72,7 @@ package struct FollowedQuery<E: Entity>: Sendable {
   }
 
   /// Which of the entities that the store has found are shown.
-  package func accepted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
+  func accepted(_ entities: [RankedEntity<E>]) -> [RankedEntity<E>] {
     guard let contract else { return entities }
     return entities.filter { contract.isValid($0.entity, for: query) }
   }
@@ -88,7 +88,6 @@ package struct FollowedQuery<E: Entity>: Sendable {
   /// Whether a new value of an entity stands where the old one stood.
   func keepsPlace(_ old: RankedEntity<E>, _ new: RankedEntity<E>) -> Bool {
     guard old.rank == new.rank else { return false }
-    if query.identifiers != nil { return true }
     for field in query.uniqueBy where field.value(old.entity) != field.value(new.entity) {
       return false
     }

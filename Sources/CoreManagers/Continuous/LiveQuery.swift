@@ -11,7 +11,7 @@ import ModelCore
 ///    ▲  └──── a commit after k has touched it: read again, in the order of writes       │
 ///    └──────────────────────────────────────────────────── rollBack (the flush failed) ─┘
 /// ```
-package final class LiveQuery<E: Entity>: Followed {
+final class LiveQuery<E: Entity>: Followed {
   private enum Phase {
     /// Its entities are being read; the last commit so far that may have touched them.
     case loading(missed: UInt64)
@@ -28,16 +28,16 @@ package final class LiveQuery<E: Entity>: Followed {
   }
 
   /// What it was made for.
-  package let followed: FollowedQuery<E>
+  let followed: FollowedQuery<E>
   /// What observers pull from; `nil` until it has been read.
-  package let observed = ObservedState<QueryWindow<E>?>(nil)
+  let observed = ObservedState<QueryWindow<E>?>(nil)
   /// Tells it from all others.
   let number = FollowedNumber.next()
   private let state = Locked(State())
   private let endings = Locked<[@Sendable () -> Void]>([])
 
   /// Makes a query that is not followed yet.
-  package init(_ followed: FollowedQuery<E>) { self.followed = followed }
+  init(_ followed: FollowedQuery<E>) { self.followed = followed }
 
   deinit {
     for ending in endings.withLock({ $0 }) { ending() }
@@ -59,7 +59,7 @@ package final class LiveQuery<E: Entity>: Followed {
   }
 
   /// Ends it by an error: all who follow it are told after the last value.
-  package func fail(_ error: any Error) {
+  func fail(_ error: any Error) {
     state.withLock { $0.phase = .failed }
     observed.fail(error)
   }
@@ -81,6 +81,17 @@ extension LiveQuery {
     }
     if isShown { observed.publish(window) }
     return isShown
+  }
+
+  /// Shows an answer that nothing changes later.
+  func show(_ answer: QueryResult<E>) {
+    var query = followed.query
+    query.offset = 0
+    query.limit = nil
+    let entities = answer.entities.enumerated().map { index, entity in
+      RankedEntity(entity, rank: UInt64(index))
+    }
+    observed.publish(QueryWindow(FollowedQuery(query), filledWith: entities))
   }
 
   /// Takes what was read inside a transaction; it is shown with ``commit(_:context:)``.

@@ -1,5 +1,6 @@
 import Locking
 import ModelCore
+import StoreEngine
 
 /// Who follows queries of one entity type, and which of them a changed entity may concern.
 ///
@@ -14,14 +15,14 @@ import ModelCore
 /// One whose entities are still being read is found by every change of the type.
 final class QueryFollowers<E: Entity>: Sendable {
   /// A query that is not kept alive.
-  private struct Entry: Sendable {
+  fileprivate struct Entry: Sendable {
     weak let query: LiveQuery<E>?
     let key: FollowedKey
     /// The identifiers under which it is found.
     var identifiers: Set<ByteString> = []
   }
 
-  private struct State {
+  fileprivate struct State {
     var entries: [UInt64: Entry] = [:]
     /// Queries that every change of the type may concern.
     var general: Set<UInt64> = []

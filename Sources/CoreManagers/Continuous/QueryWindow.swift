@@ -9,9 +9,9 @@ import ModelCore
 ///   0 … offset ┆ offset … offset + limit ┆ … capacity
 ///   skipped    ┆ shown                   ┆ in reserve        then, unless complete, what is not kept
 /// ```
-package struct QueryWindow<E: Entity>: Sendable {
+struct QueryWindow<E: Entity>: Sendable {
   /// What became of a window.
-  package enum Outcome: Equatable {
+  enum Outcome: Equatable {
     /// It holds what it held.
     case same
     /// It holds something else.
@@ -30,7 +30,7 @@ package struct QueryWindow<E: Entity>: Sendable {
   /// - Parameters:
   ///   - followed: The query.
   ///   - entities: What the store has for ``FollowedQuery/stored``, in its order.
-  package init(_ followed: FollowedQuery<E>, filledWith entities: [RankedEntity<E>]) {
+  init(_ followed: FollowedQuery<E>, filledWith entities: [RankedEntity<E>]) {
     self.followed = followed
     kept = entities
     isComplete = followed.capacity.map { entities.count < $0 } ?? true
@@ -40,10 +40,10 @@ package struct QueryWindow<E: Entity>: Sendable {
   }
 
   /// The identifiers of all nodes that are kept.
-  package var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
+  var identifiers: some Sequence<ByteString> { kept.lazy.map(\.identifier) }
 
   /// What the query shows.
-  package var shown: [E] {
+  var shown: [E] {
     let query = followed.query
     let end = followed.shownCount.map { min($0, kept.count) } ?? kept.count
     let start = min(query.offset, end)
@@ -51,7 +51,7 @@ package struct QueryWindow<E: Entity>: Sendable {
   }
 
   /// Whether a node is kept.
-  package func contains(_ identifier: ByteString) -> Bool {
+  func contains(_ identifier: ByteString) -> Bool {
     kept.contains { $0.identifier == identifier }
   }
 
@@ -60,7 +60,7 @@ package struct QueryWindow<E: Entity>: Sendable {
   /// - Parameter changes: Each entity once.
   /// - Returns: What became of the window; `exhausted` leaves it unusable.
   /// - Complexity: O(*n* + *c* log *c*) for *n* kept entities and *c* changes.
-  package mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
+  mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
     let outcome = changes.count <= 4 ? applyEach(changes) : merge(changes)
     if outcome == .changed, let shownCount = followed.shownCount, kept.count < shownCount,
       !isComplete

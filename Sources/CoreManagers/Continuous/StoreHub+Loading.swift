@@ -1,5 +1,7 @@
+import Dispatch
+import Locking
 import ModelCore
-package import StoreEngine
+import StoreEngine
 
 /// Something that is read at an exact place in the order of commits.
 struct StoreHubLoad: Sendable {
@@ -9,7 +11,7 @@ struct StoreHubLoad: Sendable {
 
 /// How queries join the order of commits without a gap.
 extension StoreHub {
-  package func begin<E: Entity>(_ query: LiveQuery<E>) {
+  func begin<E: Entity>(_ query: LiveQuery<E>) {
     let followers = insert(query)
     query.whenEnded { [weak self, number = query.number] in self?.remove(number, of: E.self) }
     if store.isReadOnly {

@@ -1,7 +1,7 @@
 import Dispatch
 import Locking
 import ModelCore
-package import StoreEngine
+import StoreEngine
 
 /// Follows the commits of one model store for all managers over it.
 ///
@@ -13,7 +13,7 @@ package import StoreEngine
 /// flush can't be told apart afterwards; a flush that runs again is worked out again. A commit that
 /// concerns no followed type reads nothing. Commits of other processes show up as a gap in the commit
 /// numbers and are folded in from the change log; ``refresh()`` looks for one.
-package final class StoreHub: EntityHub {
+final class StoreHub: EntityHub {
   /// What a hub knows its own writes by, which write nothing: places in the order of commits.
   private struct Ticket: Sendable {
     let hub: ObjectIdentifier
@@ -39,7 +39,7 @@ package final class StoreHub: EntityHub {
     let commits: [@Sendable () -> Void]
   }
 
-  package let store: ModelStore
+  let store: ModelStore
   /// Tells it from all others.
   let number = FollowedNumber.next()
   let state: Locked<State>
@@ -57,17 +57,17 @@ package final class StoreHub: EntityHub {
 
   deinit { StoreHubs.remove(number, of: ObjectIdentifier(store)) }
 
-  package var tally: HubTally { state.withLock { $0.tally } }
+  var tally: HubTally { state.withLock { $0.tally } }
 
   /// How many queries are followed.
-  package var queryCount: Int {
+  var queryCount: Int {
     state.withLock { $0.types.values.flatMap { $0 } }.reduce(0) { $0 + $1.count }
   }
 
   /// Takes in what other processes have committed.
   ///
   /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
-  package func refresh() async throws {
+  func refresh() async throws {
     if store.isReadOnly {
       try await withCheckedThrowingContinuation { continuation in
         poller.async { continuation.resume(with: Result { try self.catchUp(nil) }) }
@@ -95,7 +95,7 @@ package final class StoreHub: EntityHub {
 }
 
 extension StoreHub: CommitObserver {
-  package func beginFlush() {
+  func beginFlush() {
     let undo = state.withLock { state in
       state.prepared = state.committed
       defer { state.undo = [] }
@@ -104,7 +104,7 @@ extension StoreHub: CommitObserver {
     for step in undo { step() }
   }
 
-  package func prepare(
+  func prepare(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
   ) -> (any Sendable)? {
     let own = (ticket as? Ticket).flatMap { $0.hub == ObjectIdentifier(self) ? $0 : nil }
@@ -126,7 +126,7 @@ extension StoreHub: CommitObserver {
     return Prepared(number: fold.number, commits: run.commits)
   }
 
-  package func committed(
+  func committed(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
   ) {
     guard let prepared = prepared as? Prepared else { return }

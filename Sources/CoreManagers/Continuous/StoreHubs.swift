@@ -1,8 +1,8 @@
 import Locking
-package import StoreEngine
+import StoreEngine
 
 /// The hubs of this process, one for each open store; none is kept alive.
-package enum StoreHubs {
+enum StoreHubs {
   private struct Entry: Sendable {
     weak let hub: StoreHub?
     let number: UInt64
@@ -17,7 +17,7 @@ package enum StoreHubs {
   /// - Parameter store: An open store.
   /// - Returns: The same hub for everybody, as long as somebody keeps it.
   /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
-  package static func hub(of store: ModelStore) throws -> StoreHub {
+  static func hub(of store: ModelStore) throws -> StoreHub {
     let key = ObjectIdentifier(store)
     if let hub = entries.withLock({ $0[key]?.hub }) { return hub }
     let new = try StoreHub(store)
