@@ -21,7 +21,7 @@ public struct ContinuousQuery<E: Entity>: Sendable {
 
   /// The result, now and after each change.
   public var values: ContinuousSequence<QueryResult<E>> {
-    ContinuousSequence(QueryObservation(source: source) { $0.result })
+    elements { result, _, _ in result }
   }
 
   /// The result, now and after each change, with what has changed since the element before.
@@ -29,23 +29,40 @@ public struct ContinuousQuery<E: Entity>: Sendable {
   /// Whoever is slower than the changes gets one that leads exactly from the result it got before to
   /// the newest one.
   public var changes: ContinuousSequence<ContinuousChange<E>> {
-    ContinuousSequence(
-      QueryObservation(source: source) { news in
-        ContinuousChange(
-          result: news.result,
-          change: news.previous.map {
-            CollectionChange.difference(from: $0.entities, to: news.result.entities)
-          } ?? .reset,
-          context: news.context)
-      })
+    elements { result, previous, context in
+      let change = previous.map {
+        CollectionChange.difference(from: $0.entities, to: result.entities)
+      }
+      return ContinuousChange(
+        result: result, change: change ?? .reset, context: previous == nil ? nil : context)
+    }
   }
 
   /// The first entity of the result, now and after each change; `nil` while there is none.
   public var first: ContinuousSequence<E?> {
+    elements { result, previous, _ in
+      if let previous, previous.first == result.first { return nil }
+      return .some(result.first)
+    }
+  }
+
+  /// Makes elements of results.
+  ///
+  /// - Parameter element: Gets a result, the one that the observer has got before, and what the writer
+  ///   passed along; returns `nil` if there is nothing to tell.
+  private func elements<Element: Sendable>(
+    _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
+  ) -> ContinuousSequence<Element> {
     ContinuousSequence(
-      QueryObservation(source: source) { news in
-        if let previous = news.previous, previous.first == news.result.first { return nil }
-        return .some(news.result.first)
+      FollowedObservation(origin: source) { [source] in
+        let access = source.access
+        var seen: QueryResult<E>?
+        return { window, context in
+          let result = source.result(of: window, for: access)
+          if let seen, seen == result { return nil }
+          defer { seen = result }
+          return element(result, seen, context)
+        }
       })
   }
 }

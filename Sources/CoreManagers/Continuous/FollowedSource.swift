@@ -1,21 +1,14 @@
-import DataProviders
-import Locking
-
 /// Where iterations over a followed query begin; those that run at the same time share one live query.
-final class FollowedSource<E: Entity>: Sendable {
-  private struct State: Sendable {
-    weak var live: LiveQuery<E>?
-  }
-
+final class FollowedSource<E: Entity>: FollowedOrigin {
   let followed: FollowedQuery<E>
-  private let hub: any EntityHub
+  private let hub: Result<any EntityHub, any Error>
   private let scope: ContinuousScope
   private let validator: (any UserAccessValidating)?
   private let first: FirstAnswer<E>
-  private let state = Locked(State())
+  private let shared = SharedLive<LiveQuery<E>>()
 
   init(
-    _ followed: FollowedQuery<E>, hub: any EntityHub, scope: ContinuousScope,
+    _ followed: FollowedQuery<E>, hub: Result<any EntityHub, any Error>, scope: ContinuousScope,
     validator: (any UserAccessValidating)?, first: FirstAnswer<E>
   ) {
     self.followed = followed
@@ -34,64 +27,65 @@ final class FollowedSource<E: Entity>: Sendable {
   ///   - window: What is there.
   ///   - access: Whose access the iteration began with.
   func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
-    if let validator {
-      let present = validator.userAccess
-      // Another user's view is not the one that was opened.
-      guard present.level != .none, present.user == access?.user else { return .empty }
-    }
+    guard validator.allows(access) else { return .empty }
     return QueryResult(window.shown, groupedBy: followed.query.groupedBy)
   }
 
-  /// Joins those who follow the query, or begins to follow it.
-  ///
-  /// - Throws: `QueryError` for a query that makes no sense.
-  func join() throws -> (live: LiveQuery<E>, cursor: ObserverCursor) {
+  func join() throws -> Following<QueryWindow<E>> {
     try followed.query.validate()
     while true {
-      let (live, isNew) = state.withLock { state in
-        if let live = state.live { return (live, false) }
-        let live = LiveQuery(followed)
-        state.live = live
-        return (live, true)
-      }
+      let (live, isNew) = shared.live { LiveQuery(followed) }
       let cursor = live.observed.makeCursor()
       if isNew {
         begin(live)
-        return (live, cursor)
+      } else if live.state.hasFailed {
+        // One that failed before the cursor was made would never say so.
+        shared.forget(live)
+        continue
       }
-      // One that failed before the cursor was made would never say so.
-      guard live.hasFailed else { return (live, cursor) }
-      let failed = state.withLock { state in
-        defer { if state.live === live { state.live = nil } }
-        return state.live
-      }
-      withExtendedLifetime(failed) {}
+      return Following(live: live, observed: live.observed, cursor: cursor)
     }
   }
 
   private func begin(_ live: LiveQuery<E>) {
     scope.insert(live)
-    live.whenEnded { [scope, number = live.number] in scope.remove(number) }
+    live.endings.add { [scope, number = live.number] in scope.remove(number) }
+    let hub: any EntityHub
+    switch self.hub {
+    case .success(let followed): hub = followed
+    case .failure(let error): return live.state.fail(error)
+    }
     switch first {
     case .local: hub.begin(live)
     case .asked(let ask):
-      let task = Task { [hub, weak live] in
+      let task = Task { [weak live] in
         do {
           let answer = try await ask()
           guard let live else { return }
           if let answer { live.show(answer) } else { hub.begin(live) }
         } catch {
-          live?.fail(error)
+          live?.state.fail(error)
         }
       }
-      live.whenEnded { task.cancel() }
+      live.endings.add { task.cancel() }
     case .then(let ask):
       hub.begin(live)
       let task = Task { [weak live] in
-        do { _ = try await ask() } catch { live?.fail(error) }
+        do { _ = try await ask() } catch { live?.state.fail(error) }
       }
-      live.whenEnded { task.cancel() }
+      live.endings.add { task.cancel() }
     }
+  }
+}
+
+extension Optional where Wrapped == any UserAccessValidating {
+  /// Whether an iteration may go on to show what is here.
+  ///
+  /// - Parameter access: Whose access it began with: another user's view is not the one that was opened.
+  func allows(_ access: UserAccess?) -> Bool {
+    guard let validator = self else { return true }
+    let present = validator.userAccess
+    return present.level != .none && present.user == access?.user
   }
 }
 

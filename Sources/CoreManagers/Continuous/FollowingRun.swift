@@ -76,7 +76,7 @@ struct FollowingRun {
   }
 
   /// What stands before the colons of an identifier.
-  private static func namespaces(of identifier: ByteString) -> [ByteString] {
+  static func namespaces(of identifier: ByteString) -> [ByteString] {
     let bytes = identifier.text.utf8
     return bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
       .map { ByteString(String(identifier.text[..<$0])) }

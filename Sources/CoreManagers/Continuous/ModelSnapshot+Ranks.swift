@@ -11,12 +11,12 @@ extension ModelSnapshot {
   func ranked<E: Entity>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {
-    guard let number = try nodeNumber(of: identifier.text),
+    guard let rank = try naturalRank(of: identifier.text),
       try typeNames(of: identifier.text).contains(where: {
         $0.hasSameBytes(as: E.modelTypeName)
       }), let entity = try model(identifier.text, as: type)
     else { return nil }
-    return RankedEntity(entity, rank: number)
+    return RankedEntity(entity, rank: rank)
   }
 
   /// Reads the entities that a query asks for, each with its place in the natural order.
@@ -27,8 +27,8 @@ extension ModelSnapshot {
       return true
     }
     return try query.apply(to: all).entities.map { entity in
-      let number = try nodeNumber(of: entity.id.modelIdentifier)
-      return RankedEntity(entity, rank: number ?? .max)
+      let rank = try naturalRank(of: entity.id.modelIdentifier)
+      return RankedEntity(entity, rank: rank ?? .max)
     }
   }
 }

@@ -58,9 +58,9 @@ extension QueryFollowers: StoreFollowers {
       let context = run.context
       run.add {
         self.remove(candidates, notIn: window, of: query)
-        query.commit(window, context: context)
+        query.state.commit(window, context: context)
       } undo: { [weak query] in
-        query?.rollBack()
+        query?.state.rollBack()
       }
     } catch {
       fail([query], error, &run)
@@ -74,7 +74,7 @@ extension QueryFollowers: StoreFollowers {
     for query in queries {
       run.add {
         self.remove(query.number)
-        query.fail(error)
+        query.state.fail(error)
       } undo: {
       }
     }

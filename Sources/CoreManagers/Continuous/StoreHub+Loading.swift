@@ -13,17 +13,12 @@ struct StoreHubLoad: Sendable {
 extension StoreHub {
   func begin<E: Entity>(_ query: LiveQuery<E>) {
     let followers = insert(query)
-    query.whenEnded { [weak self, number = query.number] in self?.remove(number, of: E.self) }
-    if store.isReadOnly {
-      poller.async { [weak query] in
-        if let query { self.loadPolled(query, followers) }
-      }
-    } else {
-      // Commits that were prepared before this may not be held against the query.
-      let prepared = state.withLock { $0.prepared }
-      loader.async { [weak query] in
-        if let query { self.load(query, followers, prepared: prepared) }
-      }
+    query.endings.add { [weak self, number = query.number] in self?.remove(number, of: E.self) }
+    if store.isReadOnly { return loadInOrder(query, followers) }
+    // Commits that were prepared before this may not be held against the query.
+    let prepared = state.withLock { $0.prepared }
+    loader.async { [weak query] in
+      if let query { self.load(query, followers, prepared: prepared) }
     }
   }
 
@@ -34,7 +29,7 @@ extension StoreHub {
       let (window, number) = try store.read { snapshot in
         (try Self.window(of: query, followers, snapshot), try snapshot.commitNumber)
       }
-      if number >= prepared, query.follow(window, at: number) {
+      if number >= prepared, query.state.follow(window, at: number) {
         followers.hasLoaded(query)
       } else {
         loadInOrder(query, followers)
@@ -50,12 +45,12 @@ extension StoreHub {
       guard let query else { return }
       do {
         let window = try Self.window(of: query, followers, snapshot)
-        query.stage(loaded: window, at: run.number)
+        query.state.stage(window, at: run.number)
         run.add {
-          query.commit(window, context: nil)
+          query.state.commit(window, context: nil)
           followers.hasLoaded(query)
         } undo: { [weak query] in
-          query?.rollBack()
+          query?.state.rollBack()
         }
       } catch {
         run.add {
@@ -64,7 +59,7 @@ extension StoreHub {
         }
       }
     }
-    submit(load) { [weak query] result in
+    place(load) { [weak query] result in
       if let query, case .failure(let error) = result { self.fail(query, error) }
     }
   }
@@ -82,7 +77,7 @@ extension StoreHub {
 
   private func fail<E: Entity>(_ query: LiveQuery<E>, _ error: any Error) {
     remove(query.number, of: E.self)
-    query.fail(error)
+    query.state.fail(error)
   }
 }
 
@@ -118,7 +113,10 @@ extension StoreHub {
     let run = try store.read { snapshot in
       let fold = CommitFold(since: known, nil, snapshot)
       var run = FollowingRun(number: fold.number, context: nil)
-      if fold.number > known || fold.isUnknown { run.stage(fold, types, snapshot) }
+      if fold.number > known || fold.isUnknown {
+        run.stage(fold, types, snapshot)
+        graphs.stage(fold, snapshot, &run, self)
+      }
       load?.stage(snapshot, &run)
       return run
     }
@@ -128,25 +126,5 @@ extension StoreHub {
       state.tally.add(run.tally)
     }
     for commit in run.commits { commit() }
-  }
-
-  private func loadPolled<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
-    let load = StoreHubLoad { snapshot, run in
-      do {
-        let window = try Self.window(of: query, followers, snapshot)
-        query.stage(loaded: window, at: run.number)
-        run.add {
-          query.commit(window, context: nil)
-          followers.hasLoaded(query)
-        } undo: {
-        }
-      } catch {
-        run.add {
-          self.fail(query, error)
-        } undo: {
-        }
-      }
-    }
-    do { try catchUp(load) } catch { fail(query, error) }
   }
 }

@@ -43,6 +43,8 @@ final class StoreHub: EntityHub {
   /// Tells it from all others.
   let number = FollowedNumber.next()
   let state: Locked<State>
+  /// Which graphs are followed.
+  let graphs = GraphFollowers()
   /// Where queries are read first: never on the thread of a caller.
   let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
   /// Where a store that is open for reading only is looked at.
@@ -68,15 +70,21 @@ final class StoreHub: EntityHub {
   ///
   /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
   func refresh() async throws {
-    if store.isReadOnly {
-      try await withCheckedThrowingContinuation { continuation in
-        poller.async { continuation.resume(with: Result { try self.catchUp(nil) }) }
-      }
-    } else {
-      try await withCheckedThrowingContinuation { continuation in
-        submit(nil) { continuation.resume(with: $0) }
-      }
+    try await withCheckedThrowingContinuation { continuation in
+      place(nil) { continuation.resume(with: $0) }
     }
+  }
+
+  /// Has something read at a place in the order of commits.
+  ///
+  /// - Parameters:
+  ///   - load: What is read.
+  ///   - completion: Called once, after it has been shown.
+  func place(
+    _ load: StoreHubLoad?, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+  ) {
+    guard store.isReadOnly else { return submit(load, completion: completion) }
+    poller.async { completion(Result { try self.catchUp(load) }) }
   }
 
   /// Queues a write that writes nothing: a place in the order of commits.
@@ -84,8 +92,9 @@ final class StoreHub: EntityHub {
   /// - Parameters:
   ///   - load: What is read at that place.
   ///   - completion: Called once, after it has been shown.
-  func submit(_ load: StoreHubLoad?, completion: @escaping @Sendable (Result<Void, any Error>) -> Void)
-  {
+  private func submit(
+    _ load: StoreHubLoad?, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+  ) {
     let ticket = Ticket(hub: ObjectIdentifier(self), load: load)
     store.submit(ticket: ticket, context: nil) { _ in
     } completion: { result in
@@ -117,6 +126,7 @@ extension StoreHub: CommitObserver {
     }
     var run = FollowingRun(number: fold.number, context: changeSet?.context)
     if !types.isEmpty { run.stage(fold, types, snapshot) }
+    if graphs.count > 0 { graphs.stage(fold, snapshot, &run, self) }
     if let load = own?.load { load.stage(snapshot, &run) }
     let (undo, tally) = (run.undo, run.tally)
     state.withLock { state in

@@ -37,7 +37,7 @@ struct Following {
   ) -> ContinuousQuery<E> {
     ContinuousQuery(
       FollowedSource(
-        FollowedQuery(query, contract: contract), hub: hub, scope: scope, validator: validator,
+        FollowedQuery(query, contract: contract), hub: .success(hub), scope: scope, validator: validator,
         first: first))
   }
 

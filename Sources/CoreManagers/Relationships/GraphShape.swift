@@ -1,0 +1,113 @@
+/// How far a graph reaches from its roots, and where its entities come from.
+///
+/// ```swift
+/// GraphShape<Loan>.including(GraphPath(\.book, \.author)).excluding(GraphPath(\.reader))
+/// ```
+/// Without further words a graph has all relationships of its roots, of what they lead to, and so on,
+/// up to ``depthLimit`` steps.
+public struct GraphShape<Root: Entity>: Sendable {
+  /// How many steps a graph reaches at most unless more is said.
+  public static var defaultDepthLimit: Int { 10 }
+
+  /// The paths that are followed; `nil` for all.
+  public private(set) var included: [GraphPath<Root>]?
+  /// The paths that are not followed, nor anything behind them.
+  public private(set) var excluded: [GraphPath<Root>] = []
+  /// Whether everything behind the end of an included path is followed too.
+  public private(set) var isRecursive = false
+  /// How many steps the graph reaches at most.
+  public private(set) var depthLimit = GraphShape.defaultDepthLimit
+  private(set) var fetchers: [(path: GraphPath<Root>, fetcher: GraphFetcher)] = []
+
+  private init() {}
+
+  /// All relationships, up to ``defaultDepthLimit`` steps.
+  public static var all: GraphShape { GraphShape() }
+
+  /// The roots alone.
+  public static var rootsOnly: GraphShape {
+    var shape = GraphShape()
+    shape.included = []
+    return shape
+  }
+
+  /// Some paths and what leads to them.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths.
+  ///   - recursive: Whether everything behind their ends is followed too.
+  /// - Returns: The shape.
+  public static func including(
+    _ paths: GraphPath<Root>..., recursive: Bool = false
+  ) -> GraphShape {
+    var shape = GraphShape()
+    shape.included = paths
+    shape.isRecursive = recursive
+    return shape
+  }
+
+  /// Everything but some paths and what is behind them.
+  ///
+  /// - Parameter paths: The paths.
+  /// - Returns: The shape.
+  public static func excluding(_ paths: GraphPath<Root>...) -> GraphShape {
+    GraphShape().without(paths)
+  }
+
+  /// This shape without some paths and what is behind them.
+  ///
+  /// - Parameter paths: The paths.
+  /// - Returns: The shape.
+  public func excluding(_ paths: GraphPath<Root>...) -> GraphShape { without(paths) }
+
+  private func without(_ paths: [GraphPath<Root>]) -> GraphShape {
+    var shape = self
+    shape.excluded += paths
+    return shape
+  }
+
+  /// This shape with another limit.
+  ///
+  /// *Precondition:* the limit is not negative.
+  ///
+  /// - Parameter depthLimit: How many steps the graph reaches at most; 0 for the roots alone.
+  /// - Returns: The shape.
+  public func limited(toDepth depthLimit: Int) -> GraphShape {
+    precondition(depthLimit >= 0, "a graph can't have the depth limit \(depthLimit)")
+    var shape = self
+    shape.depthLimit = depthLimit
+    return shape
+  }
+
+  /// This shape with a source for the entities at the end of a path.
+  ///
+  /// The source is asked once for each identifier that comes up there. What it answers counts where
+  /// the store has no such entity; a source that stores its answer is followed like any other change.
+  /// What it throws makes loading throw, and ends the iterations over a followed graph.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - fetch: Returns the entities that it has, of those with the identifiers.
+  /// - Returns: The shape.
+  public func fetching<Target: Entity>(
+    _ path: GraphPath<Root>,
+    with fetch: @escaping @Sendable ([EntityIdentifier<Target>]) async throws -> [Target]
+  ) -> GraphShape {
+    var shape = self
+    shape.fetchers.append((path, GraphFetcher(fetch)))
+    return shape
+  }
+}
+
+/// Where the entities at the end of a path come from, whatever their type is.
+struct GraphFetcher: Sendable {
+  let fetch: @Sendable (_ modelIdentifiers: [String]) async throws -> [any Entity]
+
+  init<Target: Entity>(
+    _ fetch: @escaping @Sendable ([EntityIdentifier<Target>]) async throws -> [Target]
+  ) {
+    self.fetch = { identifiers in
+      try await fetch(identifiers.compactMap { EntityIdentifier<Target>(modelIdentifier: $0) })
+    }
+  }
+}
