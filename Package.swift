@@ -105,7 +105,7 @@ let package = Package(
       name: "CoreManagersTests",
       dependencies: [
         "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport", "LMDB",
+        "TestSupport", "LMDB", "StoreTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -50,6 +50,7 @@ public struct ContinuousQuery<E: Entity>: Sendable {
   ///
   /// - Parameter element: Gets a result, the one that the observer has got before, and what the writer
   ///   passed along; returns `nil` if there is nothing to tell.
+  /// - Returns: The elements.
   private func elements<Element: Sendable>(
     _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
   ) -> ContinuousSequence<Element> {

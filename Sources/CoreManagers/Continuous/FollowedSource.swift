@@ -1,3 +1,6 @@
+import DataProviders
+import Locking
+
 /// Where iterations over a followed query begin; those that run at the same time share one live query.
 final class FollowedSource<E: Entity>: FollowedOrigin {
   let followed: FollowedQuery<E>
@@ -26,6 +29,7 @@ final class FollowedSource<E: Entity>: FollowedOrigin {
   /// - Parameters:
   ///   - window: What is there.
   ///   - access: Whose access the iteration began with.
+  /// - Returns: The result; empty if the user may not see it.
   func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
     guard validator.allows(access) else { return .empty }
     return QueryResult(window.shown, groupedBy: followed.query.groupedBy)
@@ -82,6 +86,7 @@ extension Optional where Wrapped == any UserAccessValidating {
   /// Whether an iteration may go on to show what is here.
   ///
   /// - Parameter access: Whose access it began with: another user's view is not the one that was opened.
+  /// - Returns: Whether it may.
   func allows(_ access: UserAccess?) -> Bool {
     guard let validator = self else { return true }
     let present = validator.userAccess

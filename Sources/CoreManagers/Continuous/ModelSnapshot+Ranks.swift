@@ -8,6 +8,7 @@ extension ModelSnapshot {
   ///   - identifier: The identifier of the node.
   ///   - type: The type; a node without a record of its own type is none of its entities.
   /// - Returns: `nil` if there is no such entity.
+  /// - Throws: `ModelError` when it can't be decoded; `StoreError`.
   func ranked<E: Entity>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {

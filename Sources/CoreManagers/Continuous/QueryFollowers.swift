@@ -130,7 +130,9 @@ final class QueryFollowers<E: Entity>: Sendable {
   }
 
   /// Finds the queries that changes may concern, each with those changes.
-  func concerned(by changes: [EntityChange<E>]) -> [(query: LiveQuery<E>, changes: [EntityChange<E>])] {
+  func concerned(by changes: [EntityChange<E>]) -> [(
+    query: LiveQuery<E>, changes: [EntityChange<E>]
+  )] {
     // The fields by whose values queries are found; calling users' key paths needs no lock.
     let fields = state.withLock { Array($0.byValue.keys) }
     let references = E.fields.filter { fields.contains($0.name) }

@@ -107,6 +107,7 @@ extension StoreHub {
   /// Takes in what has been committed; on the poller.
   ///
   /// - Parameter load: Something to read at the same commit.
+  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
   func catchUp(_ load: StoreHubLoad?) throws {
     let known = state.withLock { $0.committed }
     let types = state.withLock { $0.types }

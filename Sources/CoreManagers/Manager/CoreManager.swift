@@ -15,6 +15,8 @@ public final class CoreManager<E: Entity>: Sendable {
   package let stack: StoreStack<E>
   let events: ManagerEventHandler?
   let background = TaskCounter()
+  /// What its continuous results share with those of the other managers of a container.
+  let continuous: ContinuousHome
 
   /// Makes a manager over stores of one's own; containers make theirs by themselves.
   ///
@@ -23,9 +25,23 @@ public final class CoreManager<E: Entity>: Sendable {
   /// - Parameters:
   ///   - stores: The stores, in any order; they are asked from the nearest level to the farthest.
   ///   - events: Told what goes wrong behind the back of every caller.
-  public init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
+  public convenience init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
+    self.init(stores: stores, events: events, continuous: ContinuousHome())
+  }
+
+  /// Makes a manager of a container.
+  ///
+  /// - Parameters:
+  ///   - stores: The stores.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  ///   - continuous: What the managers of the container share.
+  package init(
+    stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousHome
+  ) {
     stack = StoreStack(stores, events: events)
     self.events = events
+    self.continuous = continuous
+    continuous.connect(stack)
   }
 }
 

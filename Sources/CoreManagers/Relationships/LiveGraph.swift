@@ -20,6 +20,7 @@ struct LoadedGraph<Root: Entity>: Sendable {
     self.roots = roots
     self.result = result
     var nodes = Set(result.graph.absent)
+    if case .identifiers(let asked) = roots.followed.key { nodes.formUnion(asked) }
     for (identifier, entity) in result.graph.entities {
       nodes.insert(identifier)
       Self.addNodes(inside: entity, to: &nodes)
@@ -64,6 +65,24 @@ final class LiveGraph<Root: Entity>: Followed {
     return try load(QueryWindow(followed, filledWith: entities), nil, [], snapshot)
   }
 
+  /// Loads it from given roots.
+  ///
+  /// - Parameters:
+  ///   - snapshot: Where the rest is.
+  ///   - roots: The roots; `nil` for those that the store has.
+  /// - Returns: The graph.
+  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
+  func load(_ snapshot: ModelSnapshot, from roots: [Root]?) throws -> LoadedGraph<Root> {
+    guard let roots else { return try load(snapshot) }
+    var query = followed.query
+    query.offset = 0
+    query.limit = nil
+    let entities = roots.enumerated().map { index, root in
+      RankedEntity(root, rank: UInt64(index))
+    }
+    return try load(QueryWindow(FollowedQuery(query), filledWith: entities), nil, [], snapshot)
+  }
+
   /// Loads it from known roots.
   ///
   /// - Parameters:
@@ -71,6 +90,8 @@ final class LiveGraph<Root: Entity>: Followed {
   ///   - previous: What is known already.
   ///   - touched: What of that may be known wrongly.
   ///   - snapshot: Where the rest is.
+  /// - Returns: The graph.
+  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
   private func load(
     _ roots: QueryWindow<Root>, _ previous: EntityGraph<Root>?, _ touched: Set<ByteString>,
     _ snapshot: ModelSnapshot
@@ -90,6 +111,7 @@ final class LiveGraph<Root: Entity>: Followed {
   ///   - number: The number of the commit.
   ///   - snapshot: The store after it.
   /// - Returns: What to show when it is committed; `nil` if it is what is shown already.
+  /// - Throws: `ModelError` when an entity can't be decoded; `StoreError`.
   func stage(
     _ touched: Set<ByteString>?, at number: UInt64, _ snapshot: ModelSnapshot
   ) throws -> LoadedGraph<Root>? {
@@ -116,7 +138,7 @@ final class LiveGraph<Root: Entity>: Followed {
     if outcome == .same, concerned.isEmpty { return nil }
     // What holds a node inside it is not known here: all of it is read again.
     let isInside = concerned.contains {
-      staged.graph.entities[$0] == nil && !staged.isAbsent($0)
+      staged.graph.entities[$0] == nil && !staged.isAbsent($0) && !followed.key.names($0)
     }
     if isInside { return try load(snapshot) }
     if outcome == .exhausted {

@@ -11,7 +11,7 @@ public final class LRUStore<E: Entity>: Sendable {
   /// Always that of the store inside.
   public var level: StoreLevel { store.level }
 
-  private let store: any KeyValueStoring<E>
+  let store: any KeyValueStoring<E>
   private let uses: Locked<RecentUses<EntityIdentifier<E>>>
 
   /// Limits a store.

@@ -47,7 +47,7 @@ import Testing
       #expect(try await iterators[4].next()?.entities == [])
       #expect(try await iterators[6].next()?.entities.count == 1)
       iterators = []
-      #expect(following.hub.queryCount == 0)
+      await following.allGone()
     }
   }
 }

@@ -53,7 +53,7 @@ import Testing
       first = nil
       #expect(following.hub.queryCount == 1)
       second = nil
-      #expect(following.hub.queryCount == 0 && following.scope.count == 0)
+      await following.allGone()
     }
   }
 
@@ -67,7 +67,7 @@ import Testing
       while !hasBegun.withLock({ $0 }) { await Task.yield() }
       task.cancel()
       try await task.value
-      #expect(following.hub.queryCount == 0)
+      await following.allGone()
     }
   }
 

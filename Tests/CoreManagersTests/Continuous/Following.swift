@@ -37,8 +37,16 @@ struct Following {
   ) -> ContinuousQuery<E> {
     ContinuousQuery(
       FollowedSource(
-        FollowedQuery(query, contract: contract), hub: .success(hub), scope: scope, validator: validator,
+        FollowedQuery(query, contract: contract), hub: .success(hub), scope: scope,
+        validator: validator,
         first: first))
+  }
+
+  /// Waits until nothing is followed any more.
+  ///
+  /// Who follows is gone at once; what is being read or told at that moment a moment later.
+  func allGone() async {
+    while hub.queryCount > 0 || scope.count > 0 { await Task.yield() }
   }
 
   /// Commits entities.

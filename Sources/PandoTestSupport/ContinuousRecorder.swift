@@ -1,0 +1,82 @@
+public import CoreManagers
+import Locking
+
+/// Iterates over a followed query or graph and keeps all elements it gets.
+///
+/// An observer that is slower than the changes gets the newest element only, and so does this one.
+public final class ContinuousRecorder<Element: Sendable>: Sendable {
+  private struct State {
+    var elements: [Element] = []
+    var end: Result<Void, any Error>?
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Locked<State>
+  private let task: Task<Void, Never>
+
+  /// Begins to iterate.
+  ///
+  /// - Parameter sequence: What is recorded.
+  public init(_ sequence: ContinuousSequence<Element>) {
+    let state = Locked(State())
+    self.state = state
+    task = Task {
+      var end: Result<Void, any Error> = .success(())
+      do {
+        for try await element in sequence { Self.change(state) { $0.elements.append(element) } }
+      } catch {
+        end = .failure(error)
+      }
+      let last = end
+      Self.change(state) { $0.end = last }
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// All elements so far.
+  public var elements: [Element] { state.withLock { $0.elements } }
+
+  /// Waits for an element that has come or is to come.
+  ///
+  /// - Parameter condition: Whether this is the one.
+  /// - Returns: The first element that fulfils the condition.
+  /// - Throws: What ended the sequence; ``ContinuousEnd`` if it ended without an error.
+  @discardableResult
+  public func element(where condition: (Element) -> Bool) async throws -> Element {
+    var seen = 0
+    while true {
+      let (elements, end) = state.withLock { ($0.elements, $0.end) }
+      if let element = elements[seen...].first(where: condition) { return element }
+      seen = elements.count
+      if let end {
+        try end.get()
+        throw ContinuousEnd()
+      }
+      await wait(after: seen)
+    }
+  }
+
+  /// Ends the iteration.
+  public func cancel() { task.cancel() }
+
+  private func wait(after seen: Int) async {
+    await withCheckedContinuation { continuation in
+      let waits = state.withLock { state in
+        if state.elements.count > seen || state.end != nil { return false }
+        state.waiters.append(continuation)
+        return true
+      }
+      if !waits { continuation.resume() }
+    }
+  }
+
+  private static func change(_ state: Locked<State>, _ change: (inout State) -> Void) {
+    let waiters = state.withLock { state in
+      change(&state)
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
