@@ -15,9 +15,7 @@ public struct QueryField<E: Entity>: Sendable {
   package init<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
   ) {
-    // The key path that names the property of the type is not equal to the one of the protocol.
-    let isIdentifier = Value.self == EntityIdentifier<E>.self && "\(keyPath)" == "\\\(E.self).id"
-    self.keyPath = isIdentifier ? \E.id : keyPath
+    self.keyPath = keyPath
     self.name = name
     kinds = Value.queryKinds
     value = { $0[keyPath: keyPath].queryValue }
