@@ -8,7 +8,7 @@ struct CommandLineTool {
     ImportCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
     ParentsCommand.self, ListCommand.self, CollectionsCommand.self, CollectionCommand.self,
     ChangesCommand.self, StatCommand.self, VerifyCommand.self, DumpCommand.self,
-    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, DemoCommand.self,
+    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self, DemoCommand.self,
   ]
 
   private let output = StandardOutput()

@@ -38,7 +38,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     if AnswerNote(entry.note)?.kind == .remove {
       let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
-      try transaction.removeEntities(gone, asOf: entry.commitNumber)
+      try transaction.removeEntities(gone, asOf: WritePlace.of(commit: entry.commitNumber))
       return
     }
     let local = try entry.subjects.first.flatMap {
@@ -70,7 +70,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     let stored = answered.compactMap { $0 as? P }
-    _ = try transaction.apply(stored, asOf: entry.commitNumber)
+    _ = try transaction.apply(stored, asOf: WritePlace.of(commit: entry.commitNumber))
   }
 
   /// The entities of an answer.
