@@ -78,6 +78,9 @@ let package = Package(
     .executableTarget(
       name: "StoreTestProcess", dependencies: ["StoreEngine", "LMDB", "ModelCore", "CFaults"],
       path: "Tests/StoreTestProcess", swiftSettings: languageSettings),
+    .executableTarget(
+      name: "QueueTestProcess", dependencies: ["CoreManagers", "StoreEngine", "ModelCore"],
+      path: "Tests/QueueTestProcess", swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
       dependencies: ["LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll"],
@@ -105,7 +108,7 @@ let package = Package(
       name: "CoreManagersTests",
       dependencies: [
         "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport", "LMDB", "StoreTestProcess",
+        "TestSupport", "LMDB", "StoreTestProcess", "QueueTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
