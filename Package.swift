@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
     .executable(name: "inbox", targets: ["inbox"]),
+    .executable(name: "library", targets: ["library"]),
   ],
   traits: [
     .trait(
@@ -62,7 +63,12 @@ let package = Package(
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
-    .executableTarget(name: "inbox", dependencies: ["Pando"], swiftSettings: librarySettings),
+    .target(name: "ExampleServer", swiftSettings: librarySettings),
+    .executableTarget(
+      name: "inbox", dependencies: ["Pando", "ExampleServer"], swiftSettings: librarySettings),
+    .executableTarget(
+      name: "library", dependencies: ["Pando", "ExampleServer"],
+      swiftSettings: librarySettings),
 
     .target(
       name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
@@ -117,7 +123,10 @@ let package = Package(
       name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "InboxTests", dependencies: ["inbox", "Pando", "TestSupport"],
+      name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "LibraryTests", dependencies: ["library", "TestSupport"],
       swiftSettings: languageSettings),
   ]
 )
