@@ -20,15 +20,15 @@ public struct QueryField<E: Entity>: Sendable {
     self.name = name
     kinds = Value.queryKinds
     value = { $0[keyPath: keyPath].queryValue }
-    isIdentifier = Self.isIdentifier(keyPath, name)
+    isIdentifier =
+      Value.self == EntityIdentifier<E>.self && IdentifierPaths.contain(keyPath, named: name)
   }
 
   /// A field by its key path; one that is not declared is looked at in the decoded entity.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
   public init<Value: QueryRepresentable>(_ keyPath: any KeyPath<E, Value> & Sendable) {
-    let declared = E.fields.first { $0.reference.keyPath == keyPath }
-    self.init(keyPath, name: declared?.name)
+    self.init(keyPath, name: E.fields.first { $0.reference.keyPath == keyPath }?.name)
   }
 
   /// A field by its name.
@@ -56,21 +56,6 @@ public struct QueryField<E: Entity>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> QueryField { QueryField(keyPath) }
 
-  /// Whether a key path leads to the entity's identifier.
-  ///
-  /// One that was written for the type itself differs from the one to the protocol's requirement; it
-  /// says its name. A computed identifier is known where it is declared as the field `id`.
-  private static func isIdentifier<Value>(_ keyPath: KeyPath<E, Value>, _ name: String?) -> Bool {
-    guard Value.self == EntityIdentifier<E>.self else { return false }
-    return IdentifierPaths.known.withLock { known in
-      if let isIdentifier = known[keyPath] { return isIdentifier }
-      let isIdentifier =
-        keyPath == \E.id || name == "id" || "\(keyPath)" == "\\\(E.self).id"
-      known[keyPath] = isIdentifier
-      return isIdentifier
-    }
-  }
-
   /// How errors and plans call the field.
   package var label: String { name ?? (isIdentifier ? "id" : "\(keyPath)") }
 }
@@ -94,8 +79,26 @@ extension QueryField: Hashable {
   }
 }
 
-/// Which key paths to identifiers of entities lead to the entity's own; to ask a key path for its name
-/// takes as long as a query.
+/// Which key paths to identifiers of entities lead to the entity's own.
+///
+/// A key path that was written for the type itself differs from the one to the protocol's requirement,
+/// but says its name; to ask for it takes as long as a query, so the answers are remembered. A computed
+/// identifier is known where it is declared as the field `id`.
 private enum IdentifierPaths {
-  static let known = Locked<[AnyKeyPath: Bool]>([:])
+  /// How many answers are kept: a program has few such places, unless it makes key paths as it goes.
+  private static let countMaximum = 1000
+
+  /// Each key path is kept, so that no other takes its place in memory.
+  private static let known = Locked<[ObjectIdentifier: (path: AnyKeyPath, isOwn: Bool)]>([:])
+
+  static func contain<E: Entity>(_ keyPath: PartialKeyPath<E>, named name: String?) -> Bool {
+    if name == "id" { return true }
+    let identity = ObjectIdentifier(keyPath)
+    if let answer = known.withLock({ $0[identity] }) { return answer.isOwn }
+    let isOwn = keyPath == \E.id || "\(keyPath)" == "\\\(E.self).id"
+    known.withLock { known in
+      if known.count < countMaximum { known[identity] = (keyPath, isOwn) }
+    }
+    return isOwn
+  }
 }

@@ -93,6 +93,11 @@ extension ModelSnapshot {
   ///   disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
+    if let ids = query.identifiers, ids.count == 1 {
+      try query.validate()
+      let found = try recordedModel(ids[0].modelIdentifier, as: E.self)
+      return query.window(of: found.map { [$0] } ?? [])
+    }
     let stored = try StoredQuery(query)
     let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
     return QueryResult(found, groupedBy: query.groupedBy)

@@ -1,3 +1,5 @@
+import Locking
+
 /// The rules for names of model types.
 package enum ModelTypeName {
   /// The longest name, in bytes: a name is a key in the store's `types` table, where keys have up to
@@ -5,7 +7,19 @@ package enum ModelTypeName {
   package static let byteCountMaximum = 255
 
   /// The unqualified name of a type; empty if it is generic, local, or inside such a type.
+  ///
+  /// It is remembered: to make it takes as long as to read a few models.
   static func defaultName(of type: any SimpleModel.Type) -> String {
+    let identity = ObjectIdentifier(type)
+    if let name = defaultNames.withLock({ $0[identity] }) { return name }
+    let name = makeDefaultName(of: type)
+    defaultNames.withLock { $0[identity] = name }
+    return name
+  }
+
+  private static let defaultNames = Locked<[ObjectIdentifier: String]>([:])
+
+  private static func makeDefaultName(of type: any SimpleModel.Type) -> String {
     let qualified = _typeName(type, qualified: true)
     // A generic name has its arguments in angle brackets. A private type's name has one unknown
     // context before it, which is its file; a local type's has more, one inside the other.

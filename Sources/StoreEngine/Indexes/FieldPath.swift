@@ -5,7 +5,7 @@ import ModelCore
 ///
 /// A name with dots that is no field itself leads through objects: `address.city`. A value below a
 /// node, which has a record of its own, is not found.
-package struct FieldPath: Sendable {
+package final class FieldPath: Sendable {
   /// The longest name, in bytes; leaves room for the type number in the key of an index.
   static let byteCountMaximum = 400
 

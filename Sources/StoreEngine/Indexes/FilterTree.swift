@@ -106,13 +106,23 @@ extension FilterTree {
 package struct QueryValueSet: Hashable, Sendable {
   /// The values in the order given, each once.
   package let values: [QueryValue]
-  /// For looking up; `nil` for a few values, which are compared one by one.
+  /// How many values are compared one by one.
+  private static let fewCount = 6
+  /// For looking up; `nil` for a few values.
   private let lookup: Set<QueryValue>?
 
   package init(_ values: some Sequence<QueryValue>) {
+    let given = Array(values)
+    guard given.count > Self.fewCount else {
+      var distinct: [QueryValue] = []
+      for value in given where !distinct.contains(value) { distinct.append(value) }
+      self.values = distinct
+      lookup = nil
+      return
+    }
     var seen: Set<QueryValue> = []
-    self.values = values.filter { seen.insert($0).inserted }
-    lookup = seen.count > 6 ? seen : nil
+    self.values = given.filter { seen.insert($0).inserted }
+    lookup = seen
   }
 
   package func contains(_ value: QueryValue) -> Bool {

@@ -45,6 +45,12 @@ struct IndexValue: Hashable {
     self.isCutOff = isCutOff
   }
 
+  /// Whether the value in a row has been cut off.
+  static func isCutOff(_ value: Span<UInt8>) -> Bool {
+    guard value.count > 2, value[value.count - 1] == 2 else { return false }
+    return value[0] == QueryValue.Kind.string.rawValue || value[0] == QueryValue.Kind.data.rawValue
+  }
+
   /// What the bytes of all texts with a prefix begin with.
   static func start(ofTextsWithPrefix prefix: String) -> [UInt8] {
     var bytes = [QueryValue.Kind.string.rawValue]

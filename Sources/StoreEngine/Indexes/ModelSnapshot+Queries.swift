@@ -30,6 +30,23 @@ extension ModelSnapshot {
     return try nodes.map(decoded)
   }
 
+  /// Returns the model of a node that has a record of the type; `nil` if there is none.
+  package func recordedModel<M: SimpleModel & Decodable>(
+    _ identifier: String, as type: M.Type
+  ) throws -> M? {
+    guard let node = try reader.node(identifier),
+      let number = try reader.directory.number(of: type, in: reader),
+      try reader.hasRecord(RecordKey(type: number, node: node))
+    else { return nil }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    do {
+      return try source.model(node, as: type)
+    } catch let error as ModelError {
+      throw error.about(identifier: identifier, typeName: try reader.directory.name(of: type))
+    }
+  }
+
   /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
   package func identifiers(matching query: RecordQuery) throws -> [String] {
     var run = try QueryRun(query, reader)

@@ -42,9 +42,12 @@ struct QueryPlanner {
   /// How the candidates are gone through.
   enum Choice {
     case nothing
-    case candidates(QueryCandidates)
+    ///
+    /// `nodes` are they, in any order and perhaps twice, unless they are given by identifier;
+    /// `isExact` if all of them match.
+    case candidates(QueryCandidates, nodes: [UInt64], isExact: Bool)
     /// In the order of an index, until the window is full.
-    case ordered(StoredIndex, [IndexRange], isDescending: Bool)
+    case ordered(StoredIndex, [IndexRange], isDescending: Bool, isExact: Bool)
     case scan
   }
 
@@ -52,28 +55,33 @@ struct QueryPlanner {
     if query.target == 0 { return .nothing }
     let alternatives = try alternatives(query.filter, reader)
     if alternatives.contains(where: \.isEmpty) { return .nothing }
-    if let direct = alternatives.first(where: \.isIdentifiers) { return .candidates(direct) }
+    if let direct = alternatives.first(where: \.isIdentifiers) {
+      return .candidates(direct, nodes: [], isExact: false)
+    }
     let limit = max(Self.fewCandidates, recordCount / Self.scanShare)
-    var best: (candidates: QueryCandidates, count: Int)?
+    var best: (candidates: QueryCandidates, nodes: [UInt64])?
     for candidates in alternatives {
-      let cap = min(best?.count ?? limit, limit)
-      let count = try count(candidates, upTo: cap, reader)
-      if count < cap { best = (candidates, count) }
+      let cap = min(best?.nodes.count ?? limit, limit)
+      var nodes: [UInt64] = []
+      try collect(candidates, upTo: cap, into: &nodes, reader)
+      if nodes.count < cap { best = (candidates, nodes) }
     }
-    guard let ordered = orderedChoice(alternatives), query.limit != nil else {
-      return best.map { .candidates($0.candidates) } ?? .scan
+    let looked: Choice? = best.map { best in
+      .candidates(best.candidates, nodes: best.nodes, isExact: isExact(best.candidates))
     }
-    guard let best else { return ordered }
-    // Of records that match by chance, one in `recordCount / best.count`, the order's index has to
-    // pass this many.
-    let passed = Double(query.target) * Double(recordCount) / Double(max(best.count, 1))
-    if case .ordered(let index, let ranges, _) = ordered, ranges != [.everything],
+    guard query.limit != nil, let ordered = orderedChoice(alternatives) else {
+      return looked ?? .scan
+    }
+    guard let best, let looked else { return ordered }
+    if case .ordered(let index, let ranges, _, _) = ordered,
       best.candidates == .rows(index, ranges)
     {
       return ordered
     }
-    return Double(best.count) <= max(passed, Double(Self.fewCandidates))
-      ? .candidates(best.candidates) : ordered
+    // Of records that match by chance, one in `recordCount / best.nodes.count`, the order's index has
+    // to pass this many.
+    let passed = Double(query.target) * Double(recordCount) / Double(max(best.nodes.count, 1))
+    return Double(best.nodes.count) <= max(passed, Double(Self.fewCandidates)) ? looked : ordered
   }
 
   /// Going through the index of the first key of the order, if there is one.
@@ -83,9 +91,30 @@ struct QueryPlanner {
       let index = index(of: path)
     else { return nil }
     for case .rows(index, let ranges) in alternatives {
-      return .ordered(index, ranges, isDescending: isDescending)
+      return .ordered(
+        index, ranges, isDescending: isDescending, isExact: isExact(.rows(index, ranges)))
     }
-    return .ordered(index, [.everything], isDescending: isDescending)
+    return .ordered(
+      index, [.everything], isDescending: isDescending, isExact: query.filter == .all)
+  }
+
+  /// Whether all candidates match: the filter speaks of their index alone, and of whole values.
+  private func isExact(_ candidates: QueryCandidates) -> Bool {
+    guard case .rows(let index, _) = candidates else { return false }
+    return isExact(query.filter, index)
+  }
+
+  private func isExact(_ filter: FilterTree<RecordField>, _ index: StoredIndex) -> Bool {
+    switch filter {
+    case .all, .not, .pattern: false
+    case .compare(let field, let comparison, let value):
+      field == .named(index.field) && comparison != .notEqual && !IndexValue(value).isCutOff
+    case .isIn(let field, let values):
+      field == .named(index.field) && !values.values.contains { IndexValue($0).isCutOff }
+    case .prefix(let field, let prefix):
+      field == .named(index.field) && !IndexValue(.string(prefix)).isCutOff
+    case .and(let parts), .or(let parts): parts.allSatisfy { isExact($0, index) }
+    }
   }
 
   private func index(of path: FieldPath) -> StoredIndex? { indexes.first { $0.field == path } }
@@ -188,6 +217,28 @@ struct QueryPlanner {
       if count < best?.count ?? .max { best = (candidates, count) }
     }
     return best?.candidates
+  }
+
+  /// Collects the nodes of candidates until there are `limit`.
+  private func collect(
+    _ candidates: QueryCandidates, upTo limit: Int, into nodes: inout [UInt64],
+    _ reader: borrowing StoreReader
+  ) throws {
+    switch candidates {
+    case .identifiers(let identifiers):
+      for identifier in identifiers where nodes.count < limit {
+        if let node = try reader.node(identifier) { nodes.append(node) }
+      }
+    case .rows(let index, let ranges):
+      for range in ranges where nodes.count < limit {
+        try reader.forEachRow(of: index, in: range) { key in
+          nodes.append(try index.node(ofRow: key))
+          return nodes.count < limit
+        }
+      }
+    case .union(let parts):
+      for part in parts { try collect(part, upTo: limit, into: &nodes, reader) }
+    }
   }
 
   /// How many candidates there are, at most `limit`.

@@ -21,9 +21,12 @@ struct QueryRun {
   private let choice: QueryPlanner.Choice
   private var matches: [Match] = []
   private var seen: Set<[QueryValue]> = []
+  /// Whether matches have to be sorted by the values that the order compares.
+  private var comparesValues: Bool
 
   init(_ query: RecordQuery, _ reader: borrowing StoreReader) throws {
     self.query = query
+    comparesValues = !query.order.isEmpty
     let row = try reader.typeRow(named: query.typeName)
     type = row?.number ?? 0
     let pending = reader.pending?.recordCount(ofTypeNamed: query.typeName)
@@ -42,8 +45,8 @@ struct QueryRun {
     case .nothing:
       access = .nothing
       isSorted = false
-    case .candidates(let candidates): access = candidates.access
-    case .ordered(let index, let ranges, _):
+    case .candidates(let candidates, _, _): access = candidates.access
+    case .ordered(let index, let ranges, _, _):
       access = .index(field: index.field.name, rangeCount: ranges.count, isOrdered: true)
       isSorted = query.order.count > 1
     case .scan: access = .scan
@@ -58,39 +61,71 @@ struct QueryRun {
   ) throws -> ArraySlice<UInt64> {
     switch choice {
     case .nothing: return []
-    case .scan:
-      try reader.forEachRecord(ofType: type) { key, body in
-        try take(key.node, body, reader, computing)
-      }
-      sort()
-    case .candidates(let candidates):
-      for node in try nodes(of: candidates, reader) {
+    case .scan: try scan(reader, computing)
+    case .candidates(let candidates, let found, let isExact):
+      let nodes = try sorted(candidates, found, reader)
+      if isExact, query.order.isEmpty, query.uniqueBy.isEmpty { return window(of: nodes) }
+      for node in nodes {
         guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
-        guard try take(node, body, reader, computing) else { break }
+        guard try take(node, body, isExact: isExact, reader, computing) else { break }
       }
-      sort()
-    case .ordered(let index, let ranges, let isDescending):
-      for range in isDescending ? ranges.reversed() : ranges where !isFull {
-        if isDescending {
-          try visitDown(index, range, reader, computing)
-        } else {
-          try visitUp(index, range, reader, computing)
-        }
+    case .ordered(let index, let ranges, let isDescending, let isExact):
+      let visit = IndexVisit(index: index, isDescending: isDescending, isExact: isExact)
+      comparesValues = query.order.count > 1
+      do {
+        try go(visit, ranges, reader, computing)
+      } catch is CutOffValue {
+        matches = []
+        comparesValues = true
+        try go(visit, ranges, reader, computing)
       }
-      sort()
     }
-    let rest = matches.map(\.node).dropFirst(query.offset)
+    sort()
+    return window(of: matches.map(\.node))
+  }
+
+  private func window(of nodes: [UInt64]) -> ArraySlice<UInt64> {
+    let rest = nodes.dropFirst(query.offset)
     return query.limit.map { rest.prefix($0) } ?? rest
   }
 }
 
 extension QueryRun {
-  /// Nodes of which every one that matches is one, in the order of their numbers.
-  private func nodes(
-    of candidates: QueryCandidates, _ reader: borrowing StoreReader
+  /// Looks at every record of the type.
+  private mutating func scan(
+    _ reader: borrowing StoreReader, _ computing: Computing
+  ) throws {
+    guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
+      return try reader.forEachRecord(ofType: type) { key, body in
+        try take(key.node, body, isExact: false, reader, computing)
+      }
+    }
+    // To pass the others costs less than to search for each.
+    try reader.snapshot.scan(reader.tables.nodes) { key, value in
+      guard let node = ByteFields.bigEndian(key, at: 0) else {
+        throw StoreError.damaged("nodes", "a key has \(key.count) bytes instead of 8")
+      }
+      let row = try NodeRow(value, node: node)
+      guard let index = row.index(ofType: type) else { return true }
+      let body = row.body(index)
+      guard row.header(index).matches(body) else {
+        throw reader.damagedRecord(
+          RecordKey(type: type, node: node), "its checksum does not fit its bytes")
+      }
+      return try take(node, body, isExact: false, reader, computing)
+    }
+  }
+
+  /// Candidates in the order of their numbers, each once.
+  private func sorted(
+    _ candidates: QueryCandidates, _ found: [UInt64], _ reader: borrowing StoreReader
   ) throws -> [UInt64] {
-    var nodes: [UInt64] = []
-    try add(candidates, to: &nodes, reader)
+    var nodes = found
+    if case .identifiers(let identifiers) = candidates {
+      for identifier in identifiers {
+        if let node = try reader.node(identifier) { nodes.append(node) }
+      }
+    }
     nodes.sort()
     var last: UInt64?
     nodes.removeAll { node in
@@ -100,32 +135,6 @@ extension QueryRun {
     return nodes
   }
 
-  private func add(
-    _ candidates: QueryCandidates, to nodes: inout [UInt64], _ reader: borrowing StoreReader
-  ) throws {
-    switch candidates {
-    case .identifiers(let identifiers):
-      for identifier in identifiers {
-        if let node = try reader.node(identifier) { nodes.append(node) }
-      }
-    case .rows(let index, let ranges):
-      for range in ranges {
-        try reader.forEachRow(of: index, in: range) { key in
-          nodes.append(try Self.node(ofRow: key, index))
-          return true
-        }
-      }
-    case .union(let parts): for part in parts { try add(part, to: &nodes, reader) }
-    }
-  }
-
-  private static func node(ofRow key: Span<UInt8>, _ index: StoredIndex) throws -> UInt64 {
-    guard let node = StoredIndex.node(ofRow: key) else {
-      throw StoreError.damaged("index on \(index.field.name)", "a row is malformed")
-    }
-    return node
-  }
-
   /// Whether the window is full where what comes next can't come before what is there.
   private var isFull: Bool { matches.count >= query.target }
 
@@ -133,7 +142,8 @@ extension QueryRun {
   ///
   /// - Returns: Whether more may be needed.
   private mutating func take(
-    _ node: UInt64, _ body: Span<UInt8>, _ reader: borrowing StoreReader, _ computing: Computing
+    _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
+    _ computing: Computing
   ) throws -> Bool {
     func value(_ field: RecordField) throws -> QueryValue {
       switch field {
@@ -142,9 +152,13 @@ extension QueryRun {
       case .computed(let number, _): try computing(number, node)
       }
     }
-    guard try query.filter.matches(value) else { return true }
+    guard try isExact || query.filter.matches(value) else { return true }
     if !query.uniqueBy.isEmpty {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
+    }
+    guard comparesValues else {
+      matches.append(Match(node: node, values: []))
+      return !isFull
     }
     let values = try query.order.map { order -> QueryValue in
       switch order {
@@ -155,7 +169,6 @@ extension QueryRun {
       }
     }
     matches.append(Match(node: node, values: values))
-    if query.order.isEmpty { return !isFull }
     // What can no longer come into the window is let go from time to time.
     if let limit = query.target.keepingLimit, matches.count >= limit {
       sort()
@@ -166,7 +179,7 @@ extension QueryRun {
 
   /// Sorts by all keys, and by node number what they call equal.
   private mutating func sort() {
-    guard !query.order.isEmpty else { return }
+    guard comparesValues else { return }
     let isDescending = query.order.map(\.isDescending)
     matches.sort { left, right in
       for (index, isDescending) in isDescending.enumerated() {
@@ -186,47 +199,70 @@ extension Int {
   fileprivate var keepingLimit: Int? { self < 1 << 20 ? 4 * self + 1000 : nil }
 }
 
+/// A way through an index.
+private struct IndexVisit {
+  let index: StoredIndex
+  let isDescending: Bool
+  /// Whether all rows match.
+  let isExact: Bool
+}
+
+/// Rows of which only a part of the value is kept are not in the order of their values.
+private struct CutOffValue: Error {}
+
 extension QueryRun {
-  /// Takes what a row of the order's index speaks of.
-  private mutating func take(
-    row node: UInt64, _ reader: borrowing StoreReader, _ computing: Computing
+  /// Goes through ranges of an index until the window is full.
+  private mutating func go(
+    _ visit: IndexVisit, _ ranges: [IndexRange], _ reader: borrowing StoreReader,
+    _ computing: Computing
   ) throws {
+    for range in visit.isDescending ? ranges.reversed() : ranges where !isFull {
+      if visit.isDescending {
+        try goDown(visit, range, reader, computing)
+      } else {
+        try goUp(visit, range, reader, computing)
+      }
+    }
+  }
+
+  /// Takes what a row speaks of.
+  private mutating func take(
+    row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader, _ computing: Computing
+  ) throws {
+    if visit.isExact, !comparesValues {
+      matches.append(Match(node: node, values: []))
+      return
+    }
     guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { return }
-    _ = try take(node, body, reader, computing)
+    _ = try take(node, body, isExact: visit.isExact, reader, computing)
   }
 
-  /// Whether rows that share their bytes are in the order of the result: no other key orders them, and
-  /// the bytes are the whole value.
-  private func isOrdered(_ value: Span<UInt8>) -> Bool {
-    guard query.order.count == 1, value.count > 1 else { return query.order.count == 1 }
-    let kind = value[0]
-    let isContent =
-      kind == QueryValue.Kind.string.rawValue || kind == QueryValue.Kind.data.rawValue
-    return !isContent || value[value.count - 1] == 1
-  }
-
-  /// Goes up an index until the window is full and a new value begins.
-  private mutating func visitUp(
-    _ index: StoredIndex, _ range: IndexRange, _ reader: borrowing StoreReader,
+  /// Goes up an index until the window is full; where values are compared, until a new one begins.
+  private mutating func goUp(
+    _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
     _ computing: Computing
   ) throws {
     var group: [UInt8] = []
-    try reader.forEachRow(of: index, in: range) { key in
-      let node = try Self.node(ofRow: key, index)
+    try reader.forEachRow(of: visit.index, in: range) { key in
+      let node = try visit.index.node(ofRow: key)
       let value = key.extracting(
         StoredIndex.numberByteCount..<(key.count - StoredIndex.nodeByteCount))
-      if isFull {
-        if isOrdered(value) || !value.hasSameBytes(as: group.span) { return false }
+      if comparesValues {
+        let isNew = !value.hasSameBytes(as: group.span)
+        if isNew, isFull { return false }
+        if isNew { group = Array(copying: value) }
+      } else {
+        if isFull { return false }
+        if IndexValue.isCutOff(value) { throw CutOffValue() }
       }
-      if !value.hasSameBytes(as: group.span) { group = Array(copying: value) }
-      try take(row: node, reader, computing)
+      try take(row: node, visit, reader, computing)
       return true
     }
   }
 
   /// Goes down an index in the same way; rows of one value are still taken upwards.
-  private mutating func visitDown(
-    _ index: StoredIndex, _ range: IndexRange, _ reader: borrowing StoreReader,
+  private mutating func goDown(
+    _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
     _ computing: Computing
   ) throws {
     var upper = range.upper
@@ -235,22 +271,23 @@ extension QueryRun {
       var last: (value: [UInt8], node: UInt64)?
       var isShared = false
       let rest = IndexRange(lower: range.lower, upper: upper)
-      try reader.forEachRow(of: index, in: rest, reversed: true) { key in
-        let node = try Self.node(ofRow: key, index)
+      try reader.forEachRow(of: visit.index, in: rest, reversed: true) { key in
+        let node = try visit.index.node(ofRow: key)
         let value = key.extracting(
           StoredIndex.numberByteCount..<(key.count - StoredIndex.nodeByteCount))
+        if !comparesValues, IndexValue.isCutOff(value) { throw CutOffValue() }
         if let last {
           isShared = value.hasSameBytes(as: last.value.span)
           if isShared { return false }
-          try take(row: last.node, reader, computing)
+          try take(row: last.node, visit, reader, computing)
           if isFull { return false }
         }
         last = (Array(copying: value), node)
         return true
       }
       guard let last, !isFull else { return }
-      guard isShared else { return try take(row: last.node, reader, computing) }
-      try visitUp(index, IndexRange(prefix: last.value), reader, computing)
+      guard isShared else { return try take(row: last.node, visit, reader, computing) }
+      try goUp(visit, IndexRange(prefix: last.value), reader, computing)
       upper = last.value
     }
   }

@@ -62,6 +62,14 @@ struct StoredIndex: Hashable {
     return key
   }
 
+  /// The node that a row's key ends with.
+  func node(ofRow key: Span<UInt8>) throws -> UInt64 {
+    guard let node = Self.node(ofRow: key) else {
+      throw StoreError.damaged("index on \(field.name)", "a row is malformed")
+    }
+    return node
+  }
+
   /// The node that a row's key ends with; `nil` if it is too short for one.
   static func node(ofRow key: Span<UInt8>) -> UInt64? {
     guard key.count > numberByteCount + nodeByteCount else { return nil }
