@@ -137,24 +137,31 @@ import Testing
   }
 
   @Test func `statement 23: a write is tried again after a timeout`() async throws {
-    let (attempts, mayEnd) = (Locked(0), Event())
-    try await QueueFixture.with { _ in
-      let attempt = attempts.withLock { attempts in
-        attempts += 1
-        return attempts
+    /// Another transport: it does not answer in time at first.
+    struct SlowClient: APIClient {
+      let attempts = Locked(0)
+
+      func send(_ request: APIRequest) async throws -> APIResponse {
+        let attempt = attempts.withLock { attempts in
+          attempts += 1
+          return attempts
+        }
+        if attempt == 1 { throw APIError(.timedOut, request, "no answer came in time") }
+        return APIResponse(status: 200)
       }
-      if attempt == 1 { mayEnd.wait() }
-      return .json("{}")
-    } _: { fixture in
-      var request = post("/slow")
-      request.configuration.timeoutInSeconds = 0.2
-      let ticket = try await fixture.queue.enqueue(request)
-      await fixture.clock.slept(1)
-      #expect(fixture.events.all.contains("put back POST /slow: timedOut"))
-      mayEnd.signal()
-      fixture.clock.advance(by: .seconds(15))
-      _ = try await ticket.confirmation()
     }
+    let clock = ManualClock()
+    var configuration = QueueConfiguration()
+    configuration.clock = clock
+    let client = SlowClient()
+    let queue = APIClientQueue(client: client, configuration: configuration)
+    let ticket = try await queue.enqueue(post("/slow"))
+    await clock.slept(1)
+    #expect(try queue.requests().map(\.lastFailure) == ["POST /slow: no answer came in time"])
+    clock.advance(by: .seconds(15))
+    _ = try await ticket.confirmation()
+    #expect(client.attempts.withLock { $0 } == 2)
+    await queue.close()
   }
 
   @Test func `statement 24: offline, a write goes back to the front and waiting reads fail`()
