@@ -1,5 +1,3 @@
-import Locking
-
 /// Tells live queries of every change of entities, in the order of the changes.
 ///
 /// There is one for each model store, whoever opened managers over it, and one for the entities of a
@@ -12,16 +10,4 @@ protocol EntityHub: AnyObject, Sendable {
 
   /// How much work there was.
   var tally: HubTally { get }
-}
-
-/// How much work a hub has done.
-///
-/// Tests assert it: what costs nothing does not show here.
-struct HubTally: Sendable, Equatable {
-  /// How many changed entities were read.
-  var reads = 0
-  /// How many times an entity was held against a query.
-  var evaluations = 0
-  /// How many times a query had to ask for all its entities again.
-  var refills = 0
 }

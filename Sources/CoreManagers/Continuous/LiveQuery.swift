@@ -1,5 +1,4 @@
 import DataProviders
-import Locking
 
 /// One query that somebody follows.
 ///
@@ -57,18 +56,4 @@ final class LiveQuery<E: Entity>: Followed {
     state.stage(window, at: shownAt)
     return window
   }
-}
-
-/// What is to be done when nobody follows something any more: when this goes, with what it belongs to.
-final class Endings: Sendable {
-  private let bodies = Locked<[@Sendable () -> Void]>([])
-
-  deinit {
-    for body in bodies.withLock({ $0 }) { body() }
-  }
-
-  /// Adds something to do.
-  ///
-  /// - Parameter body: Must not keep alive what is followed.
-  func add(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
 }

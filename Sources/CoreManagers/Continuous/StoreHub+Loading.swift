@@ -3,12 +3,6 @@ import Locking
 import ModelCore
 import StoreEngine
 
-/// Something that is read at an exact place in the order of commits.
-struct StoreHubLoad: Sendable {
-  /// Reads it, inside the transaction; may be called again when the flush is run again.
-  let stage: @Sendable (ModelSnapshot, inout FollowingRun) -> Void
-}
-
 /// How queries join the order of commits without a gap.
 extension StoreHub {
   func begin<E: Entity>(_ query: LiveQuery<E>) {

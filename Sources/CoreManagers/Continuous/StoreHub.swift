@@ -144,11 +144,3 @@ extension StoreHub: CommitObserver {
     for commit in prepared.commits { commit() }
   }
 }
-
-extension HubTally {
-  mutating func add(_ other: HubTally) {
-    reads += other.reads
-    evaluations += other.evaluations
-    refills += other.refills
-  }
-}

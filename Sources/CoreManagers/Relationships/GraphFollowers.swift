@@ -2,14 +2,6 @@ import Locking
 import ModelCore
 import StoreEngine
 
-/// A graph that is followed, whatever its root is.
-protocol FollowedGraph: Followed {
-  /// Works out what a commit means for it.
-  func stage(
-    _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun,
-    _ hub: StoreHub)
-}
-
 /// Which graphs are followed, found by the nodes that they depend on.
 final class GraphFollowers: Sendable {
   private struct Entry: Sendable {

@@ -98,16 +98,3 @@ public struct GraphShape<Root: Entity>: Sendable {
     return shape
   }
 }
-
-/// Where the entities at the end of a path come from, whatever their type is.
-struct GraphFetcher: Sendable {
-  let fetch: @Sendable (_ modelIdentifiers: [String]) async throws -> [any Entity]
-
-  init<Target: Entity>(
-    _ fetch: @escaping @Sendable ([EntityIdentifier<Target>]) async throws -> [Target]
-  ) {
-    self.fetch = { identifiers in
-      try await fetch(identifiers.compactMap { EntityIdentifier<Target>(modelIdentifier: $0) })
-    }
-  }
-}

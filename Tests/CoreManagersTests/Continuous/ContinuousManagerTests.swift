@@ -1,6 +1,8 @@
 import DataProviders
+import Foundation
 import Locking
 import ModelCore
+import PandoTestSupport
 import StoreEngine
 import TestSupport
 import Testing
@@ -129,12 +131,88 @@ import Testing
     await store.close()
   }
 
+  @Test func `12 the natural order is the server's, also when it becomes another one`()
+    async throws
+  {
+    let store = try ModelStore.temporary(configuration: Following.configuration)
+    let remote = FakeRemote()
+    let manager = CoreManager<Track>(stores: [DiskStore(modelStore: store), remote])
+    try await manager.set([Track(1), Track(2), Track(3)])
+    var values = manager.continuousAll().values.makeAsyncIterator()
+    try await expectNext(&values, [Track(1), Track(2), Track(3)])
+    for order in [[3, 1, 2], [2, 3, 1], [1, 2, 3]] {
+      remote.answer.withLock { $0 = .success(order.map { Track($0) }) }
+      _ = try await manager.all(in: .remote())
+      try await expectNext(&values, order.map { Track($0) })
+    }
+    await store.close()
+  }
+
+  @Test func `17 containers over one store see each other's changes, and end what they follow`()
+    async throws
+  {
+    let store = try ModelStore.temporary(configuration: Following.configuration)
+    let first = try CoreManagerContainer(
+      entities: Track.self, Place.self, diskStoreConfig: .store(store))
+    let second = try CoreManagerContainer(entities: Track.self, diskStoreConfig: .store(store))
+    var values = first[Track.self].continuousAll().values.makeAsyncIterator()
+    var others = second[Track.self].continuousAll().values.makeAsyncIterator()
+    try await expectNext(&values, [])
+    try await expectNext(&others, [])
+    try await second[Track.self].set(Track(1))
+    try await expectNext(&values, [Track(1)])
+    await first.close()
+    #expect(try await values.next() == nil)
+    try await expectNext(&others, [Track(1)])
+    try await second[Track.self].remove(atID: .remote(1))
+    try await expectNext(&others, [])
+    await second.close()
+    await store.close()
+  }
+
+  @Test func `26 who follows a local identifier goes on when the server has named the entity`()
+    async throws
+  {
+    let server = APIClientDouble()
+    server.answer(.post, "/memos", with: Self.response(#"{"id": 7, "text": "Hello"}"#))
+    let container = try CoreManagerContainer(
+      entities: Memo.self, client: server, diskStoreConfig: .temporary())
+    let memos = container[Memo.self]
+    let memo = Memo(id: EntityIdentifier(), text: "Hello")
+    let recorder = ContinuousRecorder(memos.continuousGet(byID: memo.id))
+    try await recorder.element { $0 == nil }
+    let written = try await memos.set(memo, in: .localAndRemote)
+    #expect(written.state == .queued)
+    try await written.confirmed()
+    let named = try await recorder.element { $0?.id == .remote(7) }
+    #expect(named == Memo(id: .remote(7), text: "Hello"))
+    try await memos.set(Memo(id: .remote(7), text: "Again"))
+    try await recorder.element { $0?.text == "Again" }
+    recorder.cancel()
+    await container.close()
+  }
+
+  private static func response(_ json: String) -> APIResponse {
+    APIResponse(status: 200, body: Data(json.utf8))
+  }
+
   @Test func `what no store here tells of can't be followed`() async throws {
     let manager = CoreManager<Track>(stores: [FakeRemote()])
     var values = manager.continuousAll().values.makeAsyncIterator()
     let error = await #expect(throws: ManagerError.self) { _ = try await values.next() }
     #expect(error?.code == .noStore)
   }
+}
+
+/// An entity that a server names.
+private struct Memo: PersistentEntity, MutableEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Memo>
+  var text: String
+
+  static var endpoint: APIPath { "/memos" }
+
+  func withIdentifier(_ id: EntityIdentifier<Memo>) -> Memo { Memo(id: id, text: text) }
 }
 
 /// A server that answers every read alike.

@@ -16,6 +16,8 @@ import Testing
   @Test(arguments: 0..<UInt64(12))
   func `16 every result is the naive one after every commit`(seed: UInt64) async throws {
     try await Following.run { following in
+      // With indexes and without.
+      if seed.isMultiple(of: 2) { try following.store.addIndexes(of: [Track.self]) }
       var random = SeededGenerator(seed: seed)
       var all: [Track] = []
       var observers: [Observer] = []

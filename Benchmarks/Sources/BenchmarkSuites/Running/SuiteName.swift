@@ -10,6 +10,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case collection
   /// Queries over entities, with indexes and without.
   case query
+  /// Commits while queries are followed.
+  case continuous
   /// Durable commits of one writer and of many.
   case commit
   /// Updates of live providers.
@@ -29,6 +31,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .cascade: try CascadeSuite(runner).run()
     case .collection: try CollectionSuite(runner).run()
     case .query: try QuerySuite(runner).run()
+    case .continuous: try ContinuousSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()
     case .coder: try CoderSuite(runner).run()

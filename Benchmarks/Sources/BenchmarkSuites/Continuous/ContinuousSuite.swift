@@ -1,0 +1,65 @@
+import Pando
+
+/// Commits while queries are followed.
+///
+/// There is no other system to compare with. What counts is that a commit costs what the queries cost
+/// that it concerns, however many others are followed.
+struct ContinuousSuite {
+  private let runner: Runner
+
+  init(_ runner: Runner) { self.runner = runner }
+
+  /// Measures everything.
+  func run() throws {
+    let sizes = [1, 100, 10_000].prefix(runner.options.scaled(smoke: 2, standard: 3))
+    let commits = runner.options.scaled(smoke: 100, standard: 20_000)
+    try measure("followed-0", "of an entity that nobody follows", [], commits, concerned: 0)
+    for size in sizes {
+      try measure(
+        "one-of-\(size)", "that concerns one of so many followed queries",
+        (0..<size).map { Query(filter: \Sensor.room == $0) }, commits, concerned: 1,
+        series: Workload.Series(name: "one-of", unit: "queries", size: size))
+      try measure(
+        "all-of-\(size)", "that concerns all of so many followed queries",
+        (0..<size).map { Query(filter: \Sensor.degrees > -1 - $0) },
+        max(10, commits / max(1, size / 10)), concerned: size,
+        series: Workload.Series(name: "all-of", unit: "queries", size: size))
+    }
+    compare("one-of-10000", "one-of-1", "queries that a commit does not concern, time", goal: 1.5)
+  }
+
+  private func measure(
+    _ name: String, _ commit: String, _ queries: [Query<Sensor>], _ count: Int, concerned: Int,
+    series: Workload.Series? = nil
+  ) throws {
+    let durability = runner.options.durability(default: .unsynchronized)
+    try runner.measure(
+      Workload(
+        name: name, operation: "commit of a change \(commit)",
+        parameters: ["queries": queries.count, "operations": count], durability: durability,
+        series: series,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let sensors = try FollowedSensors(directory, durability)
+            try sensors.follow(queries)
+            return try .time(
+              count, in: directory,
+              { latencies in
+                for number in 1...count { try latencies.time { try sensors.change(number) } }
+                return 0
+              }, checksum: { try sensors.checksum(of: concerned) })
+          }
+        ]))
+  }
+
+  private func compare(_ workload: String, _ reference: String, _ what: String, goal: Double) {
+    guard let many = runner.rate(.pando, in: workload), let one = runner.rate(.pando, in: reference)
+    else { return }
+    runner.add(
+      Comparison(
+        name: "continuous/\(workload):\(reference)",
+        title: "continuous, \(what) with 10 000 : with 1",
+        value: one / many, goal: .atMost(goal)))
+  }
+}

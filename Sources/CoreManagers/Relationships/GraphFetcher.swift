@@ -1,0 +1,12 @@
+/// Where the entities at the end of a path come from, whatever their type is.
+struct GraphFetcher: Sendable {
+  let fetch: @Sendable (_ modelIdentifiers: [String]) async throws -> [any Entity]
+
+  init<Target: Entity>(
+    _ fetch: @escaping @Sendable ([EntityIdentifier<Target>]) async throws -> [Target]
+  ) {
+    self.fetch = { identifiers in
+      try await fetch(identifiers.compactMap { EntityIdentifier<Target>(modelIdentifier: $0) })
+    }
+  }
+}
