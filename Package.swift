@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
     .executable(name: "inbox", targets: ["inbox"]),
+    .executable(name: "library", targets: ["library"]),
   ],
   traits: [
     .trait(
@@ -62,7 +63,12 @@ let package = Package(
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
-    .executableTarget(name: "inbox", dependencies: ["Pando"], swiftSettings: librarySettings),
+    .target(name: "ExampleServer", swiftSettings: librarySettings),
+    .executableTarget(
+      name: "inbox", dependencies: ["Pando", "ExampleServer"], swiftSettings: librarySettings),
+    .executableTarget(
+      name: "library", dependencies: ["Pando", "ExampleServer"],
+      swiftSettings: librarySettings),
 
     .target(
       name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
@@ -78,6 +84,9 @@ let package = Package(
     .executableTarget(
       name: "StoreTestProcess", dependencies: ["StoreEngine", "LMDB", "ModelCore", "CFaults"],
       path: "Tests/StoreTestProcess", swiftSettings: languageSettings),
+    .executableTarget(
+      name: "QueueTestProcess", dependencies: ["CoreManagers", "StoreEngine", "ModelCore"],
+      path: "Tests/QueueTestProcess", swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
       dependencies: ["LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll"],
@@ -105,7 +114,7 @@ let package = Package(
       name: "CoreManagersTests",
       dependencies: [
         "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport", "LMDB", "StoreTestProcess",
+        "TestSupport", "LMDB", "StoreTestProcess", "QueueTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
@@ -114,7 +123,10 @@ let package = Package(
       name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "InboxTests", dependencies: ["inbox", "Pando", "TestSupport"],
+      name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "TestSupport"],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "LibraryTests", dependencies: ["library", "TestSupport"],
       swiftSettings: languageSettings),
   ]
 )

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import inbox
+@testable import ExampleServer
 
 @Suite struct HTTPParserTests {
   /// Feeds a parser with pieces of a text.

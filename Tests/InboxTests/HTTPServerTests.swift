@@ -3,6 +3,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
+@testable import ExampleServer
 @testable import inbox
 
 @Suite struct HTTPServerTests {

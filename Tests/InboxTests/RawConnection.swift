@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-@testable import inbox
+@testable import ExampleServer
 
 /// A client that sends whatever it likes.
 final class RawConnection: Sendable {

@@ -59,7 +59,7 @@ public final class BatchListener: LiveBatch {
     }
   }
 
-  package func deliver(_ changes: [any StagedChange], _ update: LiveUpdate) {
+  package func deliver(_ changes: [any StagedChange]) {
     let told = changes.compactMap { change in
       (change as? ListenerChange)?.told ?? (change as? CatchUp)?.told
     }

@@ -5,6 +5,7 @@ import Locking
 package final class Deliverer: Sendable {
   private struct State {
     var calls: [@Sendable () -> Void] = []
+    /// Whether somebody drains, or is about to.
     var isDraining = false
   }
 
@@ -27,15 +28,33 @@ package final class Deliverer: Sendable {
 
   /// Queues a call.
   package func enqueue(_ call: @escaping @Sendable () -> Void) {
-    let starts = state.withLock { state in
+    if add(call) { start() }
+  }
+
+  /// Queues a call.
+  ///
+  /// - Returns: Whether the caller has to have it made, by ``start()`` or ``drainHere()``.
+  func add(_ call: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
       state.calls.append(call)
       defer { state.isDraining = true }
       return !state.isDraining
     }
-    if starts { start() }
   }
 
-  private func start() {
+  /// Whether ``drainHere()`` waits for nobody: the queue is the manager's own.
+  var canDrainHere: Bool {
+    target.isOwn
+  }
+
+  /// Makes the calls that are queued, on the queue but on the caller's thread.
+  func drainHere() {
+    guard case .queue(let queue) = target.kind else { return start() }
+    queue.sync { drain() }
+  }
+
+  /// Has the calls that are queued made elsewhere.
+  func start() {
     switch target.kind {
     case .queue(let queue): queue.async { self.drain() }
     case .executor(let executor): Task(executorPreference: executor) { self.drain() }

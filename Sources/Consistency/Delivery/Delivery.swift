@@ -1,7 +1,12 @@
 /// What is told of one update.
 enum Delivery {
   /// Tells the holders, and then the batches.
-  static func deliver(_ changes: [any StagedChange], _ update: LiveUpdate) {
+  static func deliver(_ changes: [any StagedChange]) {
+    if changes.count == 1, let only = changes.first {
+      only.deliver()
+      for batch in only.batches { batch.deliver(changes) }
+      return
+    }
     var batches: [any LiveBatch] = []
     var members: [ObjectIdentifier: [any StagedChange]] = [:]
     for change in changes {
@@ -12,7 +17,7 @@ enum Delivery {
       }
     }
     for batch in batches {
-      batch.deliver(members[ObjectIdentifier(batch)] ?? [], update)
+      batch.deliver(members[ObjectIdentifier(batch)] ?? [])
     }
   }
 }

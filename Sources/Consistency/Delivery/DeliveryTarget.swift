@@ -10,11 +10,13 @@ public struct DeliveryTarget: Sendable {
   }
 
   let kind: Kind
+  /// Whether nobody else can use the queue.
+  var isOwn = false
 
   /// A serial queue of the manager's own: the default, for services whose main thread may not run a
   /// main queue.
   public static var ownQueue: DeliveryTarget {
-    .queue(DispatchQueue(label: "pando.delivery"))
+    DeliveryTarget(kind: .queue(DispatchQueue(label: "pando.delivery")), isOwn: true)
   }
 
   /// The main queue.

@@ -69,8 +69,6 @@ package protocol StagedChange: Sendable {
 package protocol LiveBatch: AnyObject, Sendable {
   /// Called once an update, after all its members have been told.
   ///
-  /// - Parameters:
-  ///   - changes: The staged changes of the affected members, in order.
-  ///   - update: What happened.
-  func deliver(_ changes: [any StagedChange], _ update: LiveUpdate)
+  /// - Parameter changes: The staged changes of the affected members, in order.
+  func deliver(_ changes: [any StagedChange])
 }

@@ -16,15 +16,18 @@ extension LiveRegistry {
   ///
   /// - Parameters:
   ///   - update: What happened.
-  ///   - unchanged: Nodes that stay as they are in all settled rows.
+  ///   - carried: Where the nodes are that it carries.
+  ///   - unchanged: Those of them that stay as they are in all settled rows.
   /// - Returns: The holders, the numbers of the rows, and the mark that they have.
   mutating func affected(
-    by update: LiveUpdate, unchanged: [Int32]
+    by update: LiveUpdate, _ carried: [Int32], unchanged: [Int32]
   ) -> (holders: [Affected], rows: [Int32], mark: UInt64) {
     var found: [Int32] = []
     let mark = makeMark()
-    for identifier in update.versions.keys { find(identifier, mark, unchanged, &found) }
-    for identifier in update.deleted { find(identifier, mark, [], &found) }
+    for entry in carried { find(entry, mark, unchanged, &found) }
+    for identifier in update.deleted {
+      if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
+    }
     sort(&found)
     var affected: [Affected] = []
     affected.reserveCapacity(found.count)
@@ -47,12 +50,19 @@ extension LiveRegistry {
     return (affected, found, mark)
   }
 
+  /// Where the nodes are that an update carries and somebody holds.
+  func entries(of update: LiveUpdate) -> [Int32] {
+    if update.versions.count == 1, let identifier = update.versions.keys.first {
+      return entryNumbers[identifier].map { [$0] } ?? []
+    }
+    return update.versions.keys.compactMap { entryNumbers[$0] }
+  }
+
   private static let firstRow: [LiveRow] = [0]
 
   private mutating func find(
-    _ identifier: ByteString, _ mark: UInt64, _ unchanged: [Int32], _ found: inout [Int32]
+    _ entry: Int32, _ mark: UInt64, _ unchanged: [Int32], _ found: inout [Int32]
   ) {
-    guard let entry = entryNumbers[identifier] else { return }
     let start = unchanged.contains(entry) ? entries[entry].settledCount : 0
     for slot in entries[entry].slots[start...] where rows[slot.row].mark != mark {
       rows[slot.row].mark = mark

@@ -15,16 +15,17 @@ extension LiveRegistry {
   private static let askedNodeCountMaximum = 64
 
   /// Whom to ask whether what an update carries changes anything for the settled rows.
-  func spokesmen(for update: LiveUpdate) -> [Spokesman] {
+  ///
+  /// - Parameter carried: Where the nodes are that it carries.
+  func spokesmen(for carried: [Int32]) -> [Spokesman] {
     var spokesmen: [Spokesman] = []
-    for identifier in update.versions.keys {
-      guard let number = entryNumbers[identifier] else { continue }
+    for number in carried where entries[number].settledCount >= Self.settledCountMinimum {
       let entry = entries[number]
-      guard entry.settledCount >= Self.settledCountMinimum, entry.types.count == 1 else { continue }
+      guard entry.types.count == 1 else { continue }
       let row = rows[entry.slots[0].row]
       guard row.links.count <= Self.askedNodeCountMaximum, let holder = row.owner else { continue }
       spokesmen.append(
-        Spokesman(entry: number, identifier: identifier, holder: holder, row: row.row))
+        Spokesman(entry: number, identifier: entry.identifier, holder: holder, row: row.row))
     }
     return spokesmen
   }
@@ -49,19 +50,23 @@ extension LiveRegistry {
   ///
   /// - Parameters:
   ///   - update: What happened.
+  ///   - carried: Where the nodes were that it carries.
   ///   - found: The rows that were asked.
   ///   - resolved: Rows that have taken the update, besides those that say so.
   ///   - mark: The mark of the search that found them.
   mutating func settle(
-    _ update: LiveUpdate, _ found: [Int32], _ resolved: [Int32], _ mark: UInt64
+    _ update: LiveUpdate, _ carried: [Int32], _ found: [Int32], _ resolved: [Int32],
+    _ mark: UInt64
   ) {
     for number in resolved where rows.isInside(number) { rows[number].resolved = mark }
     for number in found where rows.isInside(number) {
       guard rows[number].mark == mark, rows[number].settledCount > 0 else { continue }
       if rows[number].resolved != mark { unsettle(number) }
     }
-    for (identifier, versions) in update.versions {
-      guard let number = entryNumbers[identifier], entries[number].types.count == 1,
+    for number in carried where entries.isInside(number) {
+      // Nobody may hold the node any more, and another one have its place.
+      guard entries[number].types.count == 1,
+        let versions = update.versions[entries[number].identifier],
         versions.holdsOnly(entries[number].types[0])
       else { continue }
       var position = entries[number].settledCount

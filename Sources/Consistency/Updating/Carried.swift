@@ -12,8 +12,8 @@ final class Carried {
   let isLeaf: Bool
 
   init(_ versions: LiveUpdate.Versions, isOnlyOne: Bool) {
-    stored = versions.stored.compactMap { $0 as? any Model }
-    given = versions.given.compactMap { $0 as? any Model }
+    stored = versions.stored.compactMap { ModelTypes.asModel($0) }
+    given = versions.given.compactMap { ModelTypes.asModel($0) }
     only = stored.isEmpty && given.count == 1 ? given[0] : nil
     // What is given is flattened as well: with a node below it there would be another identifier.
     isLeaf = isOnlyOne && stored.isEmpty

@@ -1,3 +1,4 @@
+package import Foundation
 package import ModelCore
 
 extension LiveUpdate {
@@ -9,8 +10,11 @@ extension LiveUpdate {
   /// - Parameters:
   ///   - models: The top models, in order.
   ///   - context: Travels to everyone who is told.
-  package init(setting models: [any SimpleModel], context: (any Sendable)? = nil) {
-    self.init()
+  ///   - date: When the change was made.
+  package init(
+    setting models: [any SimpleModel], context: (any Sendable)? = nil, date: Date = Date()
+  ) {
+    self.init(date: date)
     self.context = context
     self.models = models
     for model in models { add(model) }
@@ -58,7 +62,7 @@ extension LiveUpdate {
       }
       give(node, identifier)
     }
-    guard let model = node as? any Model else { return }
+    guard let model = ModelTypes.asModel(node) else { return }
     if let identifier { path.append(identifier) }
     model.forEach { visit($0, level + 1, &path) }
     if identifier != nil { path.removeLast() }

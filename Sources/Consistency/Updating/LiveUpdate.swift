@@ -35,7 +35,7 @@ package struct LiveUpdate: Sendable {
   /// Travels to everyone who is told.
   package var context: (any Sendable)?
   /// When the change was made.
-  package var date = Date()
+  package var date: Date
   /// The commit behind this update; `nil` for one in memory only.
   package var changeSet: ChangeSet?
   /// The queued operation that this update carries out; its holder is always asked.
@@ -53,7 +53,10 @@ package struct LiveUpdate: Sendable {
   /// Whether an identifier was given with different content, or as different types.
   var hasSeveralVersions = false
 
-  package init() {}
+  package init() { date = Date() }
+
+  /// An update that carries nothing yet.
+  package init(date: Date) { self.date = date }
 
   /// Whether it sets and deletes nothing.
   var carriesNothing: Bool { versions.isEmpty && deleted.isEmpty }

@@ -3,11 +3,16 @@ import Locking
 import ModelCore
 
 /// The one place where updates are worked out and published, in the order in which they were queued.
-final class Pipeline: Sendable {
+///
+/// Whoever has nothing more to work out goes on to tell what was published, if nobody does already: on
+/// the delivery queue, but without waking another thread. Others may work meanwhile.
+final class Pipeline: @unchecked Sendable {
+  // Sendable because `scope` is used by the one who drains only, and `state` says who that is.
+
   enum Command: Sendable {
-    case update(LiveUpdate)
+    indirect case update(LiveUpdate)
     /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks()`` can cancel.
-    case cancellable(LiveUpdate, epoch: UInt64)
+    indirect case cancellable(LiveUpdate, epoch: UInt64)
     case run(@Sendable (PipelineScope) -> Void)
   }
 
@@ -18,11 +23,15 @@ final class Pipeline: Sendable {
     var epoch: UInt64 = 0
   }
 
-  private let queue = DispatchQueue(label: "pando.consistency")
+  private let queue = DispatchQueue(label: "pando.consistency", attributes: .concurrent)
   private let state = Locked(State())
-  private let context: PipelineContext
+  private let deliverer: Deliverer
+  private let scope: PipelineScope
 
-  init(_ context: PipelineContext) { self.context = context }
+  init(_ context: PipelineContext) {
+    deliverer = context.deliverer
+    scope = PipelineScope(context)
+  }
 
   func enqueue(_ command: Command) {
     let starts = state.withLock { state in
@@ -42,22 +51,41 @@ final class Pipeline: Sendable {
   func cancelAll() { state.withLock { $0.epoch += 1 } }
 
   private func drain() {
-    let scope = PipelineScope(context)
+    var owesDelivery = false
     while true {
-      let commands = state.withLock { state in
-        let commands = exchange(&state.commands, with: [])
-        if commands.isEmpty { state.isDraining = false }
-        return commands
-      }
+      let commands = take()
+      if owesDelivery { beginDelivery(isLast: commands.isEmpty) }
       if commands.isEmpty { return }
-      for command in commands {
-        switch command {
-        case .update(let update): scope.apply(update)
-        case .cancellable(let update, let epoch):
-          if state.withLock({ $0.epoch == epoch }) { scope.apply(update) }
-        case .run(let work): work(scope)
+      for index in commands.indices {
+        carryOut(commands[index])
+        owesDelivery = scope.takeOwedDelivery()
+        if owesDelivery, index != commands.count - 1 {
+          deliverer.start()
+          owesDelivery = false
         }
       }
     }
+  }
+
+  /// Takes what is queued; if that is nothing, somebody else may drain.
+  private func take() -> [Command] {
+    state.withLock { state in
+      if state.commands.isEmpty { state.isDraining = false }
+      return exchange(&state.commands, with: [])
+    }
+  }
+
+  private func carryOut(_ command: Command) {
+    switch command {
+    case .update(let update): scope.apply(update)
+    case .cancellable(let update, let epoch):
+      if state.withLock({ $0.epoch == epoch }) { scope.apply(update) }
+    case .run(let work): work(scope)
+    }
+  }
+
+  /// Has told what was published: beside the work that is left, or here if there is none.
+  private func beginDelivery(isLast: Bool) {
+    if isLast, deliverer.canDrainHere { deliverer.drainHere() } else { deliverer.start() }
   }
 }

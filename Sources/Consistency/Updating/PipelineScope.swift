@@ -21,6 +21,8 @@ package final class PipelineScope {
   private let context: PipelineContext
   private let watch = MapWatch()
   private var regenerator: Regenerator
+  /// What there is between updates.
+  private let idle: Regenerator
   /// The row of the holder that is asked, if just one is concerned.
   private var asked = Asked()
   /// The rows, by number, that have taken the update at work.
@@ -28,6 +30,8 @@ package final class PipelineScope {
   /// What the holders before have staged together, if that is the last that was staged.
   package private(set) var group: AnyObject?
   private var hasBegunGroup = false
+  /// Whether nobody tells yet what is queued.
+  private var owesDelivery = false
   /// The mark of the rows that the update at work concerns; 0 if there is none.
   private var mark: UInt64 = 0
   private var hasResolved = false
@@ -41,7 +45,8 @@ package final class PipelineScope {
 
   init(_ context: PipelineContext) {
     self.context = context
-    regenerator = Regenerator(update: LiveUpdate(), watch: watch)
+    idle = Regenerator(update: LiveUpdate(), watch: watch)
+    regenerator = idle
   }
 
   /// Works out an update, publishes it in one step, and queues what is to be told.
@@ -51,9 +56,13 @@ package final class PipelineScope {
     reportGiven(update)
     regenerator = Regenerator(
       update: update, watch: watch, keepsReplacements: context.reporter.delegate != nil)
-    let unchanged = findUnchanged(update)
+    let (carried, spokesmen) = context.registry.withLock { registry in
+      let carried = registry.entries(of: update)
+      return (carried, registry.spokesmen(for: carried))
+    }
+    let unchanged = spokesmen.isEmpty ? [] : findUnchanged(spokesmen)
     let (affected, rows, mark) = context.registry.withLock {
-      $0.affected(by: update, unchanged: unchanged)
+      $0.affected(by: update, carried, unchanged: unchanged)
     }
     self.mark = mark
     hasResolved = false
@@ -62,21 +71,20 @@ package final class PipelineScope {
     let changes =
       affected.isEmpty ? [] : MapWatch.$current.withValue(watch) { stage(update, affected) }
     if hasResolved || !resolved.isEmpty {
-      context.registry.withLock { $0.settle(update, rows, resolved, mark) }
+      context.registry.withLock { $0.settle(update, carried, rows, resolved, mark) }
       resolved.removeAll(keepingCapacity: resolved.count < Self.keptCountMaximum)
     }
     self.mark = 0
     context.reporter.report(regenerator.replacements, context: update.context)
     context.reporter.report(regenerator.mistakes)
     publish(changes, update, to: context.updatesListeners.active)
-    regenerator = Regenerator(update: LiveUpdate(), watch: watch)
+    regenerator = idle
   }
 
   /// The nodes that an update carries without changing anything for whoever is settled on them.
-  private func findUnchanged(_ update: LiveUpdate) -> [Int32] {
-    let spokesmen = context.registry.withLock { $0.spokesmen(for: update) }
-    return spokesmen.compactMap { spokesman in
-      guard let tree = spokesman.holder.tree(ofRow: spokesman.row) as? any Model,
+  private func findUnchanged(_ spokesmen: [LiveRegistry.Spokesman]) -> [Int32] {
+    spokesmen.compactMap { spokesman in
+      guard let tree = spokesman.holder.tree(ofRow: spokesman.row).flatMap(ModelTypes.asModel),
         let node = TreeNodes.find(spokesman.identifier, in: tree),
         let carried = regenerator.carried(spokesman.identifier)
       else { return nil }
@@ -132,18 +140,28 @@ package final class PipelineScope {
     if !changes.isEmpty {
       context.publishing.writing { for change in changes { change.publish() } }
     }
-    let listeners = update.carriesNothing ? [] : listeners
-    if changes.isEmpty, listeners.isEmpty { return }
+    if listeners.isEmpty || update.carriesNothing {
+      if !changes.isEmpty { deliver { Delivery.deliver(changes) } }
+      return
+    }
     let reporter = context.reporter
-    context.deliverer.enqueue {
-      Delivery.deliver(changes, update)
-      guard !listeners.isEmpty, let manager = reporter.manager else { return }
+    deliver {
+      Delivery.deliver(changes)
+      guard let manager = reporter.manager else { return }
       let told = ConsistencyManagerUpdate(update)
       for holder in listeners where !holder.isRemoved {
         holder.listener?.consistencyManager(manager, processed: told)
       }
     }
   }
+
+  /// Queues what is to be told.
+  private func deliver(_ call: @escaping @Sendable () -> Void) {
+    if context.deliverer.add(call) { owesDelivery = true }
+  }
+
+  /// Tells whether what is queued still has to be begun to be told, by the caller then.
+  func takeOwedDelivery() -> Bool { exchange(&owesDelivery, with: false) }
 
   /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
   package func regenerate(_ tree: any SimpleModel) -> Regeneration? { regenerator.regenerate(tree) }

@@ -33,7 +33,7 @@ extension Regenerator {
     let identifier = node.modelIdentifier
     if let identifier {
       let key = ByteString(identifier)
-      if update.deleted.contains(key) { hasDeleted = true }
+      if self.deleted.contains(key) { hasDeleted = true }
       if let carried = carried(key) {
         guard differs(node, carried) else { return false }
         isCarried = true
@@ -78,12 +78,12 @@ extension Regenerator {
     if let identifier = node.modelIdentifier {
       let key = ByteString(identifier)
       // A model that loses a required child need not ask for the others; what they lose goes as well.
-      if isBelowGone, !visited.contains(key), !update.deleted.contains(key) {
+      if isBelowGone, !visited.contains(key), !self.deleted.contains(key) {
         let start = changed.count
         _ = visit(node, level)
         changed.removeSubrange(start...)
       }
-      if update.deleted.contains(key) || gone.contains(key) {
+      if self.deleted.contains(key) || gone.contains(key) {
         isGone = true
         if named.insert(key).inserted { deleted.append(identifier) }
       }

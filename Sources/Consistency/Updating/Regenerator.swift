@@ -8,7 +8,9 @@ struct Regenerator {
     case removed
   }
 
-  let update: LiveUpdate
+  /// The identifiers that are deleted.
+  let deleted: Set<ByteString>
+  private let versions: [ByteString: LiveUpdate.Versions]
   private let carried: [ByteString: Carried]
   /// The only identifier that is carried, if there is just one and none is deleted.
   private let onlyKey: ByteString?
@@ -46,15 +48,16 @@ struct Regenerator {
   private(set) var registeredCount = 0
 
   init(update: LiveUpdate, watch: MapWatch, keepsReplacements: Bool = false) {
-    self.update = update
+    deleted = update.deleted
+    versions = update.versions
     self.watch = watch
     self.keepsReplacements = keepsReplacements
-    carriesSeveral = update.versions.count + update.deleted.count > 1
+    carriesSeveral = versions.count + deleted.count > 1
     let isOnlyOne = !carriesSeveral
-    carried = update.versions.mapValues { Carried($0, isOnlyOne: isOnlyOne) }
-    let first = isOnlyOne ? carried.first : nil
-    onlyKey = first?.key
-    onlyCarried = first?.value
+    let only = isOnlyOne ? versions.first : nil
+    onlyKey = only?.key
+    onlyCarried = only.map { Carried($0.value, isOnlyOne: true) }
+    carried = isOnlyOne ? [:] : versions.mapValues { Carried($0, isOnlyOne: false) }
   }
 
   /// What an update makes of a tree; `nil` if it stays as it is.
@@ -79,7 +82,7 @@ struct Regenerator {
   /// How the type of a tree conforms to `Model`; trees of one type come one after another.
   private mutating func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
     if let rootType, rootType.simple == type { return rootType.model }
-    let model = type as? any Model.Type
+    let model = ModelTypes.modelType(type)
     rootType = (type, model)
     return model
   }
@@ -113,11 +116,11 @@ struct Regenerator {
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
-    if update.deleted.contains(key) {
+    if deleted.contains(key) {
       if keepsReplacements { replaced(root, nil) }
       return Regeneration(model: nil)
     }
-    guard let version = update.versions[key]?.model(as: type(of: root)),
+    guard let version = versions[key]?.model(as: type(of: root)),
       !version.isEqual(to: root)
     else { return nil }
     if keepsReplacements { replaced(root, version) }
@@ -131,8 +134,8 @@ struct Regenerator {
     }
     guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    if !update.deleted.isEmpty {
-      if update.deleted.contains(key) {
+    if !deleted.isEmpty {
+      if deleted.contains(key) {
         hasDeleted = true
         hasSameNodes = false
         if keepsReplacements { replaced(node, nil) }

@@ -24,7 +24,7 @@ enum TreeNodes {
 
   /// Adds the nodes of a tree to a list.
   static func append(_ tree: any SimpleModel, to nodes: inout [LiveRegistry.Node]) {
-    if let model = tree as? any Model {
+    if let model = ModelTypes.asModel(tree) {
       append(model, to: &nodes)
     } else if let identifier = tree.modelIdentifier, !identifier.isEmpty {
       nodes.append((ByteString(identifier), type(of: tree)))

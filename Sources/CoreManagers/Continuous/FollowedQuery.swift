@@ -67,8 +67,19 @@ struct FollowedQuery<E: Entity>: Sendable {
   }
 
   /// Whether an entity is shown, if there is room.
-  func accepts(_ entity: E) -> Bool {
-    query.matches(entity) && contract?.isValid(entity, for: query) ?? true
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - isKept: Whether it is shown or in reserve already: it may have got another identifier since it
+  ///     was asked for by name.
+  /// - Returns: Whether it is.
+  func accepts(_ entity: RankedEntity<E>, isKept: Bool) -> Bool {
+    if case .identifiers = key {
+      guard isKept || key.names(entity.identifier) else { return false }
+    } else if !query.matches(entity.entity) {
+      return false
+    }
+    return contract?.isValid(entity.entity, for: query) ?? true
   }
 
   /// Which of the entities that the store has found are shown.

@@ -22,14 +22,19 @@ extension ModelSnapshot {
 
   /// Reads the entities that a query asks for, each with its place in the natural order.
   func ranked<E: Entity>(matching query: Query<E>) throws -> [RankedEntity<E>] {
-    var all: [E] = []
-    try forEachModel(of: E.self) { entity in
-      all.append(entity)
-      return true
+    guard try property("arranged/\(E.modelTypeName)") != nil else {
+      return try entities(matching: query).entities.map { try ranked($0) }
     }
-    return try query.apply(to: all).entities.map { entity in
-      let rank = try naturalRank(of: entity.id.modelIdentifier)
-      return RankedEntity(entity, rank: rank ?? .max)
+    // A server has said in which order they stand.
+    let all = try entities(matching: Query(filter: query.filter)).entities.map { try ranked($0) }
+      .sorted { $0.rank < $1.rank }
+    let ranks = Dictionary(all.map { ($0.identifier, $0.rank) }) { first, _ in first }
+    return try query.apply(to: all.map(\.entity)).entities.map { entity in
+      RankedEntity(entity, rank: ranks[ByteString(entity.id.modelIdentifier)] ?? .max)
     }
+  }
+
+  private func ranked<E: Entity>(_ entity: E) throws -> RankedEntity<E> {
+    RankedEntity(entity, rank: try naturalRank(of: entity.id.modelIdentifier) ?? .max)
   }
 }

@@ -84,7 +84,7 @@ struct QueryWindow<E: Entity>: Sendable {
 
   private mutating func apply(_ change: EntityChange<E>) -> Outcome {
     let index = kept.firstIndex { $0.identifier == change.identifier }
-    let new = change.entity.flatMap { followed.accepts($0.entity) ? $0 : nil }
+    let new = change.entity.flatMap { followed.accepts($0, isKept: index != nil) ? $0 : nil }
     guard let index else {
       guard let new else { return .same }
       return followed.ordersByChange ? insert(new) : .exhausted
@@ -116,7 +116,7 @@ struct QueryWindow<E: Entity>: Sendable {
         stays.append(old)
         continue
       }
-      let new = change.entity.flatMap { followed.accepts($0.entity) ? $0 : nil }
+      let new = change.entity.flatMap { followed.accepts($0, isKept: true) ? $0 : nil }
       if let new, old.entity == new.entity, old.rank == new.rank {
         stays.append(old)
         continue
@@ -131,7 +131,7 @@ struct QueryWindow<E: Entity>: Sendable {
       }
     }
     for change in waiting.values {
-      if let new = change.entity, followed.accepts(new.entity) { comes.append(new) }
+      if let new = change.entity, followed.accepts(new, isKept: false) { comes.append(new) }
     }
     if !comes.isEmpty, !followed.ordersByChange { return .exhausted }
     if insert(comes.sorted { followed.precedes($0, $1) }, among: stays) { outcome = .changed }

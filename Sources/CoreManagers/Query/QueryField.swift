@@ -1,3 +1,4 @@
+import Locking
 import ModelCore
 package import StoreEngine
 
@@ -61,7 +62,13 @@ public struct QueryField<E: Entity>: Sendable {
   /// says its name. A computed identifier is known where it is declared as the field `id`.
   private static func isIdentifier<Value>(_ keyPath: KeyPath<E, Value>, _ name: String?) -> Bool {
     guard Value.self == EntityIdentifier<E>.self else { return false }
-    return keyPath == \E.id || name == "id" || "\(keyPath)" == "\\\(E.self).id"
+    return IdentifierPaths.known.withLock { known in
+      if let isIdentifier = known[keyPath] { return isIdentifier }
+      let isIdentifier =
+        keyPath == \E.id || name == "id" || "\(keyPath)" == "\\\(E.self).id"
+      known[keyPath] = isIdentifier
+      return isIdentifier
+    }
   }
 
   /// How errors and plans call the field.
@@ -85,4 +92,10 @@ extension QueryField: Hashable {
   public func hash(into hasher: inout Hasher) {
     if isIdentifier { hasher.combine(true) } else { hasher.combine(keyPath) }
   }
+}
+
+/// Which key paths to identifiers of entities lead to the entity's own; to ask a key path for its name
+/// takes as long as a query.
+private enum IdentifierPaths {
+  static let known = Locked<[AnyKeyPath: Bool]>([:])
 }

@@ -45,7 +45,7 @@ final class BatchCore: LiveBatch {
     }
   }
 
-  func deliver(_ changes: [any StagedChange], _ update: LiveUpdate) { tell() }
+  func deliver(_ changes: [any StagedChange]) { tell() }
 
   /// Tells the delegate of the members that have been told; on the delivery target.
   func tell() {

@@ -23,9 +23,7 @@ final class SetOperation: ManagedOperation {
   var cacheKeys: [String] { subjects }
 
   func makeUpdate() -> LiveUpdate {
-    var update = LiveUpdate(setting: [root], context: context)
-    update.date = date
-    return update
+    LiveUpdate(setting: [root], context: context, date: date)
   }
 
   func write(_ transaction: inout ModelTransaction) throws { try transaction.setTree(root) }

@@ -20,9 +20,7 @@ final class UpdateOperation: ManagedOperation {
   var cacheKeys: [String] { subjects }
 
   func makeUpdate() -> LiveUpdate {
-    var update = LiveUpdate(setting: models, context: context)
-    update.date = date
-    return update
+    LiveUpdate(setting: models, context: context, date: date)
   }
 
   func write(_ transaction: inout ModelTransaction) throws {

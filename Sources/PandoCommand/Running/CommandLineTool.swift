@@ -9,7 +9,7 @@ struct CommandLineTool {
     ParentsCommand.self, ListCommand.self, QueryCommand.self, IndexCommand.self,
     CollectionsCommand.self, CollectionCommand.self,
     ChangesCommand.self, StatCommand.self, VerifyCommand.self, DumpCommand.self,
-    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, DemoCommand.self,
+    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self, DemoCommand.self,
   ]
 
   private let output = StandardOutput()

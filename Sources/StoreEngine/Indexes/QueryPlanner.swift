@@ -32,7 +32,11 @@ struct QueryPlanner {
   ) throws {
     self.query = query
     self.recordCount = recordCount
-    indexes = try reader.indexes(ofType: type)
+    // Identifiers need no index.
+    indexes =
+      if case .isIn(.identifier, _) = query.filter { [] } else {
+        try reader.indexes(ofType: type)
+      }
   }
 
   /// How the candidates are gone through.

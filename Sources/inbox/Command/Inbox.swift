@@ -1,3 +1,4 @@
+import ExampleServer
 import Foundation
 import Glibc
 import Pando

@@ -1,3 +1,5 @@
+import ExampleServer
+
 /// The far side of the network: the server that the service fetches its data from.
 ///
 /// It knows one message and a list of contacts. The two do not agree about Ada, who came online after

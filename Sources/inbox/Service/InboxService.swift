@@ -1,3 +1,4 @@
+import ExampleServer
 import Pando
 
 /// The service: a store, one manager for all live data, two views, and a server for whoever asks.

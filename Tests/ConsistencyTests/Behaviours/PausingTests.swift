@@ -237,6 +237,29 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["person:1", "team:1"]))
   }
 
+  // F2; updates were counted anew each time the manager had nothing more to do, so that an earlier one
+  // could pass for the newest.
+  @Test func `a batch tells the newest context, also when the manager had nothing to do before`()
+    async
+  {
+    let members = [Listener(ann), Listener(bea)]
+    let delegate = BatchDelegate()
+    let batch = BatchListener(listeners: members, consistencyManager: manager)
+    batch.delegate = delegate
+    batch.isPaused = true
+    let gate = Event()
+    manager.enqueue { _ in gate.wait() }
+    manager.updateModel(Person(id: 1, name: "Anja"), context: 1)
+    manager.updateModel(anna, context: 2)
+    gate.signal()
+    await manager.drain()
+    manager.updateModel(Person(id: 2, name: "Beatrice"), context: 3)
+    await manager.drain()
+    batch.isPaused = false
+    await manager.drain()
+    #expect(delegate.calls.map { $0.context as? Int } == [3])
+  }
+
   @Test func `a listener with too many calls waiting catches up with one`() async {
     let manager = ConsistencyManager(backlogLimit: 10)
     let delegate = ManagerDelegate()

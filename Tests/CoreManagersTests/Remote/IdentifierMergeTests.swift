@@ -53,7 +53,7 @@ import Testing
       let edited = try await set(volume, fixture)
       try await fixture.store.write { [volume] transaction in
         try transaction.set(
-          VolumeShelf(modelIdentifier: "Shelf:1", first: volume, others: [volume]))
+          Bookcase(modelIdentifier: "Bookcase:1", first: volume, others: [volume]))
         try transaction.setCollection("new", to: [volume])
       }
       await fixture.server.received(1)
@@ -84,10 +84,10 @@ import Testing
       }
       #expect(renaming.count == 1)
       #expect(renaming.first?.inserted == ["Volume:43"])
-      #expect(renaming.first?.updated.contains("Shelf:1") == true)
+      #expect(renaming.first?.updated.contains("Bookcase:1") == true)
       try fixture.store.read { snapshot in
         #expect(try snapshot.contains("Volume:local:new-volume") == false)
-        let shelf = try #require(try snapshot.model("Shelf:1", as: VolumeShelf.self))
+        let shelf = try #require(try snapshot.model("Bookcase:1", as: Bookcase.self))
         #expect(shelf.first.id == .remote(43) && shelf.others.map(\.id) == [.remote(43)])
         #expect(
           try snapshot.collection("new", as: Volume.self)?.map(\.id) == [.remote(43)])
@@ -107,11 +107,11 @@ import Testing
     try await QueueFixture.with(Self.library(mayAnswer)) { fixture in
       let volume = Volume(id: .local("v"), title: "Dune")
       let made = try await set(volume, fixture)
-      let shelf = VolumeShelf(modelIdentifier: "Shelf:1", first: volume, others: [])
+      let shelf = Bookcase(modelIdentifier: "Bookcase:1", first: volume, others: [])
       try await fixture.store.write { try $0.set(shelf) }
       let manager = try DataModelManager(store: fixture.store)
-      let provider = DataProvider<VolumeShelf>(dataModelManager: manager)
-      _ = try await provider.fetchDataFromCache(withCacheKey: "Shelf:1")
+      let provider = DataProvider<Bookcase>(dataModelManager: manager)
+      _ = try await provider.fetchDataFromCache(withCacheKey: "Bookcase:1")
       var values = provider.values.makeAsyncIterator()
       #expect(try await values.next()??.first.id == volume.id)
       mayAnswer.signal()

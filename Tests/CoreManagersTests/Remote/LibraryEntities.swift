@@ -40,7 +40,7 @@ struct Writer: PersistentEntity, MutableEntity {
 }
 
 /// A tree that holds a book as a child.
-struct VolumeShelf: Model, Codable, Equatable {
+struct Bookcase: Model, Codable, Equatable {
   var modelIdentifier: String?
   var first: Volume
   var others: [Volume]

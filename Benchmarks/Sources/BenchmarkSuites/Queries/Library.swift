@@ -1,4 +1,5 @@
 import CPeerSQLite
+import Pando
 
 /// Books in an order of their own: the same for the same seed.
 struct Library {

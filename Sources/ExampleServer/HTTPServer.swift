@@ -5,15 +5,15 @@ import Foundation
 ///
 /// One thread accepts, one thread a connection reads, waits for the answer and writes it. Requests
 /// that make no sense get a 4xx and the end of their connection.
-final class HTTPServer: @unchecked Sendable {
+package final class HTTPServer: @unchecked Sendable {
   /// Answers a request; called on the concurrent executor, several at a time.
-  typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+  package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
   /// Each takes a thread; more wait until one of them ends.
   private static let connectionCountMaximum = 64
 
   /// Where the server listens.
-  let port: UInt16
+  package let port: UInt16
   private let listener: Socket
   private let handler: Handler
   private let places = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ final class HTTPServer: @unchecked Sendable {
   ///   - port: Where to listen; 0 for any free port.
   ///   - handler: Answers each request.
   /// - Throws: ``SocketError``, for example when somebody else listens there.
-  init(port: UInt16, handler: @escaping Handler) throws(SocketError) {
+  package init(port: UInt16, handler: @escaping Handler) throws(SocketError) {
     listener = try Socket.listening(onPort: port)
     self.port = listener.port
     self.handler = handler
@@ -45,7 +45,7 @@ final class HTTPServer: @unchecked Sendable {
 
   /// Accepts nothing more, lets answers that are under way reach their clients, and returns when the
   /// last connection is closed.
-  func stop() async {
+  package func stop() async {
     await withCheckedContinuation { continuation in
       lock.lock()
       isStopping = true

@@ -1,20 +1,20 @@
 import Foundation
 
 /// An answer of the server: a status and a line or document of JSON.
-struct HTTPResponse: Sendable {
+package struct HTTPResponse: Sendable {
   /// The status code; 200 if all went well.
-  var status: Int
+  package var status: Int
   /// Further header fields.
-  var fields: [HTTPRequest.Field] = []
+  package var fields: [HTTPRequest.Field] = []
   /// The content, JSON.
-  var body: [UInt8]
+  package var body: [UInt8]
 
   /// Answers with a value as JSON.
   ///
   /// - Parameters:
   ///   - value: What JSON can hold; the names of its properties are sorted.
   ///   - status: The status code.
-  init(_ value: some Encodable, status: Int = 200) {
+  package init(_ value: some Encodable, status: Int = 200) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
@@ -29,11 +29,11 @@ struct HTTPResponse: Sendable {
   /// - Parameters:
   ///   - error: One sentence for whoever asked.
   ///   - status: The status code, 400 or more.
-  init(error: String, status: Int) {
+  package init(error: String, status: Int) {
     self.init(["error": error], status: status)
   }
 
-  init(status: Int, body: [UInt8]) {
+  package init(status: Int, body: [UInt8]) {
     self.status = status
     self.body = body
   }
