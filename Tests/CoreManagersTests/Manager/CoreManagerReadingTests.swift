@@ -194,14 +194,17 @@ import Testing
       _ = try await manager.search(withQuery: Query(filter: \.year == 1), in: context)
       let left = try await manager.all().entities.map(\.id.text).sorted()
       let isDiscarded = strategy == .discardExtraLocalData
-      #expect(left == (isDiscarded ? [] : ["2"]).reduce(into: ["1", "3", "4", "5", "local:draft"]) {
-        $0.append($1)
-      }.sorted())
+      #expect(
+        left
+          == (isDiscarded ? [] : ["2"]).reduce(into: ["1", "3", "4", "5", "local:draft"]) {
+            $0.append($1)
+          }.sorted())
     }
   }
 
   /// Statement 11.
-  @Test func `what does not match the query, and what lies outside its window, stays`() async throws {
+  @Test func `what does not match the query, and what lies outside its window, stays`() async throws
+  {
     try await withModelStore { store in
       let remote = ScriptedStore<Book>(.remote, [Book("1", year: 1), Book("2", year: 2)])
       let manager = CoreManager(stores: [DiskStore<Book>(modelStore: store), remote])
@@ -247,7 +250,8 @@ import Testing
   {
     let full = Book(id: .remote("1"), title: "full", summary: .requested("all of it"))
     let stack = Stack(
-      memory: [Book("1", "memory"), full.renamed("2")], disk: [Book("1", "disk"), full.renamed("2")],
+      memory: [Book("1", "memory"), full.renamed("2")],
+      disk: [Book("1", "disk"), full.renamed("2")],
       remote: [full, full.renamed("2"), Book("3", "bare")])
     let context = ReadContext<Book>.localOr(.remote(persistenceStrategy: .doNotPersist))
       .with(contract: ClosureContract { book, _ in book.summary.isRequested })
@@ -324,7 +328,9 @@ import Testing
     let errors = [
       await #expect(throws: ManagerError.self) { try await localOnly.all(in: .remote()) },
       await #expect(throws: ManagerError.self) { try await remoteOnly.all() },
-      await #expect(throws: ManagerError.self) { try await localOnly.set(Book("1"), in: .remote()) },
+      await #expect(throws: ManagerError.self) {
+        try await localOnly.set(Book("1"), in: .remote())
+      },
       await #expect(throws: ManagerError.self) { try await remoteOnly.set(Book("1")) },
     ]
     #expect(errors.map { $0?.code } == [.noStore, .noStore, .noStore, .noStore])

@@ -31,12 +31,18 @@ final class Signal: Sendable {
   }
 }
 
-/// A server whose answers the test gives by hand, with a queue whose only entry is in the store.
+/// A server whose answers the test gives by hand, with a queue whose entries are in the store.
 final class QueueDouble<E: PersistentEntity>: RemoteStoring {
   private struct State {
-    var reads: [CheckedContinuation<[E], any Error>] = []
-    var hasRead = Signal()
-    var write: WriteDouble<E>?
+    var reads: [String: CheckedContinuation<[E], any Error>] = [:]
+    var asked: [String: Signal] = [:]
+    var writes: [String: WriteDouble<E>] = [:]
+
+    mutating func askedSignal(_ key: String) -> Signal {
+      let signal = asked[key] ?? Signal()
+      asked[key] = signal
+      return signal
+    }
   }
 
   private let state = Locked(State())
@@ -48,62 +54,63 @@ final class QueueDouble<E: PersistentEntity>: RemoteStoring {
   var level: StoreLevel { .remote }
 
   func fetch(_ query: Query<E>, in context: ReadContext<E>) async throws -> RemoteAnswer<E> {
+    let key = query.identifiers?.first?.text ?? ""
     let entities = try await withCheckedThrowingContinuation { continuation in
       let signal = state.withLock { state in
-        state.reads.append(continuation)
-        return state.hasRead
+        state.reads[key] = continuation
+        return state.askedSignal(key)
       }
       signal.send()
     }
     return RemoteAnswer(result: QueryResult(entities), isComplete: query.isUnbounded)
   }
 
-  /// Waits until somebody asks.
-  func asked() async { await state.withLock { $0.hasRead }.received() }
+  /// Waits until somebody asks for an entity.
+  func asked(for key: String) async { await state.withLock { $0.askedSignal(key) }.received() }
 
-  /// Answers the first who asks.
-  func answerRead(_ result: Result<[E], any Error>) {
+  /// Answers who asks for an entity.
+  func answerRead(of key: String, _ result: Result<[E], any Error>) {
     let read = state.withLock { state in
-      state.hasRead = Signal()
-      return state.reads.removeFirst()
+      state.asked[key] = nil
+      return state.reads.removeValue(forKey: key)
     }
-    read.resume(with: result)
+    read?.resume(with: result)
   }
 
   func request(
     toSet entities: [E], in context: WriteContext<E>
-  ) throws -> any QueuedWrite<E> { makeWrite() }
+  ) throws -> any QueuedWrite<E> { makeWrite(entities.first?.id.text ?? "") }
 
   func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
-  ) throws -> any QueuedWrite<E> { makeWrite() }
+  ) throws -> any QueuedWrite<E> { makeWrite(identifiers.first?.text ?? "") }
 
-  private func makeWrite() -> WriteDouble<E> {
-    let write = WriteDouble<E>()
-    state.withLock { $0.write = write }
+  private func makeWrite(_ key: String) -> WriteDouble<E> {
+    let write = WriteDouble<E>(key)
+    state.withLock { $0.writes[key] = write }
     return write
   }
 
-  /// Carries out what the queue does with the answer to the request: also after a restart.
-  func answerWrite(_ entities: [E]) async throws {
-    var stored = entities
+  /// Carries out what the queue does with the answer to a request: also after a restart.
+  func answerWrite(_ entity: E) async throws {
+    let key = entity.id.text
+    var stored = [entity]
     if let store {
       stored = try await store.write { transaction in
-        let place = try WriteDouble<E>.place(in: transaction.snapshot)
-        return try transaction.apply(entities, asOf: place).compactMap(\.stored)
+        let place = try WriteDouble<E>.place(of: key, in: transaction.snapshot)
+        return try transaction.apply([entity], asOf: place).compactMap(\.stored)
       }
     }
-    state.withLock { $0.write }?.finish(.success(stored))
+    state.withLock { $0.writes[key] }?.finish(.success(stored))
   }
 
   func get(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E> {
     try await fetch(query, in: context).result
   }
 
-  func search(withQuery query: Query<E>, in context: ReadContext<E>) async throws -> QueryResult<E>
-  {
-    try await fetch(query, in: context).result
-  }
+  func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try await fetch(query, in: context).result }
 
   func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     throw TestFailure.refused
@@ -120,18 +127,21 @@ final class QueueDouble<E: PersistentEntity>: RemoteStoring {
 
 /// A request in the queue of a double.
 final class WriteDouble<E: PersistentEntity>: QueuedWrite {
-  private static var property: String { "queue of a double" }
-
+  private let key: String
   private let result = Locked<Result<[E], any Error>?>(nil)
   private let signal = Signal()
 
+  init(_ key: String) { self.key = key }
+
+  private static func property(_ key: String) -> String { "queue of a double/\(key)" }
+
   func enqueue(_ transaction: inout ModelTransaction) throws {
     let place = transaction.takePlace()
-    try transaction.setProperty(Self.property, to: Array("\(place)".utf8))
+    try transaction.setProperty(Self.property(key), to: Array("\(place)".utf8))
   }
 
-  static func place(in snapshot: ModelSnapshot) throws -> UInt64 {
-    UInt64(String(decoding: try snapshot.property(property) ?? [], as: UTF8.self)) ?? 0
+  static func place(of key: String, in snapshot: ModelSnapshot) throws -> UInt64 {
+    UInt64(String(decoding: try snapshot.property(property(key)) ?? [], as: UTF8.self)) ?? 0
   }
 
   func enqueue() async throws {}

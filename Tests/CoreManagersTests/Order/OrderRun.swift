@@ -77,8 +77,8 @@ struct OrderReference {
   }
 }
 
-/// Carries events out on a manager, one after another, and compares after each.
-final class OrderRun {
+/// A manager over a stack of stores, which can end and begin again.
+final class OrderWorld {
   /// Who removes and sets.
   enum Writer: String, CaseIterable, Sendable {
     case manager
@@ -86,36 +86,29 @@ final class OrderRun {
     case modelStore
   }
 
-  static let id: EntityIdentifier<Book> = .remote("1")
-
+  let writer: Writer
   private let path: String?
-  private let writer: Writer
-  private var store: ModelStore?
-  private var remote: QueueDouble<Book>
-  private var manager: CoreManager<Book>
-  private var reading: Task<Book?, any Error>?
-  private var written: Written<Book>?
-  private var reference: OrderReference
+  private(set) var store: ModelStore?
+  private(set) var remote: QueueDouble<Book>
+  private(set) var manager: CoreManager<Book>
 
   /// - Parameters:
   ///   - path: Where the store is; `nil` for one in memory.
   ///   - writer: Who removes and sets.
-  ///   - title: What is there at first.
   /// - Throws: `StoreError`, `LMDBError`.
-  init(path: String?, writer: Writer, initially title: String?) async throws {
+  init(path: String?, writer: Writer = .manager) throws {
     self.path = path
     self.writer = writer
-    store = try path.map(Self.open)
-    remote = QueueDouble(store)
+    let store = try path.map(Self.open)
+    let remote = QueueDouble<Book>(store)
+    self.store = store
+    self.remote = remote
     manager = Self.makeManager(store, remote)
-    reference = OrderReference(
-      initially: title, forgetsAbsent: writer == .modelStore)
-    if let title { try await manager.set(Book("1", title)) }
   }
 
   private static func open(_ path: String) throws -> ModelStore {
     var configuration = ModelStore.Configuration()
-    configuration.mapSizeInBytes = 16 << 20
+    configuration.mapSizeInBytes = 64 << 20
     configuration.durability = .unsynchronized
     return try ModelStore(path: path, configuration: configuration)
   }
@@ -128,74 +121,129 @@ final class OrderRun {
     return CoreManager(stores: [remote, DiskStore(modelStore: store), cache])
   }
 
-  func perform(_ events: [OrderEvent]) async throws {
-    let name = events.map(\.rawValue).joined()
-    for (index, event) in events.enumerated() {
-      try await perform(event)
-      reference.carryOut(event)
-      try await check(event, "\(name), after \(index + 1) events, \(writer)")
-    }
-    try await end()
+  /// Ends the process, as far as a test can.
+  func close() async { await store?.close() }
+
+  func restart() async throws {
+    await close()
+    store = try path.map(Self.open)
+    remote = QueueDouble(store)
+    manager = Self.makeManager(store, remote)
   }
 
-  /// Ends what has not ended.
-  private func end() async throws {
-    if let reading {
-      remote.answerRead(.failure(TestFailure.connection))
-      _ = await reading.result
+  /// Carries out orders of events, each on an identifier of its own.
+  func perform(_ orders: [[OrderEvent]], initially title: String?) async throws {
+    var runs: [OrderRun] = []
+    for (number, events) in orders.enumerated() {
+      runs.append(try await OrderRun(self, "\(number)", events, initially: title))
     }
-    reading = nil
-    await store?.close()
+    for run in runs { try await run.perform() }
+    // Those that are left have a restart before them.
+    if runs.contains(where: \.needsRestart) {
+      for run in runs { await run.lose() }
+      try await restart()
+      for run in runs { try await run.perform() }
+    }
+    for run in runs { await run.lose() }
+    let found = try await manager.all().entities
+    let titles = Dictionary(uniqueKeysWithValues: found.map { ($0.id.text, $0.title) })
+    for run in runs { try #require(titles[run.key] == run.title, "\(run.name), by query") }
+    await close()
+  }
+}
+
+/// Carries events out on one identifier, one after another, and compares after each.
+final class OrderRun {
+  let key: String
+  let name: String
+  private let world: OrderWorld
+  private var events: ArraySlice<OrderEvent>
+  private var reading: Task<Book?, any Error>?
+  private var written: Written<Book>?
+  private var reference: OrderReference
+
+  init(
+    _ world: OrderWorld, _ key: String, _ events: [OrderEvent], initially title: String?
+  ) async throws {
+    self.world = world
+    self.key = key
+    self.events = events[...]
+    name = "\(events.map(\.rawValue).joined()), \(world.writer)"
+    reference = OrderReference(
+      initially: title, forgetsAbsent: world.writer == .modelStore)
+    if let title { try await world.manager.set(Book(key, title)) }
+  }
+
+  /// What should be stored now.
+  var title: String? { reference.title }
+
+  /// Whether the next event is a restart.
+  var needsRestart: Bool { events.first == .restart }
+
+  /// Goes on to the end, or to a restart that is not the first event.
+  func perform() async throws {
+    var isFirst = true
+    while let event = events.first, event != .restart || (isFirst && hasRestarted) {
+      isFirst = false
+      events.removeFirst()
+      try await perform(event)
+      reference.carryOut(event)
+      try await check(event, "\(name), before \(events.map(\.rawValue).joined())")
+    }
+  }
+
+  private var hasRestarted = false
+
+  /// Loses what is in flight, as the end of a process does.
+  func lose() async {
+    hasRestarted = true
+    written = nil
+    guard let reading else { return }
+    world.remote.answerRead(of: key, .failure(TestFailure.connection))
+    _ = await reading.result
+    self.reading = nil
   }
 
   private func perform(_ event: OrderEvent) async throws {
     switch event {
     case .read:
-      reading = Self.read(manager)
-      await remote.asked()
+      reading = Self.read(key, world.manager)
+      await world.remote.asked(for: key)
     case .answer:
       guard let reading else { return }
-      remote.answerRead(.success([Book("1", "answer")]))
+      world.remote.answerRead(of: key, .success([Book(key, "answer")]))
       // Rule 2: the caller gets the answer in any case.
-      #expect(try await reading.value?.title == "answer")
+      let answer = try await reading.value
+      #expect(answer?.title == "answer")
       self.reading = nil
     case .set: try await set("set")
     case .repeated: if let title = reference.title { try await set(title) }
     case .write:
-      written = try await manager.set(Book("1", "write"), in: .localAndRemote)
+      written = try await world.manager.set(Book(key, "write"), in: .localAndRemote)
       #expect(written?.state == .queued)
-    case .confirmation: try await remote.answerWrite([Book("1", "confirmation")])
+    case .confirmation: try await world.remote.answerWrite(Book(key, "confirmation"))
     case .delete:
-      if writer == .manager {
-        try await manager.remove(atID: Self.id)
+      if world.writer == .manager {
+        try await world.manager.remove(atID: .remote(key))
       } else {
-        try await store?.write { _ = try $0.delete(Self.id.modelIdentifier) }
+        try await world.store?.write { [key] in _ = try $0.delete("Book:\(key)") }
       }
-    case .restart: try await restart()
+    case .restart: break
     }
   }
 
-  private static func read(_ manager: CoreManager<Book>) -> Task<Book?, any Error> {
-    let identifier = id
-    return Task { try await manager.get(byID: identifier, in: .remote()) }
+  private static func read(
+    _ key: String, _ manager: CoreManager<Book>
+  ) -> Task<Book?, any Error> {
+    Task { try await manager.get(byID: .remote(key), in: .remote()) }
   }
 
   private func set(_ title: String) async throws {
-    if writer == .manager {
-      try await manager.set(Book("1", title))
+    if world.writer == .manager {
+      try await world.manager.set(Book(key, title))
     } else {
-      try await store?.write { try $0.set(Book("1", title)) }
+      try await world.store?.write { [key] in try $0.set(Book(key, title)) }
     }
-  }
-
-  private func restart() async throws {
-    guard let path else { return }
-    try await end()
-    let opened = try Self.open(path)
-    store = opened
-    remote = QueueDouble(opened)
-    manager = Self.makeManager(opened, remote)
-    written = nil
   }
 
   private func check(_ event: OrderEvent, _ name: String) async throws {
@@ -209,9 +257,7 @@ final class OrderRun {
         try #require(error?.code == .conflict, "\(name): what the caller is told")
       }
     }
-    let book = try await manager.get(byID: Self.id)
+    let book = try await world.manager.get(byID: .remote(key))
     try #require(book?.title == reference.title, "\(name)")
-    let found = try await manager.all()
-    try #require(found.first?.title == reference.title, "\(name), by query")
   }
 }
