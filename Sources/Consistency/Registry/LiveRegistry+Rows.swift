@@ -85,12 +85,10 @@ extension LiveRegistry {
     _ identifier: ByteString, _ type: any SimpleModel.Type
   ) -> Int32 {
     if let number = entryNumbers[identifier] {
-      if !entries[number].types.contains(where: { $0 == type }) {
-        entries[number].types.append(type)
-      }
+      entries[number].add(type)
       return number
     }
-    let number = entries.insert(Entry(identifier: identifier, types: [type]))
+    let number = entries.insert(Entry(identifier: identifier, type: type))
     entryNumbers[identifier] = number
     return number
   }

@@ -17,11 +17,12 @@ extension LiveRegistry {
   /// Whom to ask whether what an update carries changes anything for the settled rows.
   ///
   /// - Parameter carried: Where the nodes are that it carries.
+  /// - Returns: One row for each node for which that pays.
   func spokesmen(for carried: [Int32]) -> [Spokesman] {
     var spokesmen: [Spokesman] = []
     for number in carried where entries[number].settledCount >= Self.settledCountMinimum {
       let entry = entries[number]
-      guard entry.types.count == 1 else { continue }
+      guard entry.otherTypes == nil else { continue }
       let row = rows[entry.slots[0].row]
       guard row.links.count <= Self.askedNodeCountMaximum, let holder = row.owner else { continue }
       spokesmen.append(
@@ -65,9 +66,9 @@ extension LiveRegistry {
     }
     for number in carried where entries.isInside(number) {
       // Nobody may hold the node any more, and another one have its place.
-      guard entries[number].types.count == 1,
+      guard entries[number].otherTypes == nil,
         let versions = update.versions[entries[number].identifier],
-        versions.holdsOnly(entries[number].types[0])
+        versions.holdsOnly(entries[number].type)
       else { continue }
       var position = entries[number].settledCount
       while position < entries[number].slots.count {

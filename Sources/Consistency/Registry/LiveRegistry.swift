@@ -44,10 +44,27 @@ struct LiveRegistry {
     /// node. So one of them speaks for all when an update changes nothing.
     var slots: [Slot] = []
     var settledCount = 0
-    /// The types by which live trees hold the node, since somebody last began to hold it.
-    var types: [any SimpleModel.Type] = []
+    /// The type by which live trees hold the node.
+    let type: any SimpleModel.Type
+    /// The others by which they do, since somebody last began to hold it; nearly always none.
+    var otherTypes: [any SimpleModel.Type]?
     /// The last comparison of a row's nodes that met this entry.
     var mark: UInt64 = 0
+
+    /// All types by which live trees hold the node, since somebody last began to hold it.
+    var types: [any SimpleModel.Type] { [type] + (otherTypes ?? []) }
+
+    /// Adds a type, if it is another one.
+    mutating func add(_ newType: any SimpleModel.Type) {
+      if type == newType { return }
+      let others = otherTypes ?? []
+      if !others.contains(where: { $0 == newType }) { otherTypes = others + [newType] }
+    }
+  }
+
+  /// Stands where no entry is.
+  private struct NoModel: SimpleModel, Equatable {
+    var modelIdentifier: String? { nil }
   }
 
   struct Holder {
@@ -57,7 +74,7 @@ struct LiveRegistry {
 
   var holders: [UInt64: Holder] = [:]
   var rows = NumberedTable(vacant: Row(holder: 0, row: 0, owner: nil))
-  var entries = NumberedTable(vacant: Entry(identifier: ByteString("")))
+  var entries = NumberedTable(vacant: Entry(identifier: ByteString(""), type: NoModel.self))
   var entryNumbers: [ByteString: Int32] = [:]
   var topics: [ByteString: Set<UInt64>] = [:]
   private(set) var lastMark: UInt64 = 0

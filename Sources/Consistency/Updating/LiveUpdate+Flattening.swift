@@ -11,10 +11,13 @@ extension LiveUpdate {
   ///   - models: The top models, in order.
   ///   - context: Travels to everyone who is told.
   ///   - date: When the change was made.
+  ///   - keepsNodes: Whether somebody will register the tree.
   package init(
-    setting models: [any SimpleModel], context: (any Sendable)? = nil, date: Date = Date()
+    setting models: [any SimpleModel], context: (any Sendable)? = nil, date: Date = Date(),
+    keepsNodes: Bool = false
   ) {
     self.init(date: date)
+    if keepsNodes { givenNodes = [] }
     self.context = context
     self.models = models
     for model in models { add(model) }
@@ -60,6 +63,7 @@ extension LiveUpdate {
         refuse(node, identifier)
         return
       }
+      givenNodes?.append((identifier, type(of: node)))
       give(node, identifier)
     }
     guard let model = ModelTypes.asModel(node) else { return }

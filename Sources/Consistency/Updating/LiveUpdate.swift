@@ -48,6 +48,8 @@ package struct LiveUpdate: Sendable {
   package var conflicts: [String] = []
   /// Why a given tree can't be used; the update then carries no model.
   package internal(set) var refusal: ConsistencyError?
+  /// The nodes of the given trees, if they are kept.
+  var givenNodes: [LiveRegistry.Node]?
   /// How many trees were given.
   var treeCount = 0
   /// Whether an identifier was given with different content, or as different types.

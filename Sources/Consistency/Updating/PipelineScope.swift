@@ -258,15 +258,32 @@ package final class PipelineScope {
     if regeneration.isAsCarried { resolve(holder.number, row) }
   }
 
-  /// Replaces the tree of a row in the registry by one that the update at work carries as it is.
+  /// Replaces the tree of a row in the registry by the one that its holder has given to the update at
+  /// work.
   ///
   /// - Parameters:
   ///   - holder: The owner.
   ///   - row: Which of its trees.
-  ///   - tree: A model of the update; all its nodes are carried with the same content.
-  package func registerCarried(_ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel) {
-    setTrees(holder, row: row, [tree])
-    resolve(holder.number, row)
+  ///   - tree: The only tree that was given.
+  ///   - update: The update at work.
+  ///   - isUsable: Whether the holder can show another one in its place.
+  /// - Returns: What else the update carries has made of the tree; `nil` if it is shown as it is.
+  package func registerOwn(
+    _ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel, _ update: LiveUpdate,
+    _ isUsable: (any SimpleModel) -> Bool
+  ) -> (any SimpleModel)? {
+    regenerator.mergesOddly = false
+    let regeneration = regenerator.regenerate(tree)
+    let isAsCarried = regeneration == nil && !regenerator.mergesOddly
+    let other = regeneration?.model.flatMap { isUsable($0) ? $0 : nil }
+    registry { $0.unsettle(holder.number, row) }
+    if other == nil, let nodes = update.givenNodes {
+      registry { $0.setNodes(nodes, of: holder.number, row: row) }
+    } else {
+      setTrees(holder, row: row, [other ?? tree])
+    }
+    if isAsCarried { resolve(holder.number, row) }
+    return other
   }
 
   /// Makes a row hold exactly the nodes of some trees.

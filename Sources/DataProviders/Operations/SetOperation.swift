@@ -23,7 +23,7 @@ final class SetOperation: ManagedOperation {
   var cacheKeys: [String] { subjects }
 
   func makeUpdate() -> LiveUpdate {
-    LiveUpdate(setting: [root], context: context, date: date)
+    LiveUpdate(setting: [root], context: context, date: date, keepsNodes: true)
   }
 
   func write(_ transaction: inout ModelTransaction) throws { try transaction.setTree(root) }

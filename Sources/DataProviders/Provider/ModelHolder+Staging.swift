@@ -63,9 +63,8 @@ extension ModelHolder {
   private func stageOwn(
     _ operation: SetOperation, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel {
-    let other = scope.regenerate(operation.root)?.model.flatMap { isShowable($0) ? $0 : nil }
+    let other = scope.registerOwn(self, row: Self.treeRow, operation.root, update, isShowable)
     let model = other ?? operation.root
-    scope.register(self, row: Self.treeRow, old: seen.base, new: model)
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
     return StagedModel(self, .own(operation, isOther: other != nil), model: model)
   }
