@@ -201,6 +201,40 @@ import Testing
   }
 }
 
+/// An entity that names others of its own type.
+private struct Branch: PersistentEntity {
+  var id: EntityIdentifier<Branch>
+  var parent: EntityIdentifier<Branch>
+  static let fields: [EntityField<Branch>] = [.indexed(\.parent, "parent"), .field(\.id, "id")]
+}
+
+@Suite struct OwnIdentifierTests {
+  @Test func `an identifier of the same type is a field and not the entity's own`() throws {
+    #expect(Query(filter: \Branch.parent == .remote("1")).identifiers == nil)
+    #expect(Query(filter: \Branch.id == .remote("1")).identifiers == [.remote("1")])
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.addIndexes(of: [Branch.self])
+    try store.write { transaction in
+      for number in 0..<9 {
+        try transaction.set(
+          Branch(id: .remote("\(number)"), parent: .remote("\(number / 3)")))
+      }
+    }
+    func ids(_ query: Query<Branch>) throws -> String {
+      try store.read { try $0.entities(matching: query).entities.map(\.id.text).joined() }
+    }
+    #expect(try ids(Query(filter: \.parent == .remote("1"))) == "345")
+    #expect(try ids(Query(filter: \.id == .remote("1"))) == "1")
+    #expect(try ids(Query(filter: \.id == .remote("1"), limit: 0)) == "")
+    #expect(try ids(Query(filter: \.id > .remote("4") && \.parent >= .remote("2"))) == "678")
+    #expect(try ids(Query(order: [.descending(\.id)], limit: 2)) == "87")
+    #expect(
+      try store.explain(Query(filter: \Branch.parent == .remote("1"))).access
+        == .index(field: "parent", rangeCount: 1, isOrdered: false))
+  }
+}
+
 /// Entities that were stored before their type changed.
 @Suite struct ChangedEntityTests {
   /// A shelf as it was stored long ago: `rows` was a text, `room` had another name.
