@@ -18,7 +18,8 @@ extension ModelTransaction {
     if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
     var applied: [AppliedEntity<E>] = []
     applied.reserveCapacity(entities.count)
-    for entity in entities {
+    for given in entities {
+      let entity = try snapshot.current(given)
       if let asOf {
         applied.append(try applyAnswer(entity, asOf: asOf))
       } else {
@@ -95,7 +96,7 @@ extension ModelTransaction {
   ) throws -> [EntityIdentifier<E>] {
     if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
     let now = keepsOrder && asOf == nil ? takePlace() : 0
-    return try identifiers.filter { identifier in
+    return try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { identifier in
       let name = identifier.modelIdentifier
       if let asOf {
         let state = try snapshot.orderState(of: name)

@@ -146,6 +146,7 @@ extension DiskStore {
 
   /// Answers a query from one version.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
+    let query = try query.current(in: snapshot)
     guard query.identifiers == nil, try snapshot.property(arrangedProperty) != nil else {
       return try snapshot.entities(matching: query)
     }

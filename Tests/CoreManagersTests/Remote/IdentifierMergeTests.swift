@@ -284,3 +284,31 @@ extension IdentifierMergeTests {
     }
   }
 }
+
+extension IdentifierMergeTests {
+  @Test func `statement 26: whoever holds the old identifier still finds and changes the entity`()
+    async throws
+  {
+    try await QueueFixture.with(Self.library(nil)) { fixture in
+      let writer = Writer(id: .local("a"), name: "Ada")
+      var volume = Volume(id: .local("v"), title: "Dune", writer: writer.id)
+      _ = try await set(writer, fixture).answer()
+      _ = try await set(volume, fixture).answer()
+      let disk = DiskStore<Volume>(modelStore: fixture.store)
+      let found = try await disk.get(
+        withQuery: Query(ids: [volume.id, .remote(43)]), in: .local)
+      #expect(found.entities.map(\.id) == [.remote(43)])
+
+      volume.title = "Dune Messiah"
+      let stored = try await disk.set([volume], in: .local)
+      let now = Volume(id: .remote(43), title: "Dune Messiah", writer: .remote("w42"), edition: nil)
+      #expect(stored == [now])
+      _ = try await set(volume, fixture).answer()
+      #expect(fixture.server.requests.last?.description == "PUT /volumes/43")
+      #expect(try fixture.store.read { try $0.identifiers(ofType: "Volume") } == ["Volume:43"])
+
+      try await disk.remove([volume.id], in: .local)
+      #expect(try fixture.store.read { try $0.identifiers(ofType: "Volume") } == [])
+    }
+  }
+}

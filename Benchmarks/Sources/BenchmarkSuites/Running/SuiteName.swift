@@ -12,6 +12,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case query
   /// Commits while queries are followed.
   case continuous
+  /// Requests that wait durably for a server.
+  case queue
   /// Durable commits of one writer and of many.
   case commit
   /// Updates of live providers.
@@ -32,6 +34,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .collection: try CollectionSuite(runner).run()
     case .query: try QuerySuite(runner).run()
     case .continuous: try ContinuousSuite(runner).run()
+    case .queue: try QueueSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()
     case .coder: try CoderSuite(runner).run()

@@ -108,10 +108,3 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       status: response.status)
   }
 }
-
-extension MutableEntity {
-  /// This entity under another identifier, whose type is known to be that of this one.
-  fileprivate func renamed(_ id: any Sendable) -> Self? {
-    (id as? EntityIdentifier<Self>).map(withIdentifier)
-  }
-}
