@@ -19,6 +19,7 @@ extension ModelTransaction {
     var applied: [AppliedEntity<E>] = []
     applied.reserveCapacity(entities.count)
     for entity in entities {
+      let entity = try renamed(entity)
       if let asOf {
         applied.append(try applyAnswer(entity, asOf: asOf))
       } else {
@@ -26,6 +27,13 @@ extension ModelTransaction {
       }
     }
     return applied
+  }
+
+  /// An entity under the identifier that a server has given it since.
+  private func renamed<E: LocalEntity>(_ entity: E) throws -> E {
+    let current = try snapshot.currentIdentifier(of: entity.id)
+    guard current != entity.id, let mutable = entity as? any MutableEntity else { return entity }
+    return mutable.named(current) as? E ?? entity
   }
 
   private mutating func applyNow<E: LocalEntity>(
@@ -96,7 +104,7 @@ extension ModelTransaction {
     if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
     let now = keepsOrder && asOf == nil ? takePlace() : 0
     return try identifiers.filter { identifier in
-      let name = identifier.modelIdentifier
+      let name = try snapshot.currentIdentifier(of: identifier).modelIdentifier
       if let asOf {
         let state = try snapshot.orderState(of: name)
         guard state.place <= asOf, state.isSynchronized || !onlySynchronized else { return false }
@@ -132,6 +140,13 @@ extension ModelTransaction {
       hasMoved = true
     }
     return hasMoved
+  }
+}
+
+extension MutableEntity {
+  /// This entity under another identifier, which is one of its type.
+  fileprivate func named(_ id: any Sendable) -> Self? {
+    (id as? EntityIdentifier<Self>).map(withIdentifier)
   }
 }
 

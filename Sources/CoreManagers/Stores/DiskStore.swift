@@ -146,13 +146,30 @@ extension DiskStore {
 
   /// Answers a query from one version.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
-    guard query.identifiers == nil, try snapshot.property(arrangedProperty) != nil else {
+    if let identifiers = query.identifiers {
+      let current = try identifiers.map { try snapshot.currentIdentifier(of: $0) }
+      return try snapshot.entities(
+        matching: current == identifiers ? query : query.asking(for: current))
+    }
+    guard try snapshot.property(arrangedProperty) != nil else {
       return try snapshot.entities(matching: query)
     }
     let found = try snapshot.entities(matching: Query(filter: query.filter)).entities
     let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
     return try query.apply(
       to: found.indices.sorted { ranks[$0] < ranks[$1] }.map { found[$0] })
+  }
+}
+
+extension Query {
+  /// The same query by the identifiers that its entities have got from a server since.
+  fileprivate func asking(for current: [EntityIdentifier<E>]) -> Query {
+    var query = self
+    query.filter = .ids(current)
+    query.order = order.map { order in
+      if case .identifiers = order.key { .identifiers(current) } else { order }
+    }
+    return query
   }
 }
 
