@@ -35,6 +35,36 @@ import Testing
     await container.close()
   }
 
+  /// A server that gives what is made the number 7.
+  private struct Numbering: APIClient {
+    func send(_ request: APIRequest) async throws -> APIResponse {
+      guard request.method == .post else { return APIResponse(status: 204) }
+      return APIResponse(status: 201, body: Data(#"{"id":7,"title":"Dune"}"#.utf8))
+    }
+  }
+
+  @Test func `an entity is found, set and removed by the identifier it had before the server's`()
+    async throws
+  {
+    let container = try CoreManagerContainer(
+      entities: Volume.self, client: Numbering(), diskStoreConfig: temporary())
+    let volumes = container[Volume.self]
+    let old = EntityIdentifier<Volume>.local("draft")
+    let written = try await volumes.set(Volume(id: old, title: "Dune"), in: .localAndRemote)
+    #expect(written.state == .queued)
+    let confirmed = try await written.confirmed()
+    #expect(confirmed.id == .remote(7))
+    let found = try await volumes.get(byID: old)
+    #expect(found?.id == .remote(7))
+    try await volumes.set(Volume(id: old, title: "Dune Messiah"))
+    let all = try await volumes.all()
+    #expect(all.entities == [Volume(id: .remote(7), title: "Dune Messiah")])
+    try await volumes.remove(atID: old)
+    let left = try await volumes.all()
+    #expect(left.isEmpty)
+    await container.close()
+  }
+
   @Test func `asking for a type that the container does not have stops the process`() async {
     await #expect(processExitsWith: .failure) {
       _ = try CoreManagerContainer(entities: Book.self)[Author.self]
