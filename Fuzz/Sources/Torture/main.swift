@@ -32,6 +32,8 @@ do {
   case "soak":
     var run = try SoakRun(options)
     try run.run()
+  case "hostile": try HostileRun(options).run()
+  case "hostile-grower": try HostileRun.grow(options)
   case "soak-worker": try await SoakRoles.work(options)
   case "soak-visitor": try SoakRoles.visit(options)
   default: throw TortureFailure(Options.usage)

@@ -13,6 +13,8 @@ struct Options {
   /// States of the disk that are tried at each cut, beyond all and none.
   var states = 4
   var commits = 0
+  /// By how much the sizes of `hostile` are divided.
+  var scale = 1
   /// Makes the run sharp in the wrong direction: it must fail.
   var isControl = false
 
@@ -23,6 +25,7 @@ struct Options {
            torture faults     [--rounds N] [--seed S] [--commits N] [--jobs N]
            torture full-disk  [--rounds N] [--seed S]
            torture soak       [--minutes M | --seconds S] [--seed S]
+           torture hostile    [--scale N] [--seed S]
     docs/reliability.md says what each does. Without --seed a new one is taken and printed.
     """
 
@@ -39,6 +42,7 @@ struct Options {
       case "--jobs": jobs = max(1, try Self.number(&rest, argument))
       case "--states": states = try Self.number(&rest, argument)
       case "--commits": commits = try Self.number(&rest, argument)
+      case "--scale": scale = max(1, try Self.number(&rest, argument))
       case "--control": isControl = true
       default:
         guard !argument.hasPrefix("--") else {
