@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Atomic int current = FAULT_NONE;
@@ -57,4 +58,14 @@ int fstatvfs(int descriptor, struct statvfs *status) {
   status->f_bsize = status->f_frsize = 4096;
   status->f_bavail = atomic_load(&current) == FAULT_SHORT ? 0 : 1 << 20;
   return 0;
+}
+
+static _Atomic long clock_shift = 0;
+
+void faults_shift_clock(long seconds) { atomic_store(&clock_shift, seconds); }
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int status = (int)syscall(SYS_clock_gettime, clock, time);
+  if (status == 0 && clock == CLOCK_REALTIME) time->tv_sec += atomic_load(&clock_shift);
+  return status;
 }

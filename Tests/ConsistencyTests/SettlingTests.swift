@@ -68,7 +68,7 @@ import Testing
     #expect(holders.map { ($0.tree as? Sum)?.value } == (0..<20).map { $0 + 3 })
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `random updates leave every tree as if everybody had been asked`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     var trees = RandomTree()

@@ -9,7 +9,7 @@ import Testing
 
 /// Random calls from several threads, compared with a naive reference at quiet points.
 @Suite struct ProviderModelTests {
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `live and stored trees are what a naive reference says, over a store`(
     seed: UInt64
   ) async throws {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `live trees are what a naive reference says, in memory`(seed: UInt64) async throws {
     let manager = DataModelManager()
     let run = ProviderRun(seed: seed, managers: [manager])

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `tuples sort element by element`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let codec = TripleCodec(BytesCodec(), IntegerCodec<Int16>(), StringCodec())

@@ -24,7 +24,7 @@ import Testing
   /// reader 1 [2 …………] [waits] [3 …] [4 …
   /// reader 2    [2 ………] [waits] [4 ……………] …
   /// ```
-  @Test(arguments: 0..<UInt64(3))
+  @Test(arguments: seeds(3))
   func `each read shows its own version while the map grows`(seed: UInt64) throws {
     try withEnvironment(GrowthTests.small) { environment in
       let table = try environment.table("t", keys: .uint16, values: .bytes)

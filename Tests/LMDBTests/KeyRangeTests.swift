@@ -17,7 +17,7 @@ import Testing
     return keys
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `every kind of range holds the keys it says in both directions`(seed: UInt64) throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .int32, values: .uint8)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `deleting a range leaves the others`(seed: UInt64) throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .uint32, values: .bytes)

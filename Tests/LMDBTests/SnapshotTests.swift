@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `random changes match a dictionary`(seed: UInt64) throws {
     try withEnvironment { environment in
       let table = try environment.rawTable("t")

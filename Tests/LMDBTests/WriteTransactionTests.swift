@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `random nesting matches dictionaries`(seed: UInt64) throws {
     try withEnvironment { environment in
       let table = try environment.table("t", keys: .uint8, values: .uint32)

@@ -12,7 +12,7 @@ import Testing
     private static let stepCount = 80
   #endif
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `random writes of untyped trees match a dictionary of nodes`(seed: UInt64) throws {
     try check(seed: seed, usesModels: false)
   }

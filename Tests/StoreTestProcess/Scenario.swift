@@ -39,7 +39,7 @@ enum Scenario {
   }
 
   /// A tree whose parts all say the same version.
-  private static func tree(_ version: Int) -> TreeNode {
+  static func tree(_ version: Int) -> TreeNode {
     let text = TreeValue.string(String(repeating: "v\(version) ", count: 1 + version))
     let parts = (0..<partCount).map { part in
       TreeValue.node(

@@ -9,6 +9,10 @@ let scenarios: [String: (String) throws -> Void] = [
   "disk-full": Scenario.diskFull,
   "fork": Scenario.fork,
   "failed-flush": Scenario.failedFlush,
+  "owner-only": Scenario.ownerOnly,
+  "strange-directories": Scenario.strangeDirectories,
+  "clock-jumps": Scenario.clockJumps,
+  "grow": Scenario.grow,
   "write-people": Scenario.writePeople,
 ]
 

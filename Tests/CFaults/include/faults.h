@@ -21,6 +21,9 @@ void faults_set(enum fault fault);
 /// How often the names in a folder have been flushed.
 int faults_flushed_folders(void);
 
+/// The clock of the day runs that many seconds before or behind the system's; others go on as they do.
+void faults_shift_clock(long seconds);
+
 /// `fork`, which Swift does not offer.
 int faults_fork(void);
 

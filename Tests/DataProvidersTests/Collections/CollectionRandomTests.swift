@@ -10,7 +10,7 @@ import Testing
 /// At quiet points all providers show the same list, what each was told leads to it, and the store
 /// holds it.
 @Suite struct CollectionRandomTests {
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `in memory, what is told leads to what is shown`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let manager = DataModelManager()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `over a store, what is told leads to what is shown and stored`(seed: UInt64) async throws {
     try await withStore { store in
       var random = SeededGenerator(seed: seed)
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Backing.memory, .store], 0..<UInt64(4))
+  @Test(arguments: [Backing.memory, .store], seeds(4))
   func `several threads at once leave one list, and who only listens is told of all of it`(
     backing: Backing, seed: UInt64
   ) async throws {

@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Backing.allCases, 0..<UInt64(4))
+  @Test(arguments: Backing.allCases, seeds(4))
   func `K1 K2 L1 observers of any speed are led exactly to the last list`(
     backing: Backing, seed: UInt64
   ) async throws {

@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `K1 L1 changes lead a slow observer exactly to the newest list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     var list = LiveList<Row>(rows: [], models: [])

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `files of all sorts of tables are clean after each transaction`(seed: UInt64) throws {
     for workload in [
       PageWorkload.everything, .duplicates, .small, .mainOnly,
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `every commit of a long history is clean`(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       let environment = try PageFixture(path: path)

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(16)) func `random bytes end in an error or an item`(seed: UInt64) {
+  @Test(arguments: seeds(16)) func `random bytes end in an error or an item`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let body = (0..<Int.random(in: 0...40, using: &random)).map { _ in
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(32)) func `every float keeps its bits in the shortest width`(
+  @Test(arguments: seeds(32)) func `every float keeps its bits in the shortest width`(
     seed: UInt64
   ) {
     var random = SeededGenerator(seed: seed)

@@ -53,7 +53,7 @@ import Testing
     for old in lists { for new in lists { try check(from: old, to: new) } }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `L1 L2 they do so for random lists`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<60 {

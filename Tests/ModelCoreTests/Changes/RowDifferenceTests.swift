@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `L1 L2 random edits of long lists`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<30 {

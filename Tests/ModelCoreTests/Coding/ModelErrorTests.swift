@@ -133,7 +133,7 @@ import Testing
     if hex != "9f01ff" && hex != "d9504182" { #expect(error?.code == code) }
   }
 
-  @Test(arguments: 0..<UInt64(64))
+  @Test(arguments: seeds(64))
   func `damaged records throw and never crash`(seed: UInt64) throws {
     let records = MemoryRecords()
     let root = try RecordEncoder(sink: records).encode(Message.sample())

@@ -6,7 +6,7 @@ import Testing
 
 /// Types that read and write their fields themselves make the same records as `Codable`.
 @Suite struct FieldCodableTests {
-  @Test(arguments: 0..<UInt64(200))
+  @Test(arguments: seeds(200))
   func `records have the same bytes and edges either way, and read the same either way`(
     seed: UInt64
   ) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct JSONParserTests {
@@ -117,7 +118,7 @@ import Testing
     #expect(throws: expected) { try TreeValue(json: tooDeep) }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `arbitrary bytes never stop the process`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     let pieces: [[UInt8]] = [
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `doubles are read as the standard library reads them`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<500 {
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `Foundation reads the same from what is written`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<200 {

@@ -1,4 +1,5 @@
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct JSONWriterTests {
@@ -107,7 +108,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `every value comes back from the lossless form`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<100 {

@@ -84,7 +84,7 @@ import Testing
       gaps: leaves().map { Bool.random(using: &random) ? $0 : nil })
   }
 
-  @Test(arguments: 0..<UInt64(100))
+  @Test(arguments: seeds(100))
   func `all three ways find and replace the same children`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let plain = Self.plain(&random)
@@ -119,7 +119,7 @@ import Testing
     #expect(mapped?.gaps == other?.gaps && other?.gaps == third?.gaps)
   }
 
-  @Test(arguments: 0..<UInt64(50))
+  @Test(arguments: seeds(50))
   func `a model keeps itself when nothing is replaced, and its records say the same`(
     seed: UInt64
   ) throws {

@@ -1,4 +1,5 @@
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct RecordBodyLosingTests {
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `losses on bytes match losses on values`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<40 {

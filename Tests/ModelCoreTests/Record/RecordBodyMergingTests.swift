@@ -1,4 +1,5 @@
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct RecordBodyMergingTests {
@@ -113,7 +114,7 @@ import Testing
     #expect(try merge([1], into: [1], policy: .update).1 == nil)
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `what is merged is a record and merging it again changes nothing`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<20 {

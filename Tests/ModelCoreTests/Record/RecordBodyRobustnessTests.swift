@@ -1,4 +1,5 @@
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct RecordBodyRobustnessTests {
@@ -40,7 +41,7 @@ import Testing
     #expect(error.reason.contains(reason), "\(error.reason)")
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `damaged bodies end in an error or in a value`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<100 {
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `arbitrary bytes end in an error or in a value`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     let pieces: [[UInt8]] = [

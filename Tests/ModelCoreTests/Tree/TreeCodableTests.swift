@@ -1,5 +1,6 @@
 import Foundation
 import ModelCore
+import TestSupport
 import Testing
 
 /// That untyped trees and `Codable` models are the same records.
@@ -32,7 +33,7 @@ import Testing
     #expect(node.identifier == "message:1" && node.typeName == "Message")
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `trees and models have the same bytes`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<5 {

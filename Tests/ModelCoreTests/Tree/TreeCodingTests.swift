@@ -1,5 +1,6 @@
 import Foundation
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct TreeCodingTests {
@@ -80,7 +81,7 @@ import Testing
     #expect(try records.decode(reference, depth: 0) == .node(expected))
   }
 
-  @Test(arguments: 0..<UInt64(16))
+  @Test(arguments: seeds(16))
   func `every tree comes back from its records`(seed: UInt64) throws {
     var random = TreeGenerator(seed: seed)
     for step in 0..<40 {

@@ -1,4 +1,5 @@
 import ModelCore
+import TestSupport
 import Testing
 
 @Suite struct TreeValueTests {
@@ -68,7 +69,7 @@ import Testing
     #expect(TreeValue.double(.nan) != .double(.signalingNaN))
   }
 
-  @Test(arguments: 0..<UInt64(8))
+  @Test(arguments: seeds(8))
   func `equal values have equal hashes however they were made`(seed: UInt64) {
     var random = TreeGenerator(seed: seed)
     for _ in 0..<60 {

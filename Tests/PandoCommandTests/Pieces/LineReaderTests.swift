@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PandoCommand
@@ -26,7 +27,7 @@ import Testing
     #expect(try lines(of: Array(text.utf8)) == expected)
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `lines longer than a chunk come whole`(seed: UInt64) throws {
     var random = Linear(state: seed)
     let expected = (0..<40).map { _ in

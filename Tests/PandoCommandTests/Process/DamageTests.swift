@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(24))
+  @Test(arguments: seeds(24))
   func `random damage never ends a command with a signal`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let arguments = DamageTests.commands[Int(seed) % DamageTests.commands.count]

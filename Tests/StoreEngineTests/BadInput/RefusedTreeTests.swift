@@ -156,6 +156,41 @@ import Testing
     try expectNothing(in: store)
   }
 
+  @Test func `nesting to the limit is kept, and one level more is refused`() throws {
+    let limit = RecordLimits.maximumNestingDepth
+    let store = try ModelStore.temporary(configuration: .forTests)
+    func nodes(_ depth: Int) -> TreeNode {
+      (1..<depth).reduce(box("n0")) { inner, level in box("n\(level)", ["inner": .node(inner)]) }
+    }
+    func lists(_ depth: Int) -> TreeNode {
+      box("lists", ["x": (1..<depth).reduce(TreeValue.array([])) { inner, _ in [inner] }])
+    }
+    for make in [nodes, lists] {
+      let deepest = try #require(
+        (1...limit + 1).last { depth in
+          let tree = make(depth)
+          return (try? store.write { try $0.set(tree) }) != nil
+        })
+      #expect((limit - 2...limit).contains(deepest))
+      let tree = make(deepest)
+      let tooDeep = make(deepest + 1)
+      #expect(try store.read { try $0.tree(tree.identifier) } == tree)
+      let number = try store.read { try $0.commitNumber }
+      expectFailure(model: .nestingTooDeep, "nested deeper than \(limit) levels") {
+        try store.write { try $0.set(tooDeep) }
+      }
+      #expect(try store.read { try $0.tree(tree.identifier) } == tree)
+      #expect(try store.read { try $0.commitNumber } == number)
+    }
+    #expect(try store.verify().problems == [])
+    var lines: [String] = []
+    try store.dump { lines.append($0) }
+    let source = LineSource(lines)
+    let copy = try ModelStore.temporary(configuration: .forTests)
+    try copy.load { source.next() }
+    #expect(try copy.verify().problems == [])
+  }
+
   @Test func `a bad type name is refused`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     for name in ["", "a\u{0}b", String(repeating: "T", count: 256)] {

@@ -43,7 +43,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: 0..<UInt64(2))
+  @Test(arguments: seeds(2))
   func `inserts rewrite at most two rows on each level and one more`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     try withList { list, transaction in
@@ -123,7 +123,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: 0..<UInt64(2))
+  @Test(arguments: seeds(2))
   func `leaves do not stay nearly empty`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     try withList { list, transaction in

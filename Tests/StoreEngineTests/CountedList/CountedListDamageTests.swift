@@ -56,7 +56,7 @@ import TestSupport
     return errorCount
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `any changed byte is noticed`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     try withList { list, transaction in
@@ -80,7 +80,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `bytes with a right checksum never stop the process`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     try withList { list, transaction in

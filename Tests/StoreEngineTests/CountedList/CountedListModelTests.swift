@@ -36,7 +36,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: Elements.allCases, 0..<UInt64(3))
+  @Test(arguments: Elements.allCases, seeds(3))
   func `random changes do the same as on an array`(elements: Elements, seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var expected: [[UInt8]] = []

@@ -35,7 +35,7 @@ import TestSupport
     #expect(pieces.map(\.elementCount) == [3_240, 9_801, 16_120])
   }
 
-  @Test(arguments: 0..<UInt64(200))
+  @Test(arguments: seeds(200))
   func `pieces fit in rows and no two neighbours are underfull`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let limit = [3, 20, 400, 1_000, 1_918, 1_919, 6_000].randomElement(using: &random) ?? 3

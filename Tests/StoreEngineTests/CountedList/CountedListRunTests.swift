@@ -70,7 +70,7 @@ import TestSupport
     #expect(!other(2, 12).isConsistent)
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `items are replaced as in an array`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var expected: [[UInt8]] = []

@@ -165,7 +165,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: 0..<UInt64(3))
+  @Test(arguments: seeds(3))
   func `lists of one table do not touch each other`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let numbers: [UInt64] = [0, 1, 2, 255, 256, 1 << 40, .max - 1, .max]

@@ -5,7 +5,9 @@ import Testing
 
 /// Several processes on one store, and a disk that fails.
 @Suite struct ProcessTests {
-  @Test(arguments: ["disk-full", "failed-flush", "fork"])
+  @Test(arguments: [
+    "disk-full", "failed-flush", "fork", "owner-only", "strange-directories", "clock-jumps",
+  ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in
       let process = try StoreProcess(scenario, path)
@@ -28,6 +30,28 @@ import Testing
         #expect(reader.wait() == 0)
       }
       #expect(try ModelStore.verify(path: path).problems == [])
+    }
+  }
+
+  @Test func `two processes that grow the map at once lose nothing`() throws {
+    try withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration.forTests
+      configuration.mapSizeInBytes = 1 << 20
+      let store = try ModelStore(path: path, configuration: configuration)
+      defer { store.close() }
+      let processes = try (0..<2).map { _ in try StoreProcess("grow", path) }
+      var count = 0
+      while count < 200 {
+        let found = try store.read { try $0.count() }
+        #expect(found >= count)
+        if found < 200, processes.allSatisfy({ !$0.isRunning }) { break }
+        count = found
+      }
+      for process in processes { #expect(process.wait() == 0) }
+      #expect(try store.read { try $0.count() } == 200)
+      #expect(try store.statistics().mapSizeInBytes > 4 << 20)
+      try store.write { try $0.set(TreeNode("own", type: "Leaf")) }
+      #expect(try store.verify().problems == [])
     }
   }
 

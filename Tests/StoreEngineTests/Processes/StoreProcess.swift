@@ -33,6 +33,8 @@ final class StoreProcess {
     }
   }
 
+  var isRunning: Bool { process.isRunning }
+
   /// Waits for its end.
   ///
   /// - Returns: 0 if every expectation of the scenario was met.

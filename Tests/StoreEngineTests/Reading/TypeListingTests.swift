@@ -6,7 +6,7 @@ import Testing
 
 /// Nodes are found by the type of their records, also while a transaction is changing them.
 @Suite struct TypeListingTests {
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `lists by type follow every change`(seed: UInt64) throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     var random = SeededGenerator(seed: seed)
