@@ -12,17 +12,13 @@ extension ModelSnapshot {
   func ranked<E: Entity>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {
-    guard let rank = try naturalRank(of: identifier.text),
-      try typeNames(of: identifier.text).contains(where: {
-        $0.hasSameBytes(as: E.modelTypeName)
-      }), let entity = try model(identifier.text, as: type)
-    else { return nil }
-    return RankedEntity(entity, rank: rank)
+    guard let entity = try recordedModel(identifier.text, as: type) else { return nil }
+    return try ranked(entity)
   }
 
   /// Reads the entities that a query asks for, each with its place in the natural order.
   func ranked<E: Entity>(matching query: Query<E>) throws -> [RankedEntity<E>] {
-    guard try property("arranged/\(E.modelTypeName)") != nil else {
+    guard query.identifiers == nil, try property("arranged/\(E.modelTypeName)") != nil else {
       return try entities(matching: query).entities.map { try ranked($0) }
     }
     // A server has said in which order they stand.

@@ -84,20 +84,6 @@ extension QueryFollowers: StoreFollowers {
 extension FollowedQuery {
   /// Reads what a window is filled with.
   func read(_ snapshot: ModelSnapshot) throws -> [RankedEntity<E>] {
-    accepted(try snapshot.ranked(matching: current(in: snapshot)))
-  }
-
-  /// What is asked for, by the identifiers that the entities have now.
-  private func current(in snapshot: ModelSnapshot) throws -> Query<E> {
-    guard let identifiers = query.identifiers, identifiers.contains(where: \.isLocal) else {
-      return stored
-    }
-    var query = stored
-    query.filter = .ids(try identifiers.map { try snapshot.currentIdentifier(of: $0) })
-    query.order = try query.order.map { order in
-      guard case .identifiers(let ids) = order.key else { return order }
-      return .identifiers(try ids.map { try snapshot.currentIdentifier(of: $0) })
-    }
-    return query
+    accepted(try snapshot.ranked(matching: stored.current(in: snapshot)))
   }
 }
