@@ -47,15 +47,18 @@ final class FollowedState<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - value: What was read.
   ///   - number: The commit that it was read at.
+  ///   - beforeShowing: Called when it follows and nobody has been told yet.
   /// - Returns: Whether it is shown; else it has to be read again.
-  func follow(_ value: Value, at number: UInt64) -> Bool {
+  func follow(_ value: Value, at number: UInt64, beforeShowing: () -> Void) -> Bool {
     let isShown = state.withLock { state in
       guard case .loading(let missed) = state.phase, missed <= number else { return false }
       state = State(phase: .following, staged: value, stagedAt: number, committed: value)
       return true
     }
-    if isShown { observed.publish(value) }
-    return isShown
+    guard isShown else { return false }
+    beforeShowing()
+    observed.publish(value)
+    return true
   }
 
   /// What a commit has to be held against.

@@ -40,8 +40,7 @@ final class MemoryQueryFollowers<Memory: FollowedMemory>: MemoryFollowers {
       let window = QueryWindow(query.followed, filledWith: filling.entities)
       followers.add(nil, in: window, of: query)
       // Writes that it shows and that come behind it on the queue are left out by their places.
-      _ = query.state.follow(window, at: filling.number)
-      followers.hasLoaded(query)
+      _ = query.state.follow(window, at: filling.number) { followers.hasLoaded(query) }
     } catch {
       fail(query, error)
     }

@@ -23,11 +23,10 @@ extension StoreHub {
       let (window, number) = try store.read { snapshot in
         (try Self.window(of: query, followers, snapshot), try snapshot.commitNumber)
       }
-      if number >= prepared, query.state.follow(window, at: number) {
-        followers.hasLoaded(query)
-      } else {
-        loadInOrder(query, followers)
-      }
+      let isFollowed =
+        number >= prepared
+        && query.state.follow(window, at: number) { followers.hasLoaded(query) }
+      if !isFollowed { loadInOrder(query, followers) }
     } catch {
       fail(query, error)
     }
@@ -41,8 +40,8 @@ extension StoreHub {
         let window = try Self.window(of: query, followers, snapshot)
         query.state.stage(window, at: run.number)
         run.add {
-          query.state.commit(window, context: nil)
           followers.hasLoaded(query)
+          query.state.commit(window, context: nil)
         } undo: { [weak query] in
           query?.state.rollBack()
         }

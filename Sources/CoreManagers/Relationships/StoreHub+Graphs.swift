@@ -28,11 +28,10 @@ extension StoreHub {
       }
       graphs.add(loaded.nodes, of: graph.number)
       if !loaded.result.unasked.isEmpty { return fetch(loaded.result.unasked, for: graph) }
-      if number >= prepared, graph.state.follow(loaded, at: number) {
-        graphs.hasLoaded(graph.number)
-      } else {
-        reload(graph)
-      }
+      let isFollowed =
+        number >= prepared
+        && graph.state.follow(loaded, at: number) { graphs.hasLoaded(graph.number) }
+      if !isFollowed { reload(graph) }
     } catch {
       fail(graph, error)
     }

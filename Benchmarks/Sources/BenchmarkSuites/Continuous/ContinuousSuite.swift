@@ -25,7 +25,7 @@ struct ContinuousSuite {
         max(10, commits / max(1, size / 10)), concerned: size,
         series: Workload.Series(name: "all-of", unit: "queries", size: size))
     }
-    compare("one-of-10000", "one-of-1", "queries that a commit does not concern, time", goal: 1.5)
+    compare("one-of-10000", "one-of-1", goal: 1.5)
   }
 
   private func measure(
@@ -53,13 +53,17 @@ struct ContinuousSuite {
         ]))
   }
 
-  private func compare(_ workload: String, _ reference: String, _ what: String, goal: Double) {
-    guard let many = runner.rate(.pando, in: workload), let one = runner.rate(.pando, in: reference)
+  /// Compares processor times: what other programs do shows in them least.
+  private func compare(_ workload: String, _ reference: String, goal: Double) {
+    guard let many = runner.entry(.pando, in: workload),
+      let one = runner.entry(.pando, in: reference)
     else { return }
     runner.add(
       Comparison(
         name: "continuous/\(workload):\(reference)",
-        title: "continuous, \(what) with 10 000 : with 1",
-        value: one / many, goal: .atMost(goal)))
+        title:
+          "continuous, processor time of a commit that concerns one of 10 000 queries : the only",
+        value: many.processorNanosecondsPerOperation / one.processorNanosecondsPerOperation,
+        goal: .atMost(goal)))
   }
 }
