@@ -6,9 +6,9 @@ import ModelCore
 /// A late write to a node that is not there has to know whether the node was removed after the write
 /// began. Removals are remembered up to a limit; beyond it the older half is forgotten at once, and
 /// with it a place: whatever is as old as that counts as removed.
-struct OrderSweep: Equatable {
+package struct OrderSweep: Equatable {
   /// The most removals that are remembered: about ten megabytes.
-  static let countMaximum: UInt64 = 100_000
+  package static let countMaximum: UInt64 = 100_000
 
   /// How many there are at most.
   var count: UInt64 = 0
@@ -68,7 +68,7 @@ extension WriteContext {
     try put(bytes.span, forKey: key.span, in: tables.meta)
   }
 
-  /// Forgets the older half of the removals, and marks that nodes have outgrown by being removed.
+  /// Forgets the oldest removals, so that half as many are left as there may be.
   private func sweep(_ removals: inout OrderSweep) throws {
     var found: [(place: UInt64, key: [UInt8])] = []
     try reading { reader in
@@ -79,7 +79,8 @@ extension WriteContext {
       }
     }
     found.sort { $0.place < $1.place }
-    let forgotten = found.prefix(found.count - found.count / 2)
+    // Fewer than were counted, where one node was removed again and again.
+    let forgotten = found.prefix(max(0, found.count - Int(OrderSweep.countMaximum) / 2))
     for entry in forgotten { try deleteRow(entry.key.span, in: tables.meta) }
     removals.count = UInt64(found.count - forgotten.count)
     removals.forgottenPlace = max(removals.forgottenPlace, forgotten.last?.place ?? 0)
