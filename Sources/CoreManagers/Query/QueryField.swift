@@ -8,17 +8,19 @@ public struct QueryField<E: Entity>: Sendable {
   /// The key under which it is coded; `nil` for a key path that is not among the declared fields.
   package let name: String?
   /// What values it can have.
-  package let kinds: Set<QueryValue.Kind>
+  package var kinds: Set<QueryValue.Kind> { makeKinds() }
   package let value: @Sendable (E) -> QueryValue
   /// Whether this is the entity's identifier.
   package let isIdentifier: Bool
+  /// Made when they are asked for, which most queries never do.
+  private let makeKinds: @Sendable () -> Set<QueryValue.Kind>
 
   package init<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
   ) {
     self.keyPath = keyPath
     self.name = name
-    kinds = Value.queryKinds
+    makeKinds = { Value.queryKinds }
     value = { $0[keyPath: keyPath].queryValue }
     isIdentifier =
       Value.self == EntityIdentifier<E>.self && IdentifierPaths.contain(keyPath, named: name)

@@ -81,6 +81,8 @@ package final class FieldPath: Sendable {
     // As many bytes are left, and read during the call only.
     return unsafe key.withUnsafeBytes { key in
       guard let address = key.baseAddress else { return false }
+      // Keys of other lengths differ in their first byte.
+      guard unsafe key[0] == reader.position.load(as: UInt8.self) else { return false }
       return unsafe memcmp(address, reader.position, key.count) == 0
     }
   }
