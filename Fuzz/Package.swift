@@ -41,11 +41,12 @@ let package = Package(
       name: "fuzz-operations",
       dependencies: ["FuzzSupport", "TestSupport", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzOperations", swiftSettings: settings),
-    // The command's own sources but its main function.
+    // The command's own sources, without its main function and its subcommands.
     .executableTarget(
       name: "fuzz-import",
       dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzImport",
+      exclude: ["Command/Running/CommandLineTool.swift", "Command/Output/ChangeOutput.swift"],
       swiftSettings: settings + [
         .enableExperimentalFeature("Lifetimes"), .strictMemorySafety(),
       ]),
