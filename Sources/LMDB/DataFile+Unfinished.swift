@@ -43,7 +43,7 @@ extension DataFile {
   /// - Returns: Whether the file is empty now.
   func discardUnfinished(folder: String, mode: UInt32) -> Bool {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC
-    let lockFile = retryInterrupted { unsafe open("\(folder)/lock.mdb", flags, mode) }
+    let lockFile = retryInterrupted { unsafe open("\(folder)/\(LockFile.name)", flags, mode) }
     guard lockFile >= 0 else { return false }
     defer { close(lockFile) }
     var range = flock()

@@ -38,6 +38,7 @@ extension Environment {
   ) throws(LMDBError) -> OpaquePointer {
     let size = max(mapSizeInBytes, configuration.mapSizeInBytes.roundedUpToPage)
     try checkAddressSpace(size)
+    try LockFile.reserve(in: path, configuration: configuration)
     var environment: OpaquePointer?
     try check(unsafe mdb_env_create(&environment), "mdb_env_create")
     guard let environment = unsafe environment else {

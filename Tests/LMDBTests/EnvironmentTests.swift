@@ -1,4 +1,5 @@
 import CLMDB
+import Glibc
 import LMDB
 import TestSupport
 import Testing
@@ -76,6 +77,28 @@ import Testing
       try Environment(path: path + "/new", configuration: .forTests).close()
       expectError(.noSuchFile) {
         _ = try Environment(path: path + "/not/there", configuration: .forTests)
+      }
+    }
+  }
+
+  /// liblmdb maps the lock file and writes to it: a page without room would end the process with SIGBUS.
+  @Test(arguments: [1, 126, 2000])
+  func `the lock file has room on the disk for all of it`(readers: Int) throws {
+    try withTemporaryDirectory { path in
+      var configuration = Environment.Configuration.forTests
+      configuration.maximumReaders = readers
+      // The second opening gives room to a file that was made without.
+      for round in 0..<2 {
+        let environment = try Environment(path: path, configuration: configuration)
+        var status = stat()
+        try #require(stat(path + "/lock.mdb", &status) == 0)
+        #expect(status.st_size == (readers + 2) * 64)
+        #expect(Int(status.st_blocks) * 512 >= Int(status.st_size))
+        environment.close()
+        if round == 0 {
+          try #require(truncate(path + "/lock.mdb", 0) == 0)
+          try #require(truncate(path + "/lock.mdb", status.st_size) == 0)
+        }
       }
     }
   }
