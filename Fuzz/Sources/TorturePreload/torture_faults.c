@@ -1,6 +1,6 @@
 // Which call fails. `TORTURE_FAULT` is `call:first:count:error`:
 //
-//   call    open, write, sync, truncate or mmap
+//   call    open, write, sync, truncate, mmap or allocate
 //   first   the number of the first call that fails, from 1
 //   count   how many calls in a row fail, 0 for all that follow
 //   error   ENOSPC, EIO, EINTR, EMFILE, ENOMEM; SHORT: half of it is written;
@@ -22,7 +22,8 @@ static int is_active, call_kind, error_number, report = -1;
 static enum torture_fate fate;
 static long first, limit, seen;
 
-static const char *const call_names[] = {"open", "write", "sync", "truncate", "mmap"};
+static const char *const call_names[] = {
+  "open", "write", "sync", "truncate", "mmap", "allocate"};
 static const struct { const char *name; int number; } errors[] = {
   {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},
 };
@@ -39,7 +40,8 @@ __attribute__((constructor)) static void start(void) {
   limit = strtol(end + 1, &end, 10);
   strncpy(error, end + 1, sizeof error - 1);
   call_kind = -1;
-  for (int i = 0; i < 5; i++) if (!strcmp(name, call_names[i])) call_kind = i;
+  for (size_t i = 0; i < sizeof call_names / sizeof *call_names; i++)
+    if (!strcmp(name, call_names[i])) call_kind = (int)i;
   if (call_kind < 0 || first < 1) abort();
   fate = FATE_FAIL;
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)

@@ -12,6 +12,7 @@ enum torture_call {
   CALL_SYNC,
   CALL_TRUNCATE,
   CALL_MMAP,
+  CALL_ALLOCATE,
 };
 
 /// What becomes of a call.

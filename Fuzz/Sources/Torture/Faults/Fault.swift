@@ -1,6 +1,6 @@
 /// One call that fails.
 struct Fault: CustomStringConvertible {
-  /// `open`, `write`, `sync`, `truncate` or `mmap`.
+  /// `open`, `write`, `sync`, `truncate`, `mmap` or `allocate`.
   let call: String
   /// What it fails with; see `torture_faults.c`.
   let error: String
@@ -40,6 +40,7 @@ struct Fault: CustomStringConvertible {
       ("sync", ["EIO", "ENOSPC", "AFTER", "EINTR"]),
       ("truncate", ["ENOSPC", "EIO", "EINTR"]),
       ("mmap", ["ENOMEM"]),
+      ("allocate", ["ENOSPC", "EIO", "EINTR"]),
     ]
     return errors.flatMap { call, errors in
       errors.flatMap { error in
