@@ -71,8 +71,9 @@ let package = Package(
       swiftSettings: librarySettings),
 
     .target(
-      name: "TestSupport", dependencies: ["LMDB"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["LMDB", "Locking", "CSpawn"], path: "Tests/TestSupport",
       swiftSettings: languageSettings),
+    .target(name: "CSpawn", path: "Tests/CSpawn"),
     .target(name: "CAllocations", path: "Tests/CAllocations"),
     .executableTarget(
       name: "LMDBReadAll", dependencies: ["CLMDB"], path: "Tests/LMDBReadAll",
@@ -87,6 +88,8 @@ let package = Package(
     .executableTarget(
       name: "QueueTestProcess", dependencies: ["CoreManagers", "StoreEngine", "ModelCore"],
       path: "Tests/QueueTestProcess", swiftSettings: languageSettings),
+    .testTarget(
+      name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
       dependencies: ["LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll"],

@@ -53,7 +53,7 @@ import Testing
       await manager.drain()
       #expect(provider.data?.name == "E")
       #expect(log.calls.count == 4)
-      try other.end()
+      other.end()
       await manager.close()
     }
   }
@@ -73,7 +73,7 @@ import Testing
       try await manager.refresh()
       #expect(provider.data?.name == "B")
       #expect(doomed.data == nil)
-      try other.end()
+      other.end()
       await manager.close()
     }
   }
@@ -110,7 +110,7 @@ import Testing
       await manager.drain()
       #expect(provider.data?.name == "C")
       #expect(events.failedWrites == [["Person:1"]])
-      try other.end()
+      other.end()
       await store.close()
     }
   }

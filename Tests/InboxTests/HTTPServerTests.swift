@@ -37,34 +37,34 @@ import Testing
     return try await connection.readToEnd()
   }
 
-  @Test(.enabled(if: ProcessRun.hasCurl))
+  @Test(.enabled(if: Shell.hasCurl))
   func `curl gets, puts, deletes, and sees the head`() async throws {
     try await withServer { port in
       let address = "http://127.0.0.1:\(port)"
       #expect(
-        try await ProcessRun.shell("curl -sS \(address)/a/b").output
+        try await Shell.run("curl -sS \(address)/a/b").output
           == #"{"body":"","method":"GET","path":"a/b"}"# + "\n")
       #expect(
-        try await ProcessRun.shell("curl -sS -X PUT -d hello \(address)/people/12").output
+        try await Shell.run("curl -sS -X PUT -d hello \(address)/people/12").output
           == #"{"body":"hello","method":"PUT","path":"people/12"}"# + "\n")
       #expect(
-        try await ProcessRun.shell("curl -sS -X DELETE \(address)/x").output
+        try await Shell.run("curl -sS -X DELETE \(address)/x").output
           == #"{"body":"","method":"DELETE","path":"x"}"# + "\n")
-      let head = try await ProcessRun.shell("curl -sS -I \(address)/x").output
+      let head = try await Shell.run("curl -sS -I \(address)/x").output
       #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n") && head.hasSuffix("\r\n\r\n"))
-      let twice = try await ProcessRun.shell(
+      let twice = try await Shell.run(
         "curl -sS -w '%{num_connects}' \(address)/1 \(address)/2"
       ).output
       #expect(twice.hasSuffix("\n0"), "the second request used the first one's connection")
     }
   }
 
-  @Test(.enabled(if: ProcessRun.hasCurl))
+  @Test(.enabled(if: Shell.hasCurl))
   func `curl waits for leave to send a large body, and gets it`() async throws {
     try await withServer { request in
       HTTPResponse([request.body.count])
     } _: { port in
-      let run = try await ProcessRun.shell(
+      let run = try await Shell.run(
         "head -c 1000000 /dev/zero | curl -sS -X POST -H 'Expect: 100-continue' --data-binary @- "
           + "http://127.0.0.1:\(port)/big")
       #expect(run.output == "[1000000]\n", "\(run)")
@@ -150,7 +150,7 @@ import Testing
       try connection.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
       return try await connection.readToEnd()
     }
-    try await blocking { hasBegun.wait() }
+    await blocking { hasBegun.wait() }
     async let stopped: Void = server.stop()
     #expect(try await idle.readToEnd().isEmpty)
     await mayEnd.release("answer")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct READMETests {
@@ -22,18 +23,18 @@ import Testing
   @Test func `the lines in the README are those that the story prints`() async throws {
     let shown = lines(of: "text", in: try section())
     #expect(shown.count > 10)
-    let told = try await ProcessRun.shell("inbox").lines
+    let told = try await Shell.run("inbox").lines
     for line in shown { #expect(told.contains(line)) }
   }
 
-  @Test(.enabled(if: ProcessRun.hasCurl))
+  @Test(.enabled(if: Shell.hasCurl))
   func `the commands in the README do what it says`() async throws {
     let commands = lines(of: "sh", in: try section()).filter { $0.hasPrefix("curl ") }
     #expect(commands.count == 5)
     try await withService { service, _ in
       for command in commands {
         let here = command.replacingOccurrences(of: ":8034/", with: ":\(service.port)/")
-        let run = try await ProcessRun.shell("\(here) -sS --fail --max-time 60")
+        let run = try await Shell.run("\(here) -sS --fail --max-time 60")
         #expect(run.status == 0 && run.errors.isEmpty, "\(command): \(run)")
       }
       let contacts = try await service.ask("GET", "/contacts")

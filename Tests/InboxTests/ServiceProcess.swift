@@ -12,31 +12,23 @@ final class ServiceProcess: @unchecked Sendable {
   private let condition = NSCondition()
   private var text = ""
   private var hasEnded = false
-  private let process = Process()
-  private let ended = Event()
+  private let process: ChildProcess
   private(set) var port = 0
   private var processIdentifier: pid_t = 0
 
   /// Starts the service, and waits until it has fetched everything.
   init(directory: String) async throws {
-    let pipe = Pipe()
     // `timeout` passes the status on, and ends what a test that was killed leaves behind.
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-    process.arguments = ["300", ProcessRun.inboxPath, "--serve", "--directory", directory]
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = pipe
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try process.run()
+    process = try ChildProcess(
+      "/usr/bin/timeout", ["300", Shell.inboxPath, "--serve", "--directory", directory])
+    process.closeInput()
     Thread.detachNewThread { [self] in
-      while true {
-        let data = pipe.fileHandleForReading.availableData
-        condition.withLock {
-          text += String(decoding: data, as: UTF8.self)
-          hasEnded = data.isEmpty
-        }
+      while let line = process.nextLine() {
+        condition.withLock { text += line + "\n" }
         condition.broadcast()
-        if data.isEmpty { return }
       }
+      condition.withLock { hasEnded = true }
+      condition.broadcast()
     }
     try await output(containing: "has fetched everything")
     let line = try #require(log.split(separator: "\n").first { $0.contains("listens on") })
@@ -50,12 +42,12 @@ final class ServiceProcess: @unchecked Sendable {
 
   /// Waits until something has been printed.
   func output(containing part: String) async throws {
-    let isThere = try await blocking { [self] in
-      condition.lock()
-      defer { condition.unlock() }
-      let deadline = Date(timeIntervalSinceNow: 60)
-      while !text.contains(part), !hasEnded { guard condition.wait(until: deadline) else { break } }
-      return text.contains(part)
+    // Not for ever: `timeout` ends the service.
+    let isThere = await blocking { [self] in
+      condition.withLock {
+        while !text.contains(part), !hasEnded { condition.wait() }
+        return text.contains(part)
+      }
     }
     try #require(isThere, "the service has not said “\(part)”: \(log)")
   }
@@ -80,15 +72,14 @@ final class ServiceProcess: @unchecked Sendable {
     return "\(status) \(content.hasSuffix("\n") ? String(content.dropLast()) : content)"
   }
 
-  /// Sends SIGTERM and waits for the end.
+  /// Sends SIGTERM and waits for the end, and until all it has printed is here.
   ///
   /// - Returns: The exit status, negative for a signal.
   func terminate() async throws -> Int32 {
     kill(processIdentifier, SIGTERM)
-    return try await blocking { [self] in
-      ended.wait()
-      return process.terminationReason == .exit
-        ? process.terminationStatus : -process.terminationStatus
+    return await blocking { [self] in
+      condition.withLock { while !hasEnded { condition.wait() } }
+      return process.wait()
     }
   }
 }

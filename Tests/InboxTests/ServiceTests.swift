@@ -140,7 +140,7 @@ import Testing
 
   @Test func `a port that somebody else has is one line on standard error`() async throws {
     try await withService { service, _ in
-      let run = try await ProcessRun.shell("inbox --serve --port \(service.port)")
+      let run = try await Shell.run("inbox --serve --port \(service.port)")
       #expect(run.status == 1)
       #expect(
         run.errors == "inbox: 127.0.0.1:\(service.port): Address already in use; "

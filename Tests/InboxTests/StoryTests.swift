@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StoryTests {
   /// The numbered lines: who, by which path, what.
-  private func numbered(_ run: ProcessRun) -> [[String]] {
+  private func numbered(_ run: ChildProcess.Run) -> [[String]] {
     run.lines.compactMap { line in
       let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true)
         .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `the story is told in the order of the data flow, and holds`() async throws {
-    let run = try await ProcessRun.shell("inbox")
+    let run = try await Shell.run("inbox")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let lines = numbered(run)
     #expect(lines.map { Int($0[0]) } == Array(1...lines.count))
@@ -39,10 +39,10 @@ import Testing
     async throws
   {
     try await withTemporaryDirectory { directory in
-      let first = try await ProcessRun.shell("inbox --directory '\(directory)/store'")
+      let first = try await Shell.run("inbox --directory '\(directory)/store'")
       #expect(first.status == 0, "\(first)")
       #expect(numbered(first).dropFirst().first?[3] == "has no Message:34")
-      let second = try await ProcessRun.shell("inbox --directory '\(directory)/store'")
+      let second = try await Shell.run("inbox --directory '\(directory)/store'")
       #expect(second.status == 0, "\(second)")
       let lines = numbered(second)
       #expect(
@@ -59,15 +59,15 @@ import Testing
 
   @Test func `nothing is left behind in the temporary directory`() async throws {
     try await withTemporaryDirectory { directory in
-      let run = try await ProcessRun.shell("TMPDIR='\(directory)' inbox")
+      let run = try await Shell.run("TMPDIR='\(directory)' inbox")
       #expect(run.status == 0, "\(run)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
   }
 
   @Test func `two services tell the story at once, each on a port of its own`() async throws {
-    async let first = ProcessRun.shell("inbox")
-    async let second = ProcessRun.shell("inbox")
+    async let first = Shell.run("inbox")
+    async let second = Shell.run("inbox")
     #expect(try await [first.status, second.status] == [0, 0])
   }
 
@@ -78,19 +78,19 @@ import Testing
   func `what can't be done is one line on standard error`(
     arguments: String, status: Int32
   ) async throws {
-    let run = try await ProcessRun.shell("inbox \(arguments)")
+    let run = try await Shell.run("inbox \(arguments)")
     #expect(run.status == status && run.output.isEmpty, "\(run)")
     #expect(run.errors.hasPrefix("inbox: ") && run.errors.count { $0 == "\n" } == 1, "\(run)")
   }
 
   @Test func `the help names every option`() async throws {
-    let run = try await ProcessRun.shell("inbox --help")
+    let run = try await Shell.run("inbox --help")
     #expect(run.status == 0 && run.errors.isEmpty)
     for option in ["--directory", "--port", "--serve"] { #expect(run.output.contains(option)) }
   }
 
   @Test func `a reader that goes away in the middle is no failure`() async throws {
-    let run = try await ProcessRun.shell("inbox | head -3; echo ${PIPESTATUS[0]}")
+    let run = try await Shell.run("inbox | head -3; echo ${PIPESTATUS[0]}")
     #expect(run.lines.last == "0", "\(run)")
   }
 

@@ -124,7 +124,7 @@ import Testing
     try withTemporaryDirectory { path in
       let environment = try Environment(path: path, configuration: .forTests)
       defer { environment.close() }
-      let other = try OtherProcess("open-cut-short", path)
+      let other = try ChildProcess("LMDBTestProcess", ["open-cut-short", path])
       while other.nextLine() != nil {}
       #expect(other.wait() == 0)
       #expect(try Self.read("\(path)/data.mdb").count == 4096)

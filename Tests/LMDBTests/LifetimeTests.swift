@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// What must not outlive a transaction does not compile.
@@ -17,7 +18,7 @@ import Testing
     // Lifetimes are checked after type checking, so the compiler has to go as far as SIL.
     let command = """
       swiftc -frontend -emit-sil -parse-as-library -swift-version 6 -o /dev/null - \
-      -package-name pando-test -module-name Test -I '\(OtherProcess.productFolder)/Modules' \
+      -package-name pando-test -module-name Test -I '\(ChildProcess.productFolder)/Modules' \
       -Xcc -fmodule-map-file='/\(root)/Sources/CLMDB/module.modulemap' 2>&1 <<'END'
       \(source)
       END

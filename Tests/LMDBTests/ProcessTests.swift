@@ -9,7 +9,7 @@ import Testing
   ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in
-      let process = try OtherProcess(scenario, path)
+      let process = try ChildProcess("LMDBTestProcess", [scenario, path])
       while process.nextLine() != nil {}
       #expect(process.wait() == 0)
     }
@@ -17,9 +17,11 @@ import Testing
 
   @Test func `one process writes and three read whole versions`() throws {
     try withTemporaryDirectory { path in
-      let readers = try (0..<3).map { _ in try OtherProcess("read-versions", path) }
+      let readers = try (0..<3).map { _ in
+        try ChildProcess("LMDBTestProcess", ["read-versions", path])
+      }
       for reader in readers { #expect(reader.nextLine() == "ready") }
-      let writer = try OtherProcess("write-versions", path)
+      let writer = try ChildProcess("LMDBTestProcess", ["write-versions", path])
       #expect(writer.wait() == 0)
       for reader in readers {
         let seen = reader.nextLine().flatMap { Int($0) } ?? 0
@@ -37,7 +39,7 @@ import Testing
         let environment = try Environment(path: path, configuration: configuration)
         defer { environment.close() }
         let table = try environment.table("grown", keys: .uint32, values: .bytes)
-        let other = try OtherProcess("grow", path)
+        let other = try ChildProcess("LMDBTestProcess", ["grow", path])
         let size = try #require(other.nextLine().flatMap { Int($0) })
         #expect(other.wait() == 0)
         #expect(size > 10_000_000)
@@ -61,7 +63,7 @@ import Testing
       defer { environment.close() }
       let table = try environment.table("grown", keys: .uint32, values: .bytes)
       try environment.read { snapshot in
-        let other = try OtherProcess("grow", path)
+        let other = try ChildProcess("LMDBTestProcess", ["grow", path])
         #expect(other.wait() == 0)
         expectError(.mapInUse) { try environment.read { _ in } }
         expectError(.mapInUse) { try environment.write { _ in } }
@@ -76,7 +78,7 @@ import Testing
     try withTemporaryDirectory { path in
       let environment = try Environment(path: path, configuration: .forTests)
       defer { environment.close() }
-      let other = try OtherProcess("hold-reader", path)
+      let other = try ChildProcess("LMDBTestProcess", ["hold-reader", path])
       #expect(other.nextLine() == "reading")
       #expect(try environment.statistics().readersInUse == 1)
       #expect(environment.clearStaleReaders() == 0)
@@ -93,7 +95,7 @@ import Testing
       let environment = try Environment(path: path, configuration: .forTests)
       defer { environment.close() }
       let table = try environment.table("t", keys: .uint32, values: .bytes)
-      let other = try OtherProcess("hold-reader", path)
+      let other = try ChildProcess("LMDBTestProcess", ["hold-reader", path])
       #expect(other.nextLine() == "reading")
       other.kill()
       #expect(try environment.statistics().readersInUse == 1)

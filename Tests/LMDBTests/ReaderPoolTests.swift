@@ -55,7 +55,9 @@ import Testing
       configuration.maximumReaders = 2
       let environment = try Environment(path: path, configuration: configuration)
       defer { environment.close() }
-      let others = try (0..<2).map { _ in try OtherProcess("hold-reader", path) }
+      let others = try (0..<2).map { _ in
+        try ChildProcess("LMDBTestProcess", ["hold-reader", path])
+      }
       for other in others { #expect(other.nextLine() == "reading") }
       expectError(.readersFull) { try environment.read { _ in } }
       for other in others { other.kill() }

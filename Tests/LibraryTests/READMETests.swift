@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct READMETests {
@@ -17,7 +18,7 @@ import Testing
       .compactMap { $0.components(separatedBy: "\n```").first }
       .flatMap { $0.components(separatedBy: "\n") }
     #expect(shown.count == 8)
-    let told = try await LibraryRun([]).lines
+    let told = try await Library.run().lines
     for line in shown { #expect(told.contains(line), "\(line)") }
   }
 

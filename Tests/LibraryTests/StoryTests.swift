@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StoryTests {
   @Test func `the story holds, line by line, with processes that are killed`() async throws {
-    let run = try await LibraryRun([])
+    let run = try await Library.run()
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let numbered = run.lines.compactMap { line in
       line.split(separator: " ", maxSplits: 1).first.flatMap { Int($0) }
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func `26 the numbers that the server gives are in every view`() async throws {
-    let run = try await LibraryRun([])
+    let run = try await Library.run()
     let loans = run.lines.last { $0.contains("Loans") }
     #expect(loans?.contains("Ada has Frankenstein by Mary Shelley") == true, "\(run)")
     #expect(run.lines.contains { $0.contains("Frankenstein (new)") })
@@ -26,8 +26,8 @@ import Testing
   @Test func `two stories at once, and nothing is left behind`() async throws {
     try await withTemporaryDirectory { directory in
       let environment = ["TMPDIR": directory]
-      async let first = LibraryRun([], environment: environment)
-      async let second = LibraryRun([], environment: environment)
+      async let first = Library.run(environment: environment)
+      async let second = Library.run(environment: environment)
       let status = try await [first.status, second.status]
       #expect(status == [0, 0])
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
@@ -41,13 +41,13 @@ import Testing
   func `what can't be done is one line on standard error`(
     arguments: [String], status: Int
   ) async throws {
-    let run = try await LibraryRun(arguments)
+    let run = try await Library.run(arguments)
     #expect(Int(run.status) == status && run.output.isEmpty, "\(run)")
     #expect(run.errors.hasPrefix("library: ") && run.errors.count { $0 == "\n" } == 1, "\(run)")
   }
 
   @Test func `the help names every option`() async throws {
-    let run = try await LibraryRun(["--help"])
+    let run = try await Library.run(["--help"])
     #expect(run.status == 0 && run.errors.isEmpty)
     for option in ["--directory", "--server", "--hold", "--session"] {
       #expect(run.output.contains(option))

@@ -90,7 +90,7 @@ import Testing
       try other.perform("delete 1")
       let gone = try await people.get(byID: .remote(1))
       #expect(gone == nil)
-      try other.end()
+      other.end()
       await container.close()
     }
   }

@@ -161,7 +161,7 @@ import Testing
       try other.perform("delete 1")
       try await following.hub.refresh()
       try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
-      try other.end()
+      other.end()
       await store.close()
     }
   }
@@ -180,7 +180,7 @@ import Testing
       try other.perform("set 2 Grace")
       try await following.hub.refresh()
       try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
-      try other.end()
+      other.end()
       await store.close()
     }
   }
@@ -200,7 +200,7 @@ import Testing
       try await following.set(Track(2))
       try await following.set(Track(3))
       #expect(try await people.next()?.count == 9)
-      try other.end()
+      other.end()
       await store.close()
     }
   }
@@ -214,15 +214,4 @@ private struct Person: PersistentEntity {
   var isOnline: Bool
 
   static var fields: [EntityField<Person>] { [.field(\.name, "name")] }
-}
-
-/// Waits away from the threads of tasks.
-func blocking(_ body: @escaping @Sendable () -> Void) async {
-  await withCheckedContinuation { continuation in
-    let thread = Thread {
-      body()
-      continuation.resume()
-    }
-    thread.start()
-  }
 }

@@ -39,7 +39,7 @@ import Testing
     defer { directory.remove() }
     let killed = try await QueueProcess.run(
       [directory.path, "\(server.port)", "write", step, "\(number)"])
-    #expect(killed.signal == SIGKILL, "\(killed)")
+    #expect(killed.status == -SIGKILL, "\(killed)")
     let before = server.requests
     let left = try ModelStore(path: directory.path)
     let rows = try left.read { try $0.queuedRequests() }
@@ -89,37 +89,10 @@ struct TemporaryStoreDirectory {
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A run of `QueueTestProcess`.
-struct QueueProcess {
-  var output: String
-  /// The signal that ended it; 0 if it ended by itself.
-  var signal: Int32
-  var status: Int32
-
-  /// One at a time, so that no other process inherits the writing end of a pipe.
-  private static let starting = Locked(())
-
-  static func run(_ arguments: [String]) async throws -> QueueProcess {
-    let process = Process()
-    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.executableURL = program.deletingLastPathComponent().appending(path: "QueueTestProcess")
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    let ended = Event()
-    process.terminationHandler = { _ in ended.signal() }
-    try starting.withLock { _ in try process.run() }
-    return await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        let output = String(
-          decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        ended.wait()
-        let wasKilled = process.terminationReason == .uncaughtSignal
-        continuation.resume(
-          returning: QueueProcess(
-            output: output, signal: wasKilled ? process.terminationStatus : 0,
-            status: wasKilled ? 0 : process.terminationStatus))
-      }
-    }
+/// The built program `QueueTestProcess`.
+enum QueueProcess {
+  /// Runs it to its end.
+  static func run(_ arguments: [String]) async throws -> ChildProcess.Run {
+    try await blocking { try ChildProcess.run("QueueTestProcess", arguments) }
   }
 }

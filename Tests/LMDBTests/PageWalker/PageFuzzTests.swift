@@ -35,9 +35,9 @@ import Testing
           try #require(byteCountMax <= damaged.bytes.count)
         }
         guard report.isClean else { continue }
-        let outcome = try ReadAllProcess.run(on: copy)
+        let outcome = try ChildProcess.run("LMDBReadAll", [copy])
         try #require(
-          outcome.isSuccess, "seed \(seed), round \(round), \(what): \(outcome)")
+          outcome.status == 0, "seed \(seed), round \(round), \(what): \(outcome)")
       }
     }
   }
@@ -47,8 +47,8 @@ import Testing
     workload.transactions = 4
     let environment = try PageFixture(path: path, mapSizeInBytes: 1 << 26)
     try workload.fill(environment, seed: seed)
-    let outcome = try ReadAllProcess.run(on: path)
-    try #require(outcome.isSuccess, "\(outcome)")
+    let outcome = try ChildProcess.run("LMDBReadAll", [path])
+    try #require(outcome.status == 0, "\(outcome)")
     return try PageImage(path: path)
   }
 }

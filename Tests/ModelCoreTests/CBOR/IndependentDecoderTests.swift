@@ -6,8 +6,6 @@ import Testing
 
 /// Our bytes, read by a decoder that somebody else wrote: Python's `cbor2`.
 @Suite struct IndependentDecoderTests {
-  private static let python = "/usr/bin/python3"
-
   /// Whether the decoder is there.
   ///
   /// With `PANDO_REQUIRE_CBOR2=1` the test runs, and fails, without it.
@@ -19,24 +17,9 @@ import Testing
   struct Failed: Error { let status: Int32 }
 
   private static func run(_ script: String, input: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = ["-c", script]
-    let (standardInput, output) = (Pipe(), Pipe())
-    process.standardInput = standardInput
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    // Written from another thread: a pipe holds less than the corpus.
-    let writing = standardInput.fileHandleForWriting
-    Thread.detachNewThread {
-      try? writing.write(contentsOf: Data(input.utf8))
-      try? writing.close()
-    }
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failed(status: process.terminationStatus) }
-    return String(decoding: text, as: UTF8.self)
+    let run = try ChildProcess.run("/usr/bin/python3", ["-c", script], input: input)
+    guard run.status == 0 else { throw Failed(status: run.status) }
+    return run.output
   }
 
   /// Prints what each line of hexadecimal holds, and whether encoding it again gives the same bytes.

@@ -1,23 +1,12 @@
-import Foundation
+import TestSupport
 import Testing
 
 /// The built `pando` command, run as a process.
 enum PandoProcess {
-  /// What a run printed, and how it ended.
-  struct Outcome {
-    let status: Int32
-    let output: String
-    let errors: String
+  typealias Outcome = ChildProcess.Run
 
-    /// The lines of the output.
-    var lines: [String] { output.split(separator: "\n").map(String.init) }
-  }
-
-  /// The command lies beside the test bundle, in the build directory.
-  static let path: String = {
-    let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    return bundle.deletingLastPathComponent().appendingPathComponent("pando").path
-  }()
+  /// The command lies beside the tests.
+  static let path = "\(ChildProcess.productFolder)/pando"
 
   /// Runs the command and waits for its end.
   ///
@@ -27,7 +16,7 @@ enum PandoProcess {
   /// - Returns: What it printed and how it ended.
   /// - Throws: When it cannot be started.
   static func run(_ arguments: [String], input: String = "") throws -> Outcome {
-    try run(executable: path, arguments, input: input)
+    try ChildProcess.run("pando", arguments, input: input)
   }
 
   /// Runs the command and waits for its end.
@@ -38,7 +27,7 @@ enum PandoProcess {
   /// Runs a line of shell in which `pando` is the command.
   static func shell(_ line: String) throws -> Outcome {
     let script = "pando() { '\(path)' \"$@\"; }; \(line)"
-    return try run(executable: "/bin/bash", ["-c", script], input: "")
+    return try ChildProcess.run("/bin/bash", ["-c", script])
   }
 
   /// Runs the command, which must succeed and print no error.
@@ -73,31 +62,5 @@ enum PandoProcess {
       outcome.errors.hasSuffix("\n") && outcome.errors.count { $0 == "\n" } == 1,
       "not one line: \(outcome.errors)", sourceLocation: sourceLocation)
     return String(outcome.errors.dropLast())
-  }
-
-  private static func run(
-    executable: String, _ arguments: [String], input: String
-  ) throws -> Outcome {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("pando-run-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    // Files instead of pipes: nothing blocks, however much is printed.
-    let files = ["input", "output", "errors"].map { directory.appendingPathComponent($0) }
-    try Data(input.utf8).write(to: files[0])
-    for file in files.dropFirst() { try Data().write(to: file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: executable)
-    process.arguments = arguments
-    process.standardInput = try FileHandle(forReadingFrom: files[0])
-    process.standardOutput = try FileHandle(forWritingTo: files[1])
-    process.standardError = try FileHandle(forWritingTo: files[2])
-    try process.run()
-    process.waitUntilExit()
-    return Outcome(
-      status: process.terminationReason == .exit
-        ? process.terminationStatus : -process.terminationStatus,
-      output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
-      errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
   }
 }

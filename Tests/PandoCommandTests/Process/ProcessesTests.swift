@@ -60,21 +60,15 @@ import Testing
   @Test func `an import that is killed leaves whole commits`() throws {
     try withTemporaryDirectory { directory throws in
       let store = directory + "/store"
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: PandoProcess.path)
-      process.arguments = ["import", store, "-", "--lines", "--root", "N:id"]
-      let input = Pipe()
-      process.standardInput = input
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
+      let process = try ChildProcess(
+        "pando", ["import", store, "-", "--lines", "--root", "N:id"])
       // More than two transactions; the process then waits for more lines.
       let lines = (0..<25_000).map { #"{"id":\#($0)}"# }.joined(separator: "\n")
-      try input.fileHandleForWriting.write(contentsOf: Data((lines + "\n").utf8))
+      try process.write(lines + "\n")
       while try PandoProcess.run("ls", store, "--count").output != "20000\n" {
-        try #require(process.isRunning)
+        try #require(!process.hasEnded)
       }
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      process.kill()
       #expect(try PandoProcess.output("ls", store, "--count") == "20000\n")
       #expect(try PandoProcess.output("verify", store).hasPrefix("clean: commit 2, "))
     }

@@ -159,7 +159,7 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
       defer { store.close() }
-      let other = try StoreProcess("write-versions", path)
+      let other = try ChildProcess("StoreTestProcess", ["write-versions", path])
       // It is at work, or has not begun, when the index comes.
       try store.write { try $0.addIndex(on: "text", ofType: "Part") }
       try store.write { try $0.addIndex(on: "version", ofType: "Root") }

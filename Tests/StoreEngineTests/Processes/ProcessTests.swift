@@ -10,7 +10,7 @@ import Testing
   ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in
-      let process = try StoreProcess(scenario, path)
+      let process = try ChildProcess("StoreTestProcess", [scenario, path])
       while process.nextLine() != nil {}
       #expect(process.wait() == 0)
     }
@@ -20,9 +20,11 @@ import Testing
     try withTemporaryDirectory { path in
       // The store has to be there before anybody can only read it.
       try ModelStore(path: path, configuration: .forTests).close()
-      let readers = try (0..<3).map { _ in try StoreProcess("read-versions", path) }
+      let readers = try (0..<3).map { _ in
+        try ChildProcess("StoreTestProcess", ["read-versions", path])
+      }
       for reader in readers { #expect(reader.nextLine() == "ready") }
-      let writer = try StoreProcess("write-versions", path)
+      let writer = try ChildProcess("StoreTestProcess", ["write-versions", path])
       #expect(writer.wait() == 0)
       for reader in readers {
         let seen = reader.nextLine().flatMap { Int($0) } ?? 0
@@ -39,12 +41,12 @@ import Testing
       configuration.mapSizeInBytes = 1 << 20
       let store = try ModelStore(path: path, configuration: configuration)
       defer { store.close() }
-      let processes = try (0..<2).map { _ in try StoreProcess("grow", path) }
+      let processes = try (0..<2).map { _ in try ChildProcess("StoreTestProcess", ["grow", path]) }
       var count = 0
       while count < 200 {
         let found = try store.read { try $0.count() }
         #expect(found >= count)
-        if found < 200, processes.allSatisfy({ !$0.isRunning }) { break }
+        if found < 200, processes.allSatisfy({ $0.hasEnded }) { break }
         count = found
       }
       for process in processes { #expect(process.wait() == 0) }
@@ -59,7 +61,7 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)
       defer { store.close() }
-      let other = try StoreProcess("write-versions", path)
+      let other = try ChildProcess("StoreTestProcess", ["write-versions", path])
       var own: [UInt64] = []
       for id in 0..<50 {
         let commit = try store.commit {

@@ -1,0 +1,1 @@
+#include "spawn_np.h"
