@@ -54,7 +54,7 @@ extension Environment {
     let drain = try readers.whileEmpty(timeoutInSeconds: timeout) { () throws(LMDBError) in
       let status = unsafe mdb_env_set_mapsize(environment, size)
       guard status == 0 else {
-        // liblmdb has unmapped the old map already: nothing can be read any more.
+        // liblmdb has unmapped the old map already: nothing can be read from it any more.
         try reopen()
         throw LMDBError(
           LMDBError.Code(rawValue: status), function: "mdb_env_set_mapsize", detail: "\(size) bytes"

@@ -32,6 +32,11 @@ extension Environment {
     var hasRecovered = false
     while true {
       let ticket = try readers.enter()
+      if unsafe pointer == nil, let loss = unsafe loss {
+        readers.leave(ticket)
+        try reopenIfLostForReading(loss)
+        continue
+      }
       var transaction = unsafe ticket.transaction
       let status = unsafe beginOrRenew(&transaction)
       if status == 0, let transaction = unsafe transaction {

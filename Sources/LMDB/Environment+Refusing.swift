@@ -63,11 +63,21 @@ extension Environment {
 
   /// Closes LMDB's environment and opens it again with the same tables.
   ///
-  /// No reader is inside, the writer lock is held.
+  /// No reader is inside, the writer lock is held. If it fails, the next read or write tries again.
   func reopen() throws(LMDBError) {
     readers.abortIdleTransactions()
     if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
     unsafe pointer = nil
+    do {
+      unsafe pointer = try makePointerWithTables()
+      unsafe loss = nil
+    } catch {
+      unsafe loss = error
+      throw error
+    }
+  }
+
+  private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
     let environment = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
     do {
       try unsafe reopenTables(in: environment)
@@ -75,6 +85,26 @@ extension Environment {
       unsafe mdb_env_close(environment)
       throw error
     }
-    unsafe pointer = environment
+    return unsafe environment
+  }
+
+  /// Opens LMDB's environment if an attempt to open it again has failed; the writer lock is held.
+  func reopenIfLost() throws(LMDBError) {
+    guard let loss = unsafe loss else { return }
+    guard !readers.isReadingOnThisThread else { throw loss }
+    let drain = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
+      () throws(LMDBError) in
+      try reopen()
+    }
+    if drain == .timedOut { throw loss }
+  }
+
+  /// Does the same for a reader that has left.
+  func reopenIfLostForReading(_ loss: LMDBError) throws(LMDBError) {
+    guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { throw loss }
+    let outcome = writer.withLock("read") {
+      Result { () throws(LMDBError) in try reopenIfLost() }
+    }
+    try outcome.get()
   }
 }

@@ -79,6 +79,7 @@ extension Environment {
   /// Begins a write transaction; the writer lock is held.
   private func beginWriting() throws(LMDBError) -> WriteTransaction {
     if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
+    try reopenIfLost()
     clearStaleReadersNowAndThen()
     while true {
       var transaction: OpaquePointer?

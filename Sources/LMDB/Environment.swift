@@ -44,6 +44,11 @@ public final class Environment: Sendable {
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
+  /// Why there is no `MDB_env` although nobody has closed this: it was to be opened again, and that failed.
+  ///
+  /// Changed and read as ``pointer`` is.
+  nonisolated(unsafe) var loss: LMDBError?
+
   /// When the writer last looked for readers that have died.
   ///
   /// Used only while the writer lock is held.
@@ -114,13 +119,16 @@ public final class Environment: Sendable {
       readers.abortIdleTransactions()
       if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
       unsafe pointer = nil
+      unsafe loss = nil
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }
 
   /// The `MDB_env`, for whoever is a reader or holds the writer lock.
   func openPointer(_ function: String) throws(LMDBError) -> OpaquePointer {
-    guard let environment = unsafe pointer else { throw LMDBError(.closed, function: function) }
+    guard let environment = unsafe pointer else {
+      throw unsafe loss ?? LMDBError(.closed, function: function)
+    }
     return unsafe environment
   }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -50,6 +51,20 @@ ssize_t writev(int descriptor, const struct iovec *parts, int count) {
   if (fails(FAULT_PAGES, ENOSPC)) return -1;
   if (atomic_load(&current) == FAULT_SHORT) count -= 1;
   return syscall(SYS_writev, descriptor, parts, count);
+}
+
+static void *map(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  int is_data = flags & MAP_SHARED && descriptor >= 0 && !(protection & PROT_WRITE);
+  if (is_data && fails(FAULT_MAP, ENOMEM)) return MAP_FAILED;
+  return (void *)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  return map(address, size, protection, flags, descriptor, offset);
+}
+
+void *mmap64(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+  return map(address, size, protection, flags, descriptor, offset);
 }
 
 int fstatvfs(int descriptor, struct statvfs *status) {

@@ -85,6 +85,40 @@ enum Scenario {
     expect(value == 2, "\(value ?? -1) after the disk had space again")
   }
 
+  /// A map that can be made neither larger nor as it was is made again by whoever needs it next.
+  ///
+  /// Was: the environment seemed closed from then on.
+  static func lostMap(_ path: String) throws {
+    for readsFirst in [true, false] {
+      let path = "\(path)/\(readsFirst)"
+      let environment = try Environment(path: path, configuration: configuration)
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      try environment.write { try $0.put([7], forKey: 0, in: table) }
+      faults_set(FAULT_MAP)
+      for _ in 0..<2 {
+        expectError(.outOfMemory) {
+          try environment.write { transaction in
+            for key in UInt32(1)..<100 {
+              try transaction.put([UInt8](repeating: 7, count: 100_000), forKey: key, in: table)
+            }
+          }
+        }
+        expectError(.outOfMemory) { _ = try environment.read { try $0.count(of: table) } }
+        expectError(.outOfMemory) { _ = try environment.statistics() }
+      }
+      faults_set(FAULT_NONE)
+      if !readsFirst { try environment.write { try $0.put([8], forKey: 0, in: table) } }
+      let value = try environment.read { try $0.value(forKey: 0, in: table) }
+      expect(value == [readsFirst ? 7 : 8], "\(value ?? []) after the map was made again")
+      try environment.write { try $0.put([9], forKey: 1, in: table) }
+      let count = try environment.read { try $0.count(of: table) }
+      expect(count == 2, "\(count) keys after the map was made again")
+      faults_set(FAULT_NONE)
+      environment.close()
+      expectError(.closed) { try environment.read { _ in } }
+    }
+  }
+
   /// A limit of the process on the size of files is an error, and no signal if that is ignored.
   static func fileSizeLimit(_ path: String) throws {
     signal(SIGXFSZ, SIG_IGN)

@@ -14,6 +14,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "flushed-names": Scenario.flushedNames,
   "open-cut-short": Scenario.openCutShort,
   "disk-full": Scenario.diskFull,
+  "lost-map": Scenario.lostMap,
   "file-size-limit": Scenario.fileSizeLimit,
 ]
 

@@ -4,7 +4,8 @@ import FuzzSupport
 
 /// Arbitrary bytes as a record: the header check and the decoder of bodies.
 ///
-/// A body is valid exactly when it decodes and encodes to the same bytes again; what is done to valid
+/// A body is valid exactly when it decodes and encodes to the same bytes again, unless it is nested
+/// deeper than is ever written; what is done to valid
 /// bodies without decoding them gives valid bodies. Nothing crashes or takes more than its share.
 @main enum FuzzRecords {
   static func main() {
@@ -47,8 +48,13 @@ import FuzzSupport
       return FuzzTarget.require(!isValid, "valid, and does not decode: \(body)")
     }
     var encoder = TreeEncoder(sink: sink)
-    guard let again = try? encoder.encodeValue(value).body else {
-      FuzzTarget.fail("what was decoded does not encode: \(body)")
+    let again: [UInt8]
+    do {
+      again = try encoder.encodeValue(value).body
+    } catch let error as ModelError where error.code == .nestingTooDeep {
+      return  // some levels more are read than are written
+    } catch {
+      FuzzTarget.fail("what was decoded does not encode: \(error): \(body)")
     }
     FuzzTarget.require(isValid == (again == body), "valid \(isValid), again \(again): \(body)")
     if isValid { checkWork(on: body) }

@@ -14,6 +14,8 @@ enum fault {
   FAULT_PAGES = 3,
   /// Writes of whole pages write a half, and the disk has no space left.
   FAULT_SHORT = 4,
+  /// No file can be mapped for reading: ENOMEM.
+  FAULT_MAP = 5,
 };
 
 void faults_set(enum fault fault);

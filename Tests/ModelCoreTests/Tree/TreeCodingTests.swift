@@ -197,6 +197,31 @@ import Testing
     #expect(read == value)
   }
 
+  /// Found by `fuzz-records`, which took it for a body that can't be.
+  @Test func `what is nested deeper than is ever written is read, and refused when written again`()
+    throws
+  {
+    let (tagOfText, one): (UInt8, UInt8) = (0xc0, 0x01)
+    let records = TreeRecords()
+    for (levels, isWritten, isRead) in [(128, true, true), (129, false, true), (137, false, false)]
+    {
+      let body = [UInt8](repeating: tagOfText, count: levels) + [one]
+      guard isRead else {
+        let error = try #require(throws: ModelError.self) { try records.decode(body) }
+        #expect(error.code == .nestingTooDeep)
+        continue
+      }
+      try RecordBody.validate(body)
+      let value = try records.decode(body)
+      if isWritten {
+        #expect(try records.encode(value).body == body)
+      } else {
+        let error = try #require(throws: ModelError.self) { try records.encode(value) }
+        #expect(error.code == .nestingTooDeep)
+      }
+    }
+  }
+
   @Test func `a chain of records beyond the limit is an error`() throws {
     try onSmallStack {
       let records = TreeRecords()
