@@ -71,8 +71,8 @@ let package = Package(
       swiftSettings: librarySettings),
 
     .target(
-      name: "TestSupport", dependencies: ["LMDB", "Locking", "CSpawn"], path: "Tests/TestSupport",
-      swiftSettings: languageSettings),
+      name: "TestSupport", dependencies: ["StoreEngine", "LMDB", "Locking", "CSpawn"],
+      path: "Tests/TestSupport", swiftSettings: languageSettings),
     .target(name: "CSpawn", path: "Tests/CSpawn"),
     .target(name: "CAllocations", path: "Tests/CAllocations"),
     .executableTarget(

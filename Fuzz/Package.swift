@@ -36,7 +36,9 @@ let package = Package(
       dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzStoreFile", swiftSettings: settings),
     // The model test of the store, with the bytes of the fuzzer as its random numbers.
-    .target(name: "TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: [.product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
     .executableTarget(
       name: "fuzz-operations",
       dependencies: ["FuzzSupport", "TestSupport", .product(name: "Pando", package: "pando")],

@@ -32,11 +32,17 @@ extension Environment {
     }
   }
 
-  /// Opens LMDB's environment, with a map of at least some size.
+  /// Opens LMDB's environment, with a map of the configured size or what the file asks for.
+  ///
+  /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
+  /// as its pages need anyway.
   static func makePointer(
     _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
   ) throws(LMDBError) -> OpaquePointer {
-    let size = max(mapSizeInBytes, configuration.mapSizeInBytes.roundedUpToPage)
+    var size = configuration.mapSizeInBytes.roundedUpToPage
+    if mapSizeInBytes > size, (try? checkAddressSpace(mapSizeInBytes)) != nil {
+      size = mapSizeInBytes
+    }
     try checkAddressSpace(size)
     try LockFile.reserve(in: path, configuration: configuration)
     var environment: OpaquePointer?

@@ -128,7 +128,7 @@ import Testing
       #expect(try await service.terminate() == 0)
       let acknowledged = await writers.value
       #expect(!acknowledged.isEmpty)
-      let store = try ModelStore(path: directory)
+      let store = try ModelStore(path: directory, configuration: .forTests)
       for id in acknowledged {
         let person = try store.read { try $0.model("Person:\(id)", as: Person.self) }
         #expect(person == Person(id: id, name: "\(id)", isOnline: true))

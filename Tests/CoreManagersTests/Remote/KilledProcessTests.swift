@@ -41,7 +41,7 @@ import Testing
       [directory.path, "\(server.port)", "write", step, "\(number)"])
     #expect(killed.status == -SIGKILL, "\(killed)")
     let before = server.requests
-    let left = try ModelStore(path: directory.path)
+    let left = try ModelStore(path: directory.path, configuration: .forTests)
     let rows = try left.read { try $0.queuedRequests() }
     await left.close()
 
@@ -61,7 +61,7 @@ import Testing
     if step == "answered" { #expect(repeated.count == 1) }
     if step == "marked" || step == "acknowledged" { #expect(repeated.isEmpty) }
 
-    let store = try ModelStore(path: directory.path)
+    let store = try ModelStore(path: directory.path, configuration: .forTests)
     let volumes = try store.read { snapshot in
       try snapshot.identifiers(ofType: "Volume").map { try snapshot.model($0, as: Volume.self) }
     }

@@ -21,7 +21,10 @@ import Testing
     #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } == Self.line)
   }
 
-  @Test func `what liblmdb prints before it aborts is not seen`() async throws {
+  // ThreadSanitizer writes out the C library's streams at each exit.
+  @Test(.disabled(if: isSanitized)) func `what liblmdb prints before it aborts is not seen`()
+    async throws
+  {
     let result = await #expect(
       processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
     ) {
@@ -37,7 +40,7 @@ import Testing
       processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
     ) {
       try withTemporaryDirectory { directory throws in
-        let store = try ModelStore(path: directory)
+        let store = try ModelStore(path: directory, configuration: .forTests)
         try store.write { transaction in
           for number in 0..<3000 {
             try transaction.set(TreeNode("N:\(number)", type: "N", fields: ["number": 1]))

@@ -76,7 +76,7 @@ import Testing
 
   @Test func `any environment can be read`() throws {
     try withTemporaryDirectory { directory throws in
-      let environment = try Environment(path: directory + "/e")
+      let environment = try Environment(path: directory + "/e", configuration: .forTests)
       let table = try environment.rawTable(nil, create: true)
       try environment.write { transaction in
         try transaction.put([UInt8(ascii: "v")].span, forKey: [UInt8(ascii: "k")].span, in: table)

@@ -12,7 +12,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let server = try TestServer { _ in .status(409, [:], "no\ttwice") }
     let url = try #require(URL(string: server.address))
-    let store = try ModelStore(path: directory)
+    let store = try ModelStore(path: directory, configuration: .forTests)
     let queue = APIClientQueue.open(for: store, client: URLSessionAPIClient(baseURL: url))
     let refused = try await queue.enqueue(APIRequest(.post, "/books"))
     await #expect(throws: APIError.self) { try await refused.confirmation() }

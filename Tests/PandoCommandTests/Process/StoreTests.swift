@@ -152,12 +152,15 @@ import Testing
     }
   }
 
-  @Test func `a limited address space makes the map smaller and nothing else`() throws {
+  /// Was: a store made elsewhere was refused, as its file asks for the map that it had there.
+  @Test(.disabled(if: isSanitized), arguments: ["ulimit -v 16000000", "true"])
+  func `a limited address space makes the map smaller and nothing else`(before: String) throws {
     try withTemporaryDirectory { directory throws in
       let outcome = try PandoProcess.shell(
-        "ulimit -v 16000000; echo '{\"id\":1}' | pando import \(directory)/s - --root T:id "
-          + "> /dev/null && pando ls \(directory)/s")
-      #expect(outcome.output == "T:1\n", "\(outcome)")
+        "\(before); echo '{\"id\":1}' | pando import \(directory)/s - --root T:id > /dev/null; "
+          + "ulimit -v 16000000; pando set \(directory)/s T:2 '{\"id\":2}' > /dev/null; "
+          + "pando ls \(directory)/s")
+      #expect(outcome.output == "T:1\nT:2\n" && outcome.errors.isEmpty, "\(outcome)")
     }
   }
 
@@ -225,7 +228,7 @@ import Testing
 
   @Test func `reading works while another process writes`() throws {
     try withStore { path, _ throws in
-      let store = try ModelStore(path: path)
+      let store = try ModelStore(path: path, configuration: .forTests)
       defer { store.close() }
       // The write transaction is open while the command runs.
       try store.write { transaction in

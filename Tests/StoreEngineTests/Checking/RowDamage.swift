@@ -1,3 +1,4 @@
+import TestSupport
 import LMDB
 import ModelCore
 import Testing

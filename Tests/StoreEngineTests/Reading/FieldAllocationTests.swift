@@ -1,3 +1,4 @@
+import TestSupport
 import CAllocations
 import ModelCore
 import Testing

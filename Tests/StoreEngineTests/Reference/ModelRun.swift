@@ -94,14 +94,3 @@ struct ModelRun {
     try #require(code == "\(refusal)", "\(place): \(error)")
   }
 }
-
-extension ModelStore.Configuration {
-  /// A small map without flushes: a test does not survive a power cut anyway.
-  static var forTests: Self {
-    var configuration = Self()
-    configuration.mapSizeInBytes = 16 << 20
-    configuration.maximumMapSizeInBytes = 1 << 30
-    configuration.durability = .unsynchronized
-    return configuration
-  }
-}

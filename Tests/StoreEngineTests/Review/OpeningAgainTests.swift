@@ -20,10 +20,11 @@ import Testing
       let relay = EventRelay()
       relay.receive(.staleReadersCleared(count: 3))
       let told = Shared<[String]>([])
-      var configuration = ModelStore.Configuration()
+      var configuration = ModelStore.Configuration.forTests
       configuration.events = { event in told.withLock { $0.append("\(event)") } }
       let core = try StoreCore(
-        path: path, environment: Environment(path: path), configuration: configuration)
+        path: path, environment: Environment(path: path, configuration: .forTests),
+        configuration: configuration)
       relay.connect(core)
       relay.receive(.mapGrown(sizeInBytes: 4096))
       #expect(told.value == ["staleReadersCleared(count: 3)", "mapGrown(sizeInBytes: 4096)"])
@@ -34,10 +35,10 @@ import Testing
   @Test func `a store opens for reading when no record needs the migrations`() throws {
     // Was: refused, although there was nothing to migrate.
     try withStore { path in
-      let store = try ModelStore(path: path)
+      let store = try ModelStore(path: path, configuration: .forTests)
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
       store.close()
-      var configuration = ModelStore.Configuration()
+      var configuration = ModelStore.Configuration.forTests
       configuration.isReadOnly = true
       configuration.migrations = [Migration(typeName: "Image", version: 1) { _ in }]
       let reader = try ModelStore(path: path, configuration: configuration)
@@ -53,10 +54,10 @@ import Testing
   @Test func `a migration whose result can't be stored names the node and the migration`() throws {
     // Was: the bare error of the encoder, without the name of what had failed.
     try withStore { path in
-      let store = try ModelStore(path: path)
+      let store = try ModelStore(path: path, configuration: .forTests)
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
       store.close()
-      var configuration = ModelStore.Configuration()
+      var configuration = ModelStore.Configuration.forTests
       configuration.migrations = [
         Migration(typeName: "Person", version: 1) { node in
           node.fields = ["friend": .reference(identifier: "Person:2", typeName: "Person")]
@@ -65,20 +66,20 @@ import Testing
       expectFailure(.migrationFailed, "Person:1: the migration of Person to version 1 failed") {
         _ = try ModelStore(path: path, configuration: configuration)
       }
-      let again = try ModelStore(path: path)
+      let again = try ModelStore(path: path, configuration: .forTests)
       #expect(try again.read { try $0.model("Person:1", as: Person.self) }?.name == "Ada")
     }
   }
 
   @Test func `a migration changes the edges of its records`() throws {
     try withStore { path in
-      let store = try ModelStore(path: path)
+      let store = try ModelStore(path: path, configuration: .forTests)
       let leaf = TreeNode("leaf", type: "Leaf")
       try store.write { transaction in
         try transaction.set(TreeNode("a", type: "Box", fields: ["x": .required(.node(leaf))]))
       }
       store.close()
-      var configuration = ModelStore.Configuration()
+      var configuration = ModelStore.Configuration.forTests
       configuration.migrations = [
         Migration(typeName: "Box", version: 2) { node in
           node.fields = ["y": .array([.node(TreeNode("other", type: "Leaf"))])]

@@ -1,3 +1,4 @@
+import TestSupport
 import ModelCore
 import StoreEngine
 import Testing

@@ -1,0 +1,1 @@
+../../../Tests/TestSupport/StoreConfiguration.swift
