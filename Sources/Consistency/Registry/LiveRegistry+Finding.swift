@@ -52,10 +52,11 @@ extension LiveRegistry {
 
   /// Where the nodes are that an update carries and somebody holds.
   func entries(of update: LiveUpdate) -> [Int32] {
-    if update.versions.count == 1, let identifier = update.versions.keys.first {
-      return entryNumbers[identifier].map { [$0] } ?? []
+    var numbers: [Int32] = []
+    for position in 0..<update.versions.count {
+      if let number = entryNumbers[update.versions.key(at: position)] { numbers.append(number) }
     }
-    return update.versions.keys.compactMap { entryNumbers[$0] }
+    return numbers
   }
 
   private static let firstRow: [LiveRow] = [0]
@@ -84,7 +85,10 @@ extension LiveRegistry {
 
   /// Adds holders that are asked though none of their trees is concerned.
   private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
-    guard update.operation != nil || !update.topics.isEmpty else { return }
+    if update.topics.isEmpty {
+      if let holder = update.operation?.holder { add(holder.number, to: &affected) }
+      return
+    }
     var asked = Set<UInt64>()
     if let holder = update.operation?.holder { asked.insert(holder.number) }
     for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
@@ -96,5 +100,17 @@ extension LiveRegistry {
       }
     }
     affected.sort { $0.holderNumber < $1.holderNumber }
+  }
+
+  /// Adds one holder at its place in the order, unless it is there.
+  private func add(_ number: UInt64, to affected: inout [Affected]) {
+    var (first, end) = (0, affected.count)
+    while first < end {
+      let middle = (first + end) / 2
+      if affected[middle].holderNumber < number { first = middle + 1 } else { end = middle }
+    }
+    if first < affected.count, affected[first].holderNumber == number { return }
+    guard let holder = holders[number]?.holder else { return }
+    affected.insert(Affected(holder: holder, holderNumber: number, rows: []), at: first)
   }
 }

@@ -9,7 +9,9 @@ extension LiveUpdate {
     guard hasSeveralVersions, refusal == nil else { return }
     var resolved: [ByteString: [any SimpleModel]] = [:]
     for key in versions.keys { resolve(key, &resolved) }
-    for (key, given) in resolved { versions[key]?.given = given }
+    for (key, given) in resolved {
+      if let position = versions.position(of: key) { versions[position: position].given = given }
+    }
   }
 
   /// Works out what counts for an identifier.

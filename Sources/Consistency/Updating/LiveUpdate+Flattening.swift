@@ -40,12 +40,19 @@ extension LiveUpdate {
     treeCount += 1
     var path: [ByteString] = []
     visit(root, 0, &path)
-    if refusal != nil { versions = [:] }
+    if refusal != nil { versions.removeAll() }
   }
 
   /// Adds what a store holds of an identifier after the commit.
   package mutating func addStored(_ model: any SimpleModel, _ identifier: String) {
-    versions[ByteString(identifier), default: Versions()].stored.append(model)
+    let key = ByteString(identifier)
+    if let position = versions.position(of: key) {
+      versions[position: position].stored.append(model)
+    } else {
+      var stored = Versions()
+      stored.stored = [model]
+      versions.append(key, stored)
+    }
   }
 
   private mutating func visit(_ node: any SimpleModel, _ level: Int, _ path: inout [ByteString]) {
@@ -84,20 +91,21 @@ extension LiveUpdate {
   }
 
   private mutating func give(_ model: any SimpleModel, _ key: ByteString) {
-    guard let versions = versions[key] else {
-      versions[key] = Versions(given: [model], tree: treeCount)
+    guard let position = versions.position(of: key) else {
+      versions.append(key, Versions(given: [model], tree: treeCount))
       return
     }
-    var given = versions.given
+    let known = versions[position: position]
+    var given = known.given
     if let index = given.firstIndex(where: { type(of: $0) == type(of: model) }) {
       let differs = !given[index].isEqual(to: model)
       if differs { hasSeveralVersions = true }
-      if differs, versions.tree == treeCount { conflicts.append(key.text) }
+      if differs, known.tree == treeCount { conflicts.append(key.text) }
       given.remove(at: index)
     } else if !given.isEmpty {
       hasSeveralVersions = true
     }
     given.append(model)
-    self.versions[key] = Versions(given: given, stored: versions.stored, tree: treeCount)
+    versions[position: position] = Versions(given: given, stored: known.stored, tree: treeCount)
   }
 }

@@ -27,7 +27,7 @@ package struct LiveUpdate: Sendable {
   }
 
   /// The new models, by identifier.
-  package var versions: [ByteString: Versions] = [:]
+  package var versions = VersionTable()
   /// Identifiers that are deleted, with all that went with them.
   package var deleted: Set<ByteString> = []
   /// The top models given to the call, for those who listen to every update.

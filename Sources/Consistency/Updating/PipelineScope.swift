@@ -21,8 +21,6 @@ package final class PipelineScope {
   private let context: PipelineContext
   private let watch = MapWatch()
   private var regenerator: Regenerator
-  /// What there is between updates.
-  private let idle: Regenerator
   /// The row of the holder that is asked, if just one is concerned.
   private var asked = Asked()
   /// The rows, by number, that have taken the update at work.
@@ -45,8 +43,7 @@ package final class PipelineScope {
 
   init(_ context: PipelineContext) {
     self.context = context
-    idle = Regenerator(update: LiveUpdate(), watch: watch)
-    regenerator = idle
+    regenerator = Regenerator(watch: watch)
   }
 
   /// Works out an update, publishes it in one step, and queues what is to be told.
@@ -54,8 +51,7 @@ package final class PipelineScope {
     updateNumber += 1
     origin = ChangeOrigin(update, order: updateNumber)
     reportGiven(update)
-    regenerator = Regenerator(
-      update: update, watch: watch, keepsReplacements: context.reporter.delegate != nil)
+    regenerator.begin(update, keepsReplacements: context.reporter.delegate != nil)
     let (carried, spokesmen) = context.registry.withLock { registry in
       let carried = registry.entries(of: update)
       return (carried, registry.spokesmen(for: carried))
@@ -78,18 +74,19 @@ package final class PipelineScope {
     context.reporter.report(regenerator.replacements, context: update.context)
     context.reporter.report(regenerator.mistakes)
     publish(changes, update, to: context.updatesListeners.active)
-    regenerator = idle
+    regenerator.end()
   }
 
   /// The nodes that an update carries without changing anything for whoever is settled on them.
   private func findUnchanged(_ spokesmen: [LiveRegistry.Spokesman]) -> [Int32] {
-    spokesmen.compactMap { spokesman in
+    var unchanged: [Int32] = []
+    for spokesman in spokesmen {
       guard let tree = spokesman.holder.tree(ofRow: spokesman.row).flatMap(ModelTypes.asModel),
-        let node = TreeNodes.find(spokesman.identifier, in: tree),
-        let carried = regenerator.carried(spokesman.identifier)
-      else { return nil }
-      return regenerator.differs(node, carried) ? nil : spokesman.entry
+        let node = TreeNodes.find(spokesman.identifier, in: tree)
+      else { continue }
+      if regenerator.isUnchanged(node, spokesman.identifier) { unchanged.append(spokesman.entry) }
     }
+    return unchanged
   }
 
   private func stage(

@@ -1,6 +1,8 @@
 import ModelCore
 
 /// Makes new trees from old ones and an update, sharing what has not changed.
+///
+/// There is one for all updates, which keeps what it needs for each of them.
 struct Regenerator {
   enum Outcome {
     case unchanged
@@ -8,19 +10,19 @@ struct Regenerator {
     case removed
   }
 
-  /// The identifiers that are deleted.
-  let deleted: Set<ByteString>
-  private let versions: [ByteString: LiveUpdate.Versions]
-  private let carried: [ByteString: Carried]
-  /// The only identifier that is carried, if there is just one and none is deleted.
-  private let onlyKey: ByteString?
-  private let onlyCarried: Carried?
   /// Tells models that need not be made anew.
   let watch: MapWatch
+
+  // The update at work:
+  /// The identifiers that are deleted.
+  private(set) var deleted: Set<ByteString> = []
+  private var versions = VersionTable()
+  /// What is carried for each identifier of `versions`, at the same places.
+  private var carried: [Carried] = []
   /// Whether a delegate wants to hear of every replacement.
-  let keepsReplacements: Bool
+  private(set) var keepsReplacements = false
   /// Whether places inside a replaced subtree can be concerned too.
-  let carriesSeveral: Bool
+  private(set) var carriesSeveral = false
 
   /// What was wrong, each mistake once an update.
   var mistakes: [ConsistencyError] = []
@@ -47,18 +49,36 @@ struct Regenerator {
   /// How many nodes are registered for the tree; 0 if that is not known.
   private(set) var registeredCount = 0
 
-  init(update: LiveUpdate, watch: MapWatch, keepsReplacements: Bool = false) {
+  init(watch: MapWatch) { self.watch = watch }
+
+  /// Begins to work on an update.
+  mutating func begin(_ update: LiveUpdate, keepsReplacements: Bool) {
     deleted = update.deleted
     versions = update.versions
-    self.watch = watch
     self.keepsReplacements = keepsReplacements
     carriesSeveral = versions.count + deleted.count > 1
-    let isOnlyOne = !carriesSeveral
-    let only = isOnlyOne ? versions.first : nil
-    onlyKey = only?.key
-    onlyCarried = only.map { Carried($0.value, isOnlyOne: true) }
-    carried = isOnlyOne ? [:] : versions.mapValues { Carried($0, isOnlyOne: false) }
+    for position in 0..<versions.count {
+      carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
+    }
   }
+
+  /// Ends the work on an update, and keeps little of the room it took.
+  mutating func end() {
+    if !deleted.isEmpty { deleted = [] }
+    versions.removeAll()
+    carried.removeAll(keepingCapacity: carried.count < Self.keptCountMaximum)
+    changed.removeAll(keepingCapacity: changed.count < Self.keptCountMaximum)
+    if !gone.isEmpty { gone = [] }
+    if !visited.isEmpty { visited = [] }
+    if !mistakes.isEmpty { mistakes = [] }
+    if !replacements.isEmpty { replacements = [] }
+    carriesSeveral = false
+    mergesOddly = false
+    rootType = nil
+  }
+
+  /// For how many elements room is kept from one update to the next.
+  private static let keptCountMaximum = 64
 
   /// What an update makes of a tree; `nil` if it stays as it is.
   ///
@@ -194,8 +214,7 @@ struct Regenerator {
   }
 
   func carried(_ key: ByteString) -> Carried? {
-    if let onlyKey { return key == onlyKey ? onlyCarried : nil }
-    return carried[key]
+    versions.position(of: key).map { carried[$0] }
   }
 
   /// What an update makes of a node that it carries.
@@ -250,6 +269,12 @@ struct Regenerator {
       $0.code == code && $0.identifier == mistake.identifier && $0.typeName == mistake.typeName
     }
     if !isKnown { mistakes.append(mistake) }
+  }
+
+  /// Whether the update carries a node as it is.
+  mutating func isUnchanged(_ node: any Model, _ key: ByteString) -> Bool {
+    guard let carried = carried(key) else { return false }
+    return !differs(node, carried)
   }
 
   /// Whether what the update carries for a node differs from it.

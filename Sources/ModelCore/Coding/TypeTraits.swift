@@ -17,6 +17,8 @@ struct TypeTraits {
   let schema: (any SchemaVersioned.Type)?
   /// Where the fields of its values are, if it reads them itself.
   let hints: FieldHints?
+  /// Whether values of it have places for children, if they are nodes when they have an identifier.
+  let childPlaces: ChildPlaces?
 
   init(of type: Any.Type) {
     model = type as? any Model.Type
@@ -26,6 +28,7 @@ struct TypeTraits {
     fields = type as? any FieldCodable.Type
     schema = type as? any SchemaVersioned.Type
     hints = decodable == nil ? FieldHints() : nil
+    childPlaces = model == nil ? nil : ChildPlaces()
   }
 
   /// Whether values of the type are stored whole: a simple model's parts are never nodes.

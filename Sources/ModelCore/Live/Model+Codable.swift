@@ -8,6 +8,7 @@ extension Model where Self: Codable {
   ///   replaces nothing.
   /// - Returns: `nil` if a required child was removed.
   public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+    if ChildPlaces.areMissing(in: self) { return self }
     do {
       return try LiveCoder.map(self, transform)
     } catch {
@@ -19,6 +20,7 @@ extension Model where Self: Codable {
   ///
   /// - Parameter visit: Called once for each place of a child.
   public func forEach(_ visit: (any Model) -> Void) {
+    if ChildPlaces.areMissing(in: self) { return }
     try? LiveCoder.forEach(self, visit)
   }
 }
