@@ -77,6 +77,13 @@ extension DecodingSession {
     if unsafe usesFields, let fields = unsafe traits.pointee.fields {
       return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
     }
+    if let item = unsafe traits.pointee.item {
+      do {
+        return try decodeItem(item, as: type, from: value)
+      } catch {
+        // Read again below, by the one whose error counts.
+      }
+    }
     let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
     unsafe owner = traits
     defer {
@@ -101,6 +108,19 @@ extension DecodingSession {
       byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
     defer { unsafe giveBack(room, usedBefore: usedBefore) }
     try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(fields: &source))
+    return unsafe room.assumingMemoryBound(to: Value.self).move()
+  }
+
+  /// Decodes a value that reads itself from one item.
+  private func decodeItem<Known: RecordItemDecodable, Value>(
+    _ known: Known.Type, as type: Value.Type, from value: CBORReader
+  ) throws -> Value {
+    let (room, usedBefore) = unsafe takeRoom(
+      byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
+    defer { unsafe giveBack(room, usedBefore: usedBefore) }
+    var reader = value
+    // As above: the traits of `Value` say that it is `Known`, two names of one type.
+    try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(item: &reader))
     return unsafe room.assumingMemoryBound(to: Value.self).move()
   }
 

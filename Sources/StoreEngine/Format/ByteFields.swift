@@ -6,9 +6,9 @@ enum ByteFields {
   /// - Returns: `nil` when fewer than eight bytes are left at the offset.
   static func bigEndian(_ bytes: Span<UInt8>, at offset: Int) -> UInt64? {
     guard offset >= 0, bytes.count - 8 >= offset else { return nil }
-    var value: UInt64 = 0
-    for index in offset..<(offset + 8) { value = value << 8 | UInt64(bytes[index]) }
-    return value
+    // In bounds by the line above.
+    let value = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    return UInt64(bigEndian: value)
   }
 
   /// Reads a little-endian integer of up to eight bytes from a value.
