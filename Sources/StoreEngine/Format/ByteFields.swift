@@ -16,6 +16,11 @@ enum ByteFields {
   /// - Returns: `nil` when fewer than `width` bytes are left at the offset.
   static func littleEndian(_ bytes: Span<UInt8>, at offset: Int, width: Int) -> UInt64? {
     guard offset >= 0, bytes.count - width >= offset else { return nil }
+    if width == 8 {
+      // In bounds by the line above.
+      return unsafe UInt64(
+        littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
     var value: UInt64 = 0
     for index in stride(from: offset + width - 1, through: offset, by: -1) {
       value = value << 8 | UInt64(bytes[index])
