@@ -1,5 +1,5 @@
 import Foundation
-import ModelCore
+package import ModelCore
 public import StoreEngine
 
 /// What names an entity among those of its type: a key that the server gave, or one of its own until
@@ -52,7 +52,9 @@ extension EntityIdentifier {
   }
 
   /// The identifier of the node in a store: the type's namespace, a colon and ``text``.
-  public var modelIdentifier: String { "\(E.identifierNamespace):\(text)" }
+  public var modelIdentifier: String {
+    EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
+  }
 
   /// Reads the identifier of a node.
   ///
@@ -159,6 +161,30 @@ extension EntityIdentifier: Codable {
   }
 }
 
+extension EntityIdentifier: RecordItemDecodable {
+  /// Reads a text or a number that is not negative; leaves other keys to `init(from:)`.
+  package init(item reader: inout CBORReader) throws {
+    let key = E.RemoteID.self
+    if key == String.self {
+      let text = try reader.text()
+      guard !text.isEmpty else { throw OtherRecordItem() }
+      if let local = EntityIdentifierText.localKey(of: text) {
+        guard !local.isEmpty else { throw OtherRecordItem() }
+        self = .local(local)
+      } else {
+        // The two are one type.
+        self = .remote(unsafe unsafeBitCast(text, to: key))
+      }
+    } else if key == Int.self || key == Int64.self {
+      guard let number = Int64(exactly: try reader.unsigned()) else { throw OtherRecordItem() }
+      // The key is one of two types that have the same bits here.
+      self = .remote(unsafe unsafeBitCast(number, to: key))
+    } else {
+      throw OtherRecordItem()
+    }
+  }
+}
+
 extension EntityIdentifier: CustomStringConvertible {
   /// The identifier of the node.
   public var description: String { modelIdentifier }
@@ -181,8 +207,19 @@ extension EntityIdentifier: QueryRepresentable {
 package enum EntityIdentifierText {
   package static let localPrefix = "local:"
 
+  /// The identifier of a node: the namespace, a colon and the text of the identifier in it.
+  package static func modelIdentifier(_ text: String, in namespace: String) -> String {
+    var identifier = namespace
+    identifier.reserveCapacity(namespace.utf8.count + 1 + text.utf8.count)
+    identifier += ":"
+    identifier += text
+    return identifier
+  }
+
   /// What follows `local:`; `nil` if the text does not begin with it.
   package static func localKey(of text: String) -> String? {
+    // Most texts differ in the first byte.
+    guard text.utf8.first == UInt8(ascii: "l") else { return nil }
     guard text.utf8.starts(with: localPrefix.utf8) else { return nil }
     return String(text.utf8.dropFirst(localPrefix.utf8.count))
   }

@@ -1,13 +1,18 @@
 public import StoreEngine
 
 /// What a query has found.
-public struct QueryResult<E: Entity>: Sendable, Equatable {
+public struct QueryResult<E: Entity>: Sendable {
   /// The entities, in the order asked for.
   public let entities: [E]
 
+  /// The groups of a query that groups; `nil` for one group of all.
+  private let grouped: [QueryGroup<E>]?
+
   /// The entities by the value of the field that the query groups by, in the order in which the
   /// values first occur; one group with the value null if it does not group.
-  public let groups: [QueryGroup<E>]
+  public var groups: [QueryGroup<E>] {
+    grouped ?? (entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)])
+  }
 
   /// Makes a result.
   ///
@@ -17,7 +22,7 @@ public struct QueryResult<E: Entity>: Sendable, Equatable {
   public init(_ entities: [E], groupedBy field: QueryField<E>? = nil) {
     self.entities = entities
     guard let field else {
-      groups = entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)]
+      grouped = nil
       return
     }
     var places: [QueryValue: Int] = [:]
@@ -33,7 +38,7 @@ public struct QueryResult<E: Entity>: Sendable, Equatable {
         members.append([entity])
       }
     }
-    groups = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
+    grouped = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
   }
 
   /// Nothing.
@@ -47,6 +52,18 @@ public struct QueryResult<E: Entity>: Sendable, Equatable {
 
   /// How many were found.
   public var count: Int { entities.count }
+}
+
+extension QueryResult: Equatable {
+  /// Whether two results have the same entities in the same order and groups.
+  ///
+  /// - Parameters:
+  ///   - left: A result.
+  ///   - right: A result.
+  /// - Returns: Whether they are equal.
+  public static func == (left: QueryResult, right: QueryResult) -> Bool {
+    left.entities == right.entities && left.groups == right.groups
+  }
 }
 
 /// The entities of a result that share a value.

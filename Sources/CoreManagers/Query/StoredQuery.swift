@@ -59,23 +59,27 @@ package struct StoredQuery<E: Entity> {
   }
 
   private mutating func field(_ field: QueryField<E>) -> RecordField {
-    guard let name = field.name else { return .computed(number(of: field), stored: nil) }
+    guard let path = field.path else { return .computed(number(of: field), stored: nil) }
     // A default or a former name counts where the body lacks the field.
-    guard let versioned = E.self as? any SchemaVersioned.Type else {
-      return .named(FieldPath(name))
-    }
-    let first = name.split(separator: ".").first.map(String.init) ?? name
-    let mayBeElsewhere = [name, first].contains { name in
-      versioned.fieldDefaults[name] != nil || versioned.formerFieldNames[name] != nil
-    }
-    return mayBeElsewhere
-      ? .computed(number(of: field), stored: FieldPath(name)) : .named(FieldPath(name))
+    return field.mayBeElsewhere ? .computed(number(of: field), stored: path) : .named(path)
   }
 
   private mutating func number(of field: QueryField<E>) -> Int {
     if let number = computed.firstIndex(of: field) { return number }
     computed.append(field)
     return computed.count - 1
+  }
+}
+
+extension Query {
+  /// The identifier of the one node that is asked for, if the query has no other part than an
+  /// identifier with a key that is a text.
+  fileprivate var plainIdentifier: String? {
+    guard case .compare(let field, .equal, .string(let text)) = filter.tree, field.isIdentifier,
+      E.RemoteID.self == String.self, offset == 0, limit == nil,
+      !text.isEmpty, text != EntityIdentifierText.localPrefix
+    else { return nil }
+    return EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
   }
 }
 
@@ -93,6 +97,10 @@ extension ModelSnapshot {
   ///   disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
+    if let identifier = query.plainIdentifier {
+      let found = try recordedModel(identifier, as: E.self)
+      return QueryResult(found.map { [$0] } ?? [], groupedBy: query.groupedBy)
+    }
     if let ids = query.identifiers, ids.count == 1 {
       try query.validate()
       let found = try recordedModel(ids[0].modelIdentifier, as: E.self)

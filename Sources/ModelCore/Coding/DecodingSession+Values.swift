@@ -28,8 +28,14 @@ extension DecodingSession {
     if let known = unsafe traits.pointee.decodable {
       return try decode(known, as: type, from: &reader, level: level)
     }
+    if unsafe traits.pointee.simpleModel != nil, let found = try reader.peekReference() {
+      let value = try unsafe decodeReference(
+        type, traits, found.reference, at: reader, level: level)
+      reader.advance(by: found.byteCount)
+      return value
+    }
     let start = unsafe reader.position
-    let value = try unsafe decodeModel(type, traits, from: reader, level: level)
+    let value = try unsafe decodeInline(type, traits, from: reader, level: level)
     if let end = unsafe endOfMap(at: start) {
       unsafe reader.advance(by: end - start)
     } else {
@@ -63,8 +69,8 @@ extension DecodingSession {
   func decodeModel<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
-    if unsafe traits.pointee.simpleModel != nil, let reference = try value.peekReference() {
-      return try unsafe decodeReference(type, traits, reference, at: value, level: level)
+    if unsafe traits.pointee.simpleModel != nil, let found = try value.peekReference() {
+      return try unsafe decodeReference(type, traits, found.reference, at: value, level: level)
     }
     return try unsafe decodeInline(type, traits, from: value, level: level)
   }
@@ -76,6 +82,13 @@ extension DecodingSession {
     guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
     if unsafe usesFields, let fields = unsafe traits.pointee.fields {
       return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
+    }
+    if let item = unsafe traits.pointee.item {
+      do {
+        return try decodeItem(item, as: type, from: value)
+      } catch {
+        // Read again below, by the one whose error counts.
+      }
     }
     let (outerMapCount, outerOwner) = unsafe (mapCount, owner)
     unsafe owner = traits
@@ -101,6 +114,19 @@ extension DecodingSession {
       byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
     defer { unsafe giveBack(room, usedBefore: usedBefore) }
     try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(fields: &source))
+    return unsafe room.assumingMemoryBound(to: Value.self).move()
+  }
+
+  /// Decodes a value that reads itself from one item.
+  private func decodeItem<Known: RecordItemDecodable, Value>(
+    _ known: Known.Type, as type: Value.Type, from value: CBORReader
+  ) throws -> Value {
+    let (room, usedBefore) = unsafe takeRoom(
+      byteCount: MemoryLayout<Value>.size, alignment: MemoryLayout<Value>.alignment)
+    defer { unsafe giveBack(room, usedBefore: usedBefore) }
+    var reader = value
+    // As above: the traits of `Value` say that it is `Known`, two names of one type.
+    try unsafe room.assumingMemoryBound(to: Known.self).initialize(to: Known(item: &reader))
     return unsafe room.assumingMemoryBound(to: Value.self).move()
   }
 
@@ -156,15 +182,35 @@ extension DecodingSession {
 }
 
 extension CBORReader {
-  /// The reference that comes next; `nil` if something else does.
-  func peekReference() throws(CBORError) -> RecordReference? {
-    // The tag's head has three bytes, the first of which no other item begins with but tags.
+  /// The reference that comes next, and how many bytes it has; `nil` if something else comes.
+  func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
+    // The tag's head has three bytes, the first of which no other item begins with but tags. In
+    // bounds: more than three are there.
     guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }
-    var copy = self
-    let tag = try copy.tag()
+    let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
+    let tag = UInt64(UInt16(bigEndian: bits))
     guard tag == RecordTag.requiredReference || tag == RecordTag.optionalReference else {
       return nil
     }
-    return try copy.reference()
+    var copy = self
+    copy.advance(by: 3)
+    if let reference = copy.shortReference() {
+      return unsafe (reference, copy.position - position)
+    }
+    let reference = try copy.reference()
+    return unsafe (reference, copy.position - position)
+  }
+
+  /// Reads what follows a reference's tag where its numbers are small; leaves anything else alone.
+  private mutating func shortReference() -> RecordReference? {
+    var copy = self
+    // An array of two; in bounds, for a byte is left.
+    guard copy.remaining > 0, unsafe copy.position.load(as: UInt8.self) == 0x82 else { return nil }
+    copy.advance(by: 1)
+    guard let node = copy.takeSmallUnsigned(), let number = copy.takeSmallUnsigned(),
+      let type = UInt32(exactly: number)
+    else { return nil }
+    self = copy
+    return RecordReference(node: node, type: type)
   }
 }

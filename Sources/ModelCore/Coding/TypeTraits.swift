@@ -13,6 +13,8 @@ struct TypeTraits {
   let decodable: (any RecordDecodable.Type)?
   /// The type, if it reads and writes its fields itself.
   let fields: (any FieldCodable.Type)?
+  /// The type, if it reads itself from one item.
+  let item: (any RecordItemDecodable.Type)?
   /// The type, if it declares defaults or former names of fields.
   let schema: (any SchemaVersioned.Type)?
   /// Where the fields of its values are, if it reads them itself.
@@ -26,6 +28,7 @@ struct TypeTraits {
     encodable = type as? any RecordEncodable.Type
     decodable = type as? any RecordDecodable.Type
     fields = type as? any FieldCodable.Type
+    item = type as? any RecordItemDecodable.Type
     schema = type as? any SchemaVersioned.Type
     hints = decodable == nil ? FieldHints() : nil
     childPlaces = model == nil ? nil : ChildPlaces()

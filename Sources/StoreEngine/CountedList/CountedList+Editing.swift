@@ -4,6 +4,8 @@ extension CountedList {
   /// What becomes of an element in ``edit(in:_:)``.
   enum Edit: Hashable, Sendable {
     case keep
+    /// It stays, and so do all behind it.
+    case keepRest
     case replace([UInt8])
     case remove
   }
@@ -16,7 +18,7 @@ extension CountedList {
     var isEmpty: Bool { replaced.isEmpty && removed.isEmpty }
   }
 
-  /// Asks for every element, in list order, whether it stays, then changes the list accordingly.
+  /// Asks for each element, in list order, whether it stays, then changes the list accordingly.
   ///
   /// Only leaves in which something changes are written, each of them once.
   ///
@@ -35,8 +37,13 @@ extension CountedList {
     var edits: [(position: Int, edit: Edit)] = []
     try forEach(of: transaction.snapshot) { position, element in
       let edit = try decide(position, element)
-      if edit != .keep { edits.append((position, edit)) }
-      return true
+      switch edit {
+      case .keep: return true
+      case .keepRest: return false
+      case .replace, .remove:
+        edits.append((position, edit))
+        return true
+      }
     }
     var result = EditResult()
     var rest = edits[...]

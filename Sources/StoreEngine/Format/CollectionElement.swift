@@ -30,6 +30,13 @@ enum CollectionElement: Equatable {
     }
   }
 
+  /// The node of an element that is one; `nil` for a value, and for what is malformed.
+  static func node(_ bytes: Span<UInt8>) -> UInt64? {
+    guard bytes.count == 9, bytes[0] == nodeForm else { return nil }
+    // Type and node are the eight bytes behind the form.
+    return ByteFields.littleEndian(bytes, at: 1, width: 8).map { $0 >> 16 }
+  }
+
   /// The body of an element that is a value; `nil` for a node.
   @_lifetime(copy bytes)
   static func body(_ bytes: Span<UInt8>) -> Span<UInt8>? {

@@ -16,6 +16,8 @@ final class TypeDirectory: Sendable {
   }
 
   private let state = Locked(State())
+  /// What queries know of types.
+  let catalog = QueryCatalog()
 
   /// The name of a Swift type, checked once: it must be a legal name and no other type's.
   func name(of type: any SimpleModel.Type) throws -> String {

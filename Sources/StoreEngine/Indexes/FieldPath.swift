@@ -11,29 +11,22 @@ package final class FieldPath: Sendable {
 
   /// The name as it was given.
   package let name: String
-  /// The name as a CBOR key.
+  /// The name in UTF-8.
   private let whole: [UInt8]
-  /// The parts between the dots as CBOR keys; empty if there are no dots.
+  /// The parts between the dots; empty if there are no dots.
   private let parts: [[UInt8]]
 
   package init(_ name: String) {
     self.name = name
-    whole = Self.key(name.utf8)
-    let split = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    parts = split.count > 1 ? split.map { Self.key($0) } : []
+    whole = Array(name.utf8)
+    parts =
+      whole.contains(UInt8(ascii: "."))
+      ? whole.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
+      : []
   }
 
-  private static func key(_ text: some Collection<UInt8>) -> [UInt8] {
-    let count = text.count
-    var bytes: [UInt8] =
-      switch count {
-      case ..<24: [0x60 | UInt8(count)]
-      case ..<256: [0x78, UInt8(count)]
-      default: [0x79, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-      }
-    bytes.append(contentsOf: text)
-    return bytes
-  }
+  /// Whether the name can only be that of a field of the body itself.
+  var isWhole: Bool { parts.isEmpty }
 
   /// The value of the field in a body; null if it is absent.
   ///
@@ -51,9 +44,14 @@ package final class FieldPath: Sendable {
         }
         return try Self.value(in: &reader)
       } catch {
-        throw StoreError.damaged("field \(name)", "a record is no CBOR: \(error)")
+        throw damaged(error)
       }
     }
+  }
+
+  /// The error for a body that can't be read.
+  func damaged(_ error: CBORError) -> StoreError {
+    .damaged("field \(name)", "a record is no CBOR: \(error)")
   }
 
   /// Moves to the value under a key of the map that comes next.
@@ -67,24 +65,7 @@ package final class FieldPath: Sendable {
       head = try reader.head()
     }
     guard head.major == .map else { return false }
-    for _ in 0..<head.argument {
-      let isFound = isNext(key, reader)
-      try reader.skip()
-      if isFound { return true }
-      try reader.skip()
-    }
-    return false
-  }
-
-  private static func isNext(_ key: [UInt8], _ reader: CBORReader) -> Bool {
-    guard reader.remaining >= key.count else { return false }
-    // As many bytes are left, and read during the call only.
-    return unsafe key.withUnsafeBytes { key in
-      guard let address = key.baseAddress else { return false }
-      // Keys of other lengths differ in their first byte.
-      guard unsafe key[0] == reader.position.load(as: UInt8.self) else { return false }
-      return unsafe memcmp(address, reader.position, key.count) == 0
-    }
+    return try reader.find(key, among: Int(head.argument))
   }
 
   private static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {

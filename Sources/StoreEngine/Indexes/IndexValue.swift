@@ -129,7 +129,10 @@ struct IndexRange: Hashable {
   static func successor(of bytes: [UInt8]) -> [UInt8]? {
     var bytes = bytes
     while let last = bytes.popLast() {
-      if last < .max { return bytes + [last + 1] }
+      if last < .max {
+        bytes.append(last + 1)
+        return bytes
+      }
     }
     return nil
   }

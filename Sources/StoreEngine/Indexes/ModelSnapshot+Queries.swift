@@ -11,23 +11,28 @@ extension ModelSnapshot {
     var run = try QueryRun(query, reader)
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    func decoded(_ node: UInt64) throws -> M {
+    func decoded(_ match: QueryMatch) throws -> M {
       do {
-        return try source.model(node, as: type)
+        // The snapshot lives, and nobody changes anything meanwhile.
+        if let body = unsafe match.body { return try unsafe source.decode(type, from: body) }
+        return try source.model(match.node, as: type)
       } catch let error as ModelError {
         throw error.about(
-          identifier: try reader.identifier(of: node), typeName: query.typeName)
+          identifier: try reader.identifier(of: match.node), typeName: query.typeName)
       }
     }
     // Several fields of one record are asked for one after another.
     var last: (node: UInt64, model: M)?
-    let nodes = try run.nodes(reader) { number, node in
+    let matches = try run.find(reader) { number, node in
       if let last, last.node == node { return try computing(number, last.model) }
-      let model = try decoded(node)
+      let model = try decoded(QueryMatch(node: node))
       last = (node, model)
       return try computing(number, model)
     }
-    return try nodes.map(decoded)
+    var models: [M] = []
+    models.reserveCapacity(matches.count)
+    for match in matches { models.append(try decoded(match)) }
+    return models
   }
 
   /// Returns the model of a node that has a record of the type; `nil` if there is none.
@@ -50,10 +55,10 @@ extension ModelSnapshot {
   /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
   package func identifiers(matching query: RecordQuery) throws -> [String] {
     var run = try QueryRun(query, reader)
-    let nodes = try run.nodes(reader) { number, _ in
+    let matches = try run.find(reader) { number, _ in
       preconditionFailure("field \(number) is computed, and nobody computes it")
     }
-    return try nodes.map { try reader.identifier(of: $0) }
+    return try matches.map { try reader.identifier(of: $0.node) }
   }
 
   /// Says how a query is answered.

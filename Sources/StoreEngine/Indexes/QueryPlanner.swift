@@ -27,16 +27,10 @@ struct QueryPlanner {
   private let indexes: [StoredIndex]
   let recordCount: Int
 
-  init(
-    _ query: RecordQuery, type: UInt32, recordCount: Int, _ reader: borrowing StoreReader
-  ) throws {
+  init(_ query: RecordQuery, _ type: QueriedType) {
     self.query = query
-    self.recordCount = recordCount
-    // Identifiers need no index.
-    indexes =
-      if case .isIn(.identifier, _) = query.filter { [] } else {
-        try reader.indexes(ofType: type)
-      }
+    recordCount = type.recordCount
+    indexes = type.indexes
   }
 
   /// How the candidates are gone through.

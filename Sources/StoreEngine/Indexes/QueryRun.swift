@@ -9,17 +9,12 @@ struct QueryRun {
   /// Finds values that only the caller knows: by the number of a field, and the node.
   typealias Computing = (Int, UInt64) throws -> QueryValue
 
-  /// A record that matches, with the values that the order compares.
-  private struct Match {
-    let node: UInt64
-    let values: [QueryValue]
-  }
-
   private let query: RecordQuery
+  private let filter: BodyFilter
   private let type: UInt32
   private let recordCount: Int
   private let choice: QueryPlanner.Choice
-  private var matches: [Match] = []
+  private var matches: [QueryMatch] = []
   private var seen: Set<[QueryValue]> = []
   /// Whether matches have to be sorted by the values that the order compares.
   private var comparesValues: Bool
@@ -27,14 +22,11 @@ struct QueryRun {
   init(_ query: RecordQuery, _ reader: borrowing StoreReader) throws {
     self.query = query
     comparesValues = !query.order.isEmpty
-    let row = try reader.typeRow(named: query.typeName)
-    type = row?.number ?? 0
-    let pending = reader.pending?.recordCount(ofTypeNamed: query.typeName)
-    recordCount = Int(clamping: pending ?? row?.recordCount ?? 0)
-    choice =
-      recordCount == 0
-      ? .nothing
-      : try QueryPlanner(query, type: type, recordCount: recordCount, reader).choice(reader)
+    filter = BodyFilter(query.filter)
+    let type = try reader.directory.catalog.type(named: query.typeName, in: reader)
+    self.type = type.number
+    recordCount = type.recordCount
+    choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type).choice(reader)
   }
 
   /// How the query is answered.
@@ -55,16 +47,18 @@ struct QueryRun {
       typeName: query.typeName, recordCount: recordCount, access: access, isSorted: isSorted)
   }
 
-  /// Finds the nodes of the result, in its order.
-  mutating func nodes(
+  /// Finds the records of the result, in its order.
+  mutating func find(
     _ reader: borrowing StoreReader, computing: Computing
-  ) throws -> ArraySlice<UInt64> {
+  ) throws -> ArraySlice<QueryMatch> {
     switch choice {
     case .nothing: return []
     case .scan: try scan(reader, computing)
     case .candidates(let candidates, let found, let isExact):
       let nodes = try sorted(candidates, found, reader)
-      if isExact, query.order.isEmpty, query.uniqueBy.isEmpty { return window(of: nodes) }
+      if isExact, query.order.isEmpty, query.uniqueBy.isEmpty {
+        return window(of: nodes.map { QueryMatch(node: $0) })
+      }
       for node in nodes {
         guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
         guard try take(node, body, isExact: isExact, reader, computing) else { break }
@@ -81,11 +75,11 @@ struct QueryRun {
       }
     }
     sort()
-    return window(of: matches.map(\.node))
+    return window(of: matches)
   }
 
-  private func window(of nodes: [UInt64]) -> ArraySlice<UInt64> {
-    let rest = nodes.dropFirst(query.offset)
+  private func window(of matches: [QueryMatch]) -> ArraySlice<QueryMatch> {
+    let rest = matches.dropFirst(query.offset)
     return query.limit.map { rest.prefix($0) } ?? rest
   }
 }
@@ -152,12 +146,12 @@ extension QueryRun {
       case .computed(let number, _): try computing(number, node)
       }
     }
-    guard try isExact || query.filter.matches(value) else { return true }
+    guard try isExact || filter.matches(body, value) else { return true }
     if !query.uniqueBy.isEmpty {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
     }
     guard comparesValues else {
-      matches.append(Match(node: node, values: []))
+      matches.append(QueryMatch(node: node, body))
       return !isFull
     }
     let values = try query.order.map { order -> QueryValue in
@@ -168,7 +162,7 @@ extension QueryRun {
         return .integer(Int64(places[ByteString(identifier)] ?? .max))
       }
     }
-    matches.append(Match(node: node, values: values))
+    matches.append(QueryMatch(node: node, body, values: values))
     // What can no longer come into the window is let go from time to time.
     if let limit = query.target.keepingLimit, matches.count >= limit {
       sort()
@@ -230,7 +224,7 @@ extension QueryRun {
     row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader, _ computing: Computing
   ) throws {
     if visit.isExact, !comparesValues {
-      matches.append(Match(node: node, values: []))
+      matches.append(QueryMatch(node: node))
       return
     }
     guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { return }

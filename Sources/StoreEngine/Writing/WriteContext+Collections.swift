@@ -154,9 +154,20 @@ extension WriteContext {
     let list = CountedList(table: tables.elements, number: number)
     var changes: [CollectionChangeInformation] = []
     var replaced: [(old: CollectionElement, new: CollectionElement?)] = []
+    // In how many elements the doomed nodes are: behind the last of them nobody need look. To count
+    // them costs a search for each, so that is done for few only.
+    var remaining = Int.max
+    if doomed.count <= Self.countedDoomedNodesMaximum {
+      remaining = try reading { reader in
+        try doomed.reduce(0) { try $0 + reader.occurrenceCount(of: $1, inCollection: number) }
+      }
+    }
     try withTransaction { transaction in
       _ = try list.edit(in: &transaction) { index, bytes in
+        if remaining <= 0 { return .keepRest }
+        if let node = CollectionElement.node(bytes), !doomed.contains(node) { return .keep }
         let element = try CollectionElement(bytes, of: cacheKey)
+        remaining -= try element.children().intersection(doomed).count
         switch try Self.loss(of: element, doomed) {
         case .unchanged: return .keep
         case .lost:
@@ -178,6 +189,8 @@ extension WriteContext {
     state.changes.change(collection: cacheKey, changes.reversed())
     return cacheKey
   }
+
+  private static let countedDoomedNodesMaximum = 16
 
   /// What becomes of an element without doomed nodes.
   private static func loss(
