@@ -18,7 +18,7 @@ enum ListAnchor: Sendable {
   ///   - hidden: The position in `rows` of an element that does not count; nor does it in `index`.
   init(_ index: Int, in rows: [LiveRow], without hidden: Int? = nil) {
     func row(_ index: Int) -> LiveRow? {
-      let place = hidden.map { index < $0 ? index : index + 1 } ?? index
+      let place = Hiding(hidden).actual(index)
       return rows.indices.contains(place) ? rows[place] : nil
     }
     self = .between(index > 0 ? row(index - 1) : nil, row(index), index: index)
@@ -32,15 +32,15 @@ enum ListAnchor: Sendable {
   /// - Returns: 0 to the count of the elements that count.
   func resolve(in rows: [LiveRow], without hidden: Int? = nil) -> Int {
     let count = rows.count - (hidden == nil ? 0 : 1)
-    func visible(_ place: Int) -> Int { hidden.map { place > $0 ? place - 1 : place } ?? place }
+    let hiding = Hiding(hidden)
     switch self {
     case .end: return count
     case .between(let before, let after, let index):
       // Most often nothing has happened.
-      let guess = hidden.map { index < $0 ? index : index + 1 } ?? index
+      let guess = hiding.actual(index)
       if let after, rows.indices.contains(guess), rows[guess] == after { return index }
-      if let after, let place = rows.firstIndex(of: after) { return visible(place) }
-      if let before, let place = rows.firstIndex(of: before) { return visible(place) + 1 }
+      if let after, let place = rows.firstIndex(of: after) { return hiding.visible(place) }
+      if let before, let place = rows.firstIndex(of: before) { return hiding.visible(place) + 1 }
       return min(index, count)
     }
   }

@@ -49,19 +49,21 @@ extension StoredEdit {
     find(seen.model, near: seen.place, in: list)
   }
 
-  private static func find(_ model: T, near place: Int, in list: [T]) -> Int? {
-    if list.indices.contains(place), LiveList.isSame(list[place], model) { return place }
-    return list.indices.filter { LiveList.isSame(list[$0], model) }
+  private static func find(
+    _ model: T, near place: Int, besides hidden: Int? = nil, in list: [T]
+  ) -> Int? {
+    list.indices.filter { $0 != hidden && LiveList.isSame(list[$0], model) }
       .min { abs($0 - place) < abs($1 - place) }
   }
 
   private static func find(_ seen: SeenPlace<T>, _ hidden: Int?, in list: [T]) -> Int {
-    func visible(_ place: Int) -> Int { hidden.map { place > $0 ? place - 1 : place } ?? place }
-    if let after = seen.after, let place = find(after, near: seen.place, in: list) {
-      return visible(place)
+    let hiding = Hiding(hidden)
+    let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
+    if let after = seen.after, let place = find(after, near: behind, besides: hidden, in: list) {
+      return hiding.visible(place)
     }
-    if let before = seen.before, let place = find(before, near: seen.place, in: list) {
-      return visible(place) + 1
+    if let before = seen.before, let place = find(before, near: ahead, besides: hidden, in: list) {
+      return hiding.visible(place) + 1
     }
     return min(seen.place, hidden == nil ? list.count : list.count - 1)
   }

@@ -39,7 +39,7 @@ extension StoredEdit {
     }
     func between(_ place: Int, without hidden: Int? = nil) -> SeenPlace<T> {
       func model(_ place: Int) -> T? {
-        let place = hidden.map { place < $0 ? place : place + 1 } ?? place
+        let place = Hiding(hidden).actual(place)
         return list.models.indices.contains(place) ? list.models[place] : nil
       }
       return SeenPlace(

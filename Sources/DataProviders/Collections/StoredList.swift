@@ -14,15 +14,19 @@ struct StoredList<T: SimpleModel> {
     self.count = count
   }
 
-  /// The place of an element; of several equal ones the nearest.
+  /// The place of an element; of several equal ones the nearest, and never the one at `hidden`.
   ///
   /// - Complexity: O(log *n*) if it is where it was seen, else up to O(*n*).
-  func find(_ model: T, near place: Int, _ snapshot: ModelSnapshot) throws -> Int? {
-    if try matches(model, in: place..<(place + 1), snapshot).first != nil { return place }
-    let near = try matches(
-      model, in: (place - Self.nearby)..<(place + Self.nearby + 1), snapshot)
-    if let found = Self.nearest(to: place, in: near) { return found }
-    return Self.nearest(to: place, in: try matches(model, in: 0..<count, snapshot))
+  func find(
+    _ model: T, near place: Int, besides hidden: Int? = nil, _ snapshot: ModelSnapshot
+  ) throws -> Int? {
+    let middle = max(0, min(place, count))
+    for reach in [0, Self.nearby, count] {
+      let range = (middle - reach)..<(middle + reach + 1)
+      let places = try matches(model, in: range, snapshot).filter { $0 != hidden }
+      if let found = Self.nearest(to: place, in: places) { return found }
+    }
+    return nil
   }
 
   /// The places of several elements, each once; those that have gone are left out.
@@ -41,13 +45,17 @@ struct StoredList<T: SimpleModel> {
   /// The position of a place between two elements; an element at `hidden` counts neither there nor in
   /// the result.
   func find(_ seen: SeenPlace<T>, _ hidden: Int?, _ snapshot: ModelSnapshot) throws -> Int {
-    func visible(_ place: Int) -> Int { hidden.map { place > $0 ? place - 1 : place } ?? place }
-    let guess = hidden.map { seen.place < $0 ? seen.place : seen.place + 1 } ?? seen.place
-    if let after = seen.after, let place = try find(after, near: guess, snapshot) {
-      return visible(place)
+    let hiding = Hiding(hidden)
+    let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
+    if let after = seen.after,
+      let place = try find(after, near: behind, besides: hidden, snapshot)
+    {
+      return hiding.visible(place)
     }
-    if let before = seen.before, let place = try find(before, near: guess - 1, snapshot) {
-      return visible(place) + 1
+    if let before = seen.before,
+      let place = try find(before, near: ahead, besides: hidden, snapshot)
+    {
+      return hiding.visible(place) + 1
     }
     return min(seen.place, hidden == nil ? count : count - 1)
   }

@@ -55,4 +55,38 @@ import Testing
       await manager.close()
     }
   }
+
+  /// Was: beside an equal element the moved one was taken for its own neighbour. Found by `fuzz-operations`.
+  @Test
+  func `I9: among equal elements each move arrives where it is shown, on disk and in a cache`()
+    async throws
+  {
+    let lists = (1...4).flatMap { count in
+      (0..<(1 << count)).map { bits in (0..<count).map { bits >> $0 & 1 } }
+    }
+    let cache = DictionaryCache()
+    try await withStore { store in
+      for isOnDisk in [true, false] {
+        let manager =
+          isOnDisk
+          ? try DataModelManager(store: store) : DataModelManager(cacheDelegate: cache)
+        let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
+        for list in lists {
+          for (from, to) in list.indices.flatMap({ from in list.indices.map { (from, $0) } }) {
+            provider.setData(list.map { Contact($0) }, cacheKey: "contacts")
+            var expected = list
+            expected.insert(expected.remove(at: from), at: to)
+            try await provider.move(from: from, to: to).committed()
+            let stored =
+              isOnDisk
+              ? try store.read { try $0.collection("contacts", as: Contact.self) }
+              : try await cache.collection(forKey: "contacts", as: Contact.self, context: nil)
+            #expect(stored?.map(\.id) == expected, "\(list) from \(from) to \(to)")
+            #expect(provider.data.map(\.id) == expected)
+          }
+        }
+        await manager.close()
+      }
+    }
+  }
 }
