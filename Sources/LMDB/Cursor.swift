@@ -8,7 +8,10 @@ import CLMDB
 /// - Note: One cursor serves one thread at a time.
 public struct Cursor: ~Copyable, ~Escapable {
   private var handle: CursorHandle
-  private var isPlaced = false
+  /// What it points to; `nil` if a move found nothing, or before the first move.
+  ///
+  /// The bytes stay in the map as long as the snapshot that the cursor was made from.
+  @usableFromInline internal private(set) var place: CursorPlace?
 
   @_lifetime(copy snapshot)
   init(_ snapshot: Snapshot, _ table: RawTable) throws(LMDBError) {
@@ -16,22 +19,24 @@ public struct Cursor: ~Copyable, ~Escapable {
   }
 
   /// The key it points to; `nil` if a move found nothing, or before the first move.
+  @inlinable
   public var key: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard isPlaced else { return nil }
-      // The bytes stay in the map as long as the snapshot that the cursor was made from.
-      return unsafe _overrideLifetime(handle.key.span, copying: self)
+      guard let place else { return nil }
+      // The bytes outlive `self`, as said above.
+      return unsafe _overrideLifetime(Span(_unsafeBytes: place.key), copying: self)
     }
   }
 
   /// The value it points to; `nil` if a move found nothing, or before the first move.
+  @inlinable
   public var value: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard isPlaced else { return nil }
+      guard let place else { return nil }
       // As for `key`.
-      return unsafe _overrideLifetime(handle.value.span, copying: self)
+      return unsafe _overrideLifetime(Span(_unsafeBytes: place.value), copying: self)
     }
   }
 
@@ -62,7 +67,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToNext() throws(LMDBError) -> Bool {
-    try move(isPlaced ? MDB_NEXT : MDB_FIRST)
+    try move(place != nil ? MDB_NEXT : MDB_FIRST)
   }
 
   /// Moves to the key before; from nowhere to the last one.
@@ -72,7 +77,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToPrevious() throws(LMDBError) -> Bool {
-    try move(isPlaced ? MDB_PREV : MDB_LAST)
+    try move(place != nil ? MDB_PREV : MDB_LAST)
   }
 
   /// Moves to a key, or to the first one above it.
@@ -83,9 +88,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toFirstNotBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    isPlaced = false
-    isPlaced = try handle.seek(key)
-    return isPlaced
+    place = nil
+    return try arrived(handle.seek(key))
   }
 
   /// Moves to the last key below another.
@@ -96,16 +100,43 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toLastBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    isPlaced = false
-    isPlaced = try handle.seekLast(below: key)
-    return isPlaced
+    place = nil
+    return try arrived(handle.seekLast(below: key))
   }
 
   @_lifetime(self: copy self)
   private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
-    isPlaced = false
-    isPlaced = try handle.move(operation)
-    return isPlaced
+    do throws(LMDBError) {
+      return arrived(try handle.move(operation))
+    } catch {
+      place = nil
+      throw error
+    }
+  }
+
+  /// Notes where a move has led, if it found something.
+  @_lifetime(self: copy self)
+  @inline(__always)
+  private mutating func arrived(_ isFound: Bool) -> Bool {
+    place = isFound ? CursorPlace(handle) : nil
+    return isFound
+  }
+}
+
+/// The bytes that a cursor points to, without the types of LMDB, so that they can be reached without a
+/// call.
+@usableFromInline
+@safe
+struct CursorPlace {
+  @usableFromInline let key: UnsafeRawBufferPointer
+  @usableFromInline let value: UnsafeRawBufferPointer
+
+  @inline(__always)
+  init(_ handle: borrowing CursorHandle) {
+    unsafe key = UnsafeRawBufferPointer(
+      start: handle.key.mv_data, count: handle.key.mv_size)
+    unsafe value = UnsafeRawBufferPointer(
+      start: handle.value.mv_data, count: handle.value.mv_size)
   }
 }
 

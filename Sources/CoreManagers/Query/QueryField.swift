@@ -115,9 +115,10 @@ private final class KnownPath: Sendable {
       Value.self == EntityIdentifier<E>.self && Self.isIdentifier(keyPath, named: name)
   }
 
-  /// A key path that was written for the type itself differs from the one to the protocol's
-  /// requirement, but says its name. A computed identifier is known where it is declared as the field
-  /// `id`.
+  /// Whether a key path leads to the entity's own identifier.
+  ///
+  /// One that was written for the type itself differs from the one to the protocol's requirement, but
+  /// says its name. A computed identifier is known where it is declared as the field `id`.
   private static func isIdentifier<E: Entity>(_ keyPath: PartialKeyPath<E>, named name: String?)
     -> Bool
   {

@@ -130,16 +130,22 @@
     guard remaining > 0 else { return 0 }
     // In bounds: a byte is there, and the second is looked at only if there are two.
     let first = unsafe Int(address.load(as: UInt8.self))
-    var count = 1
-    switch first {
-    case 0x00..<0x18, 0x20..<0x38, 0xF4..<0xF7: break
-    case 0x60..<0x78: count += first - 0x60
-    case 0x78:
-      guard remaining > 1 else { return 0 }
-      count = unsafe 2 + Int(address.load(fromByteOffset: 1, as: UInt8.self))
-    case 0xFB: count = 9
-    case 0x18..<0x1C, 0x38..<0x3C: count += 1 &<< (first & 3)
-    default: return 0
+    let count: Int
+    if first >= 0x60 && first < 0x78 {
+      count = first &- 0x5F
+    } else if first < 0x18 {
+      count = 1
+    } else if first == 0xFB {
+      count = 9
+    } else if first & 0xDF >= 0x18 && first & 0xDF < 0x1C {
+      // A number of either sign.
+      count = 1 &+ (1 &<< (first & 3))
+    } else if first >= 0x20 && first < 0x38 || first >= 0xF4 && first < 0xF7 {
+      count = 1
+    } else if first == 0x78, remaining > 1 {
+      count = unsafe 2 &+ Int(address.load(fromByteOffset: 1, as: UInt8.self))
+    } else {
+      return 0
     }
     return count <= remaining ? count : 0
   }
@@ -155,7 +161,7 @@
     let keyCount = unsafe Int(position.load(as: UInt8.self)) - 0x60
     guard keyCount >= 0, keyCount < 24, keyCount < remaining else { return nil }
     let key = unsafe position + 1
-    let count = unsafe Self.shortByteCount(at: key + keyCount, remaining - 1 - keyCount)
+    let count = unsafe Self.shortByteCount(at: key + keyCount, remaining &- 1 &- keyCount)
     guard count > 0 else { return nil }
     unsafe position = key + keyCount + count
     return unsafe (key, keyCount)

@@ -39,6 +39,13 @@ import Synchronization
   /// Behind the last field.
   var mapEnd: UnsafeRawPointer
   var level = 0
+  /// How many readers with the present ticket have been made beside that of the kept container.
+  var readerCount = 0
+  /// A container whose reader has the present ticket, and the type of its keys.
+  var keptContainer: AnyObject?
+  var keptKeys: ObjectIdentifier?
+  /// Whether the kept container has been given out for the present map.
+  var isKeptInUse = false
 
   private static let initialCapacity = 16
   /// The most fields whose room is kept for other maps.
@@ -95,7 +102,7 @@ import Synchronization
 
   /// Ends the present use: readers with its ticket refuse from now on.
   mutating func retire() {
-    unsafe ticket.store(ticket.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    unsafe endTicket()
     unsafe owner = nil
     unsafe isReleased = false
     guard unsafe capacity > Self.keptCapacityMaximum else { return }

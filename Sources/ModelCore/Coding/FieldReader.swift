@@ -11,6 +11,7 @@ import Synchronization
   init(_ index: UnsafeMutablePointer<FieldIndex>) {
     unsafe self.index = unsafe index
     ticket = unsafe index.pointee.ticket.load(ordering: .relaxed)
+    unsafe index.pointee.readerCount += 1
   }
 
   /// Whether the map is still there.

@@ -34,7 +34,7 @@ extension ValueDecoder: Decoder {
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     let map = try unsafe FieldReader.open(
       reader(), in: session, level: level, owner: session.owner)
-    return KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
+    return unsafe map.index.pointee.container(map, keyedBy: type)
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

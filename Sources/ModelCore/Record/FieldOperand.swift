@@ -108,8 +108,19 @@ extension CBORReader {
   private mutating func find(
     _ key: UnsafeRawPointer, keyCount: Int, among count: Int
   ) throws(CBORError) -> Bool {
+    // A copy stays in registers.
+    var reader = self
+    defer { self = reader }
+    return try unsafe reader.findByItself(key, keyCount: keyCount, among: count)
+  }
+
+  @inline(__always)
+  private mutating func findByItself(
+    _ key: UnsafeRawPointer, keyCount: Int, among count: Int
+  ) throws(CBORError) -> Bool {
     for _ in 0..<count {
       if let field = unsafe takeShortField() {
+        guard unsafe field.count == keyCount else { continue }
         let found = unsafe FieldIndex.Field(key: field.key, keyCount: field.count)
         guard unsafe found.hasKey(key, count: keyCount) else { continue }
         // Back to the value, which begins behind the key.

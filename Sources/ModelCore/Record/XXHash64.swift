@@ -17,50 +17,63 @@ package enum XXHash64 {
   /// - Returns: The hash, the same on every machine.
   /// - Complexity: O(*n*) for *n* bytes; no allocation.
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
-    var offset = 0
+    guard var next = bytes.baseAddress else { return finished(seed &+ prime5) }
+    var rest = bytes.count
     var result: UInt64
-    if bytes.count >= 32 {
-      result = unsafe hashStripes(of: bytes, seed: seed, offset: &offset)
+    // In bounds throughout: `rest` bytes are left.
+    if rest >= 32 {
+      result = unsafe hashStripes(&next, rest / 32, seed: seed)
+      rest &= 31
     } else {
       result = seed &+ prime5
     }
     result &+= UInt64(bytes.count)
-    while bytes.count - offset >= 8 {
-      result ^= round(0, unsafe load(bytes, at: offset))
+    while rest >= 8 {
+      result ^= round(0, unsafe load(next))
       result = rotated(result, 27) &* prime1 &+ prime4
-      offset += 8
+      unsafe next += 8
+      rest &-= 8
     }
-    if bytes.count - offset >= 4 {
-      // In bounds by the line above.
-      let word = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    if rest >= 4 {
+      let word = unsafe next.loadUnaligned(as: UInt32.self)
       result ^= UInt64(UInt32(littleEndian: word)) &* prime1
       result = rotated(result, 23) &* prime2 &+ prime3
-      offset += 4
+      unsafe next += 4
+      rest &-= 4
     }
-    while offset < bytes.count {
-      result ^= unsafe UInt64(bytes[offset]) &* prime5
+    while rest > 0 {
+      result ^= unsafe UInt64(next.load(as: UInt8.self)) &* prime5
       result = rotated(result, 11) &* prime1
-      offset += 1
+      unsafe next += 1
+      rest &-= 1
     }
-    result = (result ^ (result >> 33)) &* prime2
+    return finished(result)
+  }
+
+  @inline(__always)
+  private static func finished(_ hash: UInt64) -> UInt64 {
+    var result = (hash ^ (hash >> 33)) &* prime2
     result = (result ^ (result >> 29)) &* prime3
     return result ^ (result >> 32)
   }
 
-  /// Takes as many stripes of 32 bytes as there are, each through four lanes.
+  /// Takes stripes of 32 bytes, each through four lanes.
+  @inline(__always)
   private static func hashStripes(
-    of bytes: UnsafeRawBufferPointer, seed: UInt64, offset: inout Int
+    _ next: inout UnsafeRawPointer, _ count: Int, seed: UInt64
   ) -> UInt64 {
     var lane1 = seed &+ prime1 &+ prime2
     var lane2 = seed &+ prime2
     var lane3 = seed
     var lane4 = seed &- prime1
-    while bytes.count - offset >= 32 {
-      lane1 = round(lane1, unsafe load(bytes, at: offset))
-      lane2 = round(lane2, unsafe load(bytes, at: offset + 8))
-      lane3 = round(lane3, unsafe load(bytes, at: offset + 16))
-      lane4 = round(lane4, unsafe load(bytes, at: offset + 24))
-      offset += 32
+    var rest = count
+    while rest > 0 {
+      lane1 = round(lane1, unsafe load(next))
+      lane2 = round(lane2, unsafe load(next + 8))
+      lane3 = round(lane3, unsafe load(next + 16))
+      lane4 = round(lane4, unsafe load(next + 24))
+      unsafe next += 32
+      rest &-= 1
     }
     var result = rotated(lane1, 1) &+ rotated(lane2, 7) &+ rotated(lane3, 12)
     result &+= rotated(lane4, 18)
@@ -70,19 +83,23 @@ package enum XXHash64 {
     return merged(result, lane4)
   }
 
-  /// *Precondition:* eight bytes lie at the offset.
-  private static func load(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
-    unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  /// *Precondition:* eight bytes lie there.
+  @inline(__always)
+  private static func load(_ address: UnsafeRawPointer) -> UInt64 {
+    unsafe UInt64(littleEndian: address.loadUnaligned(as: UInt64.self))
   }
 
+  @inline(__always)
   private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
     rotated(lane &+ input &* prime2, 31) &* prime1
   }
 
+  @inline(__always)
   private static func merged(_ result: UInt64, _ lane: UInt64) -> UInt64 {
     (result ^ round(0, lane)) &* prime1 &+ prime4
   }
 
+  @inline(__always)
   private static func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 {
     value << count | value >> (64 - count)
   }

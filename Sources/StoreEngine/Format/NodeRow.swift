@@ -74,17 +74,20 @@ struct NodeRow: ~Escapable {
     }
   }
 
+  @inline(__always)
   private func offset(_ index: Int) -> Int {
     precondition(index >= 0 && index < recordCount, "record \(index) of \(recordCount)")
     return Self.fixedByteCount + Self.entryByteCount * index
   }
 
   /// The type number of a record.
+  @inline(__always)
   func type(_ index: Int) -> UInt32 {
     UInt32(unsafe bytes.bytes.integer(at: offset(index), as: UInt16.self))
   }
 
   /// Commit number and checksum of a record.
+  @inline(__always)
   func header(_ index: Int) -> RecordHeader {
     let start = offset(index) + Self.headerOffset
     return unsafe RecordHeader(
@@ -92,12 +95,14 @@ struct NodeRow: ~Escapable {
       checksum: bytes.bytes.integer(at: start + 8, as: UInt64.self))
   }
 
+  @inline(__always)
   private func bodyByteCount(_ index: Int) -> Int {
     Int(unsafe bytes.bytes.integer(at: offset(index) + 4, as: UInt32.self))
   }
 
   /// The body of a record; its checksum is not checked.
   @_lifetime(copy self)
+  @inline(__always)
   func body(_ index: Int) -> Span<UInt8> {
     let count = bodyByteCount(index)
     var start = Self.fixedByteCount + Self.entryByteCount * recordCount + identifierByteCount
@@ -106,6 +111,7 @@ struct NodeRow: ~Escapable {
   }
 
   /// Which record is of a type; `nil` if none is.
+  @inline(__always)
   func index(ofType type: UInt32) -> Int? {
     for index in 0..<recordCount where self.type(index) == type { return index }
     return nil
@@ -139,6 +145,7 @@ struct NodeRow: ~Escapable {
 extension RawSpan {
   /// A little-endian integer; its bytes are in bounds.
   @unsafe
+  @inline(__always)
   fileprivate func integer<Value: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Value.Type
   ) -> Value {

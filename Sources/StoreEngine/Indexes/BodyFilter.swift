@@ -6,49 +6,48 @@ import ModelCore
 /// Comparisons of a field with a plain value, if all of them must hold, are made on the bytes as they
 /// lie in a body; the rest of the filter is asked for values.
 struct BodyFilter {
-  fileprivate struct Comparison {
-    let path: FieldPath
-    let relation: FilterComparison
-    let value: QueryValue
-    let operand: FieldOperand
-  }
-
-  private var comparisons: [Comparison] = []
-  private var rest: [FilterTree<RecordField>] = []
+  private var comparisons: [BodyComparison] = []
+  /// What must hold besides.
+  private(set) var rest: [FilterTree<RecordField>] = []
 
   init(_ filter: FilterTree<RecordField>) {
     let parts = if case .and(let parts) = filter { parts } else { [filter] }
     for part in parts {
       if case .all = part { continue }
-      if case .compare(.named(let path), let relation, let value) = part, path.isWhole,
-        let plain = FieldOperand.Value(value)
+      if case .compare(.named(let path), let relation, let value) = part,
+        let comparison = BodyComparison(path, relation, value)
       {
-        comparisons.append(
-          Comparison(
-            path: path, relation: relation, value: value,
-            operand: FieldOperand(field: path.name, plain)))
+        comparisons.append(comparison)
       } else {
         rest.append(part)
       }
     }
   }
 
-  /// Whether a record matches.
-  ///
-  /// - Parameters:
-  ///   - body: Its body.
-  ///   - value: Finds the value of a field in the same record.
-  func matches(
-    _ body: Span<UInt8>, _ value: (RecordField) throws -> QueryValue
-  ) throws -> Bool {
+  /// Whether a body may match: all comparisons with plain values hold, and ``rest`` is to be asked.
+  func mayMatch(_ body: Span<UInt8>) throws -> Bool {
     for comparison in comparisons where try !comparison.holds(in: body) { return false }
-    for part in rest where try !part.matches(value) { return false }
     return true
   }
 }
 
-extension BodyFilter.Comparison {
-  fileprivate func holds(in body: Span<UInt8>) throws -> Bool {
+/// A comparison of a field with a plain value.
+private final class BodyComparison: Sendable {
+  private let path: FieldPath
+  private let relation: FilterComparison
+  private let value: QueryValue
+  private let operand: FieldOperand
+
+  /// Makes a comparison; `nil` for a field inside another one, and for a value that is not plain.
+  init?(_ path: FieldPath, _ relation: FilterComparison, _ value: QueryValue) {
+    guard path.isWhole, let plain = FieldOperand.Value(value) else { return nil }
+    self.path = path
+    self.relation = relation
+    self.value = value
+    operand = FieldOperand(field: path.name, plain)
+  }
+
+  func holds(in body: Span<UInt8>) throws -> Bool {
     // Read during the call only.
     let order = try unsafe body.withUnsafeBytes { body in
       do throws(CBORError) {

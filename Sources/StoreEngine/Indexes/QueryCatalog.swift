@@ -11,8 +11,9 @@ struct QueriedType: Sendable {
   let indexes: [StoredIndex]
 }
 
-/// The types that were queried in the newest version that was queried, so that one query after another
-/// need not read what only a commit changes. Any thread.
+/// What is known of the types in the newest version that was queried.
+///
+/// So one query after another need not read what only a commit changes. Any thread.
 final class QueryCatalog: Sendable {
   private struct Version {
     var transactionID: UInt64 = 0

@@ -3,8 +3,9 @@ import LMDB
 /// A record that matches a query.
 @safe struct QueryMatch {
   let node: UInt64
-  /// Where its body lies; `nil` if nobody has looked at it. Valid as long as the snapshot that was
-  /// queried, and in a transaction until it changes something.
+  /// Where its body lies; `nil` if nobody has looked at it.
+  ///
+  /// Valid as long as the snapshot that was queried, and in a transaction until it changes something.
   let body: UnsafeRawBufferPointer?
   /// What the order compares.
   let values: [QueryValue]

@@ -139,6 +139,20 @@ extension QueryRun {
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
     _ computing: Computing
   ) throws -> Bool {
+    guard try isExact || filter.mayMatch(body) else { return true }
+    guard !comparesValues, query.uniqueBy.isEmpty, isExact || filter.rest.isEmpty else {
+      return try takeComparing(node, body, isExact: isExact, reader, computing)
+    }
+    matches.append(QueryMatch(node: node, body))
+    return !isFull
+  }
+
+  /// Takes a record that may match, where values have to be looked at for it.
+  @inline(never)
+  private mutating func takeComparing(
+    _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
+    _ computing: Computing
+  ) throws -> Bool {
     func value(_ field: RecordField) throws -> QueryValue {
       switch field {
       case .identifier: .string(try reader.identifier(of: node))
@@ -146,7 +160,9 @@ extension QueryRun {
       case .computed(let number, _): try computing(number, node)
       }
     }
-    guard try isExact || filter.matches(body, value) else { return true }
+    if !isExact {
+      for part in filter.rest where try !part.matches(value) { return true }
+    }
     if !query.uniqueBy.isEmpty {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
     }

@@ -131,12 +131,17 @@ import TestSupport
       default: edits.append(.keep)
       }
     }
+    if Int.random(in: 0..<3, using: &random) == 0,
+      let last = edits.indices.randomElement(using: &random)
+    {
+      for index in last..<edits.count { edits[index] = .keepRest }
+    }
     let old = expected
     var expectedResult = CountedList.EditResult()
     expected = []
     for (index, edit) in edits.enumerated() {
       switch edit {
-      case .keep: expected.append(old[index])
+      case .keep, .keepRest: expected.append(old[index])
       case .remove: expectedResult.removed.append(index)
       case .replace(let element):
         expected.append(element)

@@ -1,0 +1,29 @@
+import Synchronization
+
+/// A place for one open read transaction, alone on its cache lines, so that readers on different
+/// processors don't wait for each other's.
+@safe
+struct ReaderLane: ~Copyable {
+  /// When the reader inside began, on the coarse monotonic clock; 0 if nobody is inside.
+  ///
+  /// Whoever turns 0 into something else has the lane until it turns it into 0 again.
+  let start = Atomic<UInt64>(0)
+  /// A transaction, reset between uses; `nil` if none is kept.
+  ///
+  /// Used by the one who has the lane, and by the one who closed the gate while nobody is inside.
+  var transaction: OpaquePointer?
+  /// Fills two cache lines, which processors fetch together.
+  private let rest: InlineArray<14, UInt64> = .init(repeating: 0)
+
+  /// Takes the lane if nobody has it.
+  @inline(__always)
+  borrowing func take(_ now: UInt64) -> Bool {
+    // One order for this and the gate: see `ReaderPool.enter`.
+    start.compareExchange(
+      expected: 0, desired: now, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+
+  @inline(__always)
+  borrowing func giveBack() { start.store(0, ordering: .sequentiallyConsistent) }
+}
