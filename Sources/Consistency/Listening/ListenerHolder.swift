@@ -62,8 +62,7 @@ final class ListenerHolder: LiveHolder {
   func listen(to model: (any Model)?, _ scope: PipelineScope) {
     guard !state.withLock({ $0.isRemoved }) else { return }
     guard let listener else { return }
-    let current = listener.currentModel()
-    let shown = state.withLock { $0.base(current) }
+    let shown = base(listener)
     var trees: [any Model] = []
     if let model { trees.append(model) }
     if let shown, trees.allSatisfy({ !Self.haveSameRoot($0, shown) }) { trees.append(shown) }
@@ -78,10 +77,25 @@ final class ListenerHolder: LiveHolder {
 
   func prepare() {
     let listener = listener
-    let current = listener?.currentModel()
+    let base = base(listener)
     state.withLock { state in
       state.isDead = listener == nil
-      state.base = state.base(current)
+      state.base = base
+    }
+  }
+
+  /// What a listener shows once everything that is on its way has been told.
+  ///
+  /// Its own code runs outside the lock. If a change was told meanwhile it is asked again: what it
+  /// showed before must not be taken for what it shows now.
+  private func base(_ listener: (any ConsistencyManagerListener)?) -> (any Model)? {
+    while true {
+      let told = state.withLock { $0.told }
+      let current = listener?.currentModel()
+      let base = state.withLock { state -> (any Model)?? in
+        state.told == told ? .some(state.base(current)) : nil
+      }
+      if let base { return base }
     }
   }
 

@@ -39,7 +39,7 @@ extension LiveUpdate {
   package mutating func add(_ root: any SimpleModel) {
     treeCount += 1
     var path: [ByteString] = []
-    visit(root, 0, &path)
+    visit(root, ModelTypes.asModel(root), 0, &path)
     if refusal != nil { versions.removeAll() }
   }
 
@@ -55,7 +55,10 @@ extension LiveUpdate {
     }
   }
 
-  private mutating func visit(_ node: any SimpleModel, _ level: Int, _ path: inout [ByteString]) {
+  /// Adds a node, and what is below it if it can hold others.
+  private mutating func visit(
+    _ node: any SimpleModel, _ model: (any Model)?, _ level: Int, _ path: inout [ByteString]
+  ) {
     guard refusal == nil else { return }
     guard level <= RecordLimits.maximumNestingDepth else {
       refusal = ConsistencyError(
@@ -73,9 +76,9 @@ extension LiveUpdate {
       givenNodes?.append((identifier, type(of: node)))
       give(node, identifier)
     }
-    guard let model = ModelTypes.asModel(node) else { return }
+    guard let model else { return }
     if let identifier { path.append(identifier) }
-    model.forEach { visit($0, level + 1, &path) }
+    model.forEach { visit(ModelBoxes.simple($0), $0, level + 1, &path) }
     if identifier != nil { path.removeLast() }
   }
 

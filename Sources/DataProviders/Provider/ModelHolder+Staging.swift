@@ -39,7 +39,13 @@ extension ModelHolder {
     _ update: LiveUpdate, _ rows: [LiveRow], _ scope: PipelineScope
   ) -> StagedModel? {
     let isAwaited = rows.last == Self.absentRow
-    let (base, hasPending) = state.withLock { ($0.base, !$0.pending.isEmpty) }
+    var base: (any SimpleModel)?
+    var hasPending = false
+    // Not as a result: that would be copied twice more.
+    state.withLock { state in
+      base = state.base
+      hasPending = !state.pending.isEmpty
+    }
     if isAwaited || hasPending {
       let seen = state.withLock { Seen($0, update, seesAbsent: isAwaited) }
       if let own = seen.own { return stageOwn(own, seen, update, scope) }

@@ -50,11 +50,13 @@ struct StagedModel {
   }
 
   private mutating func publish(_ state: inout ModelHolder.State, _ cause: Cause) {
-    let before = state.undelivered >= cause.limit && state.pause == nil ? state.shown : nil
+    // Not by the state's property, which would copy the state.
+    let showsCommitted = state.clears == 0 && state.pending.isEmpty
+    let before = state.undelivered >= cause.limit && state.rare?.pause == nil ? state.shown : nil
     switch kind {
     case .elsewhere:
       swap(&state.base, &model)
-      tells = state.showsCommitted
+      tells = showsCommitted
     case .own(let operation, let isOther):
       swap(&state.base, &model)
       state.waitingFor = nil
@@ -63,12 +65,12 @@ struct StagedModel {
     case .arrived(let action):
       swap(&state.base, &model)
       state.waitingFor = nil
-      tells = state.showsCommitted
+      tells = showsCommitted
       state.applied = max(state.applied, action)
     case .deleted(let identifier):
       swap(&state.base, &model)
       state.waitingFor = identifier
-      tells = state.showsCommitted
+      tells = showsCommitted
     case .answered(let action, let awaited, let tells):
       swap(&state.base, &model)
       state.waitingFor = awaited
@@ -92,7 +94,7 @@ struct StagedModel {
   private mutating func queueDelivery(
     _ state: inout ModelHolder.State, _ cause: Cause, before: (any SimpleModel)?
   ) {
-    if let pause = state.pause {
+    if let pause = state.rare?.pause {
       pause.note(cause.context, cause.date)
       tells = false
     } else if state.undelivered >= cause.limit {
@@ -146,7 +148,7 @@ struct StagedModel {
 
   private func isToldNow(_ state: inout ModelHolder.State, _ cause: Cause) -> Bool {
     guard epoch == state.epoch else { return false }
-    if let pause = state.pause, !pause.reasons.isDisjoint(with: [.owner, .batch]) {
+    if let pause = state.rare?.pause, !pause.reasons.isDisjoint(with: [.owner, .batch]) {
       pause.noteUndelivered(cause.context)
       return false
     }

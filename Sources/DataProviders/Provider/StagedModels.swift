@@ -25,7 +25,7 @@ final class StagedModels: StagedChange, @unchecked Sendable {
   }
 
   /// Adds the provider with the next number.
-  func append(_ member: StagedModel) { members.append(member) }
+  func append(_ member: consuming StagedModel) { members.append(member) }
 
   func publish() {
     var span = members.mutableSpan

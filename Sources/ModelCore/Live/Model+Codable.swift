@@ -1,4 +1,7 @@
 /// The first way to say what the children are: nothing at all.
+///
+/// A model all of whose stored properties are plain values, or lists, sets and maps of such, is not
+/// encoded: it has no place for a child.
 extension Model where Self: Codable {
   /// Returns a copy with every child that the coding meets replaced.
   ///

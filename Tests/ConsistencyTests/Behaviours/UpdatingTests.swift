@@ -1,4 +1,6 @@
 import Consistency
+import Dispatch
+import Locking
 import ModelCore
 import TestSupport
 import Testing
@@ -28,6 +30,31 @@ import Testing
         == Company(
           id: 1, board: Company.Board(chair: anna, teams: [Team(id: 2, lead: bea, deputy: anna)])))
     #expect(person.shown() == anna)
+  }
+
+  // B4. The next update once began from the tree that was read before the first one was told.
+  @Test func `an update that is told while the next one asks for the tree is not lost`() async {
+    let queue = DispatchQueue(label: "delivery")
+    let manager = ConsistencyManager(deliveringOn: .queue(queue))
+    let listener = Listener(Team(id: 1, lead: ann, deputy: bea))
+    let workedOut = Event()
+    manager.addListener(listener)
+    await manager.drain()
+    queue.suspend()
+    manager.updateModel(anna)
+    manager.enqueue { _ in workedOut.signal() }
+    workedOut.wait()
+    let isFirst = Locked(true)
+    listener.onRead {
+      guard isFirst.withLock({ exchange(&$0, with: false) }) else { return }
+      queue.resume()
+      queue.sync {}
+    }
+    let beate = Person(id: 2, name: "Beate")
+    manager.updateModel(beate)
+    await manager.drain()
+    #expect(listener.calls.count == 2)
+    #expect(listener.shown() == Team(id: 1, lead: anna, deputy: beate))
   }
 
   // B1
