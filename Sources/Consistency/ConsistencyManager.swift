@@ -87,11 +87,6 @@ public final class ConsistencyManager: Sendable {
     }
   }
 
-  /// Whether somebody is registered for a topic.
-  package func hasSubscriber(of topic: String) -> Bool {
-    registry.withLock { $0.topics[ByteString(topic)] != nil }
-  }
-
   /// How many nodes, trees and holders are registered.
   package var registeredCounts: RegisteredCounts {
     let count = listeners.withLock { $0.holders.count }

@@ -84,8 +84,6 @@ extension CommitReading {
     /// Whether the change log does not reach back to what is known.
     var hasExpired = false
 
-    init() {}
-
     init(_ changeSets: [ChangeSet]) {
       last = changeSets.last
       if changeSets.count == 1, let only = last {

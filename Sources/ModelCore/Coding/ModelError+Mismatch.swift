@@ -9,10 +9,6 @@ extension ModelError {
     ModelError(.typeMismatch, reason: "\(number) is no \(type)")
   }
 
-  static var noSuper: ModelError {
-    ModelError(.missingField, reason: "the record has no field for the superclass")
-  }
-
   private static func name(_ head: CBORHead) -> String {
     switch head.major {
     case .unsigned, .negative: "an integer"

@@ -74,21 +74,6 @@ extension FilterTree {
     }
   }
 
-  /// The same filter over fields of another form.
-  package func map<Other>(_ transform: (Field) -> Other) -> FilterTree<Other> {
-    switch self {
-    case .all: .all
-    case .compare(let field, let comparison, let value):
-      .compare(transform(field), comparison, value)
-    case .isIn(let field, let values): .isIn(transform(field), values)
-    case .pattern(let field, let pattern): .pattern(transform(field), pattern)
-    case .prefix(let field, let prefix): .prefix(transform(field), prefix)
-    case .and(let parts): .and(parts.map { $0.map(transform) })
-    case .or(let parts): .or(parts.map { $0.map(transform) })
-    case .not(let part): .not(part.map(transform))
-    }
-  }
-
   /// Calls a closure with every comparison, from left to right.
   package func forEachLeaf<Failure>(
     _ body: (FilterTree) throws(Failure) -> Void

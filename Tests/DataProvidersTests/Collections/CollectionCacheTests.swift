@@ -70,6 +70,41 @@ import Testing
     #expect(list.ids == [1])
   }
 
+  @Test func `I6: a change to what nobody has loaded is made to what is stored`() async throws {
+    typealias Contacts = CollectionDataProvider<Contact>
+    typealias Change = (DataModelManager) -> PendingWrite
+    let changes: [(Change, [Int])] = [
+      ({ Contacts.append(Contact.list(4), cacheKey: "c", dataModelManager: $0) }, [1, 2, 3, 4]),
+      (
+        { Contacts.insert(Contact.list(4), at: 1, cacheKey: "c", dataModelManager: $0) },
+        [1, 4, 2, 3]
+      ),
+      (
+        { Contacts.insert(Contact.list(4), at: 0, cacheKey: "c", dataModelManager: $0) },
+        [4, 1, 2, 3]
+      ),
+      ({ Contacts.update(Contact(4), at: 1, cacheKey: "c", dataModelManager: $0) }, [1, 4, 3]),
+      ({ Contacts.remove(at: 1, cacheKey: "c", dataModelManager: $0) }, [1, 3]),
+      ({ Contacts.move(from: 0, to: 2, cacheKey: "c", dataModelManager: $0) }, [2, 3, 1]),
+    ]
+    for (change, expected) in changes {
+      try await cache.setCollection(Contact.list(1, 2, 3), forKey: "c", context: nil)
+      try await change(DataModelManager(cacheDelegate: cache)).committed()
+      #expect(try await cached("c")?.map(\.id) == expected)
+    }
+  }
+
+  @Test func `a cache with completion handlers keeps collections`() async throws {
+    let cache = HandlerCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
+    #expect(try await provider.fetchDataFromCache(withCacheKey: "contacts") == nil)
+    try await provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
+    let fresh = CollectionDataProvider<Contact>(
+      dataModelManager: DataModelManager(cacheDelegate: cache))
+    #expect(try await fresh.fetchDataFromCache(withCacheKey: "contacts") == Contact.list(1, 2))
+  }
+
   @Test func `I6: the static calls load, change and store what nobody shows`() async throws {
     typealias Contacts = CollectionDataProvider<Contact>
     let miss = Contacts.remove(at: 0, cacheKey: "contacts", dataModelManager: manager)

@@ -102,6 +102,29 @@ import Testing
     }
   }
 
+  /// So many that the list is made anew instead of changed step by step.
+  @Test func `a foreign write of very many changes leads to what is stored`() async throws {
+    try await withManager { manager, store in
+      let list = ListFollower<Contact>(manager)
+      let before = (0..<100).map { Contact($0) }
+      try await list.provider.setData(before, cacheKey: "contacts").committed()
+      try await store.write { transaction in
+        for place in 0..<25 {
+          try transaction.removeElements(in: place..<(place + 2), fromCollection: "contacts")
+          try transaction.insert(
+            [Contact(200 + place)], at: 2 * place % 7, inCollection: "contacts")
+        }
+        for number in 60..<75 { try transaction.set(Contact(number, "new")) }
+      }
+      await manager.drain()
+      #expect(list.provider.data == (try stored(store)))
+      #expect(list.provider.data.count == 75)
+      let change = try #require(list.takeChanges().first)
+      guard case .changes(let changes) = change else { return #expect(change == .reset) }
+      #expect(before.applying(changes) { list.provider[$0] } == list.provider.data)
+    }
+  }
+
   @Test func `I8: a deleted model leaves shown and stored collections, also by cascade`()
     async throws
   {

@@ -12,6 +12,7 @@ final class HandlerCache: CompletionCacheDelegate {
   private struct State {
     var replies: [String: [Reply]] = [:]
     var writes: [String] = []
+    var collections: [String: [any SimpleModel]] = [:]
     var writeError: (any Error)?
     var waiters: [(key: String, count: Int, event: Event)] = []
     var asked: [String: Int] = [:]
@@ -78,13 +79,14 @@ final class HandlerCache: CompletionCacheDelegate {
     _ cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
   ) {
-    completion(nil, nil)
+    completion(state.withLock { $0.collections[cacheKey] as? [T] }, nil)
   }
 
   func setCollection<T: SimpleModel>(
     _ collection: [T], forKey cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
+    state.withLock { $0.collections[cacheKey] = collection }
     completion(note("set collection \(cacheKey)"))
   }
 

@@ -1,5 +1,6 @@
 import ModelCore
 import StoreEngine
+import TestSupport
 import Testing
 
 /// Types with a `merge(_:)` of their own, used for their records.
@@ -38,5 +39,25 @@ import Testing
     let album = try store.read { try $0.model("Album:1", as: Album.self) }
     #expect(album?.cover == Image(id: 9, url: "made of b"))
     #expect(album?.covers.count == 1)
+  }
+
+  @Test func `a model that is merged leaves the fields alone that it does not have`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    try store.write {
+      try $0.set(TreeNode("Album:1", type: "Title", fields: ["name": "a", "x": 7]))
+    }
+    let commit = try store.commit { try $0.merge(Title(name: "b")) }
+    #expect(commit.changeSet?.updated == ["Album:1"])
+    #expect(
+      try store.read { try $0.tree("Album:1") }
+        == TreeNode("Album:1", type: "Title", fields: ["name": "b", "x": 7]))
+    let error = #expect(throws: ModelError.self) {
+      try store.write { try $0.merge(Unnamed()) }
+    }
+    #expect(error?.code == .missingIdentifier)
+  }
+
+  private struct Unnamed: SimpleModel, Codable {
+    var modelIdentifier: String? { nil }
   }
 }
