@@ -108,25 +108,28 @@ extension CBORReader {
   private mutating func find(
     _ key: UnsafeRawPointer, keyCount: Int, among count: Int
   ) throws(CBORError) -> Bool {
-    // A copy stays in registers.
+    // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
     var reader = self
-    defer { self = reader }
-    return try unsafe reader.findByItself(key, keyCount: keyCount, among: count)
+    var rest = count
+    while rest > 0, let field = unsafe reader.takeShortField() {
+      rest &-= 1
+      guard unsafe field.count == keyCount else { continue }
+      let found = unsafe FieldIndex.Field(key: field.key, keyCount: field.count)
+      guard unsafe found.hasKey(key, count: keyCount) else { continue }
+      self = reader
+      // Back to the value, which begins behind the key.
+      unsafe advance(by: field.key + field.count - position)
+      return true
+    }
+    self = reader
+    return try unsafe findSlowly(key, keyCount: keyCount, among: rest)
   }
 
-  @inline(__always)
-  private mutating func findByItself(
+  @inline(never)
+  private mutating func findSlowly(
     _ key: UnsafeRawPointer, keyCount: Int, among count: Int
   ) throws(CBORError) -> Bool {
     for _ in 0..<count {
-      if let field = unsafe takeShortField() {
-        guard unsafe field.count == keyCount else { continue }
-        let found = unsafe FieldIndex.Field(key: field.key, keyCount: field.count)
-        guard unsafe found.hasKey(key, count: keyCount) else { continue }
-        // Back to the value, which begins behind the key.
-        unsafe advance(by: field.key + field.count - position)
-        return true
-      }
       if let count = try textCount() {
         let found = unsafe FieldIndex.Field(key: position, keyCount: count)
         advance(by: count)
