@@ -13,7 +13,7 @@ import Testing
     var last: QueryResult<Track>?
   }
 
-  @Test(arguments: 0..<UInt64(12))
+  @Test(arguments: seeds(12))
   func `16 every result is the naive one after every commit`(seed: UInt64) async throws {
     try await Following.run { following in
       // With indexes and without.

@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `a followed graph is what is loaded afresh, after every commit`(seed: UInt64) async throws {
     try await run { store, manager in
       var random = SeededGenerator(seed: seed)

@@ -155,7 +155,7 @@ import Testing
   }
 
   /// Random writes of two caches and of the model store itself; memory never shows anything old.
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `random reads show what was written last`(seed: UInt64) async throws {
     try await withModelStore { model in
       var random = SeededGenerator(seed: seed)

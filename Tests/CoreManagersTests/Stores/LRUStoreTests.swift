@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Statement 20, against a list.
-  @Test(arguments: 0..<UInt64(6))
+  @Test(arguments: seeds(6))
   func `random uses match a list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let inside = InMemoryStore<Note>()

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(4))
+  @Test(arguments: seeds(4))
   func `numbers of any type compare by their exact value`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var values: [QueryValue] = []
