@@ -56,7 +56,9 @@ import Testing
     }
   }
 
-  /// Was: beside an equal element the moved one was taken for its own neighbour. Found by `fuzz-operations`.
+  /// Was: beside an equal element the moved one was taken for its own neighbour.
+  ///
+  /// Found by `fuzz-operations`.
   @Test
   func `I9: among equal elements each move arrives where it is shown, on disk and in a cache`()
     async throws
