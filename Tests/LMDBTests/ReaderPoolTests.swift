@@ -37,6 +37,24 @@ import Testing
     }
   }
 
+  @Test func `more reads at once than there are lanes for`() throws {
+    var configuration = Environment.Configuration.forTests
+    configuration.maximumReaders = 1200
+    try withEnvironment(configuration) { environment in
+      let table = try environment.table("t", keys: .uint8, values: .uint32)
+      try environment.write { try $0.put(5, forKey: 1, in: table) }
+      for _ in 0..<2 {
+        try Self.nest(1100, environment) {
+          let value = try environment.read { try $0.value(forKey: 1, in: table) }
+          let inUse = try environment.statistics().readersInUse
+          #expect(value == 5)
+          #expect(inUse == 1100)
+        }
+        #expect(try environment.statistics().readersInUse == 0)
+      }
+    }
+  }
+
   @Test func `one reader too many is an error and the next one works`() throws {
     var configuration = Environment.Configuration.forTests
     configuration.maximumReaders = 4
