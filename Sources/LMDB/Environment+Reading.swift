@@ -78,8 +78,8 @@ extension Environment {
   /// liblmdb 0.9.24 reads the number *n* of the last commit, then copies the meta page *n* mod 2. A
   /// thread that is interrupted in between may find the page of commit *n* + 2 there, or half of
   /// it. That page is not written before commit *n* + 1 is done, so a transaction that still shows
-  /// the last commit is whole, and any other one is renewed. A commit that is being finished looks
-  /// like one that is done; if it stays so (its process may have died) the number is right.
+  /// the last commit is whole. A commit whose flush goes on looks like one that is done: what a
+  /// second transaction says, begun after the first had copied its page, tells them apart.
   private func renewUntilCurrent(
     _ transaction: OpaquePointer, in environment: OpaquePointer
   ) -> CInt {
@@ -87,13 +87,28 @@ extension Environment {
       atomicMemoryFence(ordering: .acquiring)
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(environment, &info)
-      if unsafe info.me_last_txnid <= mdb_txn_id(transaction) { return 0 }
-      sched_yield()
+      let shown = unsafe mdb_txn_id(transaction)
+      if unsafe info.me_last_txnid <= shown { return 0 }
+      if let last = unsafe lastCommit(in: environment) {
+        if last == shown { return 0 }
+      } else {
+        sched_yield()
+      }
       unsafe mdb_txn_reset(transaction)
       let status = unsafe mdb_txn_renew(transaction)
       if status != 0 { return status }
     }
     return 0
+  }
+
+  /// The number of the last commit that is done; `nil` if there is no slot to ask with.
+  private func lastCommit(in environment: OpaquePointer) -> Int? {
+    var transaction: OpaquePointer?
+    guard unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) == 0 else {
+      return nil
+    }
+    defer { unsafe mdb_txn_abort(transaction) }
+    return unsafe mdb_txn_id(transaction)
   }
 
   private func endReading(_ ticket: ReaderPool.Ticket, _ handle: UnsafeSnapshotHandle) {
