@@ -36,6 +36,7 @@ import TestSupport
     for step in 0..<stepMaximum where !SeededGenerator.isExhausted {
       run.step = step
       if operations.trees.chance(4) {
+        FuzzTarget.trace("\(step): reopening")
         try live?.end()
         try run.reopen()
         live = hasProviders ? try LiveRun(run.store) : nil
@@ -44,7 +45,9 @@ import TestSupport
         try live.perform(on: &run, &operations)
       } else {
         let planned = try run.plan(&operations)
-        try run.perform(planned, isThrown: operations.trees.chance(10))
+        let isThrown = operations.trees.chance(10)
+        FuzzTarget.trace("\(step): \(isThrown ? "throwing " : "")\(planned)")
+        try run.perform(planned, isThrown: isThrown)
         try live?.check(run.store)
       }
       FuzzTarget.canary(run.reference.nodes.count >= 5)

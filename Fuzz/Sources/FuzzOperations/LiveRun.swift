@@ -1,3 +1,4 @@
+import FuzzSupport
 import ModelCore
 import Pando
 import TestSupport
@@ -108,6 +109,7 @@ final class LiveRun {
   }
 
   private func pause(_ isPaused: Bool) {
+    FuzzTarget.trace("live pause \(isPaused)")
     if isPaused {
       batch.isPaused = true
       docs[1].freeze()
@@ -125,7 +127,9 @@ final class LiveRun {
     let listens = operations.trees.chance(60)
     let doc = operations.trees.pick(TreeMaker.identifiers(of: "Doc"))
     let person = operations.trees.pick(TreeMaker.identifiers(of: "Person"))
-    switch operations.trees.pick([0, 1, 2, 3]) {
+    let choice = operations.trees.pick([0, 1, 2, 3])
+    FuzzTarget.trace("live fetch \([doc, person, doc, person][choice]), listens \(listens)")
+    switch choice {
     case 0: try docs[1].fetch(doc, listens: listens)
     case 1: try people[1].fetch(person, listens: listens)
     case 2: try cards.fetch(doc, listens: listens)
@@ -168,6 +172,7 @@ final class LiveRun {
     _ write: PendingWrite, _ operation: StoreOperation, _ run: inout ModelRun
   ) throws -> Bool {
     let isRefused = (try? blocking { _ = try await write.committed() }) == nil
+    FuzzTarget.trace("\(run.step): live\(isRefused ? ", refused" : "") \(operation)")
     let before = run.reference
     var operation = operation
     if case .insert(let key, let values, _) = operation, before.collections[key] == nil {

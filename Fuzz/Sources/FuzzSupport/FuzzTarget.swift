@@ -20,6 +20,16 @@ public enum FuzzTarget {
     }
   }
 
+  /// Whether what is done is printed, to understand a finding.
+  private static let isTracing = getenv("PANDO_FUZZ_TRACE") != nil
+
+  /// Prints what is about to be done, where that is asked for.
+  public static func trace(_ step: @autoclosure () -> String) {
+    guard isTracing else { return }
+    let line = Array("\(step())\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+  }
+
   /// Ends the process in a canary run when the rule that is wrong is broken.
   public static func canary(_ isFound: Bool) {
     if isCanary, isFound { fail("the canary was found") }
