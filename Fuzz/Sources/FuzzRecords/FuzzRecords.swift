@@ -5,8 +5,8 @@ import FuzzSupport
 /// Arbitrary bytes as a record: the header check and the decoder of bodies.
 ///
 /// A body is valid exactly when it decodes and encodes to the same bytes again, unless it is nested
-/// deeper than is ever written. What is done to valid
-/// bodies without decoding them gives valid bodies. Nothing crashes or takes more than its share.
+/// deeper than is ever written. What is done to valid bodies without decoding them gives valid bodies.
+/// Nothing crashes or takes more than its share.
 @main enum FuzzRecords {
   static func main() {
     FuzzTarget.run { bytes in
@@ -40,7 +40,8 @@ import FuzzSupport
     } catch is NodeNumbers.UnknownNode {
       return
     } catch let error as ModelError where error.code == .nestingTooDeep {
-      return  // the decoder counts what is in the tag of a number as a level, the validator does not
+      // What is in the tag of a number is a level to the decoder, and none to the validator.
+      return
     } catch let error as ModelError {
       FuzzTarget.require(!error.reason.isEmpty, "an error without a reason")
     } catch {
