@@ -187,9 +187,12 @@ struct Regenerator {
         watch.keepsChild = true
         return child
       case .changed(let new):
+        // What is below the child may have been kept, and said so.
+        watch.keepsChild = false
         hasChanged = true
         return new
       case .removed:
+        watch.keepsChild = false
         hasChanged = true
         return nil
       }

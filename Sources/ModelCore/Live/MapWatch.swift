@@ -7,7 +7,9 @@ package final class MapWatch: @unchecked Sendable {
 
   @TaskLocal package static var current: MapWatch?
 
-  /// Set by the closure just before it returns a child as it is.
+  /// Set by the closure just before it returns: whether it returns the child as it is.
+  ///
+  /// The closure maps other models meanwhile, whose children set it too.
   package var keepsChild = false
 
   package init() {}
