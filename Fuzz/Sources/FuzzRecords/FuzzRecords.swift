@@ -41,7 +41,7 @@ import FuzzSupport
       return
     } catch let error as ModelError where error.code == .nestingTooDeep {
       // What is in the tag of a number is a level to the decoder, and none to the validator.
-      return
+      return requireDeep(body)
     } catch let error as ModelError {
       FuzzTarget.require(!error.reason.isEmpty, "an error without a reason")
     } catch {
@@ -55,12 +55,18 @@ import FuzzSupport
     do {
       again = try encoder.encodeValue(value).body
     } catch let error as ModelError where error.code == .nestingTooDeep {
-      return  // some levels more are read than are written
+      return requireDeep(body)  // some levels more are read than are written
     } catch {
       FuzzTarget.fail("what was decoded does not encode: \(error): \(body)")
     }
     FuzzTarget.require(isValid == (again == body), "valid \(isValid), again \(again): \(body)")
     if isValid { checkWork(on: body) }
+  }
+
+  /// A body that is refused as nested too deep has more bytes than levels are written.
+  private static func requireDeep(_ body: [UInt8]) {
+    FuzzTarget.require(
+      body.count > RecordLimits.maximumNestingDepth, "refused as too deep: \(body)")
   }
 
   /// What the store does to bodies without decoding them.
