@@ -42,7 +42,10 @@ final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDele
           case .update(let index): list[index] = nil
           case .delete(let index): list.remove(at: index)
           case .insert(let index): list.insert(nil, at: index)
-          case .move(let source, let target): list.insert(list.remove(at: source), at: target)
+          case .move(let source, let target):
+            // What it holds may have changed, too: a move implies its update.
+            list.remove(at: source)
+            list.insert(nil, at: target)
           }
         }
         slots = list
