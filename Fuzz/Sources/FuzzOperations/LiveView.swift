@@ -44,11 +44,15 @@ final class LiveView<T: Model & Codable & Equatable & TreeMade>: DataProviderDel
   func refreeze() { frozen.withLock { if $0 != nil { $0 = .some(provider.data) } } }
 
   func fetch(_ identifier: String, listens: Bool) throws {
-    let found = try? blocking { [provider] in
-      try await provider.fetchDataFromCache(
-        withCacheKey: identifier, listensWhenAbsent: listens)
+    do {
+      let found = try blocking { [provider] in
+        try await provider.fetchDataFromCache(
+          withCacheKey: identifier, listensWhenAbsent: listens)
+      }
+      if found != nil || listens { identity.withLock { $0 = identifier } }
+    } catch {
+      // No record reads as this type: that is no miss, and it goes on to show what it did.
     }
-    if found ?? nil != nil || listens { identity.withLock { $0 = identifier } }
     note()
     refreeze()
   }
