@@ -81,6 +81,41 @@ import Testing
     }
   }
 
+  /// What an own edit does to a list that another process has changed.
+  enum OwnEdit: CaseIterable {
+    case moveInPlace, updateUnchanged, moveAway, append
+  }
+
+  @Test(arguments: OwnEdit.allCases)
+  func `a list that others have changed shows their change beside an own edit`(edit: OwnEdit)
+    async throws
+  {
+    try await withStores { path, store in
+      let manager = try DataModelManager(store: store)
+      let people = [ada, Person(id: 2, name: "Bob")]
+      let list = ListFollower<Person>(manager)
+      try await list.provider.setData(people, cacheKey: "people").committed()
+      let other = try OtherProcess(path)
+      try other.perform("set 3 Cy")
+      try await manager.refresh()
+      try other.perform("append 3 people")
+      let write =
+        switch edit {
+        case .moveInPlace: list.provider.move(from: 1, to: 1)
+        case .updateUnchanged: list.provider.update(ada, at: 0)
+        case .moveAway: list.provider.move(from: 0, to: 1)
+        case .append: list.provider.append([ada])
+        }
+      try await write.committed()
+      await manager.drain()
+      let stored = try store.read { try $0.collection("people", as: Person.self) }
+      #expect(list.provider.data == stored)
+      #expect(list.provider.data.contains { $0.name == "Cy" })
+      other.end()
+      await manager.close()
+    }
+  }
+
   private func expectExpired(_ store: ModelStore) {
     let error = #expect(throws: StoreError.self) { try store.read { try $0.changes(since: 2) } }
     #expect(error?.code == .changesExpired)

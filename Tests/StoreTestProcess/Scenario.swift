@@ -152,13 +152,19 @@ enum Scenario {
     }
   }
 
-  /// Commits what the lines of standard input say: `set ID NAME` or `delete ID`; answers each.
+  /// Commits what the lines of standard input say: `set ID NAME`, `delete ID` or `append ID KEY`;
+  /// answers each.
   static func writePeople(_ path: String) throws {
     let store = try ModelStore(path: path, configuration: configuration)
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
       let identifier = "Person:\(words[1])"
       try store.write { transaction in
+        if words[0] == "append" {
+          try transaction.append(
+            [.reference(identifier: identifier, typeName: "Person")], toCollection: words[2])
+          return
+        }
         guard words[0] == "set", let id = Int64(words[1]) else {
           try transaction.delete(identifier)
           return

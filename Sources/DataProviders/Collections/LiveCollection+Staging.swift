@@ -5,13 +5,13 @@ import StoreEngine
 
 extension LiveCollection {
   func prepare(
-    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?,
+    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?, isAlone: Bool,
     in snapshot: ModelSnapshot
   ) throws -> any Sendable {
     guard let cacheKey else { return CollectionCommit<T>.own }
     let needsWhole = state.withLock { $0.needsWhole }
     let own = (operation as? ListOperation<T>).flatMap { $0.collection === self ? $0 : nil }
-    if let own, changes?.count == 1, !needsWhole || own.determinesList {
+    if let own, isAlone, !needsWhole || own.determinesList {
       return CollectionCommit<T>.own
     }
     do {

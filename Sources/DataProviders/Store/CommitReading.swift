@@ -165,8 +165,12 @@ extension CommitReading {
     _ update: inout LiveUpdate
   ) {
     guard let topic = bridge.topics.topic(cacheKey) else { return }
+    // An operation that leaves its list as it is has no change of its own among those of others.
+    let ownCount =
+      changeSet?.collections.count { $0.cacheKey.hasSameBytes(as: cacheKey.text) } ?? 0
     do {
-      update.topics[cacheKey] = try topic.prepare(changes, own, in: snapshot)
+      update.topics[cacheKey] = try topic.prepare(
+        changes, own, isAlone: changes?.count == ownCount, in: snapshot)
     } catch {
       bridge.failRead(error, of: cacheKey, as: nil)
     }

@@ -41,11 +41,12 @@ protocol StoreTopic: AnyObject, Sendable {
   ///   - changes: What has happened to the list, one change a commit, in order; `nil` if that is not
   ///     known: all of it has to be read.
   ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
+  ///   - isAlone: Whether the changes are the operation's, and those of no other commit.
   ///   - snapshot: The store as the commit leaves it.
   /// - Returns: Comes as the update's topic; a ``TreeCarrier`` if it holds models.
   /// - Throws: Why it can't be read; it is reported, and the list stays as it was.
   func prepare(
-    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?,
+    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?, isAlone: Bool,
     in snapshot: ModelSnapshot
   ) throws -> any Sendable
 }

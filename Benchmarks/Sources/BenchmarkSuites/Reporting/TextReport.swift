@@ -70,6 +70,17 @@ struct TextReport {
       .joined(separator: "\n")
   }
 
+  /// How long the suites took, with all that is not timed in them.
+  func durations(_ durations: [(suite: SuiteName, duration: Duration)]) -> String {
+    let total = durations.reduce(Duration.zero) { $0 + $1.duration }
+    let parts = durations.map { "\($0.suite.rawValue) \(seconds($0.duration))" }
+    return "took \(seconds(total)): \(parts.joined(separator: ", "))"
+  }
+
+  private func seconds(_ duration: Duration) -> String {
+    "\((duration / .seconds(1)).short) s"
+  }
+
   private func judgement(_ ratio: Comparison) -> String {
     var text = ratio.value.short + (ratio.unit.isEmpty ? "" : " \(ratio.unit)")
     if let range = ratio.range, let processor = ratio.processorValue {

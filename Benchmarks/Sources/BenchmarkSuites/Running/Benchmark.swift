@@ -29,6 +29,7 @@ public enum Benchmark {
     let runner = try Runner(options) { show(text.lines($0)) }
     try runner.run()
     show(text.summary(runner.ratios))
+    show(text.durations(runner.durations))
     if let path = options.jsonPath {
       let report = JSONReport(
         options: options, host: host, results: runner.results, ratios: runner.ratios)

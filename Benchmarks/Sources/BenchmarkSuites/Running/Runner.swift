@@ -7,6 +7,8 @@ final class Runner {
   private(set) var results: [WorkloadResult] = []
   /// Comparisons of different workloads.
   private(set) var comparisons: [Comparison] = []
+  /// How long each suite took, with all that is not timed in it.
+  private(set) var durations: [(suite: SuiteName, duration: Duration)] = []
   /// Told of each result as soon as it is there.
   private let report: (WorkloadResult) -> Void
   private let root: WorkingDirectory
@@ -26,7 +28,9 @@ final class Runner {
   func run() throws {
     for suite in options.suites {
       self.suite = suite
+      let start = ContinuousClock.now
       try suite.run(self)
+      durations.append((suite, ContinuousClock.now - start))
       fixtures = fixtures.filter { $0.key.hasPrefix(Self.sharedPrefix) }
     }
   }
