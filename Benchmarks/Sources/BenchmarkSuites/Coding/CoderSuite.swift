@@ -16,7 +16,7 @@ struct CoderSuite {
     self.runner = runner
     profiles = ModelData(seed: runner.options.seed).people(1_000).map { Profile($0) }
     fieldProfiles = profiles.map { FieldProfile($0) }
-    roundCount = runner.options.scaled(smoke: 2, standard: 100)
+    roundCount = runner.options.scaled(smoke: 2, standard: 40)
   }
 
   /// Measures everything.

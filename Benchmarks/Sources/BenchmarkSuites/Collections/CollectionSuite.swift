@@ -114,7 +114,7 @@ struct CollectionSuite {
   }
 
   private func measurePages(_ lists: Lists) throws {
-    let starts = lists.list.randomIndexes(runner.options.scaled(smoke: 50, standard: 1_000))
+    let starts = lists.list.randomIndexes(runner.options.scaled(smoke: 50, standard: 250))
     try runner.measure(
       workload(
         "page-50", "read of 50 elements in the middle, a read transaction each", lists,

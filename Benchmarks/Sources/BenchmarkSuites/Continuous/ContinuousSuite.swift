@@ -12,7 +12,7 @@ struct ContinuousSuite {
   /// Measures everything.
   func run() throws {
     let sizes = [1, 100, 10_000].prefix(runner.options.scaled(smoke: 2, standard: 3))
-    let commits = runner.options.scaled(smoke: 100, standard: 20_000)
+    let commits = runner.options.scaled(smoke: 100, standard: 5_000)
     try measure("followed-0", "of an entity that nobody follows", [], commits, concerned: 0)
     for size in sizes {
       try measure(

@@ -1,5 +1,6 @@
 import Foundation
 import Pando
+import Synchronization
 
 /// Requests that wait durably for a server: how many are queued with the write that they tell of, and
 /// how many are sent, acknowledged and taken off.
@@ -67,12 +68,13 @@ struct QueueSuite {
           Workload.Contender(.pando) {
             let directory = try runner.makeDirectory()
             let requests = try QueuedRequests(directory, durability)
-            var last: QueueTicket?
-            for number in 0..<count { last = try requests.queue(number) }
+            let tickets = try (0..<count).map { try requests.queue($0) }
             return try .time(
-              count, in: directory,
-              { _ in
-                try requests.drain(upTo: last)
+              count, stride: 1, in: directory,
+              { latencies in
+                for nanoseconds in try requests.drain(tickets) {
+                  latencies.record(nanoseconds: nanoseconds)
+                }
                 return 0
               }, checksum: { try requests.end() })
           }
@@ -111,12 +113,22 @@ private final class QueuedRequests: Sendable {
   }
 
   /// Sends everything.
-  func drain(upTo last: QueueTicket?) throws {
+  ///
+  /// - Returns: How long each request took since the one before was confirmed, in nanoseconds.
+  func drain(_ tickets: [QueueTicket]) throws -> [UInt64] {
     let (failure, isDone) = (TaskFailure(), DispatchSemaphore(value: 0))
+    let durations = Mutex<[UInt64]>([])
+    let start = ContinuousClock.now
     clientQueue.start()
     Task.detached {
+      var last = start
       do {
-        _ = try await last?.confirmation()
+        for ticket in tickets {
+          _ = try await ticket.confirmation()
+          let now = ContinuousClock.now
+          durations.withLock { $0.append(UInt64((now - last) / .nanoseconds(1))) }
+          last = now
+        }
       } catch {
         failure.keep(error)
       }
@@ -124,6 +136,7 @@ private final class QueuedRequests: Sendable {
     }
     isDone.wait()
     if let error = failure.error { throw error }
+    return durations.withLock { $0 }
   }
 
   /// Closes the store.
