@@ -38,10 +38,10 @@ struct CollectionSuite {
     let size = list.items.count
     return Lists(
       list: list,
-      pando: try runner.fixture("list-\(size)-pando") { directory in
+      pando: try runner.fixture("list-\(size)", of: .pando) { directory in
         try PandoModels(directory, durability).fill(list)
       },
-      sqlite: try runner.fixture("list-\(size)-sqlite") { directory in
+      sqlite: try runner.fixture("list-\(size)", of: .sqlite) { directory in
         try SQLiteModels(directory, durability).fill(list)
       })
   }

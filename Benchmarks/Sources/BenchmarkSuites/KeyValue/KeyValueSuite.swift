@@ -150,7 +150,7 @@ struct KeyValueSuite {
 
   /// A database with all rows.
   func filled(_ system: System) throws -> WorkingDirectory {
-    try runner.fixture("kv-\(system.rawValue)") { directory in
+    try runner.fixture("kv", of: system) { directory in
       try with(system, directory) { database, session in
         try session.write(data.rows, data.randomOrder, rowsPerCommit: data.count, nil)
         try database.settle()

@@ -93,10 +93,10 @@ struct ModelSuite {
       "put-tree", "put of a new 3-node tree, one commit for all", new,
       new.map { FieldMessage($0) }, goal: 1
     ) { try $0.insert(flatNew, $1) }
-    let pando = try runner.fixture("trees-pando") { directory in
+    let pando = try runner.fixture("trees", of: .pando) { directory in
       try PandoModels(directory, durability).put(messages)
     }
-    let sqlite = try runner.fixture("trees-sqlite") { directory in
+    let sqlite = try runner.fixture("trees", of: .sqlite) { directory in
       let models = try SQLiteModels(directory, durability)
       try models.insert(flat, nil)
       try models.settle()
@@ -121,7 +121,7 @@ struct ModelSuite {
   private func blobs(
     _ messages: [Message], _ identifiers: [String]
   ) throws -> Workload.Contender {
-    let directory = try runner.fixture("blobs-pando") { directory in
+    let directory = try runner.fixture("blobs", of: .pando) { directory in
       try PandoModels(directory, durability).put(messages.map { MessageBlob($0) })
     }
     return Workload.Contender(.pandoBlob) {
@@ -148,10 +148,10 @@ struct ModelSuite {
       "put-tree-100", "put of a new 100-node tree, one commit for all", discussions,
       discussions.map { FieldDiscussion($0) }, stride: 1
     ) { try $0.insert(flat, $1) }
-    let pando = try runner.fixture("discussions-pando") { directory in
+    let pando = try runner.fixture("discussions", of: .pando) { directory in
       try PandoModels(directory, durability).put(discussions)
     }
-    let sqlite = try runner.fixture("discussions-sqlite") { directory in
+    let sqlite = try runner.fixture("discussions", of: .sqlite) { directory in
       let models = try SQLiteModels(directory, durability)
       try models.insert(flat, nil)
       try models.settle()

@@ -140,7 +140,7 @@ extension Runner {
   func people(
     _ system: System, _ people: [Person], _ durability: Durability
   ) throws -> WorkingDirectory {
-    try fixture("\(Self.sharedPrefix)people-\(people.count)-\(system.rawValue)") { directory in
+    try fixture("\(Self.sharedPrefix)people-\(people.count)", of: system) { directory in
       switch system {
       case .pando: try PandoModels(directory, durability).put(people)
       case .lmdb:

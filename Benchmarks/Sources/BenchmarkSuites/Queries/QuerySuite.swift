@@ -18,8 +18,9 @@ struct QuerySuite {
   private func measure(_ size: Int) throws {
     let library = Library(seed: runner.options.seed, count: size)
     let stores = Stores(
-      pando: try runner.fixture("books-\(size)-pando") { try PandoBooks($0).fill(library) },
-      sqlite: try runner.fixture("books-\(size)-sqlite") { try SQLiteBooks($0).fill(library) })
+      pando: try runner.fixture("books-\(size)", of: .pando) { try PandoBooks($0).fill(library) },
+      sqlite: try runner.fixture("books-\(size)", of: .sqlite) { try SQLiteBooks($0).fill(library) }
+    )
     let count = runner.options.scaled(smoke: 50, standard: 20_000)
     let few = runner.options.scaled(smoke: 20, standard: 2_000)
     try measure(

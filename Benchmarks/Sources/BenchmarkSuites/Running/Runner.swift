@@ -83,15 +83,18 @@ final class Runner {
   ///
   /// - Parameters:
   ///   - name: Its name; one that begins with ``sharedPrefix`` is kept for the next suites.
+  ///   - system: Whose it is. One that is absent, or was not asked for, finds an empty directory; all
+  ///     ways to use Pando share its databases.
   ///   - make: Makes the database in an empty directory, and closes it.
   /// - Returns: The directory.
   /// - Throws: What `make` throws.
   func fixture(
-    _ name: String, _ make: (WorkingDirectory) throws -> Void
+    _ name: String, of system: System, _ make: (WorkingDirectory) throws -> Void
   ) throws -> WorkingDirectory {
+    let name = "\(name)-\(system.rawValue)"
     if let directory = fixtures[name] { return directory }
     let directory = try makeDirectory()
-    try make(directory)
+    if system == .pando || options.takesPart(system) { try make(directory) }
     fixtures[name] = directory
     return directory
   }

@@ -13,14 +13,14 @@ struct ScaleStores {
     self.forest = forest
     self.durability = durability
     let size = forest.messages.count
-    pando = try runner.fixture("scale-\(size)-pando") { directory in
+    pando = try runner.fixture("scale-\(size)", of: .pando) { directory in
       try PandoModels(directory, durability).put(forest.messages)
     }
-    plain = try runner.fixture("scale-\(size)-lmdb") { directory in
+    plain = try runner.fixture("scale-\(size)", of: .lmdb) { directory in
       let nodes = FlatNodes(forest.messages)
       try PeerStore(directory, durability).put(nodes.rows[...], perCommit: nodes.count, nil)
     }
-    sqlite = try runner.fixture("scale-\(size)-sqlite") { directory in
+    sqlite = try runner.fixture("scale-\(size)", of: .sqlite) { directory in
       let models = try SQLiteModels(directory, durability)
       let flat = FlatTrees(forest.messages)
       try models.put(flat, perCommit: flat.count, nil)
