@@ -90,18 +90,21 @@ extension CBORWriter {
   /// Appends a text as UTF-8, as it is spelled: no Unicode normalization.
   package mutating func append(_ value: String) {
     var value = value
-    value.withUTF8 { utf8 in
-      append(head: .text, UInt64(utf8.count))
-      unsafe append(raw: UnsafeRawBufferPointer(utf8))
-    }
+    value.withUTF8 { utf8 in unsafe append(text: UnsafeRawBufferPointer(utf8)) }
   }
 
-  /// Appends a text known when the program is built.
-  mutating func append(_ value: StaticString) {
-    let utf8 = unsafe UnsafeRawBufferPointer(
-      start: value.utf8Start, count: value.utf8CodeUnitCount)
-    append(head: .text, UInt64(utf8.count))
-    unsafe append(raw: utf8)
+  /// Appends the UTF-8 of a text.
+  @inline(__always)
+  mutating func append(text utf8: UnsafeRawBufferPointer) {
+    guard utf8.count < 24, let source = utf8.baseAddress else {
+      append(head: .text, UInt64(utf8.count))
+      unsafe append(raw: utf8)
+      return
+    }
+    // `grow` gives room for the head, which is one byte, and the text.
+    let room = unsafe grow(by: 1 + utf8.count)
+    unsafe room.storeBytes(of: 0x60 | UInt8(utf8.count), as: UInt8.self)
+    unsafe Self.copy(source, to: room + 1, utf8.count)
   }
 
   /// Appends a byte string.

@@ -45,6 +45,7 @@
   }
 
   /// Makes room for `added` more bytes and returns where they go; the caller writes all of them.
+  @inline(__always)
   mutating func grow(by added: Int) -> UnsafeMutableRawPointer {
     if capacity - count < added { reserve(added) }
     let start = unsafe base + count
@@ -69,12 +70,59 @@
     unsafe grow(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
   }
 
+  /// Copies bytes to where there is room for them; the two don't overlap.
+  ///
+  /// Loads that overlap are cheaper than a call for the short texts that most are.
+  @unsafe
+  @inline(__always)
+  static func copy(_ source: UnsafeRawPointer, to room: UnsafeMutableRawPointer, _ count: Int) {
+    if count > 32 || count < 4 {
+      if count > 0 { unsafe room.copyMemory(from: source, byteCount: count) }
+      return
+    }
+    // Each load and store below lies within the first `count` bytes.
+    if count < 8 {
+      let first = unsafe source.loadUnaligned(as: UInt32.self)
+      let last = unsafe source.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+      unsafe room.storeBytes(of: first, as: UInt32.self)
+      unsafe room.storeBytes(of: last, toByteOffset: count - 4, as: UInt32.self)
+      return
+    }
+    if count <= 16 {
+      let first = unsafe source.loadUnaligned(as: UInt64.self)
+      let last = unsafe source.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+      unsafe room.storeBytes(of: first, as: UInt64.self)
+      unsafe room.storeBytes(of: last, toByteOffset: count - 8, as: UInt64.self)
+      return
+    }
+    let first = unsafe source.loadUnaligned(as: SIMD2<UInt64>.self)
+    let last = unsafe source.loadUnaligned(fromByteOffset: count - 16, as: SIMD2<UInt64>.self)
+    unsafe room.storeBytes(of: first, as: SIMD2<UInt64>.self)
+    unsafe room.storeBytes(of: last, toByteOffset: count - 16, as: SIMD2<UInt64>.self)
+  }
+
+  /// Makes room for so many bytes, of which ``endAppending(at:)`` says how many were written.
+  @unsafe
+  mutating func beginAppending(upTo added: Int) -> UnsafeMutableRawPointer {
+    if capacity - count < added { reserve(added) }
+    return unsafe base + count
+  }
+
+  /// Takes over what was written behind the bytes, up to an address within the room.
+  @unsafe
+  mutating func endAppending(at end: UnsafeMutableRawPointer) {
+    let length = unsafe end - base
+    precondition(length >= count && length <= capacity, "\(length) bytes of \(capacity)")
+    count = length
+  }
+
   /// Appends bytes that are CBOR already.
   package mutating func append(raw bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append(raw: $0) }
   }
 
   /// Up to eight bytes from an offset on, as a big-endian number filled up with zeros.
+  @inline(__always)
   func prefix(from offset: Int) -> UInt64 {
     let length = count - offset
     precondition(offset >= 0 && length >= 0, "bytes from \(offset) on of \(count)")

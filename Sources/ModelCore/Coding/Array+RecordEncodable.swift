@@ -80,7 +80,8 @@ extension EncodingFrame {
 
   /// Takes over elements that lie from `start` to `value` of their entries, in the order of those.
   func appendSorted(_ scratch: EncodingFrame) {
-    for entry in unsafe scratch.entries {
+    for index in unsafe 0..<scratch.entries.count {
+      let entry = unsafe scratch.entries[index]
       // Entries lie within the bytes written so far.
       unsafe writer.append(
         raw: UnsafeRawBufferPointer(rebasing: scratch.writer.buffer[entry.start..<entry.value]))

@@ -13,7 +13,8 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
     let start = unsafe frame.writer.count
     let referenceCount = unsafe frame.referenceCount
     var count = 0
-    for entry in unsafe keys.entries {
+    for index in unsafe 0..<keys.entries.count {
+      let entry = unsafe keys.entries[index]
       let before = unsafe frame.writer.count
       // The entry lies within the bytes written so far.
       unsafe frame.writer.append(
@@ -40,7 +41,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
   private func encodeKeys(to keys: EncodingFrame, level: Int) throws -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
-    unsafe keys.entries.reserveCapacity(count)
+    unsafe keys.entries.reserve(count)
     for (key, value) in self {
       let start = unsafe keys.writer.count
       if let text = DictionaryKey.text(key) {
@@ -78,7 +79,8 @@ enum DictionaryKey {
 extension EncodingFrame {
   /// Checks that no two neighbouring keys have the same bytes.
   fileprivate func refuseEqualNeighbours() throws {
-    for (left, right) in unsafe zip(entries, entries.dropFirst()) {
+    for index in unsafe 1..<Swift.max(1, entries.count) {
+      let (left, right) = unsafe (entries[index - 1], entries[index])
       let bytes = unsafe writer.buffer
       // Entries lie within the bytes written so far.
       let isEqual = unsafe bytes[left.start..<left.value].elementsEqual(

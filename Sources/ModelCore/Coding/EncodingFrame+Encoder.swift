@@ -8,7 +8,7 @@ extension EncodingFrame: Encoder {
   }
 
   private func codingPathComponent(at index: Int) -> [any CodingKey] {
-    guard unsafe entries.indices.contains(index) else { return [] }
+    guard unsafe index >= 0 && index < entries.count else { return [] }
     let entry = unsafe entries[index]
     guard entry.value > entry.start else { return [RecordCodingKey(index: index)] }
     // A key is a text written by `beginField`.

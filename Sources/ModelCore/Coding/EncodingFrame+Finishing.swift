@@ -1,5 +1,3 @@
-import Foundation
-
 extension EncodingFrame {
   /// Writes the complete value into the frame around it.
   func finish(into target: EncodingFrame) throws -> EncodingOutcome {
@@ -53,7 +51,9 @@ extension EncodingFrame {
   }
 
   private func copyEntries(to writer: inout CBORWriter) throws {
-    for entry in unsafe entries {
+    if unsafe nested.isEmpty { return copyPlainEntries(to: &writer) }
+    for index in unsafe 0..<entries.count {
+      let entry = unsafe entries[index]
       // Entries lie within the bytes written so far.
       unsafe writer.append(
         raw: UnsafeRawBufferPointer(
@@ -66,44 +66,28 @@ extension EncodingFrame {
     }
   }
 
+  /// Does the same where all entries are complete.
+  private func copyPlainEntries(to writer: inout CBORWriter) {
+    let base = unsafe self.writer.base
+    // Entries lie within the bytes written so far and don't overlap.
+    var room = unsafe writer.beginAppending(upTo: self.writer.count)
+    for index in unsafe 0..<entries.count {
+      let entry = unsafe entries[index]
+      let count = entry.end - entry.start
+      unsafe CBORWriter.copy(base + entry.start, to: room, count)
+      unsafe room += count
+    }
+    unsafe writer.endAppending(at: room)
+  }
+
   /// Sorts the fields by the bytes of their keys; of two with one key the later one stays.
   ///
   /// - Throws: ``ModelError`` if a field that held a child was encoded twice.
   private func sortFields() throws {
-    let base = unsafe UnsafeRawPointer(writer.buffer.baseAddress)
-    guard let base = unsafe base, unsafe entries.count > 1 else { return }
-    if unsafe entries.count > 32 {
-      // Stable, so that the last of equal keys is the one written last.
-      unsafe entries.sort { unsafe Self.order($0, $1, base) < 0 }
-    } else {
-      for index in unsafe 1..<entries.count {
-        let entry = unsafe entries[index]
-        var place = index
-        while place > 0, unsafe Self.order(entries[place - 1], entry, base) > 0 {
-          unsafe entries[place] = unsafe entries[place - 1]
-          place -= 1
-        }
-        unsafe entries[place] = entry
-      }
-    }
-    var last = 0
-    for index in unsafe 1..<entries.count {
-      if unsafe Self.order(entries[last], entries[index], base) != 0 { last += 1 }
-      unsafe entries[last] = unsafe entries[index]
-    }
-    guard unsafe last + 1 < entries.count else { return }
+    guard unsafe content.pointee.sortFields() else { return }
     if unsafe referenceCount > 0 {
       throw ModelError(.codingFailed, reason: "encode(to:) encoded a field twice")
     }
-    unsafe entries.removeSubrange((last + 1)...)
-  }
-
-  /// Compares the bytes of two keys; the shorter never begins the longer, for their heads differ.
-  @inline(__always)
-  private static func order(_ left: Entry, _ right: Entry, _ base: UnsafeRawPointer) -> Int32 {
-    if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
-    let count = min(left.value - left.start, right.value - right.start)
-    // Entries lie within the bytes that `base` points to.
-    return unsafe memcmp(base + left.start, base + right.start, count)
+    unsafe content.pointee.dropEarlierDuplicates()
   }
 }

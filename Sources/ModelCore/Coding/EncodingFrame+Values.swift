@@ -18,7 +18,7 @@ extension EncodingFrame {
       return try encode(value, as: type, slot: slot, level: level)
     }
     if unsafe splits, let type = unsafe traits.pointee.model {
-      return try encodeModel(value, as: type, slot: slot, level: level)
+      return try unsafe encodeModel(value, as: type, traits, slot: slot, level: level)
     }
     let isWhole = unsafe traits.pointee.isWhole
     return unsafe try encodeInline(value, slot: slot, level: level, splits: splits && !isWhole)
@@ -99,7 +99,8 @@ extension EncodingFrame {
   }
 
   private func encodeModel<Value: Encodable, Known: Model>(
-    _ value: Value, as type: Known.Type, slot: EncodingSlot, level: Int
+    _ value: Value, as type: Known.Type, _ traits: UnsafePointer<TypeTraits>, slot: EncodingSlot,
+    level: Int
   ) throws -> EncodingOutcome {
     switch unsafe session.mode {
     case .whole: preconditionFailure("a frame that splits in a session that does not")
@@ -114,7 +115,7 @@ extension EncodingFrame {
       append(RecordReference(node: index, type: 0), slot: slot)
     case .records(let sink):
       let reference = try unsafe session.encodeNode(
-        value, as: type, in: self, to: sink, level: level, splits: true)
+        value, as: type, traits, in: self, to: sink, level: level, splits: true)
       guard let reference else {
         return try encodeInline(value, slot: slot, level: level, splits: true)
       }

@@ -3,32 +3,23 @@
 /// A map's fields come in the order the model encodes them and leave in the order of their keys. A
 /// container may be filled after others were begun, in any order. A frame that a model keeps when its
 /// `encode(to:)` has returned refuses further values.
-final class EncodingFrame {
+@safe final class EncodingFrame {
   /// What the value has asked for.
   enum Layout {
     case nothing, map, array, single
   }
 
   /// One field or element.
-  struct Entry {
-    /// Where its key begins in the writer; an element has an empty one.
-    var start: Int
-    /// Where its value begins.
-    var value: Int
-    /// Where its value ends.
-    var end: Int
-    /// The index of the frame that holds its value, if that was not complete at once; else -1.
-    var nested: Int
-    /// The first bytes of its key, big endian: entries of a map are mostly in their order.
-    var prefix: UInt64 = 0
-  }
+  typealias Entry = EncodedContent.Entry
 
   /// Valid while the frame is open.
   unowned(unsafe) let session: EncodingSession
+  /// What it has collected.
+  ///
+  /// Owned by this frame. A pointer, so that whoever writes many fields need not count references.
+  let content: UnsafeMutablePointer<EncodedContent>
   // No two of these are ever accessed at once: a frame serves one thread, and no accessor below calls
   // a model while it holds one. Checking that at run time would double the time of a small field.
-  @exclusivity(unchecked) var writer = CBORWriter()
-  @exclusivity(unchecked) var entries: [Entry] = []
   @exclusivity(unchecked) var edges: [RecordEdge] = []
   @exclusivity(unchecked) var layout = Layout.nothing
   /// Containers and encoders that were asked for and fill themselves later.
@@ -48,7 +39,28 @@ final class EncodingFrame {
   /// What went wrong where nothing could be thrown.
   @exclusivity(unchecked) var failure: ModelError?
 
-  init(_ session: EncodingSession) { unsafe self.session = session }
+  init(_ session: EncodingSession) {
+    unsafe self.session = session
+    unsafe content = .allocate(capacity: 1)
+    unsafe content.initialize(to: EncodedContent())
+  }
+
+  deinit {
+    unsafe content.deinitialize(count: 1)
+    unsafe content.deallocate()
+  }
+
+  /// The bytes of all keys and values so far.
+  @unsafe var writer: CBORWriter {
+    @inline(__always) _read { yield unsafe content.pointee.writer }
+    @inline(__always) _modify { yield unsafe &content.pointee.writer }
+  }
+
+  /// The fields or elements so far.
+  @unsafe var entries: EntryList {
+    @inline(__always) _read { yield unsafe content.pointee.entries }
+    @inline(__always) _modify { yield unsafe &content.pointee.entries }
+  }
 
   func begin(in parent: EncodingFrame?, slot: EncodingSlot, level: Int, splits: Bool) {
     unsafe self.parent = parent
@@ -63,7 +75,7 @@ final class EncodingFrame {
   func end() {
     unsafe isOpen = false
     unsafe writer.removeAll()
-    unsafe entries.removeAll(keepingCapacity: true)
+    unsafe entries.removeAll()
     if unsafe !edges.isEmpty { unsafe edges.removeAll(keepingCapacity: true) }
     unsafe layout = .nothing
     if unsafe !nested.isEmpty {
@@ -77,7 +89,14 @@ final class EncodingFrame {
   }
 
   /// Checks that the value asks for one kind of container only, and in time.
+  @inline(__always)
   func use(_ wanted: Layout) throws {
+    if unsafe isOpen && layout == wanted { return }
+    try begin(wanted)
+  }
+
+  @inline(never)
+  private func begin(_ wanted: Layout) throws {
     guard unsafe isOpen else {
       throw ModelError(
         .encodingEnded, reason: "an encoder was kept and used after its model had been encoded")
@@ -103,20 +122,7 @@ final class EncodingFrame {
   /// Begins a field; its value is written next.
   func beginField(_ key: String) throws {
     try use(.map)
-    let start = unsafe writer.count
-    unsafe writer.append(key)
-    let prefix = unsafe writer.prefix(from: start)
-    unsafe entries.append(
-      Entry(start: start, value: writer.count, end: start, nested: -1, prefix: prefix))
-  }
-
-  /// Begins a field of a value that writes its fields itself, and has asked for a map.
-  func beginField(_ key: StaticString) {
-    let start = unsafe writer.count
-    unsafe writer.append(key)
-    let prefix = unsafe writer.prefix(from: start)
-    unsafe entries.append(
-      Entry(start: start, value: writer.count, end: start, nested: -1, prefix: prefix))
+    unsafe content.pointee.beginField(key)
   }
 
   /// Begins an element; its value is written next.
@@ -127,7 +133,7 @@ final class EncodingFrame {
   }
 
   /// Ends the field or element that was begun last.
-  func endEntry() { unsafe entries[entries.count - 1].end = unsafe writer.count }
+  func endEntry() { unsafe content.pointee.endEntry() }
 
   /// Takes back the field or element that was begun last, with what it has written.
   func cancelEntry() {
@@ -142,7 +148,7 @@ final class EncodingFrame {
       unsafe failure = EncodingSession.nestingTooDeep
     }
     endEntry()
-    unsafe entries[entries.count - 1].nested = unsafe nested.count
+    unsafe content.pointee.nestEntry(nested.count)
     unsafe nested.append(frame)
     return frame
   }

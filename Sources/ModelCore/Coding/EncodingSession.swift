@@ -86,6 +86,7 @@ final class EncodingSession {
   /// - Parameters:
   ///   - value: The model.
   ///   - type: The static type of the model, once more: `Value` as a type of models.
+  ///   - traits: The traits of that type.
   ///   - parent: What the reference to it stands in.
   ///   - sink: Takes the record.
   ///   - level: How deep it is nested.
@@ -93,14 +94,16 @@ final class EncodingSession {
   /// - Returns: The reference to it; `nil` if it has no identifier.
   /// - Throws: ``ModelError``; what the model and the sink throw.
   func encodeNode<Value: Encodable, Known: SimpleModel>(
-    _ value: Value, as type: Known.Type, in parent: EncodingFrame?, to sink: any RecordSink,
-    level: Int, splits: Bool
+    _ value: Value, as type: Known.Type, _ traits: UnsafePointer<TypeTraits>,
+    in parent: EncodingFrame?, to sink: any RecordSink, level: Int, splits: Bool
   ) throws -> RecordReference? {
     try unsafe withUnsafePointer(to: value) { pointer in
       // `Value` and `Known` are two names of one type.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
       guard let identifier = unsafe known.pointee.modelIdentifier else { return nil }
-      let dynamicType = unsafe Swift.type(of: known.pointee)
+      // To ask a value for its type copies it.
+      let dynamicType: any SimpleModel.Type =
+        unsafe traits.pointee.isClass ? Swift.type(of: known.pointee) : type
       try enter(identifier, typeName: dynamicType.modelTypeName)
       defer { leave() }
       let reference = try unsafe sink.beginNode(
@@ -147,7 +150,7 @@ final class EncodingSession {
     }
     // A tree is a few levels deep, so a list is searched faster than a set. Identifiers are compared
     // byte by byte: `==` would take two spellings of one text for the same.
-    for other in unsafe identifiers where other.utf8.elementsEqual(identifier.utf8) {
+    for other in unsafe identifiers where other.hasSameBytes(as: identifier) {
       throw ModelError(
         .cyclicModel, identifier: identifier, typeName: typeName(),
         reason: "the identifier occurs inside its own subtree; a tree of models has no cycles")

@@ -28,8 +28,10 @@ package struct RecordEncoder {
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {
     var session = EncodingSession.begin(.records(sink), usingFields: usesFields)
     defer { EncodingSession.end(&session) }
-    let reference = try session.encodeNode(
-      model, as: Root.self, in: nil, to: sink, level: 0, splits: Root.self is any Model.Type)
+    let traits = unsafe TypeTable.traits(of: Root.self)
+    let reference = try unsafe session.encodeNode(
+      model, as: Root.self, traits, in: nil, to: sink, level: 0,
+      splits: traits.pointee.model != nil)
     guard let reference else {
       throw ModelError(
         .missingIdentifier, typeName: Root.modelTypeName,

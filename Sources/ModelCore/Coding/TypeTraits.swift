@@ -19,6 +19,8 @@ struct TypeTraits {
   let schema: (any SchemaVersioned.Type)?
   /// Where the fields of its values are, if it reads them itself.
   let hints: FieldHints?
+  /// Whether values may be of a type derived from it.
+  let isClass: Bool
   /// Whether values of it have places for children, if they are nodes when they have an identifier.
   let childPlaces: ChildPlaces?
 
@@ -31,6 +33,7 @@ struct TypeTraits {
     item = type as? any RecordItemDecodable.Type
     schema = type as? any SchemaVersioned.Type
     hints = decodable == nil ? FieldHints() : nil
+    isClass = type is AnyClass
     childPlaces = model == nil ? nil : ChildPlaces()
   }
 

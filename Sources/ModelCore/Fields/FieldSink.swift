@@ -4,6 +4,8 @@
 @safe public struct FieldSink: ~Copyable {
   /// Open as long as this lives.
   unowned(unsafe) private let frame: EncodingFrame
+  /// What the frame collects.
+  private let content: UnsafeMutablePointer<EncodedContent>
 
   /// Makes a sink for the fields of the value that a frame encodes.
   ///
@@ -11,21 +13,22 @@
   init(_ frame: EncodingFrame) throws {
     try frame.use(.map)
     unsafe self.frame = frame
+    unsafe content = unsafe frame.content
   }
 
   /// Writes a field of a type that holds no other value.
   @inline(__always)
   func scalar<Known: RecordScalar>(_ name: StaticString, _ value: Known) {
-    unsafe frame.beginField(name)
-    unsafe value.append(to: &frame.writer)
-    unsafe frame.endEntry()
+    unsafe content.pointee.beginField(name)
+    unsafe value.append(to: &content.pointee.writer)
+    unsafe content.pointee.endEntry()
   }
 
   /// Writes a field that is null.
   func null(_ name: StaticString) {
-    unsafe frame.beginField(name)
-    unsafe frame.writer.appendNull()
-    unsafe frame.endEntry()
+    unsafe content.pointee.beginField(name)
+    unsafe content.pointee.writer.appendNull()
+    unsafe content.pointee.endEntry()
   }
 
   /// Writes a field of any type.
@@ -35,7 +38,7 @@
   ///   - value: Its value.
   /// - Throws: ``ModelError`` that names the field; what the value's own coding throws.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value) throws {
-    unsafe frame.beginField(name)
+    unsafe content.pointee.beginField(name)
     try unsafe frame.encodeField(value, slot: .required, name: name.description)
   }
 
@@ -47,7 +50,7 @@
   /// - Throws: ``ModelError`` that names the field; what the value's own coding throws.
   public mutating func write<Value: Encodable>(_ name: StaticString, _ value: Value?) throws {
     guard let value else { return null(name) }
-    unsafe frame.beginField(name)
+    unsafe content.pointee.beginField(name)
     try unsafe frame.encodeField(value, slot: .optional, name: name.description)
   }
 }

@@ -25,7 +25,7 @@ extension StoreReader {
       return true
     }
     guard let pending else { return numbers }
-    let changed = pending.state.typeBlocks.keys.filter { TypeBlock.type(ofRow: $0) == type }
+    let changed = pending.state.typeBlocks.numbers.filter { TypeBlock.type(ofRow: $0) == type }
     return Set(numbers).union(changed).sorted()
   }
 

@@ -84,7 +84,7 @@ struct Migrator {
       try context.collecting { collector in
         var encoder = TreeEncoder(sink: collector)
         _ = try encoder.encode(new)
-        try context.store(collector.pending, mayCloseCycle: true)
+        try unsafe context.store(collector.pending, mayCloseCycle: true)
       }
     } catch let error as LMDBError {
       throw error

@@ -8,8 +8,8 @@ struct PendingRecords {
     let identifier: String
     /// Whether the node had no number before this tree came.
     let isNewNode: Bool
-    /// The model, where it came as one and was asked for.
-    let value: (any SimpleModel)?
+    /// The index of the model among those kept; -1 if it was not.
+    fileprivate let value: Int
     fileprivate let body: Range<Int>
     fileprivate let edges: Range<Int>
   }
@@ -17,6 +17,12 @@ struct PendingRecords {
   private(set) var records: [Record] = []
   /// Whether an identifier came more than once.
   var hasRepeatedNodes = false
+  /// The first number that a new node can have.
+  private var firstNewNode: UInt64
+  /// The index of the record of each new node, in the order of their numbers; -1 for none.
+  private var newRecords: [Int] = []
+  /// Models that were asked for.
+  private var values: [any SimpleModel] = []
   /// All bodies, one after another.
   private var bytes: [UInt8] = []
   /// All edges, one record's after another's.
@@ -24,6 +30,11 @@ struct PendingRecords {
 
   /// The room that is kept for the next tree.
   private static let keptByteCountMaximum = 1 << 20
+
+  /// Makes a collection for one tree.
+  ///
+  /// - Parameter firstNewNode: The first number that a new node of the tree can have.
+  init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
 
   mutating func append(
     _ reference: RecordReference, identifier: String, isNewNode: Bool = false,
@@ -33,22 +44,36 @@ struct PendingRecords {
     let edgeStart = self.edges.count
     unsafe bytes.append(contentsOf: body)
     self.edges.append(contentsOf: edges)
+    if isNewNode { noteNewNode(reference.node) }
+    if let value { values.append(value) }
     records.append(
       Record(
-        reference: reference, identifier: identifier, isNewNode: isNewNode, value: value,
-        body: bodyStart..<bytes.count, edges: edgeStart..<self.edges.count))
+        reference: reference, identifier: identifier, isNewNode: isNewNode,
+        value: value == nil ? -1 : values.count - 1, body: bodyStart..<bytes.count,
+        edges: edgeStart..<self.edges.count))
+  }
+
+  /// Notes that the next record is that of a new node.
+  private mutating func noteNewNode(_ node: UInt64) {
+    precondition(node >= firstNewNode, "new node \(node), the first is \(firstNewNode)")
+    let place = Int(node - firstNewNode)
+    while newRecords.count <= place { newRecords.append(-1) }
+    newRecords[place] = records.count
   }
 
   /// Forgets all records and keeps the room for them.
-  mutating func removeAll() {
+  mutating func removeAll(firstNewNode: UInt64) {
     guard bytes.count <= Self.keptByteCountMaximum else {
-      self = PendingRecords()
+      self = PendingRecords(firstNewNode: firstNewNode)
       return
     }
-    records.removeAll(keepingCapacity: true)
+    self.firstNewNode = firstNewNode
     hasRepeatedNodes = false
-    bytes.removeAll(keepingCapacity: true)
-    edges.removeAll(keepingCapacity: true)
+    if !records.isEmpty { records.removeAll(keepingCapacity: true) }
+    if !newRecords.isEmpty { newRecords.removeAll(keepingCapacity: true) }
+    if !values.isEmpty { values = [] }
+    if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
+    if !edges.isEmpty { edges.removeAll(keepingCapacity: true) }
   }
 
   func body(of record: Record) -> ArraySlice<UInt8> { bytes[record.body] }
@@ -56,14 +81,14 @@ struct PendingRecords {
   /// An edge for each distinct child of a record, sorted by child.
   func edges(of record: Record) -> ArraySlice<RecordEdge> { edges[record.edges] }
 
-  /// The records of new nodes, in the order of their numbers.
-  var newRecordsByNumber: [Record] {
-    // A tree of one node, or one whose children are stored, needs no sorting.
-    var isSorted = true
-    for index in records.indices.dropFirst()
-    where records[index - 1].reference.node > records[index].reference.node { isSorted = false }
-    let new = records.filter(\.isNewNode)
-    return isSorted ? new : new.sorted { $0.reference.node < $1.reference.node }
+  /// The model of a record, where it came as one and was asked for.
+  func value(of record: Record) -> (any SimpleModel)? {
+    record.value < 0 ? nil : values[record.value]
+  }
+
+  /// Calls a closure with the records of new nodes, in the order of their numbers; no node comes twice.
+  func forEachNewRecord(_ body: (Record) throws -> Void) rethrows {
+    for index in newRecords where index >= 0 { try body(records[index]) }
   }
 
   /// The records that count: of two for one node and type the later one.

@@ -43,7 +43,7 @@ extension WriteContext {
   private func store(_ collector: RecordCollector, _ elements: [CollectionElement]) throws {
     var listed: Set<UInt64> = []
     for case .node(let reference) in elements { listed.insert(reference.node) }
-    try store(
+    try unsafe store(
       collector.pending, mayCloseCycle: collector.namesStoredNodes, isRoot: listed.contains)
     // Those that are only referred to have no record here.
     for node in listed where collector.namesStoredNodes { try markAskedFor(node) }

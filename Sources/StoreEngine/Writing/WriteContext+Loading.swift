@@ -22,18 +22,19 @@ extension WriteContext {
       if node == nil, try reading({ try $0.contains(node: key.node) }) {
         throw DumpLine.invalid(line, "\(identifier) comes a second time")
       }
-      guard collector.pending.records.count == 1, types.insert(key.type).inserted else {
+      let collected = unsafe collector.pending
+      guard collected.records.count == 1, types.insert(key.type).inserted else {
         throw DumpLine.invalid(line, "the records of \(identifier) are not those of one node")
       }
-      let pending = collector.pending.records[0]
+      let pending = collected.records[0]
       if node == nil {
         node = key.node
         try putNode(
-          pending, of: collector.pending, isAskedFor: isAskedFor, commitNumber: record.commitNumber)
+          pending, of: collected, isAskedFor: isAskedFor, commitNumber: record.commitNumber)
       } else {
         try putRecord(
-          key, body: collector.pending.body(of: pending), replacing: nil,
-          edges: collector.pending.edges(of: pending), commitNumber: record.commitNumber)
+          key, body: collected.body(of: pending), replacing: nil,
+          edges: collected.edges(of: pending), commitNumber: record.commitNumber)
       }
     }
     guard let node else { throw DumpLine.invalid(line, "\(identifier) has no record") }

@@ -8,12 +8,12 @@ extension WriteContext {
   /// the same name flow, all others stay. A field that the other type can't decode keeps its value,
   /// and that is reported.
   func mergeIntoOtherProjections(
-    from record: PendingRecords.Record, body given: ArraySlice<UInt8>
+    from record: PendingRecords.Record, of pending: PendingRecords
   ) throws {
     let source = RecordKey(record.reference)
     let row = try reading { try $0.requiredSummary(of: source.node) }
     guard let body = try storedBody(of: source) else { return }
-    let value = body[...] == given ? record.value : nil
+    let value = body[...] == pending.body(of: record) ? pending.value(of: record) : nil
     for type in row.types where type != source.type {
       let target = RecordKey(type: type, node: source.node)
       guard let stored = try storedBody(of: target) else { continue }
@@ -45,12 +45,14 @@ extension WriteContext {
     }
     let collector = RecordCollector(self)
     let reference = try RecordEncoder(sink: collector).encode(merged)
-    guard reference.node == target.node, let record = collector.pending.records.last else {
+    guard reference.node == target.node,
+      let record = unsafe collector.pending.records.last
+    else {
       throw StoreError(
         .invalidModel, String(describing: type), "merge(_:) returned another modelIdentifier")
     }
-    try storeNewNodes(of: collector.pending)
-    return Array(collector.pending.body(of: record))
+    try unsafe storeNewNodes(of: collector.pending)
+    return unsafe Array(collector.pending.body(of: record))
   }
 
   /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
@@ -126,14 +128,14 @@ extension WriteContext {
   }
 
   private func merge(_ collector: RecordCollector, root: UInt64) throws {
-    let pending = collector.pending
+    let pending = unsafe collector.pending
     for record in pending.records {
       let key = RecordKey(record.reference)
       let given = Array(pending.body(of: record))
       let target = try reading { reader in
         try reader.recordKey(node: key.node, preferring: key.type)
       }
-      var overlaid = PendingRecords()
+      var overlaid = PendingRecords(firstNewNode: state.counters.nextNode)
       var body = given
       if let target, let stored = try storedBody(of: target) {
         let policy: RecordMerge.Policy = target.type == key.type ? .update : .projection

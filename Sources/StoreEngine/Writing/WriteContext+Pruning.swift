@@ -63,7 +63,7 @@ extension WriteContext {
     ] {
       try removeAllRows(in: table)
     }
-    state.typeBlocks = [:]
+    state.typeBlocks = TypeBlocks()
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }
     for name in types {

@@ -9,7 +9,7 @@ extension WriteContext {
   func set(_ model: some SimpleModel & Encodable) throws {
     try collecting { collector in
       let root = try RecordEncoder(sink: collector).encode(model)
-      try store(collector.pending, mayCloseCycle: false) { $0 == root.node }
+      try unsafe store(collector.pending, mayCloseCycle: false) { $0 == root.node }
     }
   }
 
@@ -18,7 +18,7 @@ extension WriteContext {
     try collecting { collector in
       var encoder = TreeEncoder(sink: collector)
       let root = try encoder.encode(tree)
-      try store(collector.pending, mayCloseCycle: collector.namesStoredNodes) {
+      try unsafe store(collector.pending, mayCloseCycle: collector.namesStoredNodes) {
         isAskedFor && $0 == root.node
       }
     }
@@ -49,7 +49,7 @@ extension WriteContext {
     // stored by then: so of two projections in one tree the later one counts.
     if !shared.isEmpty {
       for record in records.reversed() where shared.contains(record.reference.node) {
-        try mergeIntoOtherProjections(from: record, body: pending.body(of: record))
+        try mergeIntoOtherProjections(from: record, of: pending)
       }
     }
     if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
@@ -60,7 +60,7 @@ extension WriteContext {
   ///
   /// They close no cycle: only what comes later in the tree can name them, and is looked at then.
   private func storeNewNodes(of pending: PendingRecords, isRoot: (UInt64) -> Bool) throws {
-    for record in pending.newRecordsByNumber {
+    try pending.forEachNewRecord { record in
       try putNode(record, of: pending, isAskedFor: isRoot(record.reference.node))
     }
   }
@@ -126,7 +126,7 @@ extension WriteContext {
     let nodeKey = key.nodeKey
     let body = pending.body(of: record)
     let byteCount = NodeRowBytes.byteCount(identifier: record.identifier, body: body)
-    let room = try unsafe reserve(byteCount, forKey: nodeKey.bytes.span, in: tables.nodes)
+    let room = try unsafe reserveNode(byteCount, forKey: nodeKey.bytes.span)
     unsafe NodeRowBytes.write(
       identifier: record.identifier, isAskedFor: isAskedFor,
       NodeRowBytes.Record(
@@ -174,7 +174,7 @@ extension WriteContext {
         index += 1
       }
       let key = ParentKey(child: child, parent: parent)
-      let room = try unsafe reserve(1, forKey: key.bytes.span, in: tables.parents)
+      let room = try unsafe reserveEdge(1, forKey: key.bytes.span)
       unsafe room.storeBytes(of: kinds.rawValue, as: UInt8.self)
     }
   }
@@ -198,7 +198,7 @@ extension WriteContext {
   /// Reports models whose hand-written children are not those of their coding.
   private func compareChildren(_ pending: PendingRecords) throws {
     for record in pending.records {
-      guard let model = record.value as? any Model else { continue }
+      guard let model = pending.value(of: record) as? any Model else { continue }
       var byHand: Set<String> = []
       ModelChildren.forEachNode(of: model) { byHand.insert($0) }
       let coded = try reading { reader in

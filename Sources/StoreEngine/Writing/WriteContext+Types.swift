@@ -20,16 +20,15 @@ extension WriteContext {
     of key: RecordKey, _ change: (inout TypeBlock) -> Void
   ) throws {
     let number = TypeBlock.number(of: key)
-    if state.typeBlocks[number] == nil {
-      state.typeBlocks[number] =
-        try reading { try $0.storedTypeBlock(number) } ?? TypeBlock()
-    }
-    change(&state.typeBlocks[number, default: TypeBlock()])
+    var block =
+      try state.typeBlocks[number] ?? reading { try $0.storedTypeBlock(number) } ?? TypeBlock()
+    change(&block)
+    state.typeBlocks[number] = block
   }
 
   /// Writes the rows of ``TypeBlock``s that have changed in this flush.
   func writeTypeBlocks() throws {
-    for (number, block) in state.typeBlocks.sorted(by: { $0.key < $1.key }) {
+    for (number, block) in state.typeBlocks.sorted {
       let key = IntegerKey(number)
       let bytes = block.bytes
       if bytes.isEmpty {
@@ -38,7 +37,7 @@ extension WriteContext {
         try put(bytes.span, forKey: key.bytes.span, in: tables.nodesByType)
       }
     }
-    state.typeBlocks = [:]
+    state.typeBlocks = TypeBlocks()
   }
 }
 
@@ -49,14 +48,9 @@ extension WriteContext.State {
   fileprivate mutating func note(_ key: RecordKey, came: Bool) -> Bool {
     let type = Int(key.type)
     guard type < recordDifferences.count, recordDifferences[type] != 0,
-      let place = typeBlocks.index(forKey: TypeBlock.number(of: key))
+      typeBlocks.note(key, came: came)
     else { return false }
     recordDifferences[type] += came ? 1 : -1
-    if came {
-      typeBlocks.values[place].insert(key.node)
-    } else {
-      typeBlocks.values[place].remove(key.node)
-    }
     return true
   }
 }

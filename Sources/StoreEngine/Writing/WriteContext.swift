@@ -16,7 +16,7 @@ import ModelCore
     /// Numbers of the Swift types met in this flush; a list, because trees show few types.
     var swiftTypes: [(type: ObjectIdentifier, number: UInt32)] = []
     /// The rows of nodes by type that this flush has changed and not written yet.
-    var typeBlocks: [UInt64: TypeBlock] = [:]
+    var typeBlocks = TypeBlocks()
     /// How many records came and went in this flush, by type number.
     var recordDifferences: [Int] = []
     /// Which removals of this write have been given a place in the order.
@@ -39,14 +39,26 @@ import ModelCore
   /// while a nested transaction runs.
   @exclusivity(unchecked) private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
   let core: StoreCore
-  var state: State
+  /// Owned by this object; behind a pointer, because nothing asks at run time who else is in it.
+  private let storage: UnsafeMutablePointer<State>
   // Nobody is called while one of these two is accessed, and only the writer thread does.
   /// The identifiers that the operation under way has put into their table: for the case that it fails.
   @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
   /// A collector to use again.
   @exclusivity(unchecked) private var spareCollector: RecordCollector?
+  /// Where nodes and edges are appended; what else changes their tables leaves these ends before.
+  @exclusivity(unchecked) private var nodesEnd: TableEnd
+  @exclusivity(unchecked) private var parentsEnd: TableEnd
   /// The counters as they were read when the flush began.
   private let countersAtStart: StoreState?
+
+  /// What the flush has done.
+  ///
+  /// Nobody is called while a part of it is accessed.
+  var state: State {
+    @inline(__always) _read { yield unsafe storage.pointee }
+    @inline(__always) _modify { yield unsafe &storage.pointee }
+  }
 
   var tables: StoreTables { core.tables }
   var directory: TypeDirectory { core.directory }
@@ -54,14 +66,22 @@ import ModelCore
   init(_ transaction: UnsafeMutablePointer<WriteTransaction>, core: StoreCore) throws {
     unsafe self.transaction = unsafe transaction
     self.core = core
+    unsafe nodesEnd = TableEnd(core.tables.nodes)
+    unsafe parentsEnd = TableEnd(core.tables.parents)
     let handle = unsafe transaction.pointee.unsafeHandle
     let reader = unsafe StoreReader(
       Snapshot(unsafeHandle: handle), tables: core.tables, directory: core.directory, pending: nil)
     let counters = try reader.state(path: core.path)
     countersAtStart = counters
     let start = counters ?? StoreState(storeIdentifier: core.newStoreIdentifier)
-    state = State(
-      counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode))
+    unsafe storage = .allocate(capacity: 1)
+    unsafe storage.initialize(
+      to: State(counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode)))
+  }
+
+  deinit {
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
   }
 
   /// A reader of the present state, good until the next change.
@@ -88,23 +108,36 @@ import ModelCore
     state.isHalfDone = true
   }
 
+  /// Lets go of the end of a table that is about to be changed elsewhere.
+  private func leaveEnd(of table: RawTable) {
+    if table == tables.nodes {
+      unsafe transaction.pointee.leave(&nodesEnd)
+    } else if table == tables.parents {
+      unsafe transaction.pointee.leave(&parentsEnd)
+    }
+  }
+
   func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
     noteChange()
+    leaveEnd(of: table)
     try unsafe transaction.pointee.put(value, forKey: key, in: table)
   }
 
   @discardableResult
   func deleteRow(_ key: Span<UInt8>, in table: RawTable) throws -> Bool {
     noteChange()
+    leaveEnd(of: table)
     return try unsafe transaction.pointee.delete(key: key, in: table)
   }
 
   func removeAllRows(in table: RawTable) throws {
     noteChange()
+    leaveEnd(of: table)
     try unsafe transaction.pointee.removeAll(in: table)
   }
 
-  /// Runs an operation that changes rows of its own, such as those of an ordered list.
+  /// Runs an operation that changes rows of a table of its own, such as those of an ordered list: not
+  /// those of nodes and edges.
   func withTransaction<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) rethrows -> Result {
@@ -178,14 +211,24 @@ import ModelCore
     return (node, true)
   }
 
-  /// Makes room for a row that is probably the last one of its table.
+  /// Makes room for the row of a node that is probably the last one.
   ///
   /// The room is to be filled before anything else is done.
-  func reserve(
-    _ byteCount: Int, forKey key: Span<UInt8>, in table: RawTable
+  func reserveNode(
+    _ byteCount: Int, forKey key: Span<UInt8>
   ) throws -> UnsafeMutableRawBufferPointer {
     noteChange()
-    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, in: table, isLast: true)
+    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &nodesEnd)
+  }
+
+  /// Makes room for the row of an edge that is probably the last one.
+  ///
+  /// The room is to be filled before anything else is done.
+  func reserveEdge(
+    _ byteCount: Int, forKey key: Span<UInt8>
+  ) throws -> UnsafeMutableRawBufferPointer {
+    noteChange()
+    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &parentsEnd)
   }
 
   /// Runs a closure with a collector, which serves it alone.
@@ -201,7 +244,14 @@ import ModelCore
   func nested<Result>(_ body: () throws -> Result) throws -> Result {
     let saved = state
     let outer = unsafe transaction
-    defer { unsafe transaction = outer }
+    leaveEnd(of: tables.nodes)
+    leaveEnd(of: tables.parents)
+    defer {
+      unsafe transaction = outer
+      // Cursors of the inner transaction have ended with it.
+      unsafe nodesEnd = TableEnd(tables.nodes)
+      unsafe parentsEnd = TableEnd(tables.parents)
+    }
     do {
       return try unsafe outer.pointee.nested { inner in
         try unsafe withUnsafeMutablePointer(to: &inner) { inner in
@@ -236,7 +286,9 @@ extension WriteContext {
   /// The number of a Swift type, given now if the store has not met the type before.
   func typeNumber(of type: any SimpleModel.Type) throws -> UInt32 {
     let identity = ObjectIdentifier(type)
-    for entry in state.swiftTypes where entry.type == identity { return entry.number }
+    for index in 0..<state.swiftTypes.count where state.swiftTypes[index].type == identity {
+      return state.swiftTypes[index].number
+    }
     let number = try typeNumber(named: directory.name(of: type))
     state.swiftTypes.append((identity, number))
     return number

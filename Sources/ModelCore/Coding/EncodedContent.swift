@@ -1,0 +1,103 @@
+import Foundation
+
+/// The bytes that a frame has collected, and where its fields or elements lie in them.
+struct EncodedContent: ~Copyable {
+  /// One field or element.
+  struct Entry {
+    /// Where its key begins in the writer; an element has an empty one.
+    var start: Int
+    /// Where its value begins.
+    var value: Int
+    /// Where its value ends.
+    var end: Int
+    /// The index of the frame that holds its value, if that was not complete at once; else -1.
+    var nested: Int
+    /// The first bytes of its key, big endian: entries of a map are mostly in their order.
+    var prefix: UInt64 = 0
+  }
+
+  var writer = CBORWriter()
+  var entries = EntryList()
+
+  /// Begins a field; its value is written next.
+  @inline(__always)
+  mutating func beginField(_ key: String) {
+    var key = key
+    key.withUTF8 { key in unsafe beginField(UnsafeRawBufferPointer(key)) }
+  }
+
+  /// Begins a field whose name is known when the program is built.
+  @inline(__always)
+  mutating func beginField(_ key: StaticString) {
+    unsafe beginField(
+      UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+  }
+
+  private mutating func beginField(_ key: UnsafeRawBufferPointer) {
+    let start = writer.count
+    unsafe writer.append(text: key)
+    entries.append(
+      Entry(
+        start: start, value: writer.count, end: start, nested: -1,
+        prefix: writer.prefix(from: start)))
+  }
+
+  /// Ends the field or element that was begun last.
+  @inline(__always)
+  mutating func endEntry() { entries.endLast(at: writer.count) }
+
+  /// Gives the entry begun last a frame that is filled later.
+  mutating func nestEntry(_ frame: Int) { entries.nestLast(frame) }
+
+  /// Sorts the fields by the bytes of their keys.
+  ///
+  /// - Returns: Whether two of them have the same key; these stay in the order they came in.
+  mutating func sortFields() -> Bool {
+    let base = unsafe UnsafeRawPointer(writer.base)
+    let fields = unsafe entries.buffer
+    if fields.count > 32 {
+      // Stable, so that the last of equal keys is the one written last.
+      entries.sort { unsafe Self.order($0, $1, base) < 0 }
+    } else {
+      guard let first = fields.baseAddress else { return false }
+      var index = 1
+      // All places are below the count.
+      while index < fields.count {
+        let field = unsafe first[index]
+        var place = index
+        while place > 0, unsafe Self.order(first[place - 1], field, base) > 0 {
+          unsafe first[place] = unsafe first[place - 1]
+          place -= 1
+        }
+        if place < index { unsafe first[place] = field }
+        index += 1
+      }
+    }
+    for index in 1..<max(1, fields.count)
+    where unsafe Self.order(fields[index - 1], fields[index], base) == 0 {
+      return true
+    }
+    return false
+  }
+
+  /// Of fields with one key leaves the one that came last; they are sorted.
+  mutating func dropEarlierDuplicates() {
+    let base = unsafe UnsafeRawPointer(writer.base)
+    let fields = unsafe entries.buffer
+    var last = 0
+    for index in 1..<max(1, fields.count) {
+      if unsafe Self.order(fields[last], fields[index], base) != 0 { last += 1 }
+      unsafe fields[last] = unsafe fields[index]
+    }
+    entries.truncate(to: last + 1)
+  }
+
+  /// Compares the bytes of two keys; the shorter never begins the longer, for their heads differ.
+  @inline(__always)
+  private static func order(_ left: Entry, _ right: Entry, _ base: UnsafeRawPointer) -> Int32 {
+    if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
+    let count = min(left.value - left.start, right.value - right.start)
+    // Entries lie within the bytes that `base` points to.
+    return unsafe memcmp(base + left.start, base + right.start, count)
+  }
+}
