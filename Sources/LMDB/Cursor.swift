@@ -1,5 +1,3 @@
-import CLMDB
-
 /// A place in a table, to walk from key to key in both directions.
 ///
 /// It begins nowhere: move it before asking what it points to. Like the snapshot it was made from
@@ -8,10 +6,10 @@ import CLMDB
 /// - Note: One cursor serves one thread at a time.
 public struct Cursor: ~Copyable, ~Escapable {
   private var handle: CursorHandle
-  /// What it points to; `nil` if a move found nothing, or before the first move.
+  /// What it points to; nowhere if a move found nothing, or before the first move.
   ///
   /// The bytes stay in the map as long as the snapshot that the cursor was made from.
-  @usableFromInline internal private(set) var place: CursorPlace?
+  @usableFromInline internal private(set) var place = CursorPlace.nowhere
 
   @_lifetime(copy snapshot)
   init(_ snapshot: Snapshot, _ table: RawTable) throws(LMDBError) {
@@ -23,7 +21,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   public var key: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard let place else { return nil }
+      guard place.isSomewhere else { return nil }
       // The bytes outlive `self`, as said above.
       return unsafe _overrideLifetime(Span(_unsafeBytes: place.key), copying: self)
     }
@@ -34,7 +32,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   public var value: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard let place else { return nil }
+      guard place.isSomewhere else { return nil }
       // As for `key`.
       return unsafe _overrideLifetime(Span(_unsafeBytes: place.value), copying: self)
     }
@@ -47,7 +45,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func moveToFirst() throws(LMDBError) -> Bool {
-    try move(MDB_FIRST)
+    defer { place = handle.place }
+    return try handle.moveToFirst()
   }
 
   /// Moves to the last key.
@@ -57,7 +56,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func moveToLast() throws(LMDBError) -> Bool {
-    try move(MDB_LAST)
+    defer { place = handle.place }
+    return try handle.moveToLast()
   }
 
   /// Moves to the next key; from nowhere to the first one.
@@ -67,7 +67,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToNext() throws(LMDBError) -> Bool {
-    try move(place != nil ? MDB_NEXT : MDB_FIRST)
+    defer { place = handle.place }
+    return try handle.moveToNext()
   }
 
   /// Moves to the key before; from nowhere to the last one.
@@ -77,7 +78,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToPrevious() throws(LMDBError) -> Bool {
-    try move(place != nil ? MDB_PREV : MDB_LAST)
+    defer { place = handle.place }
+    return try handle.moveToPrevious()
   }
 
   /// Moves to a key, or to the first one above it.
@@ -88,8 +90,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toFirstNotBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    place = nil
-    return try arrived(handle.seek(key))
+    defer { place = handle.place }
+    return try handle.seek(key)
   }
 
   /// Moves to the last key below another.
@@ -100,43 +102,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toLastBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    place = nil
-    return try arrived(handle.seekLast(below: key))
-  }
-
-  @_lifetime(self: copy self)
-  private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
-    do throws(LMDBError) {
-      return arrived(try handle.move(operation))
-    } catch {
-      place = nil
-      throw error
-    }
-  }
-
-  /// Notes where a move has led, if it found something.
-  @_lifetime(self: copy self)
-  @inline(__always)
-  private mutating func arrived(_ isFound: Bool) -> Bool {
-    place = isFound ? CursorPlace(handle) : nil
-    return isFound
-  }
-}
-
-/// The bytes that a cursor points to, without the types of LMDB, so that they can be reached without a
-/// call.
-@usableFromInline
-@safe
-struct CursorPlace {
-  @usableFromInline let key: UnsafeRawBufferPointer
-  @usableFromInline let value: UnsafeRawBufferPointer
-
-  @inline(__always)
-  init(_ handle: borrowing CursorHandle) {
-    unsafe key = UnsafeRawBufferPointer(
-      start: handle.key.mv_data, count: handle.key.mv_size)
-    unsafe value = UnsafeRawBufferPointer(
-      start: handle.value.mv_data, count: handle.value.mv_size)
+    defer { place = handle.place }
+    return try handle.seekLast(below: key)
   }
 }
 

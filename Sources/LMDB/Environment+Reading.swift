@@ -15,8 +15,11 @@ extension Environment {
   /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
   ///   for a writer; waits for the moment in which the map moves to a larger place.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
-    let (ticket, handle) = try beginReading()
-    defer { endReading(ticket, handle) }
+    let ticket = try beginReading()
+    defer { endReading(ticket) }
+    guard let transaction = unsafe ticket.transaction else { preconditionFailure("it has begun") }
+    let handle = unsafe UnsafeSnapshotHandle(
+      transaction: transaction, environment: number, isReadOnly: true)
     // The transaction lives until `body` has returned, and the snapshot can't leave it.
     return try body(unsafe Snapshot(unsafeHandle: handle))
   }
@@ -27,30 +30,46 @@ extension Environment {
   /// Whether the calling thread is inside ``write(_:)`` of this environment.
   package var isWritingOnThisThread: Bool { writer.isHeldByThisThread }
 
-  private func beginReading() throws(LMDBError) -> (ReaderPool.Ticket, UnsafeSnapshotHandle) {
+  /// Begins a read.
+  ///
+  /// - Returns: A ticket with a transaction that has begun.
+  @inline(__always)
+  private func beginReading() throws(LMDBError) -> ReaderPool.Ticket {
     try checkProcess("read")
+    let ticket = try readers.enter()
+    if let transaction = unsafe ticket.transaction, let environment = unsafe pointer,
+      unsafe mdb_txn_renew(transaction) == 0,
+      unsafe isNewest(transaction, in: environment)
+        || renewUntilCurrent(transaction, in: environment) == 0
+    {
+      return ticket
+    }
+    return try beginReading(ticket)
+  }
+
+  /// Begins a read of which one has taken the ticket, but no transaction is kept for it, or that one
+  /// could not be renewed.
+  @inline(never)
+  private func beginReading(_ taken: ReaderPool.Ticket) throws(LMDBError) -> ReaderPool.Ticket {
+    var ticket = taken
     var hasRecovered = false
     while true {
-      let ticket = try readers.enter()
       if unsafe pointer == nil, let loss = unsafe loss {
         readers.leave(ticket)
         try reopenIfLostForReading(loss)
+        ticket = try readers.enter()
         continue
       }
-      var transaction = unsafe ticket.transaction
-      let status = unsafe beginOrRenew(&transaction)
-      if status == 0, let transaction = unsafe transaction {
-        return unsafe (
-          ticket, UnsafeSnapshotHandle(transaction: transaction, environment: number)
-        )
-      }
-      unsafe readers.leave(ticket.holding(transaction))
+      let status = unsafe beginOrRenew(&ticket.transaction)
+      if status == 0 { return ticket }
+      readers.leave(ticket)
       if status == MDB_PANIC, !hasRecovered, recoverForReading() {
         hasRecovered = true
-        continue
+      } else {
+        guard status == MDB_MAP_RESIZED else { throw readError(status) }
+        try adoptMapOfOtherProcess()
       }
-      guard status == MDB_MAP_RESIZED else { throw readError(status) }
-      try adoptMapOfOtherProcess()
+      ticket = try readers.enter()
     }
   }
 
@@ -62,7 +81,9 @@ extension Environment {
       status = unsafe mdb_txn_renew(idle)
     } else {
       status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
-      if status == MDB_READERS_FULL, unsafe clearStaleReaders(in: environment) > 0 {
+      if status == MDB_READERS_FULL,
+        unsafe readers.probe.end() || clearStaleReaders(in: environment) > 0
+      {
         status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
       }
     }
@@ -80,17 +101,14 @@ extension Environment {
   /// it. That page is not written before commit *n* + 1 is done, so a transaction that still shows
   /// the last commit is whole. A commit whose flush goes on looks like one that is done: what a
   /// second transaction says, begun after the first had copied its page, tells them apart.
+  @inline(never)
   private func renewUntilCurrent(
     _ transaction: OpaquePointer, in environment: OpaquePointer
   ) -> CInt {
     for _ in 0..<Self.renewalCountMax {
-      atomicMemoryFence(ordering: .acquiring)
-      var info = unsafe MDB_envinfo()
-      unsafe mdb_env_info(environment, &info)
-      let shown = unsafe mdb_txn_id(transaction)
-      if unsafe info.me_last_txnid <= shown { return 0 }
-      if let last = unsafe lastCommit(in: environment) {
-        if last == shown { return 0 }
+      if unsafe isNewest(transaction, in: environment) { return 0 }
+      if let last = unsafe readers.probe.lastCommit(in: environment) {
+        if unsafe last == mdb_txn_id(transaction) { return 0 }
       } else {
         sched_yield()
       }
@@ -101,19 +119,19 @@ extension Environment {
     return 0
   }
 
-  /// The number of the last commit that is done; `nil` if there is no slot to ask with.
-  private func lastCommit(in environment: OpaquePointer) -> Int? {
-    var transaction: OpaquePointer?
-    guard unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction) == 0 else {
-      return nil
-    }
-    defer { unsafe mdb_txn_abort(transaction) }
-    return unsafe mdb_txn_id(transaction)
+  /// Whether no meta page shows a commit that is newer than what a transaction says.
+  @inline(__always)
+  private func isNewest(_ transaction: OpaquePointer, in environment: OpaquePointer) -> Bool {
+    atomicMemoryFence(ordering: .acquiring)
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(environment, &info)
+    return unsafe info.me_last_txnid <= mdb_txn_id(transaction)
   }
 
-  private func endReading(_ ticket: ReaderPool.Ticket, _ handle: UnsafeSnapshotHandle) {
-    unsafe mdb_txn_reset(handle.transaction)
-    unsafe readers.leave(ticket.holding(handle.transaction))
+  @inline(__always)
+  private func endReading(_ ticket: ReaderPool.Ticket) {
+    unsafe mdb_txn_reset(ticket.transaction)
+    readers.leave(ticket)
   }
 
   private func readError(_ status: CInt) -> LMDBError {

@@ -87,7 +87,8 @@ extension Environment {
       let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
       if status == 0, let transaction = unsafe transaction {
         return WriteTransaction(
-          unsafe UnsafeSnapshotHandle(transaction: transaction, environment: number))
+          unsafe UnsafeSnapshotHandle(
+            transaction: transaction, environment: number, isReadOnly: false))
       }
       guard status == MDB_MAP_RESIZED else {
         throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_txn_begin")

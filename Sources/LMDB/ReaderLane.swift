@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// A place for one open read transaction, alone on its cache lines, so that readers on different
@@ -8,22 +9,28 @@ struct ReaderLane: ~Copyable {
   ///
   /// Whoever turns 0 into something else has the lane until it turns it into 0 again.
   let start = Atomic<UInt64>(0)
+  /// `pthread_self` of the reader inside; 0 if nobody is inside.
+  let owner = Atomic<UInt>(0)
   /// A transaction, reset between uses; `nil` if none is kept.
   ///
   /// Used by the one who has the lane, and by the one who closed the gate while nobody is inside.
   var transaction: OpaquePointer?
   /// Fills two cache lines, which processors fetch together.
-  private let rest: InlineArray<14, UInt64> = .init(repeating: 0)
+  private let rest: InlineArray<13, UInt64> = .init(repeating: 0)
 
   /// Takes the lane if nobody has it.
   @inline(__always)
   borrowing func take(_ now: UInt64) -> Bool {
     // One order for this and the gate: see `ReaderPool.enter`.
-    start.compareExchange(
-      expected: 0, desired: now, ordering: .sequentiallyConsistent
-    ).exchanged
+    let (isTaken, _) = start.compareExchange(
+      expected: 0, desired: now, ordering: .sequentiallyConsistent)
+    if isTaken { owner.store(UInt(pthread_self()), ordering: .relaxed) }
+    return isTaken
   }
 
   @inline(__always)
-  borrowing func giveBack() { start.store(0, ordering: .sequentiallyConsistent) }
+  borrowing func giveBack() {
+    owner.store(0, ordering: .relaxed)
+    start.store(0, ordering: .sequentiallyConsistent)
+  }
 }

@@ -93,6 +93,7 @@ extension ReaderPool {
 
   /// Ends the transactions kept for reuse; nobody is inside.
   func abortIdleTransactions() {
+    probe.end()
     for lane in 0..<Self.laneCount {
       guard let transaction = unsafe lanes[lane].transaction else { continue }
       unsafe mdb_txn_abort(transaction)
@@ -102,7 +103,7 @@ extension ReaderPool {
 
   /// When the oldest reader inside began, on the coarse clock; `nil` if there is none.
   func oldestStartInNanoseconds() -> UInt64? {
-    let others = state.withLock { $0.overflow.values.min() }
+    let others = state.withLock { $0.overflow.values.map(\.start).min() }
     return (0..<Self.laneCount).reduce(into: others) { oldest, lane in
       let start = unsafe lanes[lane].start.load(ordering: .relaxed)
       if start > 0 { oldest = min(oldest ?? start, start) }

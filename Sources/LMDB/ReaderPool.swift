@@ -28,9 +28,17 @@ final class ReaderPool: Sendable {
     var waiting: [DispatchSemaphore] = []
     /// Who waits for the last reader to leave.
     var drained: DispatchSemaphore?
-    /// When readers began that found no lane, by number.
-    var overflow: [Int: UInt64] = [:]
+    /// Readers that found no lane, by number.
+    var overflow: [Int: Overflow] = [:]
     var lastOverflow = ReaderPool.laneCount
+  }
+
+  /// A reader without a lane.
+  struct Overflow {
+    /// When it began, on the coarse clock.
+    let start: UInt64
+    /// The thread.
+    let owner: UInt
   }
 
   /// A reader's ticket.
@@ -42,13 +50,6 @@ final class ReaderPool: Sendable {
     let lane: Int
     /// A transaction to renew, or `nil` if one has to be begun.
     var transaction: OpaquePointer?
-    /// How many reads the thread was inside before.
-    let depth: Int
-
-    /// The same ticket, giving back a transaction that has been reset.
-    func holding(_ transaction: OpaquePointer?) -> Ticket {
-      unsafe Ticket(lane: lane, transaction: transaction, depth: depth)
-    }
   }
 
   /// As many as liblmdb has slots for readers unless it is told otherwise; further readers do with a
@@ -62,12 +63,16 @@ final class ReaderPool: Sendable {
   ///
   /// ``ReaderLane`` says who may use which.
   nonisolated(unsafe) let lanes: UnsafeMutablePointer<ReaderLane>
-  private let idleCountMax: Int
-  private let thread: ThreadCounter
+  /// Asks liblmdb for the last commit.
+  let probe = CommitProbe()
+  /// The lanes before this one keep their transactions.
+  private let keepingLaneCount: Int
+  /// The lane that a thread had when it last needed another one than before.
+  private let laneOfThread: ThreadNumber
 
   init(idleCountMax: Int) throws(LMDBError) {
-    self.idleCountMax = idleCountMax
-    thread = try ThreadCounter()
+    keepingLaneCount = min(idleCountMax, Self.laneCount)
+    laneOfThread = try ThreadNumber()
     unsafe lanes = .allocate(capacity: Self.laneCount)
     for lane in 0..<Self.laneCount { unsafe (lanes + lane).initialize(to: ReaderLane()) }
   }
@@ -78,21 +83,43 @@ final class ReaderPool: Sendable {
   }
 
   /// Whether the calling thread is inside a read.
-  var isReadingOnThisThread: Bool { ThreadPlace(thread.value).depth > 0 }
+  ///
+  /// - Complexity: O(*n*) for *n* lanes.
+  var isReadingOnThisThread: Bool { isReadingOnThisThread(besides: nil) }
+
+  private func isReadingOnThisThread(besides other: Int?) -> Bool {
+    let thread = UInt(pthread_self())
+    for lane in 0..<Self.laneCount where lane != other {
+      if unsafe lanes[lane].owner.load(ordering: .relaxed) == thread { return true }
+    }
+    return state.withLock { state in
+      state.overflow.contains { $0.key != other && $0.value.owner == thread }
+    }
+  }
 
   /// Enters; waits while the gate is closed.
   ///
   /// - Throws: ``LMDBError`` with code `closed` after the end.
+  @inline(__always)
   func enter() throws(LMDBError) -> Ticket {
-    let place = ThreadPlace(thread.value)
+    let lane = laneOfThread.value
+    if unsafe lanes[lane].take(coarseNanoseconds()) {
+      if gate.load(ordering: .sequentiallyConsistent) == Gate.open {
+        return unsafe Ticket(lane: lane, transaction: lanes[lane].transaction)
+      }
+      giveBack(lane)
+    }
+    return try enterAnyLane()
+  }
+
+  @inline(never)
+  private func enterAnyLane() throws(LMDBError) -> Ticket {
     while true {
-      let now = coarseNanoseconds()
-      let lane = takeLane(near: place.lane, now)
+      let lane = takeLane()
       let gate = gate.load(ordering: .sequentiallyConsistent)
-      if gate == Gate.open || gate == Gate.closed && place.depth > 0 {
-        thread.value = ThreadPlace(depth: place.depth + 1, lane: lane).value
+      if gate == Gate.open || gate == Gate.closed && isReadingOnThisThread(besides: lane) {
         let transaction = unsafe lane < Self.laneCount ? lanes[lane].transaction : nil
-        return unsafe Ticket(lane: lane, transaction: transaction, depth: place.depth)
+        return unsafe Ticket(lane: lane, transaction: transaction)
       }
       giveBack(lane)
       try waitForGate()
@@ -100,36 +127,45 @@ final class ReaderPool: Sendable {
   }
 
   /// Leaves; the ticket's transaction, which has been reset, is kept for the next reader.
-  func leave(_ ticket: Ticket) {
-    thread.value = ThreadPlace(depth: ticket.depth, lane: ticket.lane).value
-    var kept = unsafe ticket.transaction
-    if ticket.lane >= idleCountMax, let transaction = unsafe kept {
-      // Too many are kept. Still inside: nobody can close the environment before this one is ended.
-      unsafe mdb_txn_abort(transaction)
-      unsafe kept = nil
-    }
-    if ticket.lane < Self.laneCount { unsafe lanes[ticket.lane].transaction = kept }
-    giveBack(ticket.lane)
-  }
-
-  /// Takes a free lane, best the one that the thread had before, else the first.
   @inline(__always)
-  private func takeLane(near lane: Int, _ now: UInt64) -> Int {
-    if lane < Self.laneCount, unsafe lanes[lane].take(now) { return lane }
-    return takeOtherLane(now)
+  func leave(_ ticket: Ticket) {
+    if ticket.lane < keepingLaneCount {
+      unsafe lanes[ticket.lane].transaction = ticket.transaction
+      giveBack(ticket.lane)
+    } else {
+      leaveWithoutKeeping(ticket)
+    }
   }
 
   @inline(never)
-  private func takeOtherLane(_ now: UInt64) -> Int {
+  private func leaveWithoutKeeping(_ ticket: Ticket) {
+    // Still inside: nobody can close the environment before the transaction is ended.
+    if let transaction = unsafe ticket.transaction { unsafe mdb_txn_abort(transaction) }
+    if ticket.lane < Self.laneCount { unsafe lanes[ticket.lane].transaction = nil }
+    giveBack(ticket.lane)
+  }
+
+  /// Takes the first free lane.
+  private func takeLane() -> Int {
+    let now = coarseNanoseconds()
     // The first ones have been used before and keep transactions.
     for lane in 0..<Self.laneCount where unsafe lanes[lane].start.load(ordering: .relaxed) == 0 {
-      if unsafe lanes[lane].take(now) { return lane }
+      if unsafe lanes[lane].take(now) {
+        remember(lane)
+        return lane
+      }
     }
     return state.withLock { state in
       state.lastOverflow += 1
-      state.overflow[state.lastOverflow] = now
+      state.overflow[state.lastOverflow] = Overflow(start: now, owner: UInt(pthread_self()))
       return state.lastOverflow
     }
+  }
+
+  /// Lets the thread begin with this lane from now on, unless it has its old one itself.
+  private func remember(_ lane: Int) {
+    let last = unsafe lanes[laneOfThread.value].owner.load(ordering: .relaxed)
+    if last != UInt(pthread_self()) { laneOfThread.value = lane }
   }
 
   /// Gives a lane back, and wakes whoever waits for the last reader to leave.
@@ -142,26 +178,6 @@ final class ReaderPool: Sendable {
     }
     if gate.load(ordering: .sequentiallyConsistent) != Gate.open { tellDrained() }
   }
-}
-
-/// What a thread remembers of its reads: how many it is inside, and the lane of the last one.
-private struct ThreadPlace {
-  let depth: Int
-  let lane: Int
-
-  private static let depthBits = 32
-
-  init(depth: Int, lane: Int) {
-    self.depth = depth
-    self.lane = lane
-  }
-
-  init(_ value: Int) {
-    depth = value & (1 << Self.depthBits - 1)
-    lane = value >> Self.depthBits
-  }
-
-  var value: Int { lane << Self.depthBits | depth }
 }
 
 /// Nanoseconds on the monotonic clock, exact to a few milliseconds, for a few nanoseconds of work.

@@ -1,5 +1,3 @@
-import CLMDB
-
 extension Snapshot {
   /// Calls `body` for each key in a range, in key order.
   ///
@@ -60,11 +58,11 @@ extension CursorHandle {
     from lower: [UInt8]?, upTo upper: [UInt8]?,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
   ) throws {
-    var isFound = try lower.map { try seek($0.span) } ?? move(MDB_FIRST)
+    var isFound = try lower.map { try seek($0.span) } ?? moveToFirst()
     while isFound {
-      if let upper, unsafe !key.span.isLess(than: upper.span) { return }
-      guard try unsafe body(key.span, value.span) else { return }
-      isFound = try move(MDB_NEXT)
+      if let upper, !place.keySpan.isLess(than: upper.span) { return }
+      guard try body(place.keySpan, place.valueSpan) else { return }
+      isFound = try moveToNext()
     }
   }
 
@@ -75,9 +73,9 @@ extension CursorHandle {
   ) throws {
     var isFound = try seekLast(below: upper?.span)
     while isFound {
-      if let lower, unsafe key.span.isLess(than: lower.span) { return }
-      guard try unsafe body(key.span, value.span) else { return }
-      isFound = try move(MDB_PREV)
+      if let lower, place.keySpan.isLess(than: lower.span) { return }
+      guard try body(place.keySpan, place.valueSpan) else { return }
+      isFound = try moveToPrevious()
     }
   }
 }

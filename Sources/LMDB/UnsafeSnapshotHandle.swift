@@ -8,4 +8,6 @@ package struct UnsafeSnapshotHandle {
   let transaction: OpaquePointer
   /// The environment of the transaction.
   let environment: EnvironmentNumber
+  /// Whether it is a read transaction, whose pages all lie in the map and don't change.
+  let isReadOnly: Bool
 }

@@ -174,11 +174,11 @@ extension WriteTransaction {
     let start = lower ?? []
     var isFound = try cursor.seek(start.span)
     while isFound {
-      if let upper, unsafe !cursor.key.span.isLess(than: upper.span) { break }
+      if let upper, !cursor.place.keySpan.isLess(than: upper.span) { break }
       let status = cursor.delete()
       if status != 0 { throw fail(status, "mdb_cursor_del", table) }
       count += 1
-      isFound = try cursor.move(MDB_NEXT)
+      isFound = try cursor.moveToNext()
     }
     return count
   }

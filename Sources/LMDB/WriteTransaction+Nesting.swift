@@ -20,7 +20,8 @@ extension WriteTransaction {
     try check(status, "mdb_txn_begin")
     guard let child = unsafe child else { preconditionFailure("a begun transaction is not nil") }
     var inner = WriteTransaction(
-      unsafe UnsafeSnapshotHandle(transaction: child, environment: handle.environment))
+      unsafe UnsafeSnapshotHandle(
+        transaction: child, environment: handle.environment, isReadOnly: false))
     do {
       let result = try body(&inner)
       try inner.commit()

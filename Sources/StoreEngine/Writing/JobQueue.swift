@@ -8,14 +8,19 @@ final class JobQueue: Sendable {
   /// A bound on what is run again when one of them fails.
   static let writesPerFlushMaximum = 1024
 
-  /// Writes that will share a flush.
-  struct Batch: Sendable {
+  /// Writes that share a flush.
+  private struct Batch {
+    /// Those that the writer has not taken yet.
     var jobs: [WriteJob] = []
+    /// How many it has taken.
+    var takenCount = 0
     let turn = WriteTurn()
+
+    var count: Int { takenCount + jobs.count }
   }
 
   private struct State {
-    /// The first one is the next to be flushed.
+    /// The first one is the one that is run, or the next to be.
     var batches: [Batch] = []
     var isStopping = false
     /// Whether the writer waits for the first write.
@@ -30,7 +35,7 @@ final class JobQueue: Sendable {
   func append(_ job: WriteJob) -> WriteTurn? {
     let (turn, isWriterIdle) = state.withLock { state -> (WriteTurn?, Bool) in
       if state.isStopping { return (nil, false) }
-      if state.batches.last.map({ $0.jobs.count >= Self.writesPerFlushMaximum }) ?? true {
+      if state.batches.last.map({ $0.count >= Self.writesPerFlushMaximum }) ?? true {
         state.batches.append(Batch())
       }
       let last = state.batches.count - 1
@@ -48,18 +53,14 @@ final class JobQueue: Sendable {
     state.notify()
   }
 
-  /// Takes the writes of the next flush; waits for the first.
+  /// Begins the next flush; waits for its first write.
   ///
-  /// - Parameter expectedCount: How many writes the last flush had. Their callers are just being woken
-  ///   and may come back at once; a flush for each handful of them would keep the others waiting for
-  ///   the disk. So this gives them the processor as long as that makes the batch larger.
-  /// - Returns: `nil` when the queue is empty for good.
-  func next(expectedCount: Int) -> Batch? {
-    if expectedCount > 1 { gather(expectedCount) }
-    return state.waiting { state -> Batch?? in
-      if !state.batches.isEmpty {
+  /// - Returns: What its callers wait for; `nil` when the queue is empty for good.
+  func begin() -> WriteTurn? {
+    state.waiting { state -> WriteTurn?? in
+      if let first = state.batches.first {
         state.isWriterIdle = false
-        return state.batches.removeFirst()
+        return first.turn
       }
       if state.isStopping { return .some(nil) }
       state.isWriterIdle = true
@@ -70,14 +71,32 @@ final class JobQueue: Sendable {
   /// How often the processor is given away without a new write.
   private static let fruitlessYieldCountMaximum = 4
 
-  private func gather(_ expectedCount: Int) {
-    var best = 0
-    var fruitlessCount = 0
-    while fruitlessCount < Self.fruitlessYieldCountMaximum {
-      let count = state.withLock { $0.isStopping ? .max : $0.batches.first?.jobs.count ?? 0 }
-      if count >= expectedCount { return }
-      fruitlessCount = count > best ? 0 : fruitlessCount + 1
-      best = max(best, count)
+  /// Takes more writes for the flush that has begun: it runs them while others are still being queued.
+  ///
+  /// - Parameters:
+  ///   - count: How many it has.
+  ///   - expectedCount: How many the last flush had. Their callers are just being woken and may come
+  ///     back at once; a flush for each handful of them would keep the others waiting for the disk. So
+  ///     this gives them the processor as long as that brings writes.
+  /// - Returns: The writes, in their order; none when the flush takes no more. Writes that are queued
+  ///   from then on belong to the next one.
+  func take(count: Int, expectedCount: Int) -> [WriteJob] {
+    var yieldCount = 0
+    while true {
+      let isLast = count >= expectedCount || yieldCount == Self.fruitlessYieldCountMaximum
+      let jobs = state.withLock { state -> [WriteJob]? in
+        let jobs = state.batches[0].jobs
+        if !jobs.isEmpty {
+          state.batches[0].jobs = []
+          state.batches[0].takenCount += jobs.count
+          return jobs
+        }
+        guard isLast || state.isStopping else { return nil }
+        state.batches.removeFirst()
+        return []
+      }
+      if let jobs { return jobs }
+      yieldCount += 1
       sched_yield()
     }
   }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The one thread on which a store is written, with the queue before it.
 ///
-/// Writes that queue while a flush is under way share the next one:
+/// Writes that queue while a flush is under way share the next one, with those that queue while they run:
 ///
 /// ```
 /// callers   w1 ─┐        w2 ─┐ w3 ─┐ w4 ─┐
@@ -91,10 +91,51 @@ final class Writer: Sendable {
 
   private func run() {
     var count = 0
-    while let batch = queue.next(expectedCount: count) {
-      count = batch.jobs.count
-      flush(batch.jobs)
-      batch.turn.end()
+    while let turn = queue.begin() {
+      let group = Group(queue, expectedCount: count)
+      flush(group)
+      count = group.count
+      turn.end()
+    }
+  }
+}
+
+extension Writer {
+  /// The writes of a flush, which become more while they run.
+  ///
+  /// On the writer thread only.
+  private final class Group {
+    /// Those that have neither failed nor been committed.
+    var jobs: [WriteJob] = []
+    /// How many there have been.
+    private(set) var count = 0
+    /// Where more come from; `nil` when no more are taken.
+    private var queue: JobQueue?
+    private let expectedCount: Int
+
+    init(_ queue: JobQueue, expectedCount: Int) {
+      self.queue = queue
+      self.expectedCount = expectedCount
+      _ = takeMore()
+    }
+
+    /// Makes a group of one.
+    init(_ job: WriteJob) {
+      jobs = [job]
+      count = 1
+      expectedCount = 1
+    }
+
+    /// Takes what has been queued meanwhile.
+    ///
+    /// - Returns: Whether there was something.
+    func takeMore() -> Bool {
+      guard let queue else { return false }
+      let taken = queue.take(count: count, expectedCount: expectedCount)
+      if taken.isEmpty { self.queue = nil }
+      jobs += taken
+      count += taken.count
+      return !taken.isEmpty
     }
   }
 }
@@ -119,27 +160,28 @@ extension Writer {
   }
 
   /// Runs writes in one transaction; each is completed, whatever happens.
-  private func flush(_ jobs: [WriteJob]) {
-    var remaining = jobs
-    while !remaining.isEmpty {
+  private func flush(_ group: Group) {
+    while !group.jobs.isEmpty || group.takeMore() {
       let clock = ContinuousClock()
       let start = clock.now
       do {
         let outcomes = try core.environment.write { transaction in
           try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
-            try unsafe run(remaining, in: transaction)
+            try unsafe run(group, in: transaction)
           }
         }
-        finish(remaining, outcomes, duration: clock.now - start)
+        finish(group.jobs, outcomes, duration: clock.now - start)
         return
       } catch let spoilt as SpoiltFlush {
-        fail(remaining.remove(at: spoilt.index), spoilt.error)
+        fail(group.jobs.remove(at: spoilt.index), spoilt.error)
       } catch {
-        if remaining.count == 1 {
-          fail(remaining[0], error)
+        // No more of them: a writer that can't begin never came to take the rest.
+        while group.takeMore() {}
+        if group.jobs.count == 1 {
+          fail(group.jobs[0], error)
         } else {
           // One of them may be at fault (too large for the disk, say): each gets a flush of its own.
-          for job in remaining { flush([job]) }
+          for job in group.jobs { flush(Group(job)) }
         }
         return
       }
@@ -147,13 +189,15 @@ extension Writer {
   }
 
   private func run(
-    _ jobs: [WriteJob], in transaction: UnsafeMutablePointer<WriteTransaction>
+    _ group: Group, in transaction: UnsafeMutablePointer<WriteTransaction>
   ) throws -> [Outcome] {
     let context = try unsafe WriteContext(transaction, core: core)
     let observers = observers.withLock { $0.compactMap(\.observer) }
     for observer in observers { observer.beginFlush() }
     var outcomes: [Outcome] = []
-    for (index, job) in jobs.enumerated() {
+    while outcomes.count < group.jobs.count || group.takeMore() {
+      let index = outcomes.count
+      let job = group.jobs[index]
       context.beginWrite()
       do {
         var facade = ModelTransaction(context)

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A counter that each thread has for itself.
+/// A number that each thread has for itself.
 ///
-/// The count is kept in the thread's pointer of a POSIX key: no allocation, no lock.
-final class ThreadCounter: Sendable {
+/// It is kept in the thread's pointer of a POSIX key: no allocation, no lock.
+final class ThreadNumber: Sendable {
   private let key: pthread_key_t
 
-  /// Makes a counter that is 0 on every thread.
+  /// Makes a number that is 0 on every thread.
   ///
   /// - Throws: ``LMDBError`` with `EAGAIN` when the process has used its 1024 keys.
   init() throws(LMDBError) {
@@ -20,7 +20,7 @@ final class ThreadCounter: Sendable {
     pthread_key_delete(key)
   }
 
-  /// The calling thread's count.
+  /// The calling thread's number.
   var value: Int {
     get { Int(bitPattern: unsafe pthread_getspecific(key)) }
     set {
