@@ -54,7 +54,9 @@ struct PageSearch {
       let record = unsafe Self.record(ofTableNamed: name, in: transaction)
     else { return nil }
     pageSizeInBytes = pageSize
-    pageCount = unsafe UInt64(info.me_last_pgno) + 1
+    // A later commit of another process may have pages that this one has not mapped.
+    pageCount = unsafe min(
+      UInt64(info.me_last_pgno) + 1, UInt64(info.me_mapsize) / UInt64(pageSize))
     guard
       let map = unsafe Self.map(
         holding: record, pageSizeInBytes: pageSize, pageCount: pageCount, known: knownMap)
