@@ -2,7 +2,8 @@ import CLMDB
 
 /// A cursor that looks up keys of one table, in one committed version after the other.
 ///
-/// A key that lies on the page of the one before is found without a search from the root. For code
+/// A key that lies on the page of the one before is found without a search from the root. Pages are read
+/// where they lie (``PageSearch``); liblmdb's cursor is asked where that is not possible. For code
 /// that can't hold a `~Escapable` cursor; whoever uses it proves that the snapshot it serves is still
 /// alive. Reader transactions only.
 ///
@@ -10,16 +11,31 @@ import CLMDB
 @safe
 package final class ReaderCursor {
   private let table: RawTable
+  private let name: [UInt8]
+  private let hasNumberKeys: Bool
   @exclusivity(unchecked) private var pointer: OpaquePointer?
   /// The transaction that it serves; `nil` between uses.
   @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
   /// Whether the cursor belongs to the transaction already.
   @exclusivity(unchecked) private var isAttached = false
+  /// The table's pages in that transaction, if they can be read.
+  @exclusivity(unchecked) private var search: PageSearch?
+  /// Whether the pages have been looked for.
+  @exclusivity(unchecked) private var hasSearch = false
+  /// Where they were last.
+  @exclusivity(unchecked) private var map: UnsafeRawPointer?
 
   /// Makes a cursor that serves no snapshot yet.
   ///
-  /// - Parameter table: A table opened in the environment of the snapshots to come.
-  package init(_ table: RawTable) { self.table = table }
+  /// - Parameters:
+  ///   - table: A table opened in the environment of the snapshots to come.
+  ///   - name: Its name.
+  ///   - hasNumberKeys: Whether all its keys have eight bytes.
+  package init(_ table: RawTable, named name: String, hasNumberKeys: Bool) {
+    self.table = table
+    self.hasNumberKeys = hasNumberKeys
+    self.name = Array(name.utf8)
+  }
 
   deinit {
     // Allowed when the environment is closed: a reader's cursor is in no list of its transaction.
@@ -33,12 +49,15 @@ package final class ReaderCursor {
     table.checkBelongs(to: handle.environment)
     unsafe self.handle = handle
     unsafe isAttached = false
+    unsafe search = nil
+    unsafe hasSearch = false
   }
 
   /// Serves no snapshot any longer.
   package func end() {
     unsafe handle = nil
     unsafe isAttached = false
+    unsafe search = nil
   }
 
   /// Looks a key up.
@@ -47,6 +66,32 @@ package final class ReaderCursor {
   /// - Returns: The value's bytes, valid as long as the snapshot; `nil` if the key has none.
   /// - Throws: ``LMDBError``, as `Snapshot.bytes(forKey:in:)`.
   package func bytes(forKey key: Span<UInt8>) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    if unsafe !hasSearch { findPages() }
+    // Read during the call only.
+    let answer = unsafe key.withUnsafeBytes { key in unsafe search?.value(forKey: key) }
+    switch answer {
+    case .found(let value): return unsafe value
+    case .absent: return nil
+    case .unknown, nil: return try unsafe cursorBytes(forKey: key)
+    }
+  }
+
+  /// Whether the pages of the present version are read where they lie; known after the first look-up.
+  package var readsPages: Bool { unsafe search != nil }
+
+  @inline(never)
+  private func findPages() {
+    guard let handle = unsafe handle else { preconditionFailure("a cursor without a snapshot") }
+    unsafe search = unsafe PageSearch(
+      ofTableNamed: name, hasNumberKeys: hasNumberKeys, in: handle.transaction, knownMap: &map)
+    unsafe hasSearch = true
+  }
+
+  /// The same, asked of liblmdb.
+  @inline(never)
+  private func cursorBytes(
+    forKey key: Span<UInt8>
+  ) throws(LMDBError) -> UnsafeRawBufferPointer? {
     let cursor = unsafe try attachedPointer()
     var value = unsafe MDB_val()
     let status = try unsafe withMDBKey(key) { key in

@@ -12,7 +12,7 @@ extension ModelSnapshot {
   func ranked<E: Entity>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {
-    guard let entity = try recordedModel(identifier.text, as: type) else { return nil }
+    guard let entity = try recordedModels(identifier.text, as: type).first else { return nil }
     return try ranked(entity)
   }
 

@@ -41,6 +41,14 @@ public struct QueryResult<E: Entity>: Sendable {
     grouped = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
   }
 
+  /// Makes a result of one group.
+  ///
+  /// - Parameter entities: The entities, in order.
+  init(ungrouped entities: [E]) {
+    self.entities = entities
+    grouped = nil
+  }
+
   /// Nothing.
   public static var empty: QueryResult { QueryResult([]) }
 

@@ -11,6 +11,11 @@ package struct StoredQuery<E: Entity> {
   package init(_ typed: Query<E>) throws(QueryError) {
     try typed.validate()
     query.filter = filter(typed.filter.tree)
+    query.offset = typed.offset
+    query.limit = typed.limit
+    // Most queries have neither; to go through nothing costs more than to ask.
+    if !typed.uniqueBy.isEmpty { query.uniqueBy = typed.uniqueBy.map { field($0) } }
+    if typed.order.isEmpty { return }
     query.order = typed.order.prefix { $0.key != .natural }.map { order in
       switch order.key {
       case .natural: preconditionFailure("the natural order has been left out")
@@ -23,9 +28,6 @@ package struct StoredQuery<E: Entity> {
         )
       }
     }
-    query.uniqueBy = typed.uniqueBy.map { field($0) }
-    query.offset = typed.offset
-    query.limit = typed.limit
   }
 
   /// The value of a computed field.
@@ -72,6 +74,9 @@ package struct StoredQuery<E: Entity> {
 }
 
 extension Query {
+  /// Whether the result has groups.
+  fileprivate var isGrouped: Bool { groupedBy != nil }
+
   /// The identifier of the one node that is asked for, if the query has no other part than an
   /// identifier with a key that is a text.
   fileprivate var plainIdentifier: String? {
@@ -97,14 +102,20 @@ extension ModelSnapshot {
   ///   disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
-    if let identifier = query.plainIdentifier {
-      let found = try recordedModel(identifier, as: E.self)
-      return QueryResult(found.map { [$0] } ?? [], groupedBy: query.groupedBy)
-    }
+    guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
+    let found = try recordedModels(identifier, as: E.self)
+    return query.isGrouped
+      ? QueryResult(found, groupedBy: query.groupedBy) : QueryResult(ungrouped: found)
+  }
+
+  /// Returns the entities of a query with more parts than an identifier.
+  ///
+  /// Apart, because a function finds out at its beginning about all types that it may need.
+  @inline(never)
+  private func plannedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
     if let ids = query.identifiers, ids.count == 1 {
       try query.validate()
-      let found = try recordedModel(ids[0].modelIdentifier, as: E.self)
-      return query.window(of: found.map { [$0] } ?? [])
+      return query.window(of: try recordedModels(ids[0].modelIdentifier, as: E.self))
     }
     let stored = try StoredQuery(query)
     let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }

@@ -58,7 +58,9 @@
       // In bounds: a byte is left.
       let first = unsafe position.load(as: UInt8.self)
       let information = first & 0x1F
-      if information < 24 && (first < 0x40 || Int(information) < remaining && first < 0x80) {
+      // What must follow: a byte for each of a text, or for each element, key and value.
+      let needed = first < 0x40 ? 0 : first < 0xA0 ? Int(information) : 2 &* Int(information)
+      if information < 24 && first < 0xC0 && needed < remaining {
         unsafe position += 1
         // Three bits name one of the eight cases, whose raw values are 0 to 7.
         let major = unsafe unsafeBitCast(first >> 5, to: CBORHead.Major.self)
@@ -119,59 +121,28 @@
     return try copy.head()
   }
 
-  /// How many bytes an item has that is a number, a short text or the like, as most are.
-  ///
-  /// - Parameters:
-  ///   - address: Where it begins.
-  ///   - remaining: How many bytes are there.
-  /// - Returns: 0 for other items and for one that is not whole.
-  @inline(__always)
-  private static func shortByteCount(at address: UnsafeRawPointer, _ remaining: Int) -> Int {
-    guard remaining > 0 else { return 0 }
-    // In bounds: a byte is there, and the second is looked at only if there are two.
-    let first = unsafe Int(address.load(as: UInt8.self))
-    let count: Int
-    if first >= 0x60 && first < 0x78 {
-      count = first &- 0x5F
-    } else if first < 0x18 {
-      count = 1
-    } else if first == 0xFB {
-      count = 9
-    } else if first & 0xDF >= 0x18 && first & 0xDF < 0x1C {
-      // A number of either sign.
-      count = 1 &+ (1 &<< (first & 3))
-    } else if first >= 0x20 && first < 0x38 || first >= 0xF4 && first < 0xF7 {
-      count = 1
-    } else if first == 0x78, remaining > 1 {
-      count = unsafe 2 &+ Int(address.load(fromByteOffset: 1, as: UInt8.self))
-    } else {
-      return 0
-    }
-    return count <= remaining ? count : 0
-  }
-
   /// Reads a field with a key of less than 24 bytes and a short value; leaves anything else alone.
   ///
-  /// - Returns: The bytes of the key; the value begins behind them.
+  /// - Returns: How many bytes the key has; it began behind the first byte, and the value behind it.
   @inline(__always)
-  mutating func takeShortField() -> (key: UnsafeRawPointer, count: Int)? {
+  mutating func takeShortField() -> Int? {
     let remaining = remaining
     guard remaining > 0 else { return nil }
     // In bounds, as are key and value by their checked lengths.
-    let keyCount = unsafe Int(position.load(as: UInt8.self)) - 0x60
-    guard keyCount >= 0, keyCount < 24, keyCount < remaining else { return nil }
-    let key = unsafe position + 1
-    let count = unsafe Self.shortByteCount(at: key + keyCount, remaining &- 1 &- keyCount)
+    let keyCount = unsafe Int(position.load(as: UInt8.self)) &- 0x60
+    guard UInt(bitPattern: keyCount) < 24, keyCount < remaining else { return nil }
+    let headCount = 1 &+ keyCount
+    let count = unsafe ShortItem.byteCount(at: position + headCount, remaining &- headCount)
     guard count > 0 else { return nil }
-    unsafe position = key + keyCount + count
-    return unsafe (key, keyCount)
+    unsafe position += headCount &+ count
+    return keyCount
   }
 
   /// Moves behind the next item, whatever it holds.
   ///
   /// - Complexity: O(*n*) in the heads inside the item.
   package mutating func skip() throws(CBORError) {
-    let count = unsafe Self.shortByteCount(at: position, remaining)
+    let count = unsafe ShortItem.byteCount(at: position, remaining)
     if count > 0 { return advance(by: count) }
     // With definite lengths a count of the items to come replaces a stack. It can't overflow: counts
     // have been checked against the bytes left.

@@ -71,15 +71,18 @@ import Synchronization
     // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
     var quickReader = reader
     var indexed = 0
-    while indexed < fieldCount, let key = unsafe quickReader.takeShortField() {
+    while indexed < fieldCount {
+      let key = unsafe quickReader.position + 1
+      guard let keyCount = quickReader.takeShortField() else { break }
       // There is room for `fieldCount` fields, which are trivial. The reader is behind the value.
-      unsafe fields[indexed] = unsafe Field(key: key.key, keyCount: key.count)
-      indexed += 1
+      unsafe fields[indexed] = unsafe Field(key: key, keyCount: keyCount)
+      indexed &+= 1
     }
     var fieldReader = quickReader
     for _ in indexed..<fieldCount {
-      if let key = unsafe fieldReader.takeShortField() {
-        unsafe fields[indexed] = unsafe Field(key: key.key, keyCount: key.count)
+      let key = unsafe fieldReader.position + 1
+      if let keyCount = fieldReader.takeShortField() {
+        unsafe fields[indexed] = unsafe Field(key: key, keyCount: keyCount)
         indexed += 1
         continue
       }

@@ -1,19 +1,15 @@
 /// Reads the fields of a map; only the type of the keys is its own.
-struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+///
+/// The standard library copies it for each field, so that of a whole value counts no references: its
+/// `Lease` is ``NoLease``. A container inside another one has a ``FieldReaderLease``.
+struct KeyedRecordDecoder<Key: CodingKey, Lease>: KeyedDecodingContainerProtocol {
   let map: FieldReader
-  /// Of a container inside another.
-  private let lease: FieldReaderLease?
+  private let lease: Lease
 
-  /// Makes the container of a whole value.
-  init(map: FieldReader) {
+  /// Makes a container.
+  init(map: FieldReader, lease: Lease) {
     self.map = map
-    lease = nil
-  }
-
-  /// Makes a container inside another one.
-  init(nested map: FieldReader) {
-    self.map = map
-    lease = FieldReaderLease(map)
+    self.lease = lease
   }
 
   /// Always empty: errors get their path on the way out.
@@ -44,7 +40,9 @@ struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
       let session = try map.session()
       let level = try session.nestedLevel(map.level)
       let nested = try FieldReader.openNested(reader, in: session, level: level)
-      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: nested))
+      return KeyedDecodingContainer(
+        KeyedRecordDecoder<NestedKey, FieldReaderLease>(
+          map: nested, lease: FieldReaderLease(nested)))
     }
   }
 

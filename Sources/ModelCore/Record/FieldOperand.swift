@@ -20,7 +20,7 @@ package struct FieldOperand: Sendable {
     case unknown
   }
 
-  private let key: [UInt8]
+  private let key: FieldKey
   private let value: Value
 
   /// Makes an operand.
@@ -29,7 +29,7 @@ package struct FieldOperand: Sendable {
   ///   - name: The name of a field of the body itself.
   ///   - value: The value; a double is a number.
   package init(field name: String, _ value: Value) {
-    key = Array(name.utf8)
+    key = FieldKey(name)
     self.value = value
   }
 
@@ -86,59 +86,5 @@ extension FieldOperand.Order {
       return unsafe Int(memcmp(left, right, min(found.count, value.count)))
     }
     self.init(order == 0 ? found.count - value.count : order, 0)
-  }
-}
-
-extension CBORReader {
-  /// Moves to the value under a key of a map.
-  ///
-  /// - Parameters:
-  ///   - key: The UTF-8 of the key.
-  ///   - count: How many fields of the map follow.
-  /// - Returns: Whether the map has the key; if not, the reader is behind the map.
-  /// - Throws: ``CBORError``.
-  package mutating func find(_ key: [UInt8], among count: Int) throws(CBORError) -> Bool {
-    try unsafe key.withUnsafeBufferPointer { (key) throws(CBORError) in
-      // Of a key without bytes none are read.
-      let address = unsafe UnsafeRawPointer(key.baseAddress) ?? position
-      return try unsafe find(address, keyCount: key.count, among: count)
-    }
-  }
-
-  private mutating func find(
-    _ key: UnsafeRawPointer, keyCount: Int, among count: Int
-  ) throws(CBORError) -> Bool {
-    // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
-    var reader = self
-    var rest = count
-    while rest > 0, let field = unsafe reader.takeShortField() {
-      rest &-= 1
-      guard unsafe field.count == keyCount else { continue }
-      let found = unsafe FieldIndex.Field(key: field.key, keyCount: field.count)
-      guard unsafe found.hasKey(key, count: keyCount) else { continue }
-      self = reader
-      // Back to the value, which begins behind the key.
-      unsafe advance(by: field.key + field.count - position)
-      return true
-    }
-    self = reader
-    return try unsafe findSlowly(key, keyCount: keyCount, among: rest)
-  }
-
-  @inline(never)
-  private mutating func findSlowly(
-    _ key: UnsafeRawPointer, keyCount: Int, among count: Int
-  ) throws(CBORError) -> Bool {
-    for _ in 0..<count {
-      if let count = try textCount() {
-        let found = unsafe FieldIndex.Field(key: position, keyCount: count)
-        advance(by: count)
-        if unsafe found.hasKey(key, count: keyCount) { return true }
-      } else {
-        try skip()
-      }
-      try skip()
-    }
-    return false
   }
 }

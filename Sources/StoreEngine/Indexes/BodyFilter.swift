@@ -5,8 +5,10 @@ import ModelCore
 ///
 /// Comparisons of a field with a plain value, if all of them must hold, are made on the bytes as they
 /// lie in a body; the rest of the filter is asked for values.
-struct BodyFilter {
+@safe struct BodyFilter {
   private var comparisons: [BodyComparison] = []
+  /// The same, to be asked without counting references; the array above keeps them.
+  private var uncounted: [Unmanaged<BodyComparison>] = unsafe []
   /// What must hold besides.
   private(set) var rest: [FilterTree<RecordField>] = []
 
@@ -18,6 +20,7 @@ struct BodyFilter {
         let comparison = BodyComparison(path, relation, value)
       {
         comparisons.append(comparison)
+        unsafe uncounted.append(.passUnretained(comparison))
       } else {
         rest.append(part)
       }
@@ -26,7 +29,12 @@ struct BodyFilter {
 
   /// Whether a body may match: all comparisons with plain values hold, and ``rest`` is to be asked.
   func mayMatch(_ body: Span<UInt8>) throws -> Bool {
-    for comparison in comparisons where try !comparison.holds(in: body) { return false }
+    for index in unsafe uncounted.indices {
+      let comparison = unsafe uncounted[index]
+      guard try unsafe comparison._withUnsafeGuaranteedRef({ try $0.holds(in: body) }) else {
+        return false
+      }
+    }
     return true
   }
 }

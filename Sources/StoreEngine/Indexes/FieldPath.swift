@@ -12,16 +12,18 @@ package final class FieldPath: Sendable {
   /// The name as it was given.
   package let name: String
   /// The name in UTF-8.
-  private let whole: [UInt8]
+  private let whole: FieldKey
   /// The parts between the dots; empty if there are no dots.
-  private let parts: [[UInt8]]
+  private let parts: [FieldKey]
 
   package init(_ name: String) {
     self.name = name
-    whole = Array(name.utf8)
+    let bytes = Array(name.utf8)
+    whole = FieldKey(bytes)
     parts =
-      whole.contains(UInt8(ascii: "."))
-      ? whole.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
+      bytes.contains(UInt8(ascii: "."))
+      ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        .map { FieldKey(Array($0)) }
       : []
   }
 
@@ -57,7 +59,7 @@ package final class FieldPath: Sendable {
   /// Moves to the value under a key of the map that comes next.
   ///
   /// - Returns: Whether there is a map that has the key.
-  private static func find(_ key: [UInt8], in reader: inout CBORReader) throws(CBORError) -> Bool {
+  private static func find(_ key: FieldKey, in reader: inout CBORReader) throws(CBORError) -> Bool {
     var head = try reader.head()
     while head.major == .tag,
       head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries

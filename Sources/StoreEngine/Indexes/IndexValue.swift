@@ -24,7 +24,9 @@ struct IndexValue: Hashable {
   let isCutOff: Bool
 
   init(_ value: QueryValue) {
-    var bytes = [value.kind.rawValue]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.usualByteCount)
+    bytes.append(value.kind.rawValue)
     var isCutOff = false
     switch value {
     case .null, .composite: break
@@ -43,6 +45,21 @@ struct IndexValue: Hashable {
     }
     self.bytes = bytes
     self.isCutOff = isCutOff
+  }
+
+  /// Room that is enough for numbers, UUIDs and short texts.
+  private static let usualByteCount = 32
+
+  /// Whether a value is longer than what would be kept of it.
+  static func cutsOff(_ value: QueryValue) -> Bool {
+    let byteCount =
+      switch value {
+      case .string(let text): text.utf8.count
+      case .data(let data): data.count
+      default: 0
+      }
+    // Each byte becomes two at most.
+    return 2 * byteCount > contentByteCountMaximum && IndexValue(value).isCutOff
   }
 
   /// Whether the value in a row has been cut off.
@@ -139,6 +156,7 @@ struct IndexRange: Hashable {
 
   /// The same values as ranges in order that do not touch.
   static func union(_ ranges: [IndexRange]) -> [IndexRange] {
+    if ranges.count == 1 { return ranges[0].isEmpty ? [] : ranges }
     let sorted = ranges.filter { !$0.isEmpty }
       .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
     var result: [IndexRange] = []

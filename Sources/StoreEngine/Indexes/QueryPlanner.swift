@@ -57,6 +57,7 @@ struct QueryPlanner {
     for candidates in alternatives {
       let cap = min(best?.nodes.count ?? limit, limit)
       var nodes: [UInt64] = []
+      nodes.reserveCapacity(min(cap, Self.fewCandidates))
       try collect(candidates, upTo: cap, into: &nodes, reader)
       if nodes.count < cap { best = (candidates, nodes) }
     }
@@ -102,11 +103,11 @@ struct QueryPlanner {
     switch filter {
     case .all, .not, .pattern: false
     case .compare(let field, let comparison, let value):
-      field == .named(index.field) && comparison != .notEqual && !IndexValue(value).isCutOff
+      field == .named(index.field) && comparison != .notEqual && !IndexValue.cutsOff(value)
     case .isIn(let field, let values):
-      field == .named(index.field) && !values.values.contains { IndexValue($0).isCutOff }
+      field == .named(index.field) && !values.values.contains { IndexValue.cutsOff($0) }
     case .prefix(let field, let prefix):
-      field == .named(index.field) && !IndexValue(.string(prefix)).isCutOff
+      field == .named(index.field) && !IndexValue.cutsOff(.string(prefix))
     case .and(let parts), .or(let parts): parts.allSatisfy { isExact($0, index) }
     }
   }

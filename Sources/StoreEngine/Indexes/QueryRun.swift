@@ -48,8 +48,10 @@ struct QueryRun {
   }
 
   /// Finds the records of the result, in its order.
+  ///
+  /// `source` gives the bodies in the version of the reader.
   mutating func find(
-    _ reader: borrowing StoreReader, computing: Computing
+    _ reader: borrowing StoreReader, _ source: SnapshotSource, computing: Computing
   ) throws -> ArraySlice<QueryMatch> {
     switch choice {
     case .nothing: return []
@@ -60,18 +62,22 @@ struct QueryRun {
         return window(of: nodes.map { QueryMatch(node: $0) })
       }
       for node in nodes {
-        guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
-        guard try take(node, body, isExact: isExact, reader, computing) else { break }
+        guard let body = try unsafe source.body(of: RecordKey(type: type, node: node)) else {
+          continue
+        }
+        // The bytes live as long as the reader's snapshot.
+        let bytes = unsafe Span<UInt8>(_unsafeBytes: body)
+        guard try take(node, bytes, isExact: isExact, reader, computing) else { break }
       }
     case .ordered(let index, let ranges, let isDescending, let isExact):
       let visit = IndexVisit(index: index, isDescending: isDescending, isExact: isExact)
       comparesValues = query.order.count > 1
       do {
-        try go(visit, ranges, reader, computing)
+        try go(visit, ranges, reader, source, computing)
       } catch is CutOffValue {
         matches = []
         comparesValues = true
-        try go(visit, ranges, reader, computing)
+        try go(visit, ranges, reader, source, computing)
       }
     }
     sort()
@@ -224,33 +230,36 @@ extension QueryRun {
   /// Goes through ranges of an index until the window is full.
   private mutating func go(
     _ visit: IndexVisit, _ ranges: [IndexRange], _ reader: borrowing StoreReader,
-    _ computing: Computing
+    _ source: SnapshotSource, _ computing: Computing
   ) throws {
     for range in visit.isDescending ? ranges.reversed() : ranges where !isFull {
       if visit.isDescending {
-        try goDown(visit, range, reader, computing)
+        try goDown(visit, range, reader, source, computing)
       } else {
-        try goUp(visit, range, reader, computing)
+        try goUp(visit, range, reader, source, computing)
       }
     }
   }
 
   /// Takes what a row speaks of.
   private mutating func take(
-    row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader, _ computing: Computing
+    row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader,
+    _ source: SnapshotSource, _ computing: Computing
   ) throws {
     if visit.isExact, !comparesValues {
       matches.append(QueryMatch(node: node))
       return
     }
-    guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { return }
-    _ = try take(node, body, isExact: visit.isExact, reader, computing)
+    guard let body = try unsafe source.body(of: RecordKey(type: type, node: node)) else { return }
+    // The bytes live as long as the reader's snapshot.
+    let bytes = unsafe Span<UInt8>(_unsafeBytes: body)
+    _ = try take(node, bytes, isExact: visit.isExact, reader, computing)
   }
 
   /// Goes up an index until the window is full; where values are compared, until a new one begins.
   private mutating func goUp(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
-    _ computing: Computing
+    _ source: SnapshotSource, _ computing: Computing
   ) throws {
     var group: [UInt8] = []
     try reader.forEachRow(of: visit.index, in: range) { key in
@@ -265,7 +274,7 @@ extension QueryRun {
         if isFull { return false }
         if IndexValue.isCutOff(value) { throw CutOffValue() }
       }
-      try take(row: node, visit, reader, computing)
+      try take(row: node, visit, reader, source, computing)
       return true
     }
   }
@@ -273,7 +282,7 @@ extension QueryRun {
   /// Goes down an index in the same way; rows of one value are still taken upwards.
   private mutating func goDown(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
-    _ computing: Computing
+    _ source: SnapshotSource, _ computing: Computing
   ) throws {
     var upper = range.upper
     while !isFull {
@@ -289,15 +298,15 @@ extension QueryRun {
         if let last {
           isShared = value.hasSameBytes(as: last.value.span)
           if isShared { return false }
-          try take(row: last.node, visit, reader, computing)
+          try take(row: last.node, visit, reader, source, computing)
           if isFull { return false }
         }
         last = (Array(copying: value), node)
         return true
       }
       guard let last, !isFull else { return }
-      guard isShared else { return try take(row: last.node, visit, reader, computing) }
-      try goUp(visit, IndexRange(prefix: last.value), reader, computing)
+      guard isShared else { return try take(row: last.node, visit, reader, source, computing) }
+      try goUp(visit, IndexRange(prefix: last.value), reader, source, computing)
       upper = last.value
     }
   }

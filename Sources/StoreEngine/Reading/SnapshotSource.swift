@@ -14,6 +14,8 @@ import ModelCore
   @exclusivity(unchecked) private var pending: WriteContext?
   /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
   private let cursor: ReaderCursor
+  /// Finds the numbers of nodes in committed versions.
+  private let identifiers: ReaderCursor
   /// Numbers of types in this store, which never change; a list, because trees show few types.
   @exclusivity(unchecked) private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
   private let decoder = KeptRecordDecoder()
@@ -21,7 +23,8 @@ import ModelCore
   private init(tables: StoreTables, directory: TypeDirectory) {
     self.tables = tables
     self.directory = directory
-    cursor = ReaderCursor(tables.nodes)
+    cursor = ReaderCursor(tables.nodes, named: "nodes", hasNumberKeys: true)
+    identifiers = ReaderCursor(tables.identifiers, named: "identifiers", hasNumberKeys: false)
   }
 
   private static let slot = ThreadSlot<SnapshotSource>()
@@ -33,7 +36,10 @@ import ModelCore
     let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
     unsafe ready.handle = reader.snapshot.unsafeHandle
     unsafe ready.pending = reader.pending
-    if reader.isCommitted { ready.cursor.begin(reader.snapshot.unsafeHandle) }
+    if reader.isCommitted {
+      ready.cursor.begin(reader.snapshot.unsafeHandle)
+      ready.identifiers.begin(reader.snapshot.unsafeHandle)
+    }
     return ready
   }
 
@@ -44,6 +50,7 @@ import ModelCore
     unsafe source.handle = nil
     unsafe source.pending = nil
     source.cursor.end()
+    source.identifiers.end()
     if isKnownUniquelyReferenced(&source) { slot.put(source) }
   }
 
@@ -64,6 +71,44 @@ import ModelCore
     return try body(
       unsafe StoreReader(
         Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending))
+  }
+
+  /// The number of the node with an identifier; `nil` if there is none.
+  func node(_ identifier: String) throws -> UInt64? {
+    let count = identifier.utf8.count
+    guard count > 0, count <= IdentifierKey.shortByteCountMaximum, unsafe pending == nil,
+      unsafe handle != nil
+    else { return try reading { try $0.node(identifier) } }
+    guard let bytes = unsafe try identifiers.bytes(forKey: identifier.utf8Span.span) else {
+      return nil
+    }
+    guard bytes.count >= 8 else { return try reading { try $0.node(identifier) } }
+    // In bounds by the line above.
+    return unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+  }
+
+  /// The body of a record, its checksum checked; `nil` if there is no such record.
+  func body(of record: RecordKey) throws -> UnsafeRawBufferPointer? {
+    guard unsafe pending == nil, unsafe handle != nil else {
+      return try unsafe slowBody(of: record)
+    }
+    let key = IntegerKey(record.node)
+    guard let bytes = unsafe try cursor.bytes(forKey: key.bytes.span) else { return nil }
+    // The bytes lie in the map until `end(_:)`.
+    let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: record.node)
+    guard let index = row.index(ofType: record.type) else { return nil }
+    let body = row.body(index)
+    // A damaged record is read again, by the one who says so.
+    guard row.header(index).matches(body) else { return try unsafe slowBody(of: record) }
+    return unsafe body.withUnsafeBytes { unsafe $0 }
+  }
+
+  @inline(never)
+  private func slowBody(of record: RecordKey) throws -> UnsafeRawBufferPointer? {
+    try unsafe reading { reader in
+      guard let body = try reader.body(of: record) else { return nil }
+      return unsafe body.withUnsafeBytes { unsafe $0 }
+    }
   }
 
   func body(
@@ -120,7 +165,7 @@ import ModelCore
   }
 
   /// The number of a type; `nil` if no record of it was ever stored.
-  private func number(of type: any SimpleModel.Type) throws -> UInt32? {
+  func number(of type: any SimpleModel.Type) throws -> UInt32? {
     let identity = ObjectIdentifier(type)
     for entry in unsafe numbers where entry.type == identity { return entry.number }
     return try reading { reader in
