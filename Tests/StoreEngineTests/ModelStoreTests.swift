@@ -95,6 +95,13 @@ import Testing
         == .changes([.delete(index: 2), .delete(index: 1)]))
     let left = try store.read { try $0.collection("contacts", as: Person.self) }
     #expect(left?.map(\.id) == [1] + Array(3..<500) + [0])
+    try store.write { try $0.append([people[400]], toCollection: "contacts") }
+    let later = try store.commit { try $0.delete("Person:400") }
+    #expect(
+      later.changeSet?.change(ofCollection: "contacts")
+        == .changes([.delete(index: 499), .delete(index: 398)]))
+    let rest = try store.read { try $0.collection("contacts", as: Person.self) }
+    #expect(rest?.map(\.id) == [1] + (3..<500).filter { $0 != 400 } + [0])
     #expect(try store.verify().problems == [])
   }
 

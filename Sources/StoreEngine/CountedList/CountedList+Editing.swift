@@ -24,6 +24,7 @@ extension CountedList {
   ///
   /// - Parameters:
   ///   - transaction: Where to write.
+  ///   - mayChange: Gets all items of a leaf and how many they are; returns `false` if all of them stay.
   ///   - decide: Gets an element's position and its bytes, which live during the call.
   /// - Returns: The positions that were replaced and removed.
   /// - Throws: ``CountedListError``, `LMDBError`, or what `decide` throws; the list is unchanged
@@ -32,10 +33,12 @@ extension CountedList {
   /// - Complexity: O(*n* + *r* log *n*) for *n* elements and *r* leaves that change.
   @discardableResult
   func edit(
-    in transaction: inout WriteTransaction, _ decide: (Int, Span<UInt8>) throws -> Edit
+    in transaction: inout WriteTransaction,
+    where mayChange: (Span<UInt8>, Int) -> Bool = { _, _ in true },
+    _ decide: (Int, Span<UInt8>) throws -> Edit
   ) throws -> EditResult {
     var edits: [(position: Int, edit: Edit)] = []
-    try forEach(of: transaction.snapshot) { position, element in
+    try forEach(of: transaction.snapshot, where: mayChange) { position, element in
       let edit = try decide(position, element)
       switch edit {
       case .keep: return true

@@ -37,6 +37,28 @@ enum CollectionElement: Equatable {
     return ByteFields.littleEndian(bytes, at: 1, width: 8).map { $0 >> 16 }
   }
 
+  /// Whether any of the items of a leaf may hold a node.
+  ///
+  /// Where all of them list nodes, as in most collections, they are as long as one another, and this is
+  /// known without a look at each.
+  static func items(_ items: Span<UInt8>, count: Int, mayHold node: UInt64) -> Bool {
+    let itemByteCount = 10
+    guard items.count == count * itemByteCount else { return true }
+    let start = UInt16(nodeForm) << 8 | UInt16(itemByteCount - 1)
+    let bytes = unsafe items.bytes
+    for index in 0..<count {
+      // In bounds by the line above: the length of an element, its form, then type and node.
+      let head = unsafe bytes.unsafeLoadUnaligned(
+        fromByteOffset: index &* itemByteCount, as: UInt16.self)
+      let reference = unsafe bytes.unsafeLoadUnaligned(
+        fromByteOffset: index &* itemByteCount &+ 2, as: UInt64.self)
+      if UInt16(littleEndian: head) != start || UInt64(littleEndian: reference) >> 16 == node {
+        return true
+      }
+    }
+    return false
+  }
+
   /// The body of an element that is a value; `nil` for a node.
   @_lifetime(copy bytes)
   static func body(_ bytes: Span<UInt8>) -> Span<UInt8>? {

@@ -162,8 +162,15 @@ extension WriteContext {
         try doomed.reduce(0) { try $0 + reader.occurrenceCount(of: $1, inCollection: number) }
       }
     }
+    let only = doomed.count == 1 ? doomed.first : nil
     try withTransaction { transaction in
-      _ = try list.edit(in: &transaction) { index, bytes in
+      _ = try list.edit(
+        in: &transaction,
+        where: { items, count in
+          if remaining <= 0 { return true }
+          return only.map { CollectionElement.items(items, count: count, mayHold: $0) } ?? true
+        }
+      ) { index, bytes in
         if remaining <= 0 { return .keepRest }
         if let node = CollectionElement.node(bytes), !doomed.contains(node) { return .keep }
         let element = try CollectionElement(bytes, of: cacheKey)
