@@ -11,9 +11,6 @@ import Synchronization
 final class CacheAccess: @unchecked Sendable {
   // Sendable because `workedOut` is used on the pipeline only.
 
-  /// A write in its place; `nil` if there is nothing to write.
-  fileprivate typealias Write = (operation: any ManagedOperation, reporter: ManagerReporter)?
-
   /// Who waits until so many writes are done.
   fileprivate struct Waiter {
     let number: UInt64
@@ -21,8 +18,6 @@ final class CacheAccess: @unchecked Sendable {
   }
 
   fileprivate struct State {
-    var queue: [Write] = []
-    var isWriting = false
     /// How many writes have been announced: each has the number that it made of that.
     var announced: UInt64 = 0
     /// The last write of each key; those that are done are left out now and then.
@@ -36,12 +31,14 @@ final class CacheAccess: @unchecked Sendable {
   private let written = Atomic<UInt64>(0)
   /// Set before a waiter looks at ``written`` for the last time, and read after that has grown.
   private let hasWaiters = Atomic(false)
-  private let writing = QueueExecutor("pando.cache.writing", attributes: [])
+  private let writer = CacheWriter()
   private let questions = CacheQuestions()
   /// Writes whose updates are worked out, until they are handed over.
-  private var workedOut: [Write] = []
+  private var workedOut: [CacheWriter.Write?] = []
 
   init(_ cache: any CacheDelegate) { self.cache = cache }
+
+  deinit { writer.end() }
 
   /// Notes a write that will be queued: who reads its keys from now on waits for it.
   func announce(_ operation: any ManagedOperation) {
@@ -62,41 +59,29 @@ final class CacheAccess: @unchecked Sendable {
   func write(
     _ operation: (any ManagedOperation)?, _ reporter: ManagerReporter, _ scope: PipelineScope
   ) {
-    if workedOut.isEmpty { scope.afterwards { self.handOver() } }
-    workedOut.append(operation.map { ($0, reporter) })
+    if workedOut.isEmpty { scope.afterwards { self.writer.take(&self.workedOut) } }
+    workedOut.append(CacheWriter.Write(access: self, operation: operation, reporter: reporter))
   }
 
-  private func handOver() {
-    let writes = exchange(&workedOut, with: [])
-    let starts = state.withLock { state in
-      if state.queue.isEmpty { state.queue = writes } else { state.queue += writes }
-      defer { state.isWriting = true }
-      return !state.isWriting
-    }
-    if starts { Task(executorPreference: writing) { await self.drain() } }
-  }
-
-  private func drain() async {
-    while true {
-      var queue = state.withLock { $0.take(written.load(ordering: .relaxed)) }
-      if queue.isEmpty { return }
-      for index in queue.indices {
-        // Let go before it counts as done: who waits for that may look at the memory that is left.
-        if let write = exchange(&queue[index], with: nil) {
-          await carryOut(write.operation, write.reporter)
-        }
-        finishWrite()
+  /// Carries out a write; only the writer does.
+  func carryOut(_ write: CacheWriter.Write) async {
+    if let operation = write.operation {
+      do {
+        try await operation.write(to: cache)
+        operation.outcome.finish(.success(nil))
+      } catch {
+        write.reporter.report(
+          .failedWrite(error, of: operation.subjects, context: operation.context))
+        operation.outcome.finish(.failure(error))
       }
     }
+    finishWrite()
   }
 
-  private func carryOut(_ operation: any ManagedOperation, _ reporter: ManagerReporter) async {
-    do {
-      try await operation.write(to: cache)
-      operation.outcome.finish(.success(nil))
-    } catch {
-      reporter.report(.failedWrite(error, of: operation.subjects, context: operation.context))
-      operation.outcome.finish(.failure(error))
+  /// Forgets the keys of writes, if there is none under way.
+  func forgetWrites() {
+    state.withLock { state in
+      if written.load(ordering: .relaxed) == state.announced { state.lastWrites = [:] }
     }
   }
 
@@ -158,14 +143,6 @@ final class CacheAccess: @unchecked Sendable {
 extension CacheAccess.State {
   /// How many keys may be remembered beside those of the writes under way.
   private static let keptCountMaximum: UInt64 = 64
-
-  /// Takes what is queued.
-  fileprivate mutating func take(_ written: UInt64) -> [CacheAccess.Write] {
-    let queue = exchange(&queue, with: [])
-    isWriting = !queue.isEmpty
-    if written == announced { lastWrites = [:] }
-    return queue
-  }
 
   /// Forgets writes that are done, when they are more than those that are not.
   fileprivate mutating func forgetWrites(upTo written: UInt64) {
