@@ -142,7 +142,7 @@ extension CursorHandle {
       var statistics = MDB_stat()
       guard unsafe mdb_env_stat(mdb_txn_env(transaction), &statistics) == 0 else { return false }
       pageSizeInBytes = Int(statistics.ms_psize)
-      readsPages = pageSizeInBytes <= LeafPage.sizeInBytesMax
+      readsPages = LeafPage.hasKnownLayout && pageSizeInBytes <= LeafPage.sizeInBytesMax
       guard readsPages else { return false }
     }
     guard let page = unsafe LeafPage(holdingKeyAt: key, sizeInBytes: pageSizeInBytes),

@@ -1,3 +1,4 @@
+import CLMDB
 import Glibc
 
 /// A leaf page in the map, whose entries are read where they lie.
@@ -7,6 +8,13 @@ import Glibc
 /// not plain (a value on pages of its own, a table, several values) is left to liblmdb.
 @safe
 struct LeafPage {
+  /// Whether the liblmdb that is loaded lays pages out as ``PageFormat`` says: all of 0.9 do.
+  static let hasKnownLayout: Bool = {
+    var (major, minor) = (CInt(0), CInt(0))
+    _ = unsafe mdb_version(&major, &minor, nil)
+    return major == 0 && minor == 9
+  }()
+
   /// No page: it has no entries.
   static var none: LeafPage { LeafPage() }
 

@@ -42,7 +42,9 @@ struct PageSearch {
     knownMap: inout UnsafeRawPointer?
   ) {
     self.hasNumberKeys = hasNumberKeys
-    guard let environment = unsafe mdb_txn_env(transaction) else { return nil }
+    guard LeafPage.hasKnownLayout, let environment = unsafe mdb_txn_env(transaction) else {
+      return nil
+    }
     var info = unsafe MDB_envinfo()
     var statistics = MDB_stat()
     guard unsafe mdb_env_info(environment, &info) == 0,
