@@ -19,26 +19,7 @@ extension EncodingFrame: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     claim(.map)
-    // A container is a reference to one object and nothing else; if that changed, none is kept.
-    guard unsafe isOpen, unsafe keptContainer == nil,
-      MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
-    else {
-      let handle = EncodingHandle(owner: self)
-      return KeyedEncodingContainer(KeyedRecordEncoder<Key>(handle: handle))
-    }
-    if let kept = unsafe session.takeContainer(keyedBy: ObjectIdentifier(type)) {
-      kept.handle.open(self)
-      unsafe keptContainer = kept
-      // Made below for the same type of keys.
-      return unsafe unsafeBitCast(kept.container, to: KeyedEncodingContainer<Key>.self)
-    }
-    let handle = EncodingHandle()
-    handle.open(self)
-    let made = KeyedEncodingContainer(KeyedRecordEncoder<Key>(handle: handle))
-    unsafe keptContainer = KeptEncodingContainer(
-      keys: ObjectIdentifier(type), container: unsafeBitCast(made, to: AnyObject.self),
-      handle: handle)
-    return made
+    return KeyedEncodingContainer(KeyedRecordEncoder<Key>(frame: self))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {

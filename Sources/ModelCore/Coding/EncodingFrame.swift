@@ -31,8 +31,6 @@
   @exclusivity(unchecked) private(set) var level = 0
   /// Whether models with an identifier become records of their own here.
   @exclusivity(unchecked) private(set) var splits = false
-  /// A container for this map that may serve others afterwards.
-  @exclusivity(unchecked) var keptContainer: KeptEncodingContainer?
   /// How many references the bytes hold.
   @exclusivity(unchecked) var referenceCount = 0
   /// Whether a required child was removed.
@@ -48,7 +46,6 @@
   }
 
   deinit {
-    unsafe keptContainer?.handle.close()
     unsafe content.deinitialize(count: 1)
     unsafe content.deallocate()
   }
@@ -77,7 +74,6 @@
   /// Closes the frame and makes it ready for another value.
   func end() {
     unsafe isOpen = false
-    if unsafe keptContainer != nil { giveContainerBack() }
     unsafe writer.removeAll()
     unsafe entries.removeAll()
     if unsafe !edges.isEmpty { unsafe edges.removeAll(keepingCapacity: true) }
@@ -92,20 +88,6 @@
     unsafe failure = nil
   }
 
-  /// Closes the container, and gives it back unless a model has kept it.
-  private func giveContainerBack() {
-    guard var kept = unsafe keptContainer else { return }
-    unsafe keptContainer = nil
-    kept.handle.close()
-    if isKnownUniquelyReferenced(&kept.container) { unsafe session.putContainer(kept) }
-  }
-
-  /// The error of an encoder that is used too late.
-  static var ended: ModelError {
-    ModelError(
-      .encodingEnded, reason: "an encoder was kept and used after its model had been encoded")
-  }
-
   /// Checks that the value asks for one kind of container only, and in time.
   @inline(__always)
   func use(_ wanted: Layout) throws {
@@ -116,7 +98,8 @@
   @inline(never)
   private func begin(_ wanted: Layout) throws {
     guard unsafe isOpen else {
-      throw Self.ended
+      throw ModelError(
+        .encodingEnded, reason: "an encoder was kept and used after its model had been encoded")
     }
     if unsafe layout == wanted { return }
     guard unsafe layout == .nothing else {
@@ -173,14 +156,7 @@
   /// A frame that refuses everything, for a caller that can't be thrown at.
   func refuse(_ error: any Error) -> EncodingFrame {
     unsafe failure = unsafe failure ?? error as? ModelError
-    return Self.refusing(error)
-  }
-
-  /// A frame that refuses everything.
-  static func refusing(_ error: any Error) -> EncodingFrame {
-    let frame = unsafe EncodingFrame(noSession)
-    unsafe frame.failure = error as? ModelError
-    return frame
+    return unsafe EncodingFrame(Self.noSession)
   }
 
   /// What frames that were never open refer to.

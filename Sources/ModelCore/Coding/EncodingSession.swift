@@ -21,15 +21,12 @@ final class EncodingSession {
   @exclusivity(unchecked) private var identifiers: [String] = []
   /// Frames to use again.
   @exclusivity(unchecked) private var pool: [EncodingFrame] = []
-  /// Containers to use again, of few types.
-  @exclusivity(unchecked) private var containers: [KeptEncodingContainer] = []
   /// The body of the node that ends at the moment.
   @exclusivity(unchecked) private var body = CBORWriter()
 
   /// The most frames, and the largest ones, that are kept for later.
   private static let pooledFrameCountMaximum = 256
   private static let keptByteCountMaximum = 1 << 16
-  private static let containerCountMaximum = 16
 
   init() {}
 
@@ -75,21 +72,6 @@ final class EncodingSession {
       unsafe frame.entries.capacity <= Self.keptByteCountMaximum / 64
     else { return }
     unsafe pool.append(frame)
-  }
-
-  /// Takes a container that serves no map, if there is one for keys of a type.
-  func takeContainer(keyedBy keys: ObjectIdentifier) -> KeptEncodingContainer? {
-    for index in unsafe (0..<containers.count).reversed()
-    where unsafe containers[index].keys == keys {
-      return unsafe containers.remove(at: index)
-    }
-    return nil
-  }
-
-  /// Keeps a container that serves no map, unless there are many.
-  func putContainer(_ container: KeptEncodingContainer) {
-    guard unsafe containers.count < Self.containerCountMaximum else { return }
-    unsafe containers.append(container)
   }
 
   static var nestingTooDeep: ModelError {

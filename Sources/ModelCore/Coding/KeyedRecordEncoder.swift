@@ -1,21 +1,13 @@
 /// Writes the fields of a value into its frame.
 struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let handle: EncodingHandle
+  let frame: EncodingFrame
 
-  var codingPath: [any CodingKey] { handle.frameOrRefusal.codingPath }
+  var codingPath: [any CodingKey] { frame.codingPath }
 
   func encodeNil(forKey key: Key) throws {
-    let content = try unsafe handle.beginField(key.stringValue)
-    unsafe content.pointee.writer.appendNull()
-    unsafe content.pointee.endEntry()
-  }
-
-  /// Writes a field of a type that holds no other value.
-  @inline(__always)
-  func scalar<Known: RecordScalar>(_ value: Known, _ key: Key) throws {
-    let content = try unsafe handle.beginField(key.stringValue)
-    unsafe value.append(to: &content.pointee.writer)
-    unsafe content.pointee.endEntry()
+    try frame.beginField(key.stringValue)
+    unsafe frame.writer.appendNull()
+    frame.endEntry()
   }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
@@ -35,7 +27,6 @@ struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     _ value: Value, forKey key: Key, slot: EncodingSlot
   ) throws {
     let name = key.stringValue
-    let frame = try handle.openFrame()
     try frame.beginField(name)
     try frame.encodeField(value, slot: slot, name: name)
   }
@@ -55,7 +46,6 @@ struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { nest(key.stringValue) }
 
   private func nest(_ key: String) -> EncodingFrame {
-    let frame = handle.frameOrRefusal
     do {
       try frame.beginField(key)
       return frame.nest(slot: .required)

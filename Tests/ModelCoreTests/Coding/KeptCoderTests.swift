@@ -81,48 +81,6 @@ import Testing
     }
   }
 
-  final class Intruder: Encodable {
-    nonisolated(unsafe) static var earlier: [KeyedEncodingContainer<Keeper.Keys>] = []
-    nonisolated(unsafe) static var refusalCount = 0
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Keeper.Keys.self)
-      for var earlier in Self.earlier {
-        do { try earlier.encode(9, forKey: .a) } catch { Self.refusalCount += 1 }
-      }
-      try container.encode(1, forKey: .a)
-      Self.earlier.append(container)
-    }
-  }
-
-  @Test func `a container kept from an earlier value of the same encoding writes nothing`() throws {
-    let hex = try encodedHex([Intruder(), Intruder(), Intruder()])
-    Intruder.earlier = []
-    #expect(hex == "83a1616101a1616101a1616101")
-    #expect(Intruder.refusalCount == 3)
-  }
-
-  struct Shared: Encodable {
-    let inner: [Shared]
-    enum Other: String, CodingKey { case b, inner }
-    func encode(to encoder: any Encoder) throws {
-      var first = encoder.container(keyedBy: Keeper.Keys.self)
-      var second = encoder.container(keyedBy: Other.self)
-      var third = encoder.container(keyedBy: Keeper.Keys.self)
-      try second.encode(inner, forKey: .inner)
-      try third.encode(2, forKey: .a)
-      try second.encode(3, forKey: .b)
-      try first.encode(1, forKey: .a)
-    }
-  }
-
-  @Test func `several containers of one value write it in any order`() throws {
-    let leaf = Shared(inner: [])
-    let leafHex = "a361610161620365696e6e657280"
-    #expect(try encodedHex(leaf) == leafHex)
-    let tree = "a361610161620365696e6e657282" + leafHex + leafHex
-    #expect(try encodedHex(Shared(inner: [leaf, leaf])) == tree)
-  }
-
   struct Twice: Decodable {
     let values: [Int]
     init(from decoder: any Decoder) throws {
