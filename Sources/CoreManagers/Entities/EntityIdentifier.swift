@@ -162,14 +162,6 @@ extension EntityIdentifier: Codable {
 }
 
 extension EntityIdentifier: RecordItemDecodable {
-  package static func holding(_ text: String) -> EntityIdentifier? {
-    let key = E.RemoteID.self
-    // The two are one type.
-    return key == String.self ? .remote(unsafe unsafeBitCast(text, to: key)) : nil
-  }
-
-  package static var specialTextStart: UInt8 { EntityIdentifierText.localPrefixStart }
-
   /// Reads a text or a number that is not negative; leaves other keys to `init(from:)`.
   package init(item reader: inout CBORReader) throws {
     let key = E.RemoteID.self
@@ -214,7 +206,6 @@ extension EntityIdentifier: QueryRepresentable {
 /// How local identifiers look as text.
 package enum EntityIdentifierText {
   package static let localPrefix = "local:"
-  static var localPrefixStart: UInt8 { UInt8(ascii: "l") }
 
   /// The identifier of a node: the namespace, a colon and the text of the identifier in it.
   package static func modelIdentifier(_ text: String, in namespace: String) -> String {
@@ -228,7 +219,7 @@ package enum EntityIdentifierText {
   /// What follows `local:`; `nil` if the text does not begin with it.
   package static func localKey(of text: String) -> String? {
     // Most texts differ in the first byte.
-    guard text.utf8.first == localPrefixStart else { return nil }
+    guard text.utf8.first == UInt8(ascii: "l") else { return nil }
     guard text.utf8.starts(with: localPrefix.utf8) else { return nil }
     return String(text.utf8.dropFirst(localPrefix.utf8.count))
   }

@@ -53,10 +53,6 @@ extension DecodingSession {
       var reader = reader
       return try decode(known, as: type, from: &reader, level: level)
     }
-    if let form = unsafe traits.pointee.textForm, let text = form.text(in: reader) {
-      // The form is that of `Value`.
-      return unsafe form.value(type, holding: text, in: self)
-    }
     return try unsafe decodeModel(type, traits, from: reader, level: level)
   }
 

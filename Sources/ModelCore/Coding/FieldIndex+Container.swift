@@ -19,8 +19,7 @@ extension FieldIndex {
       // Made below for the same type of keys.
       return unsafe unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
     }
-    let made = KeyedDecodingContainer(
-      KeyedRecordDecoder<Key, NoLease>(map: map, lease: NoLease()))
+    let made = KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
     // A container is a reference to one object and nothing else; if that changed, none is kept.
     guard unsafe !isKeptInUse,
       MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size

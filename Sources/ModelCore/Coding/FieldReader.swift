@@ -72,9 +72,6 @@ import Synchronization
   }
 }
 
-/// For a container whose index is given back by the session.
-struct NoLease {}
-
 /// Gives the index of a nested container back when the container goes out of use: a value may open very
 /// many, one after another.
 final class FieldReaderLease {

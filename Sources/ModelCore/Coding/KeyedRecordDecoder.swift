@@ -1,15 +1,19 @@
 /// Reads the fields of a map; only the type of the keys is its own.
-///
-/// The standard library copies it for each field, so that of a whole value counts no references: its
-/// `Lease` is ``NoLease``. A container inside another one has a ``FieldReaderLease``.
-struct KeyedRecordDecoder<Key: CodingKey, Lease>: KeyedDecodingContainerProtocol {
+struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: FieldReader
-  private let lease: Lease
+  /// Of a container inside another.
+  private let lease: FieldReaderLease?
 
-  /// Makes a container.
-  init(map: FieldReader, lease: Lease) {
+  /// Makes the container of a whole value.
+  init(map: FieldReader) {
     self.map = map
-    self.lease = lease
+    lease = nil
+  }
+
+  /// Makes a container inside another one.
+  init(nested map: FieldReader) {
+    self.map = map
+    lease = FieldReaderLease(map)
   }
 
   /// Always empty: errors get their path on the way out.
@@ -40,9 +44,7 @@ struct KeyedRecordDecoder<Key: CodingKey, Lease>: KeyedDecodingContainerProtocol
       let session = try map.session()
       let level = try session.nestedLevel(map.level)
       let nested = try FieldReader.openNested(reader, in: session, level: level)
-      return KeyedDecodingContainer(
-        KeyedRecordDecoder<NestedKey, FieldReaderLease>(
-          map: nested, lease: FieldReaderLease(nested)))
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: nested))
     }
   }
 

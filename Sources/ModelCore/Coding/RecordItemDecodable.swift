@@ -8,15 +8,6 @@ package protocol RecordItemDecodable: Decodable {
   /// - Parameter reader: Before the item; where it is left does not matter.
   /// - Throws: Anything: the item is then read by `init(from:)`, whose error counts.
   init(item reader: inout CBORReader) throws
-
-  /// The value that is read from a text.
-  ///
-  /// - Parameter text: A text that is not empty and does not begin with ``specialTextStart``.
-  /// - Returns: A value that holds the text and nothing else; `nil` if the type has no such values.
-  static func holding(_ text: String) -> Self?
-
-  /// The first byte of texts from which other values are read.
-  static var specialTextStart: UInt8 { get }
 }
 
 /// Thrown by a ``RecordItemDecodable`` for an item that is left to its `init(from:)`.

@@ -15,8 +15,6 @@ struct TypeTraits {
   let fields: (any FieldCodable.Type)?
   /// The type, if it reads itself from one item.
   let item: (any RecordItemDecodable.Type)?
-  /// How its values lie in memory that hold just a text, if it reads itself from one item.
-  let textForm: TextForm?
   /// The type, if it declares defaults or former names of fields.
   let schema: (any SchemaVersioned.Type)?
   /// Where the fields of its values are, if it reads them itself.
@@ -33,15 +31,10 @@ struct TypeTraits {
     decodable = type as? any RecordDecodable.Type
     fields = type as? any FieldCodable.Type
     item = type as? any RecordItemDecodable.Type
-    textForm = item.flatMap { Self.textForm(of: $0) }
     schema = type as? any SchemaVersioned.Type
     hints = decodable == nil ? FieldHints() : nil
     isClass = type is AnyClass
     childPlaces = model == nil ? nil : ChildPlaces()
-  }
-
-  private static func textForm(of type: (some RecordItemDecodable).Type) -> TextForm? {
-    TextForm(of: type)
   }
 
   /// Whether values of the type are stored whole: a simple model's parts are never nodes.

@@ -46,8 +46,7 @@ struct UnkeyedRecordDecoder: UnkeyedDecodingContainer {
     try next { session, reader, level in
       let level = try session.nestedLevel(level)
       let map = try FieldReader.openNested(reader.itemReader(), in: session, level: level)
-      return KeyedDecodingContainer(
-        KeyedRecordDecoder<NestedKey, FieldReaderLease>(map: map, lease: FieldReaderLease(map)))
+      return KeyedDecodingContainer(KeyedRecordDecoder<NestedKey>(nested: map))
     }
   }
 

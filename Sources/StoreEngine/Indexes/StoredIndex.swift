@@ -73,8 +73,9 @@ struct StoredIndex: Hashable {
   /// The node that a row's key ends with; `nil` if it is too short for one.
   static func node(ofRow key: Span<UInt8>) -> UInt64? {
     guard key.count > numberByteCount + nodeByteCount else { return nil }
-    // The lower six of the last eight bytes; there are more than ten.
-    return ByteFields.bigEndian(key, at: key.count - 8).map { $0 & RecordKey.nodeMaximum }
+    var node: UInt64 = 0
+    for index in (key.count - nodeByteCount)..<key.count { node = node << 8 | UInt64(key[index]) }
+    return node
   }
 }
 
