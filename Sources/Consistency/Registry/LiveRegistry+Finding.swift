@@ -51,19 +51,13 @@ extension LiveRegistry {
   }
 
   /// Where the nodes are that an update carries and somebody holds.
-  mutating func entries(of update: LiveUpdate) -> [Int32] {
-    foundEntries.removeAll(keepingCapacity: foundEntries.count < Self.keptCountMaximum)
+  func entries(of update: LiveUpdate) -> [Int32] {
     var numbers: [Int32] = []
     for position in 0..<update.versions.count {
-      let number = entryNumbers[update.versions.key(at: position)]
-      if let number { numbers.append(number) }
-      foundEntries.append(number ?? -1)
+      if let number = entryNumbers[update.versions.key(at: position)] { numbers.append(number) }
     }
     return numbers
   }
-
-  /// For how many entries room is kept from one update to the next.
-  private static let keptCountMaximum = 64
 
   private static let firstRow: [LiveRow] = [0]
 

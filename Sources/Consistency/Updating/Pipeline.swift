@@ -14,9 +14,6 @@ final class Pipeline: @unchecked Sendable {
     /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks()`` can cancel.
     indirect case cancellable(LiveUpdate, epoch: UInt64)
     case run(@Sendable (PipelineScope) -> Void)
-    case add(any LiveHolder)
-    /// One that has been carried out.
-    case done
   }
 
   private struct State {
@@ -25,11 +22,6 @@ final class Pipeline: @unchecked Sendable {
     /// Grows when what is queued is cancelled.
     var epoch: UInt64 = 0
   }
-
-  /// How often others are woken to go on with what is worked out, while there is more to work out.
-  private static let nanosecondsBetweenWakings: UInt64 = 50_000
-  /// For how many commands room is kept.
-  private static let keptCountMaximum = 4_096
 
   private let queue = DispatchQueue(label: "pando.consistency", attributes: .concurrent)
   private let state = Locked(State())
@@ -59,36 +51,27 @@ final class Pipeline: @unchecked Sendable {
   func cancelAll() { state.withLock { $0.epoch += 1 } }
 
   private func drain() {
-    var commands: [Command] = []
     var owesDelivery = false
-    var lastWaking: UInt64 = 0
     while true {
-      take(&commands)
+      let commands = take()
       if owesDelivery { beginDelivery(isLast: commands.isEmpty) }
       if commands.isEmpty { return }
       for index in commands.indices {
-        // Let go at once: there may be many.
-        carryOut(exchange(&commands[index], with: .done))
-        guard index != commands.count - 1, scope.owesOthers else { continue }
-        let now = DispatchTime.now().uptimeNanoseconds
-        if now - lastWaking < Self.nanosecondsBetweenWakings { continue }
-        lastWaking = now
-        scope.finishAfterwards()
-        if scope.takeOwedDelivery() { deliverer.start() }
+        carryOut(commands[index])
+        owesDelivery = scope.takeOwedDelivery()
+        if owesDelivery, index != commands.count - 1 {
+          deliverer.start()
+          owesDelivery = false
+        }
       }
-      scope.finishAfterwards()
-      owesDelivery = scope.takeOwedDelivery()
     }
   }
 
   /// Takes what is queued; if that is nothing, somebody else may drain.
-  ///
-  /// - Parameter commands: Commands that are carried out; their room is used again.
-  private func take(_ commands: inout [Command]) {
-    commands.removeAll(keepingCapacity: commands.count <= Self.keptCountMaximum)
+  private func take() -> [Command] {
     state.withLock { state in
       if state.commands.isEmpty { state.isDraining = false }
-      swap(&state.commands, &commands)
+      return exchange(&state.commands, with: [])
     }
   }
 
@@ -98,8 +81,6 @@ final class Pipeline: @unchecked Sendable {
     case .cancellable(let update, let epoch):
       if state.withLock({ $0.epoch == epoch }) { scope.apply(update) }
     case .run(let work): work(scope)
-    case .add(let holder): scope.add(holder)
-    case .done: break
     }
   }
 

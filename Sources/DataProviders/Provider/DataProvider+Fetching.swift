@@ -21,8 +21,9 @@ extension DataProvider {
     listensWhenAbsent: Bool = false,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void
   ) {
-    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
-      scope.tell {
+    let deliverer = dataModelManager.consistencyManager.deliverer
+    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result in
+      deliverer.enqueue {
         switch result {
         case .success(let model): completion(model.flatMap(Self.unbox), nil)
         case .failure(let error): completion(nil, error)
@@ -58,8 +59,7 @@ extension DataProvider {
       try await withCheckedThrowingContinuation { continuation in
         once.wait(continuation)
         switch fetch(
-          cacheKey, context, listensWhenAbsent,
-          { result, _ in once.finish(result.map { $0.flatMap(Self.unbox) }) })
+          cacheKey, context, listensWhenAbsent, { once.finish($0.map { $0.flatMap(Self.unbox) }) })
         {
         case .asked: break
         case .answered(let model): once.finish(.success(model))

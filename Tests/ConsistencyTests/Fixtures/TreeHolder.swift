@@ -12,17 +12,12 @@ final class TreeHolder: LiveHolder {
   let number: UInt64
   private let state: Locked<State>
 
-  /// Registers a tree, which may be compared with what others hold.
-  init(_ tree: any SimpleModel, _ manager: ConsistencyManager, isCompared: Bool = false) {
+  init(_ tree: any SimpleModel, _ manager: ConsistencyManager) {
     number = manager.makeHolderNumber()
     state = Locked(State(tree: tree))
     manager.enqueue { [self] scope in
       scope.add(self)
-      if isCompared {
-        scope.registerFirst(self, row: 0, tree)
-      } else {
-        scope.register(self, row: 0, old: nil, new: tree)
-      }
+      scope.register(self, row: 0, old: nil, new: tree)
     }
   }
 
