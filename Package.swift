@@ -99,7 +99,9 @@ let package = Package(
       swiftSettings: languageSettings),
     .testTarget(
       name: "StoreEngineTests",
-      dependencies: ["StoreEngine", "LMDB", "TestSupport", "CAllocations", "StoreTestProcess"],
+      dependencies: [
+        "StoreEngine", "LMDB", "Locking", "TestSupport", "CAllocations", "StoreTestProcess",
+      ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "ConsistencyTests",
@@ -123,7 +125,8 @@ let package = Package(
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
     .testTarget(
-      name: "PandoCommandTests", dependencies: ["PandoCommand", "Pando", "TestSupport"],
+      name: "PandoCommandTests",
+      dependencies: ["PandoCommand", "Pando", "Locking", "TestSupport"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "TestSupport"],

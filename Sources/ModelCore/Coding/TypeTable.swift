@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// All types met so far, with their traits: a hash table that is read without a lock.
@@ -21,7 +22,7 @@ enum TypeTable {
   /// The address of the newest table; 0 before the first.
   private static let current = Atomic<UInt>(0)
   /// Held by the one thread that inserts; the number of types in the newest table.
-  private static let count = Mutex(0)
+  private static let count = Locked(0)
 
   @inline(never)
   private static func insert(_ type: Any.Type, key: UInt) -> UnsafePointer<TypeTraits> {

@@ -1,6 +1,6 @@
 import Foundation
+import Locking
 import ModelCore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
       }
       try PandoProcess.output(
         "import", store, "-", "--root", "P:id", "--map", "child=C:id", input: document(0))
-      let failures = Mutex<[String]>([])
+      let failures = Locked<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 4) { worker in
         do {
           for number in 1...15 where worker == 0 {
@@ -38,7 +38,7 @@ import Testing
   @Test func `several imports may create one store, and it keeps the rules of all`() throws {
     try withTemporaryDirectory { directory throws in
       let store = directory + "/store"
-      let failures = Mutex<[String]>([])
+      let failures = Locked<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 6) { worker in
         do {
           let lines = (0..<20).map { #"{"p\#(worker)":{"id":\#($0)}}"# }.joined(separator: "\n")

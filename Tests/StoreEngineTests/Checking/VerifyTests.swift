@@ -1,4 +1,5 @@
 import LMDB
+import Locking
 import ModelCore
 import TestSupport
 import Testing
@@ -69,7 +70,7 @@ import Testing
 
   @Test func `checks one version while others write`() throws {
     let store = try RowDamage.makeStore()
-    let isOver = Shared(false)
+    let isOver = Locked(false)
     try onThreads(2) { thread in
       if thread == 0 {
         defer { isOver.withLock { $0 = true } }

@@ -1,3 +1,4 @@
+import Locking
 import ModelCore
 import StoreEngine
 import TestSupport
@@ -75,7 +76,7 @@ import Testing
   @Test func `a migration tells how far it has come`() throws {
     try withTemporaryDirectory { path in
       try makeStore(path, count: 2500)
-      let told = Shared<[String]>([])
+      let told = Locked<[String]>([])
       let store = try open(path, [Self.rename]) { configuration in
         configuration.migrationProgress = { progress in
           told.withLock {

@@ -1,4 +1,5 @@
 import LMDB
+import Locking
 import ModelCore
 import StoreEngine
 import TestSupport
@@ -45,7 +46,7 @@ import Testing
 
   @Test func `events tell of slow commits, failed writes and conflicting content`() throws {
     struct Stop: Error {}
-    let events = Shared<[String]>([])
+    let events = Locked<[String]>([])
     var configuration = ModelStore.Configuration.forTests
     configuration.slowCommitThreshold = .zero
     configuration.events = { event in

@@ -1,6 +1,6 @@
 import Foundation
+import Locking
 import ModelCore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,9 +10,9 @@ import Testing
 @Suite struct LettingGoTests {
   /// Holds a store until it is told to let go.
   private final class Holder: Sendable {
-    private let store: Mutex<ModelStore?>
+    private let store: Locked<ModelStore?>
 
-    init(_ store: ModelStore) { self.store = Mutex(store) }
+    init(_ store: ModelStore) { self.store = Locked(store) }
 
     var writer: Writer? { store.withLock { $0?.writer } }
 
@@ -36,7 +36,7 @@ import Testing
     let holder = Holder(try ModelStore.temporary())
     let isDone = Event()
     let hasEnded = Event()
-    let marker = Shared<Marker?>(Marker(hasEnded))
+    let marker = Locked<Marker?>(Marker(hasEnded))
     let writer = try #require(holder.writer)
     writer.setHandler { [marker = marker.value] _ in withExtendedLifetime(marker) {} }
     marker.withLock { $0 = nil }

@@ -1,4 +1,5 @@
 import LMDB
+import Locking
 import ModelCore
 import TestSupport
 import Testing
@@ -19,7 +20,7 @@ import Testing
     try withStore { path in
       let relay = EventRelay()
       relay.receive(.staleReadersCleared(count: 3))
-      let told = Shared<[String]>([])
+      let told = Locked<[String]>([])
       var configuration = ModelStore.Configuration.forTests
       configuration.events = { event in told.withLock { $0.append("\(event)") } }
       let core = try StoreCore(

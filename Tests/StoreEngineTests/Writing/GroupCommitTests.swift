@@ -1,3 +1,4 @@
+import Locking
 import ModelCore
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
     throws
   {
     let store = try ModelStore.temporary(configuration: .forTests)
-    let told = Shared<[UInt64]>([])
+    let told = Locked<[UInt64]>([])
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
     let queue = try WriteQueue(store)
     for id in 0..<20 { queue.submit(context: id) { try $0.set(leaf(id)) } }
@@ -38,7 +39,7 @@ import Testing
   @Test func `a write that throws after it has changed rows does not hurt its neighbours`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     let queue = try WriteQueue(store)
-    let runs = Shared([0, 0, 0, 0, 0])
+    let runs = Locked([0, 0, 0, 0, 0])
     for id in 0..<5 {
       queue.submit { transaction in
         runs.withLock { $0[id] += 1 }
@@ -62,7 +63,7 @@ import Testing
     let store = try ModelStore.temporary(configuration: .forTests)
     try store.write { try $0.set(leaf(9)) }
     let queue = try WriteQueue(store)
-    let runs = Shared(0)
+    let runs = Locked(0)
     queue.submit { transaction in
       runs.withLock { $0 += 1 }
       try transaction.set(leaf(0))
@@ -77,8 +78,8 @@ import Testing
   @Test func `a write sees the number of the write before it, and its changes`() throws {
     // Was: the number of the last flush, because the row is written once per flush.
     let store = try ModelStore.temporary(configuration: .forTests)
-    let seen = Shared<[UInt64]>([])
-    let logged = Shared<[Int]>([])
+    let seen = Locked<[UInt64]>([])
+    let logged = Locked<[Int]>([])
     let queue = try WriteQueue(store)
     for id in 0..<3 {
       queue.submit { transaction in
@@ -97,7 +98,7 @@ import Testing
   @Test func `a write that changes nothing takes no number`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     try store.write { try $0.set(leaf(0)) }
-    let told = Shared(0)
+    let told = Locked(0)
     store.setCommitHandler { _ in told.withLock { $0 += 1 } }
     let queue = try WriteQueue(store)
     queue.submit { try $0.set(leaf(0)) }
@@ -110,9 +111,9 @@ import Testing
 
   @Test func `many threads and tasks write at once`() async throws {
     let store = try ModelStore.temporary(configuration: .forTests)
-    let told = Shared<[UInt64]>([])
+    let told = Locked<[UInt64]>([])
     store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
-    let numbers = Shared<Set<UInt64>>([])
+    let numbers = Locked<Set<UInt64>>([])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<16 {
         group.addTask {

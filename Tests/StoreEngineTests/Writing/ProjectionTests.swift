@@ -1,6 +1,7 @@
-import TestSupport
+import Locking
 import ModelCore
 import StoreEngine
+import TestSupport
 import Testing
 
 /// Several types that show one node.
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test func `a field that the other type can't take keeps its value and is reported`() throws {
-    let kept = Shared<[String]>([])
+    let kept = Locked<[String]>([])
     var configuration = ModelStore.Configuration.forTests
     configuration.events = { event in
       if case .fieldKept(let identifier, let type, let field) = event {
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test func `children are those that the coding meets`() throws {
-    let reports = Shared(0)
+    let reports = Locked(0)
     var configuration = ModelStore.Configuration.forTests
     configuration.events = { event in
       if case .childrenDisagree = event { reports.withLock { $0 += 1 } }

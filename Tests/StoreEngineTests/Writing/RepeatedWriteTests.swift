@@ -1,4 +1,5 @@
 import LMDB
+import Locking
 import ModelCore
 import TestSupport
 import Testing
@@ -22,13 +23,13 @@ import Testing
   }
 
   @Test func `a write that fills the map runs again in a larger one`() throws {
-    let grown = Shared<[Int]>([])
+    let grown = Locked<[Int]>([])
     var configuration = Self.small
     configuration.events = { event in
       if case .mapGrown(let size) = event { grown.withLock { $0.append(size) } }
     }
     let store = try ModelStore.temporary(configuration: configuration)
-    let runs = Shared(0)
+    let runs = Locked(0)
     let commit = try store.commit { transaction in
       runs.withLock { $0 += 1 }
       for id in 0..<300 { try transaction.set(leaf(id, byteCount: 10_000)) }

@@ -1,5 +1,5 @@
+import Locking
 import ModelCore
-import Synchronization
 import TestSupport
 
 @testable import StoreEngine
@@ -8,7 +8,7 @@ import TestSupport
 final class WriteQueue: Sendable {
   private let writer: Writer
   private let mayGoOn = Event()
-  private let outcomes = Mutex<[Result<ChangeSet?, any Error>?]>([])
+  private let outcomes = Locked<[Result<ChangeSet?, any Error>?]>([])
   private let last = Event()
   private let isHeld = Event()
 
