@@ -5,7 +5,8 @@ extension Environment {
   /// Runs `body` in a write transaction and commits it.
   ///
   /// `body` may run more than once: when the map is full it is taken back, the map grows, and it
-  /// runs again. So it changes nothing but the transaction.
+  /// runs again; so it does where commits are shared (``Configuration/sharesCommits``) and one of
+  /// those that share it fails. So it changes nothing but the transaction.
   ///
   /// - Parameter body: Gets the transaction. It runs on the calling thread and must be synchronous.
   ///   When it throws, nothing is changed.
@@ -20,10 +21,16 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try checkProcess("write")
-    return try writer.withLock("write") {
-      while true {
-        if let result = try writeOnce(body) { return result }
-      }
+    if configuration.sharesCommits { return try writeTogether(body) }
+    return try writer.withLock("write") { try writeAlone(body) }
+  }
+
+  /// Runs `body` until the map is large enough for it; the writer lock is held.
+  func writeAlone<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    while true {
+      if let result = try writeOnce(body) { return result }
     }
   }
 
@@ -77,7 +84,7 @@ extension Environment {
   }
 
   /// Begins a write transaction; the writer lock is held.
-  private func beginWriting() throws(LMDBError) -> WriteTransaction {
+  func beginWriting() throws(LMDBError) -> WriteTransaction {
     if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
     try reopenIfLost()
     clearStaleReadersNowAndThen()

@@ -29,6 +29,8 @@ public final class Environment: Sendable {
   let readers: ReaderPool
   /// One writer at a time.
   let writer = WriterLock()
+  /// Writes that share commits, where they do.
+  let commits = CommitGroup()
   /// The data file, for checks beside liblmdb.
   let file: DataFile
   /// Tables that are open, in the order they were opened.

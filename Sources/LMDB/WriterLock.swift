@@ -16,16 +16,21 @@ final class WriterLock: Sendable {
     owner.load(ordering: .relaxed) == UInt(pthread_self())
   }
 
+  /// Stops the process if the calling thread writes already, and so would wait for itself.
+  func checkIsFree(for purpose: StaticString) {
+    precondition(
+      !isHeldByThisThread,
+      "\(purpose) inside a write of the same environment on the same thread: it would wait for itself"
+    )
+  }
+
   /// Runs `body` when no other thread writes.
   ///
   /// *Precondition:* the calling thread does not write already: it would wait for itself.
   func withLock<Result>(
     _ purpose: StaticString, _ body: () throws -> Result
   ) rethrows -> Result {
-    precondition(
-      !isHeldByThisThread,
-      "\(purpose) inside a write of the same environment on the same thread: it would wait for itself"
-    )
+    checkIsFree(for: purpose)
     turn.wait()
     owner.store(UInt(pthread_self()), ordering: .relaxed)
     defer {
@@ -33,5 +38,12 @@ final class WriterLock: Sendable {
       turn.signal()
     }
     return try body()
+  }
+
+  /// Runs `body` for the thread that has the lock and waits meanwhile.
+  func lent<Result>(_ body: () -> Result) -> Result {
+    let holder = owner.exchange(UInt(pthread_self()), ordering: .relaxed)
+    defer { owner.store(holder, ordering: .relaxed) }
+    return body()
   }
 }

@@ -33,6 +33,7 @@ final class EventRelay: Sendable {
     switch event {
     case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
     case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))
+    case .writeQueued: break  // the store has a writer of its own
     case .writesRefused: break  // the write that failed is reported with its error
     }
   }
