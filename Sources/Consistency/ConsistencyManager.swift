@@ -67,6 +67,9 @@ public final class ConsistencyManager: Sendable {
     pipeline.enqueue(.run(work))
   }
 
+  /// Begins to keep a holder, in the same order as updates.
+  package func add(_ holder: any LiveHolder) { pipeline.enqueue(.add(holder)) }
+
   /// Reports a mistake or a failure to the delegate.
   package func report(_ mistake: ConsistencyError) { reporter.report([mistake]) }
 

@@ -9,8 +9,8 @@ import Testing
   let ann = Person(id: 1, name: "Ann")
   let anna = Person(id: 1, name: "Anna")
 
-  func holders(_ count: Int) -> [TreeHolder] {
-    (0..<count).map { TreeHolder(Team(id: $0, lead: ann), manager) }
+  func holders(_ count: Int, areCompared: Bool = false) -> [TreeHolder] {
+    (0..<count).map { TreeHolder(Team(id: $0, lead: ann), manager, isCompared: areCompared) }
   }
 
   @Test func `who has taken an update is not asked of another that carries the same`() async {
@@ -22,6 +22,40 @@ import Testing
     await manager.drain()
     #expect(holders.indices.filter { holders[$0].takeAskedCount() > 0 } == [3])
     #expect(holders[3].tree as? Team == Team(id: 3, title: "new", lead: anna))
+  }
+
+  @Test func `who comes with what the others hold is not asked of what carries the same`() async {
+    let holders = holders(20, areCompared: true)
+    manager.updateModel(Team(id: 3, title: "new", lead: ann))
+    await manager.drain()
+    #expect(holders.indices.filter { holders[$0].takeAskedCount() > 0 } == [3])
+    #expect(holders[3].tree as? Team == Team(id: 3, title: "new", lead: ann))
+    manager.updateModel(anna)
+    await manager.drain()
+    #expect(holders.map { $0.takeAskedCount() } == Array(repeating: 1, count: 20))
+    #expect(holders.allSatisfy { ($0.tree as? Team)?.lead == anna })
+  }
+
+  @Test func `who comes with something else, or with both, is asked`() async {
+    let holders = holders(20, areCompared: true)
+    let other = TreeHolder(Team(id: 20, lead: anna), manager, isCompared: true)
+    let torn = TreeHolder(Team(id: 21, lead: ann, members: [anna]), manager, isCompared: true)
+    manager.updateModel(ann)
+    await manager.drain()
+    #expect(holders.allSatisfy { $0.takeAskedCount() == 0 })
+    #expect(other.tree as? Team == Team(id: 20, lead: ann))
+    #expect(torn.tree as? Team == Team(id: 21, lead: ann, members: [ann]))
+  }
+
+  @Test func `who comes as another type is asked, and so is everybody else`() async {
+    let holders = holders(20, areCompared: true)
+    let profile = Profile(id: 1, name: "Ann", age: 3)
+    let other = TreeHolder(profile, manager, isCompared: true)
+    manager.updateModel(ann)
+    await manager.drain()
+    #expect(holders.map { $0.takeAskedCount() } == Array(repeating: 1, count: 20))
+    #expect(other.takeAskedCount() == 1)
+    #expect(other.tree as? Profile == profile)
   }
 
   @Test func `who came since is asked, and a change reaches everybody`() async {
@@ -68,8 +102,10 @@ import Testing
     #expect(holders.map { ($0.tree as? Sum)?.value } == (0..<20).map { $0 + 3 })
   }
 
-  @Test(arguments: seeds(16))
-  func `random updates leave every tree as if everybody had been asked`(seed: UInt64) async throws {
+  @Test(arguments: seeds(16), [false, true])
+  func `random updates leave every tree as if everybody had been asked`(
+    seed: UInt64, areCompared: Bool
+  ) async throws {
     var random = SeededGenerator(seed: seed)
     var trees = RandomTree()
     var expected: [Node?] = []
@@ -77,7 +113,7 @@ import Testing
     for step in 0..<200 {
       if holders.count < 40, Bool.random(using: &random) {
         let tree = trees.pick(&random)
-        holders.append(TreeHolder(tree, manager))
+        holders.append(TreeHolder(tree, manager, isCompared: areCompared))
         expected.append(tree)
       }
       if Int.random(in: 0..<5, using: &random) == 0 {

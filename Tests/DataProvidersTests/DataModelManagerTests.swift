@@ -121,6 +121,18 @@ import Testing
     await manager.drain()
   }
 
+  @Test func `a cache goes with its manager, also after writes with pauses between them`() async {
+    let hasGone = Event()
+    do {
+      let manager = DataModelManager(cacheDelegate: MortalCache(hasGone))
+      for number in 0..<3 {
+        manager.updateModel(Person(id: number, name: "new"))
+        await manager.drain()
+      }
+    }
+    await hasGone.happened()
+  }
+
   @Test func `a user's write to the store reaches every live provider in commit order`()
     async throws
   {
@@ -309,6 +321,33 @@ import Testing
     let counts = manager.consistencyManager.registeredCounts
     #expect(counts.nodes == 0 && counts.trees == 0 && counts.holders == 0)
   }
+}
+
+/// Keeps nothing, and tells when nobody holds it any more.
+private final class MortalCache: CacheDelegate {
+  private let hasGone: Event
+
+  init(_ hasGone: Event) { self.hasGone = hasGone }
+
+  deinit { hasGone.signal() }
+
+  func model<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> T? { nil }
+
+  func setModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {}
+
+  func collection<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> [T]? { nil }
+
+  func setCollection<T: SimpleModel>(
+    _ models: [T], forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {}
+
+  func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {}
 }
 
 /// A cache that blocks the threads it is called on until its gate opens.

@@ -1,5 +1,7 @@
 import Consistency
 import DataProviders
+import Dispatch
+import Locking
 import ModelCore
 import StoreEngine
 import TestSupport
@@ -98,6 +100,59 @@ import Testing
     #expect(waiting.data == ada)
     #expect(cache.writes.count == 1)
     #expect(hanging.calls.isEmpty)
+  }
+
+  @Test func `H3: of many fetches at once none waits for the answer to another`() async throws {
+    let cache = HandlerCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let providers = (0..<40).map { _ in DataProvider<Person>(dataModelManager: manager) }
+    // On a thread that runs no task: each task has its questions asked by a task of their own.
+    let fetches = await onThread {
+      providers.indices.map { fetch(providers[$0], "Person:\($0)") }
+    }
+    for number in providers.indices { await cache.waitUntilAsked("Person:\(number)") }
+    for number in providers.indices.reversed() {
+      cache.answer("Person:\(number)", Person(id: number, name: "P\(number)"))
+    }
+    for (number, completions) in fetches.enumerated() {
+      #expect(await completions.first().model == Person(id: number, name: "P\(number)"))
+    }
+    await manager.drain()
+    #expect(fetches.allSatisfy { $0.calls.count == 1 })
+  }
+
+  @Test func `J2: a cache that blocks its thread blocks no other question`() async throws {
+    let cache = PairingCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let providers = (0..<2).map { _ in DataProvider<Person>(dataModelManager: manager) }
+    let fetches = await onThread {
+      providers.indices.map { fetch(providers[$0], "Person:\($0)") }
+    }
+    for completions in fetches { #expect(await completions.first().error == nil) }
+  }
+
+  @Test func `a fetch waits for the writes of its key that were queued before`() async throws {
+    let cache = DictionaryCache()
+    let manager = DataModelManager(cacheDelegate: cache)
+    let provider = DataProvider<Person>(dataModelManager: manager)
+    let gate = Gate(stopping: manager)
+    for number in 1...3 { manager.updateModel(Person(id: number, name: "new")) }
+    let completions = await onThread { fetch(provider, "Person:2") }
+    gate.open()
+    #expect(await completions.first().model == Person(id: 2, name: "new"))
+    await manager.drain()
+    let read = try #require(cache.calls.firstIndex(of: "get Person:2"))
+    let write = try #require(cache.calls.firstIndex(of: "set Person:2"))
+    #expect(write < read)
+  }
+
+  /// Runs a closure on a thread that runs no task.
+  private func onThread<Result: Sendable>(
+    _ body: @escaping @Sendable () -> Result
+  ) async -> Result {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "caller").async { continuation.resume(returning: body()) }
+    }
   }
 
   @Test func `H3: a cache that lets go of its handler has failed`() async throws {
@@ -305,4 +360,36 @@ import Testing
       #expect(provider.data?.age == 36)
     }
   }
+}
+
+/// Blocks the thread of a question until another one is asked.
+private final class PairingCache: CacheDelegate {
+  private let count = Locked(0)
+  private let both = Event()
+
+  func model<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> T? {
+    let isSecond = count.withLock { count in
+      count += 1
+      return count == 2
+    }
+    if isSecond { both.signal() }
+    both.wait()
+    return nil
+  }
+
+  func setModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {}
+
+  func collection<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> [T]? { nil }
+
+  func setCollection<T: SimpleModel>(
+    _ models: [T], forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {}
+
+  func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {}
 }

@@ -4,11 +4,13 @@ import Locking
 /// Calls people back, one after another, in the order in which the calls were queued.
 package final class Deliverer: Sendable {
   private struct State {
-    var calls: [@Sendable () -> Void] = []
+    var calls: [(@Sendable () -> Void)?] = []
     /// Whether somebody drains, or is about to.
     var isDraining = false
   }
 
+  /// For how many calls room is kept.
+  private static let keptCountMaximum = 4_096
   private static let key = DispatchSpecificKey<ObjectIdentifier>()
   private let target: DeliveryTarget
   private let state = Locked(State())
@@ -62,14 +64,16 @@ package final class Deliverer: Sendable {
   }
 
   private func drain() {
+    var calls: [(@Sendable () -> Void)?] = []
     while true {
-      let calls = state.withLock { state in
-        let calls = exchange(&state.calls, with: [])
-        if calls.isEmpty { state.isDraining = false }
-        return calls
+      calls.removeAll(keepingCapacity: calls.count <= Self.keptCountMaximum)
+      state.withLock { state in
+        if state.calls.isEmpty { state.isDraining = false }
+        swap(&state.calls, &calls)
       }
       if calls.isEmpty { return }
-      for call in calls { call() }
+      // Let go at once: there may be many.
+      for index in calls.indices { exchange(&calls[index], with: nil)?() }
     }
   }
 }

@@ -8,9 +8,9 @@ final class ChangeOrigin: Sendable {
   /// Which update of the pipeline it was.
   let order: UInt64
 
-  init(_ update: LiveUpdate, order: UInt64) {
-    context = update.context
-    date = update.date
+  init(context: (any Sendable)?, date: Date, order: UInt64) {
+    self.context = context
+    self.date = date
     self.order = order
   }
 }

@@ -55,6 +55,9 @@ package protocol StagedChange: Sendable {
   /// Called on the pipeline while the publishing lock is held; together with all others of the update.
   func publish()
 
+  /// Whether anybody may have to be told; asked after ``publish()``. It is `true` by default.
+  var isTold: Bool { get }
+
   /// Tells delegates, closures and sequences.
   ///
   /// Called on the delivery target, outside every lock, in the order of the updates and within one in
@@ -63,6 +66,10 @@ package protocol StagedChange: Sendable {
 
   /// The batches that are told after their members; asked after ``deliver()``.
   var batches: [any LiveBatch] { get }
+}
+
+extension StagedChange {
+  package var isTold: Bool { true }
 }
 
 /// Members that are told together.

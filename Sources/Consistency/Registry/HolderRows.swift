@@ -1,18 +1,24 @@
-/// The numbers of a holder's rows: nearly all holders have row 0 only.
+/// The numbers of a holder's rows: nearly all holders have rows 0 and 1 only.
 struct HolderRows {
-  /// The number of row 0; negative if there is none.
+  /// The numbers of rows 0 and 1; negative if there are none.
   private var first: Int32 = -1
+  private var second: Int32 = -1
   private var others: [LiveRow: Int32]?
 
   subscript(row: LiveRow) -> Int32? {
     get {
-      if row == 0 { return first < 0 ? nil : first }
-      return others?[row]
+      switch row {
+      case 0: first < 0 ? nil : first
+      case 1: second < 0 ? nil : second
+      default: others?[row]
+      }
     }
     set {
-      if row == 0 {
-        first = newValue ?? -1
-      } else if newValue != nil || others != nil {
+      switch row {
+      case 0: first = newValue ?? -1
+      case 1: second = newValue ?? -1
+      default:
+        guard newValue != nil || others != nil else { return }
         others = others ?? [:]
         others?[row] = newValue
         if others?.isEmpty == true { others = nil }
@@ -22,6 +28,7 @@ struct HolderRows {
 
   func forEach(_ body: (Int32) -> Void) {
     if first >= 0 { body(first) }
+    if second >= 0 { body(second) }
     others?.values.forEach(body)
   }
 }

@@ -51,13 +51,19 @@ extension LiveRegistry {
   }
 
   /// Where the nodes are that an update carries and somebody holds.
-  func entries(of update: LiveUpdate) -> [Int32] {
+  mutating func entries(of update: LiveUpdate) -> [Int32] {
+    foundEntries.removeAll(keepingCapacity: foundEntries.count < Self.keptCountMaximum)
     var numbers: [Int32] = []
     for position in 0..<update.versions.count {
-      if let number = entryNumbers[update.versions.key(at: position)] { numbers.append(number) }
+      let number = entryNumbers[update.versions.key(at: position)]
+      if let number { numbers.append(number) }
+      foundEntries.append(number ?? -1)
     }
     return numbers
   }
+
+  /// For how many entries room is kept from one update to the next.
+  private static let keptCountMaximum = 64
 
   private static let firstRow: [LiveRow] = [0]
 

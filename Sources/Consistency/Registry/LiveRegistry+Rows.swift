@@ -8,12 +8,33 @@ extension LiveRegistry {
   mutating func setNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) {
     guard nodes.isEmpty == false || rowNumber(holder, row) != nil else { return }
     guard let number = makeRow(holder, row) else { return }
+    setNodes(nodes, ofRow: number, areInUpdate: false)
+  }
+
+  /// Makes a row hold exactly the nodes that the update at work gives, besides those it waits for.
+  ///
+  /// The mark is that of the update if it is in the row's tree; else 0.
+  mutating func setOwnNodes(
+    _ nodes: [Node], of holder: UInt64, row: LiveRow, resolved: UInt64
+  ) {
+    guard nodes.isEmpty == false || rowNumber(holder, row) != nil else { return }
+    guard let number = makeRow(holder, row) else { return }
+    unsettle(number)
+    if resolved != 0 { rows[number].resolved = resolved }
+    setNodes(nodes, ofRow: number, areInUpdate: nodes.count == foundEntries.count)
+  }
+
+  /// Makes a row hold exactly the given nodes, which may be those of the update at work in its order,
+  /// besides those it waits for.
+  private mutating func setNodes(_ nodes: [Node], ofRow number: Int32, areInUpdate: Bool) {
     let met = makeMark()
     let kept = makeMark()
     var wanted: [Int32] = []
     wanted.reserveCapacity(nodes.count)
-    for node in nodes {
-      let entry = makeEntry(node.identifier, node.type)
+    for index in nodes.indices {
+      let node = nodes[index]
+      let entry = makeEntry(
+        node.identifier, node.type, expected: areInUpdate ? foundEntries[index] : -1)
       guard entries[entry].mark != met else { continue }
       entries[entry].mark = met
       wanted.append(entry)
@@ -70,10 +91,11 @@ extension LiveRegistry {
   }
 
   private mutating func makeRow(_ holder: UInt64, _ row: LiveRow) -> Int32? {
-    if let number = rowNumber(holder, row) { return number }
-    guard let owner = holders[holder]?.holder else { return nil }
+    guard let index = holders.index(forKey: holder) else { return nil }
+    if let number = holders.values[index].rows[row] { return number }
+    let owner = holders.values[index].holder
     let number = rows.insert(Row(holder: holder, row: row, owner: owner))
-    holders[holder]?.rows[row] = number
+    holders.values[index].rows[row] = number
     return number
   }
 
@@ -81,9 +103,16 @@ extension LiveRegistry {
     if rows[number].links.isEmpty { removeRow(number) }
   }
 
+  /// The entry of a node; where it may be, unless that is negative, saves the search.
   private mutating func makeEntry(
-    _ identifier: ByteString, _ type: any SimpleModel.Type
+    _ identifier: ByteString, _ type: any SimpleModel.Type, expected: Int32 = -1
   ) -> Int32 {
+    if expected >= 0, entries.isInside(expected), entries[expected].identifier == identifier,
+      !entries[expected].slots.isEmpty
+    {
+      entries[expected].add(type)
+      return expected
+    }
     if let number = entryNumbers[identifier] {
       entries[number].add(type)
       return number

@@ -7,6 +7,13 @@ extension LiveRegistry {
     let identifier: ByteString
     let holder: any LiveHolder
     let row: LiveRow
+
+    /// The node as the row's tree holds it; asked outside the registry's lock.
+    var node: (any Model)? {
+      holder.tree(ofRow: row).flatMap(ModelTypes.asModel).flatMap {
+        TreeNodes.find(identifier, in: $0)
+      }
+    }
   }
 
   /// From how many settled rows on it pays to ask one of them first.
@@ -21,14 +28,20 @@ extension LiveRegistry {
   func spokesmen(for carried: [Int32]) -> [Spokesman] {
     var spokesmen: [Spokesman] = []
     for number in carried where entries[number].settledCount >= Self.settledCountMinimum {
-      let entry = entries[number]
-      guard entry.otherTypes == nil else { continue }
-      let row = rows[entry.slots[0].row]
-      guard row.links.count <= Self.askedNodeCountMaximum, let holder = row.owner else { continue }
-      spokesmen.append(
-        Spokesman(entry: number, identifier: entry.identifier, holder: holder, row: row.row))
+      if let spokesman = spokesman(for: number) { spokesmen.append(spokesman) }
     }
     return spokesmen
+  }
+
+  /// Whom to ask about a node on which a row is settled; `nil` if that does not pay.
+  private func spokesman(for number: Int32) -> Spokesman? {
+    guard entries[number].otherTypes == nil else { return nil }
+    let row = entries[number].slots[0].row
+    guard rows[row].links.count <= Self.askedNodeCountMaximum, let holder = rows[row].owner else {
+      return nil
+    }
+    return Spokesman(
+      entry: number, identifier: entries[number].identifier, holder: holder, row: rows[row].row)
   }
 
   /// Notes that an update is in a row's tree.
@@ -73,16 +86,21 @@ extension LiveRegistry {
       var position = entries[number].settledCount
       while position < entries[number].slots.count {
         if rows[entries[number].slots[position].row].resolved == mark {
-          swap(position, entries[number].settledCount, ofEntry: number)
-          rows[entries[number].slots[entries[number].settledCount].row].settledCount += 1
-          entries[number].settledCount += 1
+          settle(position, ofEntry: number)
         }
         position += 1
       }
     }
   }
 
-  private mutating func unsettle(_ row: Int32) {
+  private mutating func settle(_ position: Int, ofEntry entry: Int32) {
+    swap(position, entries[entry].settledCount, ofEntry: entry)
+    rows[entries[entry].slots[entries[entry].settledCount].row].settledCount += 1
+    entries[entry].settledCount += 1
+  }
+
+  mutating func unsettle(_ row: Int32) {
+    if rows[row].settledCount == 0 { return }
     for link in rows[row].links where Int(link.position) < entries[link.entry].settledCount {
       entries[link.entry].settledCount -= 1
       swap(Int(link.position), entries[link.entry].settledCount, ofEntry: link.entry)
@@ -96,6 +114,48 @@ extension LiveRegistry {
     for place in [position, other] {
       let slot = entries[entry].slots[place]
       rows[slot.row].links[Int(slot.link)].position = Int32(place)
+    }
+  }
+}
+
+/// Rows that are settled as they come.
+extension LiveRegistry {
+  /// A node of a new row that may be what the rows hold that are settled on it.
+  struct Candidate {
+    /// Which of the row's nodes it is.
+    let index: Int
+    let row: Int32
+    let spokesman: Spokesman
+  }
+
+  /// Makes a new row hold nodes, and settles it on those that no other row is settled on.
+  ///
+  /// - Returns: Those that others are settled on, for ``settle(_:)`` if they have the same content. A
+  ///   tree that holds a node several times has none: the occurrences may differ.
+  mutating func setFirstNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) -> [Candidate] {
+    let isNew = rowNumber(holder, row) == nil
+    setNodes(nodes, of: holder, row: row)
+    guard isNew, let number = rowNumber(holder, row),
+      rows[number].links.count == nodes.count, nodes.count <= Self.askedNodeCountMaximum
+    else { return [] }
+    var candidates: [Candidate] = []
+    for index in nodes.indices {
+      let link = rows[number].links[index]
+      if entries[link.entry].otherTypes != nil { continue }
+      if entries[link.entry].settledCount == 0 {
+        settle(Int(link.position), ofEntry: link.entry)
+      } else if let spokesman = spokesman(for: link.entry) {
+        candidates.append(Candidate(index: index, row: number, spokesman: spokesman))
+      }
+    }
+    return candidates
+  }
+
+  /// Settles a new row on nodes that have the content of those that others are settled on.
+  mutating func settle(_ candidates: [Candidate]) {
+    for candidate in candidates {
+      let link = rows[candidate.row].links[candidate.index]
+      settle(Int(link.position), ofEntry: link.entry)
     }
   }
 }

@@ -77,6 +77,8 @@ struct LiveRegistry {
   var entries = NumberedTable(vacant: Entry(identifier: ByteString(""), type: NoModel.self))
   var entryNumbers: [ByteString: Int32] = [:]
   var topics: [ByteString: Set<UInt64>] = [:]
+  /// Where the nodes of the last update were, in its order; negative where there was none.
+  var foundEntries: [Int32] = []
   private(set) var lastMark: UInt64 = 0
 
   mutating func makeMark() -> UInt64 {

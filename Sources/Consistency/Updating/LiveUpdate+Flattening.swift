@@ -39,9 +39,14 @@ extension LiveUpdate {
   package mutating func add(_ root: any SimpleModel) {
     treeCount += 1
     var path: [ByteString] = []
-    visit(root, ModelTypes.asModel(root), 0, &path)
+    let model = ModelTypes.asModel(root)
+    if model != nil { path.reserveCapacity(Self.expectedDepth) }
+    visit(root, model, 0, &path)
     if refusal != nil { versions.removeAll() }
   }
+
+  /// How deep most trees are at the most.
+  private static let expectedDepth = 4
 
   /// Adds what a store holds of an identifier after the commit.
   package mutating func addStored(_ model: any SimpleModel, _ identifier: String) {

@@ -14,6 +14,9 @@ final class Pipeline: @unchecked Sendable {
     /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks()`` can cancel.
     indirect case cancellable(LiveUpdate, epoch: UInt64)
     case run(@Sendable (PipelineScope) -> Void)
+    case add(any LiveHolder)
+    /// One that has been carried out.
+    case done
   }
 
   private struct State {
@@ -22,6 +25,11 @@ final class Pipeline: @unchecked Sendable {
     /// Grows when what is queued is cancelled.
     var epoch: UInt64 = 0
   }
+
+  /// How often others are woken to go on with what is worked out, while there is more to work out.
+  private static let nanosecondsBetweenWakings: UInt64 = 50_000
+  /// For how many commands room is kept.
+  private static let keptCountMaximum = 4_096
 
   private let queue = DispatchQueue(label: "pando.consistency", attributes: .concurrent)
   private let state = Locked(State())
@@ -51,27 +59,36 @@ final class Pipeline: @unchecked Sendable {
   func cancelAll() { state.withLock { $0.epoch += 1 } }
 
   private func drain() {
+    var commands: [Command] = []
     var owesDelivery = false
+    var lastWaking: UInt64 = 0
     while true {
-      let commands = take()
+      take(&commands)
       if owesDelivery { beginDelivery(isLast: commands.isEmpty) }
       if commands.isEmpty { return }
       for index in commands.indices {
-        carryOut(commands[index])
-        owesDelivery = scope.takeOwedDelivery()
-        if owesDelivery, index != commands.count - 1 {
-          deliverer.start()
-          owesDelivery = false
-        }
+        // Let go at once: there may be many.
+        carryOut(exchange(&commands[index], with: .done))
+        guard index != commands.count - 1, scope.owesOthers else { continue }
+        let now = DispatchTime.now().uptimeNanoseconds
+        if now - lastWaking < Self.nanosecondsBetweenWakings { continue }
+        lastWaking = now
+        scope.finishAfterwards()
+        if scope.takeOwedDelivery() { deliverer.start() }
       }
+      scope.finishAfterwards()
+      owesDelivery = scope.takeOwedDelivery()
     }
   }
 
   /// Takes what is queued; if that is nothing, somebody else may drain.
-  private func take() -> [Command] {
+  ///
+  /// - Parameter commands: Commands that are carried out; their room is used again.
+  private func take(_ commands: inout [Command]) {
+    commands.removeAll(keepingCapacity: commands.count <= Self.keptCountMaximum)
     state.withLock { state in
       if state.commands.isEmpty { state.isDraining = false }
-      return exchange(&state.commands, with: [])
+      swap(&state.commands, &commands)
     }
   }
 
@@ -81,6 +98,8 @@ final class Pipeline: @unchecked Sendable {
     case .cancellable(let update, let epoch):
       if state.withLock({ $0.epoch == epoch }) { scope.apply(update) }
     case .run(let work): work(scope)
+    case .add(let holder): scope.add(holder)
+    case .done: break
     }
   }
 

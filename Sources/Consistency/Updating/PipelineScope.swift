@@ -1,3 +1,4 @@
+import Foundation
 import Locking
 package import ModelCore
 
@@ -28,15 +29,28 @@ package final class PipelineScope {
   /// What the holders before have staged together, if that is the last that was staged.
   package private(set) var group: AnyObject?
   private var hasBegunGroup = false
+  /// How many holders the update at work concerns.
+  package private(set) var affectedCount = 0
   /// Whether nobody tells yet what is queued.
   private var owesDelivery = false
+  /// What is done when some of what is queued has been worked out.
+  private var afterwards: [@Sendable () -> Void] = []
   /// The mark of the rows that the update at work concerns; 0 if there is none.
   private var mark: UInt64 = 0
   private var hasResolved = false
   /// How many updates have been worked out before: orders what holders keep for later.
   private var updateNumber: UInt64 = 0
+  /// What holders keep of the update at work; made when it is asked for.
+  private var lastOrigin: ChangeOrigin?
+  private var source: (context: (any Sendable)?, date: Date) = (nil, .distantPast)
+
   /// The update at work, for what holders keep of it.
-  private(set) var origin = ChangeOrigin(LiveUpdate(), order: 0)
+  var origin: ChangeOrigin {
+    if let lastOrigin { return lastOrigin }
+    let new = ChangeOrigin(context: source.context, date: source.date, order: updateNumber)
+    lastOrigin = new
+    return new
+  }
 
   /// How much room for rows is kept from one update to the next.
   private static let keptCountMaximum = 1_024
@@ -49,7 +63,8 @@ package final class PipelineScope {
   /// Works out an update, publishes it in one step, and queues what is to be told.
   package func apply(_ update: LiveUpdate) {
     updateNumber += 1
-    origin = ChangeOrigin(update, order: updateNumber)
+    lastOrigin = nil
+    source = (update.context, update.date)
     reportGiven(update)
     regenerator.begin(update, keepsReplacements: context.reporter.delegate != nil)
     let (carried, spokesmen) = context.registry.withLock { registry in
@@ -60,6 +75,7 @@ package final class PipelineScope {
     let (affected, rows, mark) = context.registry.withLock {
       $0.affected(by: update, carried, unchanged: unchanged)
     }
+    affectedCount = affected.count
     self.mark = mark
     hasResolved = false
     // Before the watch is set: what a listener's own code starts here would inherit it.
@@ -75,15 +91,15 @@ package final class PipelineScope {
     context.reporter.report(regenerator.mistakes)
     publish(changes, update, to: context.updatesListeners.active)
     regenerator.end()
+    lastOrigin = nil
+    source.context = nil
   }
 
   /// The nodes that an update carries without changing anything for whoever is settled on them.
   private func findUnchanged(_ spokesmen: [LiveRegistry.Spokesman]) -> [Int32] {
     var unchanged: [Int32] = []
     for spokesman in spokesmen {
-      guard let tree = spokesman.holder.tree(ofRow: spokesman.row).flatMap(ModelTypes.asModel),
-        let node = TreeNodes.find(spokesman.identifier, in: tree)
-      else { continue }
+      guard let node = spokesman.node else { continue }
       if regenerator.isUnchanged(node, spokesman.identifier) { unchanged.append(spokesman.entry) }
     }
     return unchanged
@@ -138,7 +154,7 @@ package final class PipelineScope {
       context.publishing.writing { for change in changes { change.publish() } }
     }
     if listeners.isEmpty || update.carriesNothing {
-      if !changes.isEmpty { deliver { Delivery.deliver(changes) } }
+      if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
       return
     }
     let reporter = context.reporter
@@ -152,10 +168,25 @@ package final class PipelineScope {
     }
   }
 
+  /// Queues what is to be told of something else than an update.
+  package func tell(_ call: @escaping @Sendable () -> Void) { deliver(call) }
+
   /// Queues what is to be told.
   private func deliver(_ call: @escaping @Sendable () -> Void) {
     if context.deliverer.add(call) { owesDelivery = true }
   }
+
+  /// Has something done once for what is worked out now and what follows at once.
+  package func afterwards(_ work: @escaping @Sendable () -> Void) { afterwards.append(work) }
+
+  /// Does what ``afterwards(_:)`` was given.
+  func finishAfterwards() {
+    guard !afterwards.isEmpty else { return }
+    for work in exchange(&afterwards, with: []) { work() }
+  }
+
+  /// Whether others have to be woken to go on with what is worked out.
+  var owesOthers: Bool { owesDelivery || !afterwards.isEmpty }
 
   /// Tells whether what is queued still has to be begun to be told, by the caller then.
   func takeOwedDelivery() -> Bool { exchange(&owesDelivery, with: false) }
@@ -240,6 +271,34 @@ package final class PipelineScope {
     setTrees(holder, row: row, new.map { [$0] } ?? [])
   }
 
+  /// Puts a tree in the registry for a holder that will take its updates by
+  /// ``regenerate(_:of:row:)``, and keeps its trees for ``LiveHolder/tree(ofRow:)``.
+  ///
+  /// - Parameters:
+  ///   - holder: The owner, for which no tree is registered.
+  ///   - row: Which of its trees.
+  ///   - tree: The tree from now on.
+  package func registerFirst(_ holder: any LiveHolder, row: LiveRow, _ tree: any SimpleModel) {
+    guard let root = ModelTypes.asModel(tree) else {
+      return setTrees(holder, row: row, [tree])
+    }
+    var nodes: [LiveRegistry.Node] = []
+    var models: [any Model] = []
+    TreeNodes.forEach(of: root) { model, identifier in
+      nodes.append((ByteString(identifier), type(of: model)))
+      models.append(model)
+    }
+    var candidates: [LiveRegistry.Candidate] = []
+    registry { candidates = $0.setFirstNodes(nodes, of: holder.number, row: row) }
+    guard !candidates.isEmpty else { return }
+    // Compared outside the lock: it runs the models' own code.
+    candidates.removeAll { candidate in
+      guard let other = candidate.spokesman.node else { return true }
+      return !other.isEqual(to: models[candidate.index])
+    }
+    if !candidates.isEmpty { registry { $0.settle(candidates) } }
+  }
+
   /// Replaces the tree of a row in the registry by what an update made of it.
   ///
   /// - Parameters:
@@ -273,13 +332,16 @@ package final class PipelineScope {
     let regeneration = regenerator.regenerate(tree)
     let isAsCarried = regeneration == nil && !regenerator.mergesOddly
     let other = regeneration?.model.flatMap { isUsable($0) ? $0 : nil }
-    registry { $0.unsettle(holder.number, row) }
     if other == nil, let nodes = update.givenNodes {
-      registry { $0.setNodes(nodes, of: holder.number, row: row) }
+      registry {
+        $0.setOwnNodes(nodes, of: holder.number, row: row, resolved: isAsCarried ? mark : 0)
+      }
+      if isAsCarried { hasResolved = true }
     } else {
+      registry { $0.unsettle(holder.number, row) }
       setTrees(holder, row: row, [other ?? tree])
+      if isAsCarried { resolve(holder.number, row) }
     }
-    if isAsCarried { resolve(holder.number, row) }
     return other
   }
 

@@ -38,6 +38,7 @@ package struct VersionTable: Sendable, Sequence {
 
   /// Adds an identifier that the update does not carry yet.
   mutating func append(_ key: ByteString, _ versions: LiveUpdate.Versions) {
+    if entries.isEmpty { entries.reserveCapacity(2) }
     entries.append((key, versions))
     if entries.count == Self.searchedCountMaximum + 1 {
       for position in entries.indices { index[entries[position].key] = position }

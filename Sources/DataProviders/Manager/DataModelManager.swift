@@ -117,7 +117,7 @@ public final class DataModelManager: Sendable {
     consistencyManager.enqueue { [reporter] scope in
       let isDone = scope.carryOut(operation)
       if let cache {
-        if isDone { cache.write(operation, reporter) } else { cache.withdraw(operation) }
+        cache.write(isDone ? operation : nil, reporter, scope)
       } else {
         operation.outcome.finish(.success(nil))
       }

@@ -21,9 +21,8 @@ extension DataProvider {
     listensWhenAbsent: Bool = false,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void
   ) {
-    let deliverer = dataModelManager.consistencyManager.deliverer
-    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result in
-      deliverer.enqueue {
+    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
+      scope.tell {
         switch result {
         case .success(let model): completion(model.flatMap(Self.unbox), nil)
         case .failure(let error): completion(nil, error)
@@ -59,7 +58,8 @@ extension DataProvider {
       try await withCheckedThrowingContinuation { continuation in
         once.wait(continuation)
         switch fetch(
-          cacheKey, context, listensWhenAbsent, { once.finish($0.map { $0.flatMap(Self.unbox) }) })
+          cacheKey, context, listensWhenAbsent,
+          { result, _ in once.finish(result.map { $0.flatMap(Self.unbox) }) })
         {
         case .asked: break
         case .answered(let model): once.finish(.success(model))

@@ -5,7 +5,7 @@ import ModelCore
 import StoreEngine
 
 extension ModelHolder {
-  typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>) -> Void
+  typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>, PipelineScope) -> Void
 
   /// What is shown, if it has this identifier.
   func held(_ identifier: String) -> (any SimpleModel)? {
@@ -49,7 +49,7 @@ extension ModelHolder {
     }
     let request = FetchRequest(
       holder: self, identifier: identifier, action: action, listensWhenAbsent: true,
-      tellsDelegate: true, answer: { _ in })
+      tellsDelegate: true, answer: { _, _ in })
     if case .store(let bridge) = manager.backing {
       bridge.load(StoreFetch(request), readsFirst: false)
     } else {
@@ -70,12 +70,12 @@ extension ModelHolder {
       try await cache.find(request.identifier, as: request.holder.type, context)
     } completion: { result in
       consistency.enqueue { [self] scope in
-        end(fetch, scope)
         if fetch.isOvertaken {
-          request.answer(.success(data))
+          request.answer(.success(data), scope)
         } else {
           request.finish(fetch.isDeleted ? .success(nil) : result, scope)
         }
+        end(fetch, scope)
       }
     }
   }
@@ -102,7 +102,11 @@ extension ModelHolder {
     guard isNewest else { return data }
     guard model != nil || request.listensWhenAbsent else { return nil }
     if let waitingFor { unregisterAbsent(waitingFor, scope) }
-    scope.register(self, row: Self.treeRow, old: base, new: model)
+    if base == nil, let model {
+      scope.registerFirst(self, row: Self.treeRow, model)
+    } else {
+      scope.register(self, row: Self.treeRow, old: base, new: model)
+    }
     let awaited = model == nil ? request.identifier : nil
     if let awaited { registerAbsent(awaited, scope) }
     let update = LiveUpdate()
@@ -125,9 +129,9 @@ struct FetchRequest: Sendable {
   /// Shows what was found, and answers.
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
-    case .failure(let error): answer(.failure(error))
+    case .failure(let error): answer(.failure(error), scope)
     case .success(let model):
-      answer(.success(holder.apply(model, self, scope)))
+      answer(.success(holder.apply(model, self, scope)), scope)
     }
   }
 }

@@ -10,7 +10,7 @@ extension ModelHolder {
     var waitingFor: String?
     var fetches: [CacheFetch] = []
 
-    init(_ state: borrowing State, _ update: LiveUpdate, seesAbsent: Bool) {
+    init(_ state: borrowing State, _ update: borrowing LiveUpdate, seesAbsent: Bool) {
       base = state.base
       if !state.pending.isEmpty, let operation = update.operation {
         own = state.pending.find(operation)
@@ -29,7 +29,7 @@ extension ModelHolder {
       group.append(staged)
       return nil
     }
-    let change = StagedModels(update, manager)
+    let change = StagedModels(update, manager, reserving: scope.affectedCount)
     change.append(staged)
     scope.begin(change)
     return change

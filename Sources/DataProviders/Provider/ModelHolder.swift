@@ -181,7 +181,7 @@ extension ModelHolder {
   func attach(_ state: inout State) {
     guard !state.isAttached else { return }
     state.isAttached = true
-    manager.consistencyManager.enqueue { scope in scope.add(self) }
+    manager.consistencyManager.add(self)
   }
 
   private func finishClear(_ scope: PipelineScope) {

@@ -44,9 +44,16 @@ struct StagedModel {
   }
 
   /// Shows the new state.
-  mutating func publish(_ cause: Cause) {
-    holder.state.withLock { publish(&$0, cause) }
+  ///
+  /// - Returns: Whether somebody is to be told.
+  mutating func publish(_ cause: Cause) -> Bool {
+    let isTracked = holder.state.withLock { state in
+      publish(&state, cause)
+      // Whoever begins to track it from now on reads what is new.
+      return state.tracking != nil
+    }
     if reachedLimit { holder.manager.reportLimit(holder.type) }
+    return tells || reachedLimit || (isTracked && changesData)
   }
 
   private mutating func publish(_ state: inout ModelHolder.State, _ cause: Cause) {
@@ -113,7 +120,7 @@ struct StagedModel {
   /// Tells the delegate and those who track reads.
   ///
   /// - Returns: The provider's batch, if its members are told together.
-  func deliver(_ cause: Cause) -> BatchCore? {
+  mutating func deliver(_ cause: Cause) -> BatchCore? {
     if changesData, holder.state.withLock({ $0.tracking != nil }) { holder.dataHasChanged() }
     if reachedLimit { holder.isPausedHasChanged() }
     guard tells else { return nil }

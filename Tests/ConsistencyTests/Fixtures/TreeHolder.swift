@@ -12,12 +12,17 @@ final class TreeHolder: LiveHolder {
   let number: UInt64
   private let state: Locked<State>
 
-  init(_ tree: any SimpleModel, _ manager: ConsistencyManager) {
+  /// Registers a tree, which may be compared with what others hold.
+  init(_ tree: any SimpleModel, _ manager: ConsistencyManager, isCompared: Bool = false) {
     number = manager.makeHolderNumber()
     state = Locked(State(tree: tree))
     manager.enqueue { [self] scope in
       scope.add(self)
-      scope.register(self, row: 0, old: nil, new: tree)
+      if isCompared {
+        scope.registerFirst(self, row: 0, tree)
+      } else {
+        scope.register(self, row: 0, old: nil, new: tree)
+      }
     }
   }
 
