@@ -17,7 +17,7 @@ import Testing
     let options = try BenchmarkOptions(arguments: [
       "--suite", "model,kv", "--size", "smoke", "--runs", "5", "--seed", "9", "--json", "a.json",
       "--dir", "/data", "--systems", "pando,sqlite", "--threads", "8", "--durability",
-      "consistent", "--html", "a.html",
+      "consistent", "--html", "a.html", "--workload", "get-tree,put-*",
     ])
     #expect(options.suites == [.model, .kv])
     #expect(options.size == .smoke)
@@ -29,6 +29,7 @@ import Testing
     #expect(options.threadCounts([1, 8, 64]) == [1, 8])
     #expect(options.durability(default: .unsynchronized) == .consistent)
     #expect(options.htmlPath == "a.html")
+    #expect(options.workloads == ["get-tree", "put-*"])
   }
 
   @Test(arguments: [

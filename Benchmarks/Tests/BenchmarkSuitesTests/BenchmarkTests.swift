@@ -57,6 +57,28 @@ import Testing
     #expect(runner.ratios.isEmpty)
   }
 
+  @Test(arguments: [
+    (["work"], true), (["other", "wo*"], true), (["*"], true), (["wor"], false),
+    (["work-*"], false),
+  ])
+  func `a workload that was not asked for is left out`(names: [String], isRun: Bool) throws {
+    var options = BenchmarkOptions()
+    options.workloads = names
+    let runner = try Runner(options) { _ in }
+    try runner.measure(makeWorkload(pando: 1, lmdb: 1))
+    #expect(runner.results.isEmpty == !isRun)
+  }
+
+  @Test func `a name that no workload has is an error`() throws {
+    var options = BenchmarkOptions()
+    options.suites = []
+    options.workloads = ["get-forest"]
+    let runner = try Runner(options) { _ in }
+    let error = #expect(throws: BenchmarkError.self) { try runner.run() }
+    #expect(error?.kind == .usage)
+    #expect(error?.description.contains("get-forest") == true)
+  }
+
   @Test func `a result names medians, ratios and goals in JSON`() throws {
     let runner = try Runner(BenchmarkOptions()) { _ in }
     try runner.measure(makeWorkload(pando: 7, lmdb: 7))

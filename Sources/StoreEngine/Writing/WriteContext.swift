@@ -56,8 +56,10 @@ import ModelCore
   ///
   /// Nobody is called while a part of it is accessed.
   var state: State {
-    @inline(__always) _read { yield unsafe storage.pointee }
-    @inline(__always) _modify { yield unsafe &storage.pointee }
+    // Addresses and no coroutines: without optimization the compiler (Swift 6.3) destroys a part of a
+    // large value that a coroutine has yielded after the coroutine's memory has been freed.
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
   }
 
   var tables: StoreTables { core.tables }

@@ -10,6 +10,8 @@ struct JSONReport: Codable {
     let threads: Int
     /// `nil` where each suite took what suits it.
     let durability: String?
+    /// `nil` for all of the suites.
+    let workloads: [String]?
   }
 
   /// One system in one workload.
@@ -87,7 +89,8 @@ struct JSONReport: Codable {
   ) {
     self.options = Options(
       size: options.size.rawValue, runs: options.runs, seed: options.seed,
-      threads: options.threads, durability: options.durability?.name)
+      threads: options.threads, durability: options.durability?.name,
+      workloads: options.workloads)
     self.host = host
     self.results = results.flatMap { result in
       result.entries.map { Result(result, $0) }

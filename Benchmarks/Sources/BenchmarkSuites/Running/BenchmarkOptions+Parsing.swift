@@ -3,12 +3,14 @@ import Pando
 extension BenchmarkOptions {
   /// What `--help` shows.
   public static let usage = """
-    usage: pando-bench [--suite NAMES] [--size smoke|standard|large] [--systems NAMES]
-                       [--threads N] [--durability LEVEL] [--seed N] [--runs N]
-                       [--json FILE] [--html FILE] [--dir DIR]
+    usage: pando-bench [--suite NAMES] [--workload NAMES] [--size smoke|standard|large]
+                       [--systems NAMES] [--threads N] [--durability LEVEL] [--seed N]
+                       [--runs N] [--json FILE] [--html FILE] [--dir DIR]
 
       --suite NAMES       comma-separated (all of them):
                           \(SuiteName.allCases.map(\.rawValue).joined(separator: ", "))
+      --workload NAMES    comma-separated, of the suites that run: get-tree, or get-* for
+                          all that begin so (all of them)
       --size SIZE         smoke: under a minute, for correctness only; standard: for figures;
                           large: up to ten million nodes (standard)
       --systems NAMES     comma-separated (all that are there):
@@ -49,6 +51,8 @@ extension BenchmarkOptions {
     switch option {
     case "--suite":
       suites = try Self.list(value, option) { SuiteName(rawValue: $0) }
+    case "--workload":
+      workloads = try Self.list(value, option) { $0.isEmpty ? nil : $0 }
     case "--size": size = try Self.parse(value, option) { Size(rawValue: $0) }
     case "--systems":
       systems = Set(try Self.list(value, option) { System(rawValue: $0)?.rawValue })

@@ -15,6 +15,8 @@ public struct BenchmarkOptions: Sendable {
 
   /// The suites to run, in order.
   public var suites: [SuiteName] = SuiteName.allCases
+  /// The workloads that were asked for, by name or by how it begins (`get-*`); `nil` for all.
+  public var workloads: [String]?
   /// How much work there is.
   public var size: Size = .standard
   /// The systems that were asked for, by name; `nil` for all.
@@ -53,6 +55,14 @@ public struct BenchmarkOptions: Sendable {
 
   /// What a commit waits for: what was asked for, or what suits a suite.
   func durability(default standard: Durability = .full) -> Durability { durability ?? standard }
+
+  /// Whether a workload was asked for.
+  func includes(workload name: String) -> Bool {
+    guard let workloads else { return true }
+    return workloads.contains { pattern in
+      pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
+    }
+  }
 
   /// Whether a system was asked for and is there.
   func takesPart(_ system: System) -> Bool {

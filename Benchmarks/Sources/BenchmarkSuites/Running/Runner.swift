@@ -33,15 +33,22 @@ final class Runner {
       durations.append((suite, ContinuousClock.now - start))
       fixtures = fixtures.filter { $0.key.hasPrefix(Self.sharedPrefix) }
     }
+    if results.isEmpty, let workloads = options.workloads {
+      throw BenchmarkError(
+        .usage,
+        "no workload of the suites that ran is called \(workloads.joined(separator: " or "))")
+    }
   }
 
   /// Runs a workload as often as asked for.
   ///
   /// The systems take turns, and each begins a run in its turn, so that what disturbs the machine
-  /// for a while disturbs them alike. Systems that are absent or were not asked for are left out.
+  /// for a while disturbs them alike. Systems that are absent or were not asked for are left out, and
+  /// so are workloads that were not asked for.
   ///
   /// - Throws: ``BenchmarkError`` of kind `wrongResult` if checksums differ; what a system throws.
   func measure(_ workload: Workload) throws {
+    guard options.includes(workload: workload.name) else { return }
     let contenders = workload.contenders.filter { options.takesPart($0.system) }
     guard !contenders.isEmpty else { return }
     var measurements = [[Measurement]](repeating: [], count: contenders.count)
