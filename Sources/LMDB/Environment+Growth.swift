@@ -52,6 +52,7 @@ extension Environment {
     let environment = try unsafe openPointer("mdb_env_set_mapsize")
     let timeout = configuration.mapGrowthTimeoutInSeconds
     let drain = try readers.whileEmpty(timeoutInSeconds: timeout) { () throws(LMDBError) in
+      unsafe mapNumber &+= 1
       let status = unsafe mdb_env_set_mapsize(environment, size)
       guard status == 0 else {
         // liblmdb has unmapped the old map already: nothing can be read from it any more.

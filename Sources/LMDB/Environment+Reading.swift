@@ -19,7 +19,7 @@ extension Environment {
     defer { endReading(ticket) }
     guard let transaction = unsafe ticket.transaction else { preconditionFailure("it has begun") }
     let handle = unsafe UnsafeSnapshotHandle(
-      transaction: transaction, environment: number, isReadOnly: true)
+      transaction: transaction, environment: number, isReadOnly: true, mapNumber: mapNumber)
     // The transaction lives until `body` has returned, and the snapshot can't leave it.
     return try body(unsafe Snapshot(unsafeHandle: handle))
   }

@@ -68,6 +68,7 @@ extension Environment {
     readers.abortIdleTransactions()
     if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
     unsafe pointer = nil
+    unsafe mapNumber &+= 1
     do {
       unsafe pointer = try makePointerWithTables()
       unsafe loss = nil

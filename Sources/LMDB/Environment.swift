@@ -46,6 +46,11 @@ public final class Environment: Sendable {
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
+  /// How often the file has been mapped anew, perhaps to another place.
+  ///
+  /// Changed and read as ``pointer`` is.
+  nonisolated(unsafe) var mapNumber: UInt32 = 0
+
   /// Why there is no `MDB_env` although nobody has closed this: it was to be opened again, and that failed.
   ///
   /// Changed and read as ``pointer`` is.

@@ -116,6 +116,10 @@ struct PageSearch {
 }
 
 extension PageSearch {
+  /// Begins the next search at the root: keys that others ask for lie anywhere, and to look at the leaf
+  /// of the last one would only bring memory into the processor's cache that nobody needs.
+  mutating func forgetLeaf() { unsafe lastLeaf = nil }
+
   /// Looks a key up.
   ///
   /// The key has at least one byte, and is read during the call only.
@@ -146,12 +150,13 @@ extension PageSearch {
       case PageFormat.Flags.leaf: isLeaf = true
       default: return .unknown
       }
-      guard let count = unsafe entryCount(of: page),
-        let entry = unsafe lastEntry(of: page, count: count, notAbove: key)
-      else { return .unknown }
+      guard let count = unsafe entryCount(of: page) else { return .unknown }
       if isLeaf {
         unsafe lastLeaf = unsafe page
-        return unsafe value(of: entry, on: page, ifKeyIs: key)
+        return unsafe value(forKey: key, onLeaf: page, count: count)
+      }
+      guard let entry = unsafe lastEntry(of: page, count: count, notAbove: key) else {
+        return .unknown
       }
       // Of a branch the lower 48 bits are a page number.
       number = unsafe Self.header(of: entry) & 0xFFFF_FFFF_FFFF
@@ -159,15 +164,30 @@ extension PageSearch {
     return .unknown
   }
 
+  /// Looks on a leaf, first where the key is if all keys of the leaf follow one another without a gap.
+  @inline(__always)
+  private func value(
+    forKey key: some PageKey, onLeaf leaf: UnsafeRawPointer, count: Int
+  ) -> Answer {
+    if let first = unsafe entry(0, on: leaf), let index = unsafe key.distance(from: first),
+      index < count, let entry = unsafe entry(index, on: leaf), unsafe key.isKey(of: entry) == true
+    {
+      return unsafe value(of: entry, on: leaf, ifKeyIs: key)
+    }
+    guard let entry = unsafe lastEntry(of: leaf, count: count, notAbove: key) else {
+      return .unknown
+    }
+    return unsafe value(of: entry, on: leaf, ifKeyIs: key)
+  }
+
   /// Looks on the leaf of the last search; `nil` if the key may lie on another one.
   @inline(__always)
   private func value(forKey key: some PageKey, nearLeaf leaf: UnsafeRawPointer) -> Answer? {
     guard let count = unsafe entryCount(of: leaf), let first = unsafe entry(0, on: leaf),
       let last = unsafe entry(count - 1, on: leaf),
-      unsafe key.isBelow(first) == false, unsafe key.isBelow(last) == true,
-      let entry = unsafe lastEntry(of: leaf, count: count, notAbove: key)
+      unsafe key.isBelow(first) == false, unsafe key.isBelow(last) == true
     else { return nil }
-    return unsafe value(of: entry, on: leaf, ifKeyIs: key)
+    return unsafe value(forKey: key, onLeaf: leaf, count: count)
   }
 
   /// The last entry whose key is not above another, or the first entry.
@@ -186,8 +206,14 @@ extension PageSearch {
       guard let entry = unsafe entry(low &+ half, on: page),
         let isBelow = unsafe key.isBelow(entry)
       else { return nil }
-      low = isBelow ? low : low &+ half
-      rest &-= half
+      // Told that it is likely, so that it stays a branch: where the next entry is looked for while the key
+      // of this one is still on its way from memory, which a conditional move would wait for.
+      if _fastPath(isBelow) {
+        rest = half
+      } else {
+        low &+= half
+        rest &-= half
+      }
     }
     return unsafe entry(low, on: page)
   }
@@ -270,6 +296,8 @@ private protocol PageKey {
   @unsafe func isBelow(_ entry: UnsafeRawPointer) -> Bool?
   /// Whether it is the key of an entry; `nil` if they can't be compared.
   @unsafe func isKey(of entry: UnsafeRawPointer) -> Bool?
+  /// How many keys there can be from that of an entry to this one; `nil` if nobody can count them.
+  @unsafe func distance(from entry: UnsafeRawPointer) -> Int?
 }
 
 /// A key of eight bytes in a table whose keys all have as many: a number.
@@ -301,6 +329,13 @@ private struct NumberKey: PageKey {
   @inline(__always)
   func isKey(of entry: UnsafeRawPointer) -> Bool? {
     unsafe other(entry).map { value == $0 }
+  }
+
+  @unsafe
+  @inline(__always)
+  func distance(from entry: UnsafeRawPointer) -> Int? {
+    guard let other = unsafe other(entry), value >= other else { return nil }
+    return Int(exactly: value - other)
   }
 }
 
@@ -347,4 +382,8 @@ private struct NumberKey: PageKey {
     guard unsafe Int(PageSearch.header(of: entry) >> 48) == count else { return false }
     return unsafe memcmp(address, entry + PageFormat.nodeHeaderByteCount, count) == 0
   }
+
+  @unsafe
+  @inline(__always)
+  func distance(from entry: UnsafeRawPointer) -> Int? { nil }
 }

@@ -24,6 +24,24 @@ package final class ReaderCursor {
   @exclusivity(unchecked) private var hasSearch = false
   /// Where they were last.
   @exclusivity(unchecked) private var map: UnsafeRawPointer?
+  /// The version whose pages have been looked for.
+  @exclusivity(unchecked) private var version: Version?
+
+  /// What two transactions share that see the same pages at the same places.
+  ///
+  /// Pages of the newest version are not written to, and those of an older one are not as long as somebody
+  /// reads it: what a transaction has found holds for a later one of the same number.
+  private struct Version: Equatable {
+    let environment: EnvironmentNumber
+    let mapNumber: UInt32
+    let transactionID: Int
+
+    init(_ handle: UnsafeSnapshotHandle) {
+      environment = handle.environment
+      mapNumber = handle.mapNumber
+      transactionID = unsafe mdb_txn_id(handle.transaction)
+    }
+  }
 
   /// Makes a cursor that serves no snapshot yet.
   ///
@@ -49,6 +67,12 @@ package final class ReaderCursor {
     table.checkBelongs(to: handle.environment)
     unsafe self.handle = handle
     unsafe isAttached = false
+    let version = Version(handle)
+    if unsafe version == self.version {
+      unsafe search?.forgetLeaf()
+      return
+    }
+    unsafe self.version = version
     unsafe search = nil
     unsafe hasSearch = false
   }
@@ -57,7 +81,6 @@ package final class ReaderCursor {
   package func end() {
     unsafe handle = nil
     unsafe isAttached = false
-    unsafe search = nil
   }
 
   /// Looks a key up.
@@ -66,6 +89,7 @@ package final class ReaderCursor {
   /// - Returns: The value's bytes, valid as long as the snapshot; `nil` if the key has none.
   /// - Throws: ``LMDBError``, as `Snapshot.bytes(forKey:in:)`.
   package func bytes(forKey key: Span<UInt8>) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    precondition(unsafe handle != nil, "a cursor without a snapshot")
     if unsafe !hasSearch { findPages() }
     // Read during the call only.
     let answer = unsafe key.withUnsafeBytes { key in unsafe search?.value(forKey: key) }

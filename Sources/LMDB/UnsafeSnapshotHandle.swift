@@ -10,4 +10,6 @@ package struct UnsafeSnapshotHandle {
   let environment: EnvironmentNumber
   /// Whether it is a read transaction, whose pages all lie in the map and don't change.
   let isReadOnly: Bool
+  /// How often the environment had mapped its file anew.
+  var mapNumber: UInt32 = 0
 }

@@ -104,6 +104,65 @@ import Testing
     }
   }
 
+  @Test func `a version is the same where the map has moved to without a commit`() throws {
+    struct Refusal: Error {}
+    var configuration = Environment.Configuration.forTests
+    configuration.mapSizeInBytes = 1 << 20
+    try withEnvironment(configuration) { environment in
+      let table = try environment.rawTable("numbers")
+      let cursor = ReaderCursor(table, named: "numbers", hasNumberKeys: true)
+      let keys = (0..<500).map { Self.number($0) }
+      try environment.write { transaction in
+        for key in keys { try transaction.put(key.span, forKey: key.span, in: table) }
+      }
+      try Self.expectSame(keys, cursor, environment, table)
+      let before = try environment.statistics()
+      #expect(throws: Refusal.self) {
+        try environment.write { transaction in
+          let value = [UInt8](repeating: 7, count: 3 << 20)
+          try transaction.put(value.span, forKey: Self.number(1_000).span, in: table)
+          throw Refusal()
+        }
+      }
+      let after = try environment.statistics()
+      #expect(after.mapSizeInBytes > before.mapSizeInBytes)
+      #expect(after.lastTransactionID == before.lastTransactionID)
+      try Self.expectSame(keys, cursor, environment, table)
+    }
+  }
+
+  @Test func `a cursor goes from an older version to a newer one and back`() throws {
+    try withEnvironment { environment in
+      let table = try environment.rawTable("numbers")
+      let cursor = ReaderCursor(table, named: "numbers", hasNumberKeys: true)
+      func fill(_ value: UInt8) throws {
+        try environment.write { transaction in
+          for key in UInt64(0)..<300 {
+            try transaction.put([value].span, forKey: Self.number(key).span, in: table)
+          }
+        }
+      }
+      func expect(_ value: UInt8, _ snapshot: Snapshot) throws {
+        cursor.begin(snapshot.unsafeHandle)
+        defer { cursor.end() }
+        for key: UInt64 in [0, 150, 299] {
+          let bytes = try cursor.bytes(forKey: Self.number(key).span).map { [UInt8]($0) }
+          #expect(bytes == [value])
+        }
+      }
+      try fill(1)
+      try environment.read { older in
+        try expect(1, older)
+        for value: UInt8 in 2...4 {
+          try fill(value)
+          try environment.read { try expect(value, $0) }
+          try expect(1, older)
+        }
+      }
+      try environment.read { try expect(4, $0) }
+    }
+  }
+
   @Test func `a key that no number key can be is looked up all the same`() throws {
     try withEnvironment { environment in
       let table = try environment.rawTable("mixed")

@@ -46,9 +46,9 @@ public struct ModelSnapshot: ~Escapable {
   public func model<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type = M.self
   ) throws -> M? {
-    guard let node = try reader.node(identifier) else { return nil }
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
+    guard let node = try source.node(identifier) else { return nil }
     do {
       return try source.model(node, as: type)
     } catch let error as ModelError {
