@@ -3,6 +3,18 @@ import TestSupport
 import Testing
 
 @Suite struct TableEndTests {
+  private static func expect(
+    _ value: [UInt8], forKey number: Int, in table: RawTable, _ snapshot: Snapshot
+  ) throws {
+    let key = Self.key(number)
+    guard let found = try snapshot.bytes(forKey: key.span, in: table) else {
+      Issue.record("row \(number) is missing")
+      return
+    }
+    let bytes = [UInt8](found)
+    #expect(bytes == value, "row \(number)")
+  }
+
   @Test func `rows at the end fill pages like rows that are appended`() throws {
     try withEnvironment { environment in
       let (table, other) = (try environment.rawTable("t"), try environment.rawTable("u"))
@@ -19,13 +31,7 @@ import Testing
       #expect(statistics == expected)
       try environment.read { snapshot in
         for (index, value) in values.enumerated() {
-          let key = Self.key(index)
-          guard let found = try snapshot.bytes(forKey: key.span, in: table) else {
-            Issue.record("a row is missing")
-            continue
-          }
-          let bytes = [UInt8](found)
-          #expect(bytes == value)
+          try Self.expect(value, forKey: index, in: table, snapshot)
         }
       }
     }
@@ -70,13 +76,7 @@ import Testing
         let count = try snapshot.count(of: table)
         #expect(count == expected.count)
         for (number, value) in expected {
-          let key = Self.key(number)
-          guard let found = try snapshot.bytes(forKey: key.span, in: table) else {
-            Issue.record("a row is missing")
-            continue
-          }
-          let bytes = [UInt8](found)
-          #expect(bytes == value)
+          try Self.expect(value, forKey: number, in: table, snapshot)
         }
       }
     }

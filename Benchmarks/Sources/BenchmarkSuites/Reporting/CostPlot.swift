@@ -28,7 +28,7 @@ struct CostPlot {
   }
 
   var svg: String {
-    var drawing = Drawing(width: 500, height: 290)
+    var drawing = Drawing(width: 520, height: 290)
     let (left, right, top, bottom) = (78.0, 480.0, 46.0, 230.0)
     let points = curves.flatMap(\.points)
     let across = LogarithmicScale(points.map(\.size), from: left, to: right)
