@@ -92,7 +92,10 @@ let package = Package(
       name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: languageSettings),
     .testTarget(
       name: "LMDBTests",
-      dependencies: ["LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll"],
+      dependencies: [
+        "LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll",
+        "LMDBTestProcess",
+      ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
@@ -136,3 +139,19 @@ let package = Package(
       swiftSettings: languageSettings),
   ]
 )
+
+// A build for some tests alone, as Tests/sanitize makes them: PANDO_TESTS=LMDBTests,ModelCoreTests
+// leaves out all that these do not need.
+if let names = Context.environment["PANDO_TESTS"] {
+  var needed: Set<String> = []
+  var rest = names.split(separator: ",").map(String.init)
+  while let name = rest.popLast() {
+    guard needed.insert(name).inserted else { continue }
+    guard let target = package.targets.first(where: { $0.name == name }) else {
+      fatalError("PANDO_TESTS: there is no target \(name)")
+    }
+    for case .byNameItem(let name, _) in target.dependencies { rest.append(name) }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
