@@ -22,11 +22,11 @@ let package = Package(
   name: "pando",
   products: [
     .library(name: "Pando", targets: ["Pando"]),
-    .library(name: "LMDB", targets: ["LMDB"]),
+    .library(name: "PandoStore", targets: ["PandoStore"]),
+    .library(name: "PandoLMDB", targets: ["PandoLMDB"]),
+    .library(name: "PandoURLSession", targets: ["PandoURLSession"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
-    .executable(name: "inbox", targets: ["inbox"]),
-    .executable(name: "library", targets: ["library"]),
   ],
   traits: [
     .trait(
@@ -35,107 +35,124 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-    .target(name: "Locking", swiftSettings: librarySettings),
-    .target(name: "LMDB", dependencies: ["CLMDB", "Locking"], swiftSettings: librarySettings),
-    .target(name: "ModelCore", dependencies: ["Locking"], swiftSettings: librarySettings),
+      name: "CPandoLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .target(name: "PandoLocking", swiftSettings: librarySettings),
     .target(
-      name: "StoreEngine", dependencies: ["LMDB", "ModelCore", "Locking"],
+      name: "PandoLMDB", dependencies: ["CPandoLMDB", "PandoLocking"],
+      swiftSettings: librarySettings),
+    .target(name: "PandoModels", dependencies: ["PandoLocking"], swiftSettings: librarySettings),
+    .target(
+      name: "PandoStore", dependencies: ["PandoLMDB", "PandoModels", "PandoLocking"],
       swiftSettings: librarySettings),
     .target(
-      name: "Consistency", dependencies: ["ModelCore", "Locking"], swiftSettings: librarySettings),
-    .target(
-      name: "DataProviders", dependencies: ["Consistency", "StoreEngine", "ModelCore", "Locking"],
+      name: "PandoConsistency", dependencies: ["PandoModels", "PandoLocking"],
       swiftSettings: librarySettings),
     .target(
-      name: "CoreManagers",
-      dependencies: ["DataProviders", "StoreEngine", "LMDB", "ModelCore", "Locking"],
+      name: "PandoProviders",
+      dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoLocking"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "PandoManagers",
+      dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking"],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
       dependencies: [
-        "LMDB", "ModelCore", "StoreEngine", "Consistency", "DataProviders", "CoreManagers",
+        "PandoModels", "PandoStore", "PandoConsistency", "PandoProviders", "PandoManagers",
       ],
       swiftSettings: librarySettings),
     .target(
+      name: "PandoURLSession", dependencies: ["PandoManagers"], swiftSettings: librarySettings),
+    .target(
       name: "PandoTestSupport",
-      dependencies: ["CoreManagers", "StoreEngine", "ModelCore", "Locking"],
+      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoLocking"],
       swiftSettings: librarySettings),
     .executableTarget(
-      name: "PandoCommand", dependencies: ["Pando"], swiftSettings: librarySettings),
+      name: "PandoCommand",
+      dependencies: [
+        "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking",
+      ],
+      swiftSettings: librarySettings),
     .target(name: "ExampleServer", swiftSettings: librarySettings),
     .executableTarget(
       name: "inbox", dependencies: ["Pando", "ExampleServer"], swiftSettings: librarySettings),
     .executableTarget(
-      name: "library", dependencies: ["Pando", "ExampleServer"],
+      name: "library", dependencies: ["Pando", "PandoURLSession", "ExampleServer"],
       swiftSettings: librarySettings),
 
     .target(
-      name: "TestSupport", dependencies: ["StoreEngine", "LMDB", "Locking", "CSpawn"],
-      path: "Tests/TestSupport", swiftSettings: languageSettings),
-    .target(name: "CSpawn", path: "Tests/CSpawn"),
-    .target(name: "CAllocations", path: "Tests/CAllocations"),
+      name: "PandoFixtures",
+      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoLocking", "CPandoSpawn"],
+      path: "Tests/PandoFixtures", swiftSettings: languageSettings),
+    .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
+    .target(name: "CPandoAllocations", path: "Tests/CPandoAllocations"),
+    .target(name: "CPandoFaults", path: "Tests/CPandoFaults"),
     .executableTarget(
-      name: "LMDBReadAll", dependencies: ["CLMDB"], path: "Tests/LMDBReadAll",
-      swiftSettings: languageSettings),
-    .target(name: "CFaults", path: "Tests/CFaults"),
-    .executableTarget(
-      name: "LMDBTestProcess", dependencies: ["LMDB", "CFaults"], path: "Tests/LMDBTestProcess",
+      name: "PandoLMDBReadAll", dependencies: ["CPandoLMDB"], path: "Tests/PandoLMDBReadAll",
       swiftSettings: languageSettings),
     .executableTarget(
-      name: "StoreTestProcess", dependencies: ["StoreEngine", "LMDB", "ModelCore", "CFaults"],
-      path: "Tests/StoreTestProcess", swiftSettings: languageSettings),
+      name: "PandoLMDBTestProcess", dependencies: ["PandoLMDB", "CPandoFaults"],
+      path: "Tests/PandoLMDBTestProcess", swiftSettings: languageSettings),
     .executableTarget(
-      name: "QueueTestProcess", dependencies: ["CoreManagers", "StoreEngine", "ModelCore"],
-      path: "Tests/QueueTestProcess", swiftSettings: languageSettings),
+      name: "PandoStoreTestProcess",
+      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "CPandoFaults"],
+      path: "Tests/PandoStoreTestProcess", swiftSettings: languageSettings),
+    .executableTarget(
+      name: "PandoQueueTestProcess",
+      dependencies: ["PandoURLSession", "PandoManagers", "PandoStore", "PandoModels"],
+      path: "Tests/PandoQueueTestProcess", swiftSettings: languageSettings),
     .testTarget(
-      name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: languageSettings),
+      name: "PandoFixturesTests", dependencies: ["PandoFixtures"],
+      swiftSettings: languageSettings),
     .testTarget(
-      name: "LMDBTests",
+      name: "PandoLMDBTests",
       dependencies: [
-        "LMDB", "CLMDB", "Locking", "TestSupport", "CAllocations", "LMDBReadAll",
-        "LMDBTestProcess",
+        "PandoLMDB", "CPandoLMDB", "PandoLocking", "PandoFixtures", "CPandoAllocations",
+        "PandoLMDBReadAll", "PandoLMDBTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "ModelCoreTests", dependencies: ["ModelCore", "TestSupport"],
+      name: "PandoModelsTests", dependencies: ["PandoModels", "PandoFixtures"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "StoreEngineTests",
+      name: "PandoStoreTests",
       dependencies: [
-        "StoreEngine", "LMDB", "Locking", "TestSupport", "CAllocations", "StoreTestProcess",
+        "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking", "PandoFixtures",
+        "CPandoAllocations", "PandoStoreTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "ConsistencyTests",
-      dependencies: ["Consistency", "ModelCore", "Locking", "TestSupport"],
+      name: "PandoConsistencyTests",
+      dependencies: ["PandoConsistency", "PandoModels", "PandoLocking", "PandoFixtures"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "DataProvidersTests",
+      name: "PandoProvidersTests",
       dependencies: [
-        "DataProviders", "Consistency", "StoreEngine", "LMDB", "ModelCore", "Locking",
-        "TestSupport",
-        "StoreTestProcess",
+        "PandoProviders", "PandoConsistency", "PandoStore", "PandoLMDB", "PandoModels",
+        "PandoLocking", "PandoFixtures", "PandoStoreTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "CoreManagersTests",
+      name: "PandoManagersTests",
       dependencies: [
-        "CoreManagers", "PandoTestSupport", "DataProviders", "StoreEngine", "ModelCore", "Locking",
-        "TestSupport", "LMDB", "StoreTestProcess", "QueueTestProcess",
+        "PandoManagers", "PandoURLSession", "PandoTestSupport", "PandoProviders",
+        "PandoConsistency", "PandoStore", "PandoModels", "PandoLocking", "PandoFixtures",
+        "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests",
-      dependencies: ["PandoCommand", "Pando", "Locking", "TestSupport"],
+      dependencies: [
+        "PandoCommand", "Pando", "PandoURLSession", "PandoLMDB", "PandoLocking", "PandoFixtures",
+      ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "TestSupport"],
+      name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "PandoFixtures"],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "LibraryTests", dependencies: ["library", "TestSupport"],
+      name: "LibraryTests", dependencies: ["library", "PandoFixtures"],
       swiftSettings: languageSettings),
   ]
 )

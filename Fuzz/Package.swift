@@ -33,15 +33,18 @@ let package = Package(
       path: "Sources/FuzzRecords", swiftSettings: settings),
     .executableTarget(
       name: "fuzz-store-file",
-      dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
+      dependencies: [
+        "FuzzSupport", .product(name: "Pando", package: "pando"),
+        .product(name: "PandoLMDB", package: "pando"),
+      ],
       path: "Sources/FuzzStoreFile", swiftSettings: settings),
     // The model test of the store, with the bytes of the fuzzer as its random numbers.
     .target(
-      name: "TestSupport", dependencies: [.product(name: "Pando", package: "pando")],
+      name: "PandoFixtures", dependencies: [.product(name: "Pando", package: "pando")],
       swiftSettings: settings),
     .executableTarget(
       name: "fuzz-operations",
-      dependencies: ["FuzzSupport", "TestSupport", .product(name: "Pando", package: "pando")],
+      dependencies: ["FuzzSupport", "PandoFixtures", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzOperations", swiftSettings: settings),
     // The command's own sources, without its main function and its subcommands.
     .executableTarget(
@@ -56,7 +59,10 @@ let package = Package(
     .target(name: "TorturePreload"),
     .executableTarget(
       name: "torture",
-      dependencies: [.product(name: "Pando", package: "pando")],
+      dependencies: [
+        .product(name: "Pando", package: "pando"),
+        .product(name: "PandoLMDB", package: "pando"),
+      ],
       path: "Sources/Torture", swiftSettings: settings),
   ]
 )

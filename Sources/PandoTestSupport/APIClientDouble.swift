@@ -1,6 +1,6 @@
-public import CoreManagers
+public import PandoManagers
 import Foundation
-import Locking
+import PandoLocking
 
 /// A server in memory: answers as it is told, and remembers what it was asked.
 ///

@@ -1,5 +1,5 @@
-public import CoreManagers
-import Locking
+public import PandoManagers
+import PandoLocking
 
 /// Iterates over a followed query or graph and keeps all elements it gets.
 ///

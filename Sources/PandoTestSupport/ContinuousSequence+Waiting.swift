@@ -1,4 +1,4 @@
-public import CoreManagers
+public import PandoManagers
 
 /// Waiting for what a followed query or graph comes to.
 extension ContinuousSequence {

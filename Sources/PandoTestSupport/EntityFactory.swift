@@ -1,4 +1,4 @@
-public import CoreManagers
+public import PandoManagers
 
 /// Makes entities for tests, all different and the same each time.
 ///

@@ -1,1 +1,1 @@
-@_exported public import CoreManagers
+@_exported public import PandoManagers

@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import TestSupport
+import PandoFixtures
 import Testing
 
 @testable import ExampleServer

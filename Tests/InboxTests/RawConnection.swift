@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import PandoFixtures
 
 @testable import ExampleServer
 

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import Glibc
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// A running `inbox --serve`.

@@ -1,6 +1,6 @@
 import Foundation
 import Pando
-import TestSupport
+import PandoFixtures
 import Testing
 
 @testable import inbox

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PandoFixtures
 
 /// A shell in which `inbox` is the service.
 enum Shell {

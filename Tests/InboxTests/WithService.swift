@@ -1,4 +1,4 @@
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// Runs `body` with a service that is ended by SIGTERM afterwards, which it must do in order.

@@ -1,4 +1,4 @@
-import TestSupport
+import PandoFixtures
 
 /// The built program `library`.
 enum Library {

@@ -1,7 +1,7 @@
 import Foundation
 import FuzzSupport
 import Pando
-import TestSupport
+import PandoFixtures
 
 /// Bytes as operations on a store and on the naive reference of the store's own tests; compared after
 /// every commit, with all checks of the store.

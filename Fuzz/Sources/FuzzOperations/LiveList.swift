@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 import Pando
 import Synchronization
 

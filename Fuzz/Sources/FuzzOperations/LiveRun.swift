@@ -1,7 +1,7 @@
 import FuzzSupport
-import ModelCore
+import PandoModels
 import Pando
-import TestSupport
+import PandoFixtures
 
 /// Providers over the store of a run: they make some of its writes, and show all of them.
 final class LiveRun {

@@ -1,6 +1,6 @@
 import FuzzSupport
 
-@testable import ModelCore
+@testable import PandoModels
 
 /// Arbitrary bytes as a record: the header check and the decoder of bodies.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import FuzzSupport
 import Pando
+import PandoLMDB
 
 /// A valid store with bytes changed, pages exchanged, or its end cut off.
 ///

@@ -1,4 +1,4 @@
-import StoreEngine
+import PandoStore
 
 /// `pando changes`: the change log.
 enum ChangesCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando collection`: shows and changes one ordered collection.
 enum CollectionCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando collections`: which ordered collections there are.
 enum CollectionsCommand: Command {

@@ -1,6 +1,6 @@
 import Glibc
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando copy`: a backup while others read and write.
 enum CopyCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando delete`: deletes a node and tells what the cascade did.
 enum DeleteCommand: Command {

@@ -1,4 +1,4 @@
-import StoreEngine
+import PandoStore
 
 /// `pando dump`: a store as text.
 enum DumpCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando get`: prints a tree as JSON.
 enum GetCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando import`: plain JSON becomes trees of nodes.
 enum ImportCommand: Command {

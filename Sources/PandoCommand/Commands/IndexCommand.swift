@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando index`: the indexes that answer queries.
 enum IndexCommand: Command {

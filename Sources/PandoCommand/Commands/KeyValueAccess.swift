@@ -1,4 +1,4 @@
-import LMDB
+import PandoLMDB
 
 /// One table of an environment, opened for one run of the command.
 struct KeyValueAccess {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// Keys and values as the command line writes them: text, or hexadecimal digits.
 struct KeyValueCodec: Sendable {

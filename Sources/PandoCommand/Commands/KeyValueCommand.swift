@@ -1,5 +1,5 @@
-import LMDB
-import ModelCore
+import PandoLMDB
+import PandoModels
 
 /// `pando kv`: the plain tables of any LMDB environment.
 enum KeyValueCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando ls`: which nodes there are.
 enum ListCommand: Command {

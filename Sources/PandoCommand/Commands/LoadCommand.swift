@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 import Synchronization
 
 /// `pando load`: a dump becomes a store again.

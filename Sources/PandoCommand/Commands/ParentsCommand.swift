@@ -1,4 +1,4 @@
-import StoreEngine
+import PandoStore
 
 /// `pando parents`: who holds a node.
 enum ParentsCommand: Command {

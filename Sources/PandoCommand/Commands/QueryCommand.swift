@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando query`: which nodes of a type match a filter.
 enum QueryCommand: Command {

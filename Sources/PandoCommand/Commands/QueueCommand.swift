@@ -1,7 +1,7 @@
-import CoreManagers
+import PandoManagers
 import Foundation
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando queue`: shows, retries and drops the requests that wait for a server.
 enum QueueCommand: Command {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando set`: stores a node under its identifier.
 enum SetCommand: Command {

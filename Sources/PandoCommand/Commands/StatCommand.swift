@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando stat`: sizes and state of a store.
 enum StatCommand: Command {

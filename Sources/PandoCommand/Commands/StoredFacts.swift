@@ -1,4 +1,4 @@
-import StoreEngine
+import PandoStore
 
 /// What a store says about a node that is about to be set.
 struct StoredFacts {

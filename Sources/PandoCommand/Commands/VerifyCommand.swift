@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// `pando verify`: checks every byte that counts.
 enum VerifyCommand: Command {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// A tree of nodes as lines that a person reads.
 ///

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// The mapping as the store keeps it, a property of the store that holds JSON:
 ///

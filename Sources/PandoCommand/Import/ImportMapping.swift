@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// What in plain JSON is a node: the rules by which import and set split it.
 struct ImportMapping: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// What an import did, for people and for programs.
 struct ImportReport {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// Trees that go into a store in one transaction.
 struct ImportWrite: Sendable {

@@ -1,5 +1,5 @@
-import ModelCore
-import StoreEngine
+import PandoModels
+import PandoStore
 
 /// Takes JSON into a store: parses, splits, writes, and keeps count.
 struct Importer {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 extension JSONError {
   /// Whether a whole value was read and something follows it, as in a file of JSON lines.

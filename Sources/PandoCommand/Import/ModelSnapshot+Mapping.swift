@@ -1,4 +1,4 @@
-import StoreEngine
+import PandoStore
 
 extension ModelSnapshot {
   /// The mapping that imports left in the store; empty when there was none.

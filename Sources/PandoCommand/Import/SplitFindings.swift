@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// What was met while JSON was split into trees.
 struct SplitFindings {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 // Inside a node.
 extension TreeSplitter {

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 // Outside every node.
 extension TreeSplitter {

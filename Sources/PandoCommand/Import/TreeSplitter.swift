@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// Splits plain JSON values into trees of nodes by a mapping.
 ///

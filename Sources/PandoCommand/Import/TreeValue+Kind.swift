@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 extension TreeValue {
   /// Whether values lie inside this one.

@@ -1,5 +1,5 @@
 import Foundation
-import ModelCore
+import PandoModels
 
 /// Prints change sets: a line for each change, or JSON.
 struct ChangeOutput {

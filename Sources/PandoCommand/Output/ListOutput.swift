@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// Prints a list as it comes: one text a line, or one JSON array.
 struct ListOutput {

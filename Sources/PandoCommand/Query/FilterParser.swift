@@ -1,5 +1,5 @@
 import Foundation
-import StoreEngine
+import PandoStore
 
 /// Reads a filter as `pando query` takes it.
 ///

@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 
 /// A word of a filter, and where it begins.
 struct FilterToken: Hashable {

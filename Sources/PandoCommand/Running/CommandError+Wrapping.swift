@@ -1,7 +1,7 @@
 import Glibc
-import LMDB
-import ModelCore
-import StoreEngine
+import PandoLMDB
+import PandoModels
+import PandoStore
 
 extension CommandError {
   /// Makes one of any error that ends a command.

@@ -1,5 +1,5 @@
 import Glibc
-import StoreEngine
+import PandoStore
 
 /// How a command opens its store.
 enum StoreAccess {

@@ -1,3 +1,4 @@
+import PandoURLSession
 import Foundation
 import Pando
 

@@ -1,7 +1,7 @@
 import Foundation
-import ModelCore
-import StoreEngine
-import TestSupport
+import PandoModels
+import PandoStore
+import PandoFixtures
 import Testing
 
 @testable import PandoCommand

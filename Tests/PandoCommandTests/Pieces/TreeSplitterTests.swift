@@ -1,4 +1,4 @@
-import ModelCore
+import PandoModels
 import Testing
 
 @testable import PandoCommand

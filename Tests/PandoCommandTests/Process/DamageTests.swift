@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// Files that are no store, or no longer a whole one: an error line and status 4, never a signal.

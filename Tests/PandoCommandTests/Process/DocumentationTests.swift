@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// Runs the examples of docs/command.md, so that the page stays true.

@@ -1,6 +1,6 @@
 import Foundation
-import ModelCore
-import TestSupport
+import PandoModels
+import PandoFixtures
 import Testing
 
 @Suite struct ImportTests {

@@ -1,10 +1,10 @@
 import Foundation
-import LMDB
-import TestSupport
+import PandoLMDB
+import PandoFixtures
 import Testing
 
 @testable import PandoCommand
-@testable import StoreEngine
+@testable import PandoStore
 
 @Suite struct KeyValueTests {
   @Test func `entries are put, read, listed and deleted`() throws {

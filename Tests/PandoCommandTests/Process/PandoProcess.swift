@@ -1,4 +1,4 @@
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// The built `pando` command, run as a process.

@@ -1,7 +1,7 @@
 import Foundation
-import Locking
-import ModelCore
-import TestSupport
+import PandoLocking
+import PandoModels
+import PandoFixtures
 import Testing
 
 /// Several processes on one store.

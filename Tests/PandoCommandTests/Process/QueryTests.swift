@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import PandoFixtures
 import Testing
 
 /// query and index.

@@ -1,7 +1,8 @@
-import CoreManagers
+import PandoURLSession
+import PandoManagers
 import Foundation
-import StoreEngine
-import TestSupport
+import PandoStore
+import PandoFixtures
 import Testing
 
 @Suite struct QueueTests {

@@ -1,5 +1,5 @@
 import Foundation
-import ModelCore
+import PandoModels
 
 /// JSON of the shape that a search for tweets returns: statuses that hold users, users that occur
 /// many times, statuses inside statuses, entities without identifier, maps, and data around it all.

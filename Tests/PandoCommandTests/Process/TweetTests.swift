@@ -1,6 +1,6 @@
 import Foundation
-import ModelCore
-import TestSupport
+import PandoModels
+import PandoFixtures
 import Testing
 
 /// The main use of the command: a file of tweets becomes a store whose statuses share their users.

@@ -1,4 +1,5 @@
 import Pando
+import PandoLMDB
 
 /// The key-value workloads on Pando's `LMDB` module.
 final class PandoDatabase: KeyValueDatabase {

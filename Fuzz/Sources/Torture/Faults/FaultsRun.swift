@@ -1,5 +1,6 @@
 import Foundation
 import Pando
+import PandoLMDB
 
 /// Lets the first, second, third … call of each kind fail, until a run meets no fault any more.
 ///

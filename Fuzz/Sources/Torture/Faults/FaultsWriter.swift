@@ -1,4 +1,5 @@
 import Pando
+import PandoLMDB
 
 /// The process whose calls fail: two tasks commit side by side, and whatever an error allows is tried.
 ///

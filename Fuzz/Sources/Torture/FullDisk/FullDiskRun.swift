@@ -1,5 +1,6 @@
 import Foundation
 import Pando
+import PandoLMDB
 
 /// Fills a small disk up under a store, and gives the space back.
 ///

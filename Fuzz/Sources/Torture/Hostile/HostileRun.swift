@@ -1,5 +1,6 @@
 import Glibc
 import Pando
+import PandoLMDB
 
 /// Uses a store as nobody should, at full size, and says what came of it.
 ///

@@ -1,0 +1,1 @@
+../../../Tests/PandoFixtures/StoreConfiguration.swift

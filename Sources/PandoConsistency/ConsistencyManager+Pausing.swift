@@ -1,0 +1,55 @@
+import PandoLocking
+import PandoModels
+
+extension ConsistencyManager {
+  /// Makes a listener stand still: it gets no call until it is resumed.
+  ///
+  /// Holds at once, also for what is on its way. Pausing twice is pausing once.
+  ///
+  /// - Parameter listener: Need not be registered yet; not retained.
+  public func pauseListener(_ listener: any ConsistencyManagerListener) {
+    listeners.withLock { makeHolder(listener, &$0) }.pause(by: .call)
+  }
+
+  /// Ends a pause: the listener catches up with at most one call, which has the newest model, the newest
+  /// context, and the union of what changed.
+  ///
+  /// - Parameter listener: Nothing happens if it is not paused.
+  public func resumeListener(_ listener: any ConsistencyManagerListener) {
+    guard let holder = listeners.withLock({ $0.holder(of: listener) }) else { return }
+    if holder.resume(by: .call) { catchUp([holder]) }
+  }
+
+  /// Tells whether a listener is paused, by itself or with its batch.
+  ///
+  /// - Parameter listener: Any listener.
+  /// - Returns: `false` also if it is not known.
+  public func isPaused(_ listener: any ConsistencyManagerListener) -> Bool {
+    listeners.withLock { $0.holder(of: listener) }?.isPaused ?? false
+  }
+
+  /// Has holders catch up together, in their order.
+  func catchUp(_ holders: [ListenerHolder]) {
+    guard !holders.isEmpty else { return }
+    enqueue { scope in
+      let changes = holders.sorted { $0.number < $1.number }.compactMap { $0.catchUp(scope) }
+      scope.publish(changes, LiveUpdate())
+    }
+  }
+
+  /// Registers a member of a batch.
+  ///
+  /// - Returns: `nil` if it belongs to another batch.
+  func holderForBatch(_ listener: any ConsistencyManagerListener) -> ListenerHolder? {
+    addListener(listener)
+    let holder = listeners.withLock { makeHolder(listener, &$0) }
+    guard holder.state.withLock({ $0.batch }) == nil else {
+      report(
+        ConsistencyError(
+          .memberOfAnotherBatch, identifier: listener.currentModel()?.modelIdentifier,
+          reason: "the listener belongs to another batch and stays there"))
+      return nil
+    }
+    return holder
+  }
+}

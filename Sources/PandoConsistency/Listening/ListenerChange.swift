@@ -1,0 +1,84 @@
+import PandoLocking
+import PandoModels
+
+/// One change on its way to a listener.
+final class ListenerChange: StagedChange, @unchecked Sendable {
+  // Sendable because `told` is used on the delivery target only, where calls come one after another.
+
+  /// What a listener was told.
+  struct Told {
+    let batch: (any LiveBatch)?
+    let listener: any ConsistencyManagerListener
+    let updates: ModelUpdates
+    let context: (any Sendable)?
+    let order: UInt64
+  }
+
+  let sequence: UInt64
+  /// The root of the tree that changed.
+  let root: String?
+  let model: (any Model)?
+  let updates: ModelUpdates
+  let origin: ChangeOrigin
+  private let holder: ListenerHolder
+  private var batch: (any LiveBatch)?
+
+  init(
+    _ holder: ListenerHolder, _ sequence: UInt64, _ root: String?, _ model: (any Model)?,
+    _ updates: ModelUpdates, _ origin: ChangeOrigin
+  ) {
+    self.holder = holder
+    self.sequence = sequence
+    self.root = root
+    self.model = model
+    self.updates = updates
+    self.origin = origin
+  }
+
+  func publish() {}
+
+  func deliver() { batch = holder.tell(self) }
+
+  var batches: [any LiveBatch] { batch.map { [$0] } ?? [] }
+
+  /// What the listener was told; `nil` if it was not.
+  var told: Told? {
+    guard let listener = holder.listener else { return nil }
+    return Told(
+      batch: batch, listener: listener, updates: updates, context: origin.context,
+      order: origin.order)
+  }
+}
+
+/// Everything that was kept back from a listener, on its way to it.
+final class CatchUp: StagedChange, @unchecked Sendable {
+  // Sendable because `told` is used on the delivery target only, where calls come one after another.
+
+  let sequence: UInt64
+  /// The root of the tree that changed.
+  let root: String?
+  let model: (any Model)?
+  let changes: HeldChanges?
+  private let holder: ListenerHolder
+  private(set) var told: ListenerChange.Told?
+
+  init(
+    _ holder: ListenerHolder, _ sequence: UInt64, _ root: String?, _ model: (any Model)?,
+    _ changes: HeldChanges?
+  ) {
+    self.holder = holder
+    self.sequence = sequence
+    self.root = root
+    self.model = model
+    self.changes = changes
+  }
+
+  var batches: [any LiveBatch] { (told?.batch).map { [$0] } ?? [] }
+
+  func publish() {}
+
+  func deliver() {
+    holder.state.withLock { $0.queuedCount -= 1 }
+    told = holder.tell(self)
+  }
+}

@@ -1,0 +1,122 @@
+import PandoModels
+
+extension LiveRegistry {
+  /// A holder that an update may concern.
+  struct Affected {
+    let holder: any LiveHolder
+    let holderNumber: UInt64
+    var rows: [LiveRow]
+    /// The number of the row, if just one is concerned; else negative.
+    var number: Int32 = -1
+    /// How many nodes the row has, if just one is concerned; else 0.
+    var nodeCount = 0
+  }
+
+  /// The trees an update may change, by holder, in the order in which the holders were registered.
+  ///
+  /// - Parameters:
+  ///   - update: What happened.
+  ///   - carried: Where the nodes are that it carries.
+  ///   - unchanged: Those of them that stay as they are in all settled rows.
+  /// - Returns: The holders, the numbers of the rows, and the mark that they have.
+  mutating func affected(
+    by update: LiveUpdate, _ carried: [Int32], unchanged: [Int32]
+  ) -> (holders: [Affected], rows: [Int32], mark: UInt64) {
+    var found: [Int32] = []
+    let mark = makeMark()
+    for entry in carried { find(entry, mark, unchanged, &found) }
+    for identifier in update.deleted {
+      if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
+    }
+    sort(&found)
+    var affected: [Affected] = []
+    affected.reserveCapacity(found.count)
+    var last: UInt64?
+    for number in found {
+      let (holder, row) = (rows[number].holder, rows[number].row)
+      if last == holder {
+        affected[affected.count - 1].rows.append(row)
+        affected[affected.count - 1].number = -1
+        affected[affected.count - 1].nodeCount = 0
+      } else if let owner = rows[number].owner {
+        affected.append(
+          Affected(
+            holder: owner, holderNumber: holder, rows: row == 0 ? Self.firstRow : [row],
+            number: number, nodeCount: rows[number].links.count))
+      }
+      last = holder
+    }
+    addAskedHolders(update, &affected)
+    return (affected, found, mark)
+  }
+
+  /// Where the nodes are that an update carries and somebody holds.
+  mutating func entries(of update: LiveUpdate) -> [Int32] {
+    foundEntries.removeAll(keepingCapacity: foundEntries.count < Self.keptCountMaximum)
+    var numbers: [Int32] = []
+    for position in 0..<update.versions.count {
+      let number = entryNumbers[update.versions.key(at: position)]
+      if let number { numbers.append(number) }
+      foundEntries.append(number ?? -1)
+    }
+    return numbers
+  }
+
+  /// For how many entries room is kept from one update to the next.
+  private static let keptCountMaximum = 64
+
+  private static let firstRow: [LiveRow] = [0]
+
+  private mutating func find(
+    _ entry: Int32, _ mark: UInt64, _ unchanged: [Int32], _ found: inout [Int32]
+  ) {
+    let start = unchanged.contains(entry) ? entries[entry].settledCount : 0
+    for slot in entries[entry].slots[start...] where rows[slot.row].mark != mark {
+      rows[slot.row].mark = mark
+      found.append(slot.row)
+    }
+  }
+
+  private func sort(_ found: inout [Int32]) {
+    var isSorted = true
+    for index in found.indices.dropFirst() where isSorted {
+      let (row, last) = (found[index], found[index - 1])
+      isSorted = (rows[last].holder, rows[last].row) <= (rows[row].holder, rows[row].row)
+    }
+    if isSorted { return }
+    var keys = found.map { (rows[$0].holder, rows[$0].row, $0) }
+    keys.sort { $0 < $1 }
+    found = keys.map { $0.2 }
+  }
+
+  /// Adds holders that are asked though none of their trees is concerned.
+  private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
+    if update.topics.isEmpty {
+      if let holder = update.operation?.holder { add(holder.number, to: &affected) }
+      return
+    }
+    var asked = Set<UInt64>()
+    if let holder = update.operation?.holder { asked.insert(holder.number) }
+    for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
+    for entry in affected { asked.remove(entry.holderNumber) }
+    if asked.isEmpty { return }
+    for number in asked {
+      if let holder = holders[number]?.holder {
+        affected.append(Affected(holder: holder, holderNumber: number, rows: []))
+      }
+    }
+    affected.sort { $0.holderNumber < $1.holderNumber }
+  }
+
+  /// Adds one holder at its place in the order, unless it is there.
+  private func add(_ number: UInt64, to affected: inout [Affected]) {
+    var (first, end) = (0, affected.count)
+    while first < end {
+      let middle = (first + end) / 2
+      if affected[middle].holderNumber < number { first = middle + 1 } else { end = middle }
+    }
+    if first < affected.count, affected[first].holderNumber == number { return }
+    guard let holder = holders[number]?.holder else { return }
+    affected.insert(Affected(holder: holder, holderNumber: number, rows: []), at: first)
+  }
+}

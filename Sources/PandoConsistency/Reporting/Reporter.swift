@@ -1,0 +1,67 @@
+import Dispatch
+import PandoLocking
+import PandoModels
+
+/// Tells a manager's delegate, on a queue of its own.
+final class Reporter: Sendable {
+  /// A model of a live tree and what replaces it.
+  struct Replacement: Sendable {
+    let old: any SimpleModel
+    let new: (any SimpleModel)?
+  }
+
+  private struct State {
+    weak var manager: ConsistencyManager?
+    weak var delegate: (any ConsistencyManagerDelegate)?
+    var mistakeHandler: (@Sendable (ConsistencyError) -> Void)?
+  }
+
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "pando.delegate")
+
+  func attach(_ manager: ConsistencyManager) { state.withLock { $0.manager = manager } }
+
+  var manager: ConsistencyManager? { state.withLock { $0.manager } }
+
+  var delegate: (any ConsistencyManagerDelegate)? {
+    get { state.withLock { $0.delegate } }
+    set { state.withLock { $0.delegate = newValue } }
+  }
+
+  /// Hears of mistakes besides the delegate; called where they are found, so it hands them on.
+  func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
+    state.withLock { $0.mistakeHandler = handler }
+  }
+
+  func report(_ mistakes: [ConsistencyError]) {
+    guard !mistakes.isEmpty else { return }
+    let (handler, hasDelegate) = state.withLock { ($0.mistakeHandler, $0.delegate != nil) }
+    for mistake in mistakes { handler?(mistake) }
+    guard hasDelegate else { return }
+    tell { manager, delegate in
+      for mistake in mistakes { delegate.consistencyManager(manager, found: mistake) }
+    }
+  }
+
+  func report(_ replacements: [Replacement], context: (any Sendable)?) {
+    guard !replacements.isEmpty else { return }
+    tell { manager, delegate in
+      for replacement in replacements {
+        delegate.consistencyManager(
+          manager, willReplace: replacement.old, with: replacement.new, context: context)
+      }
+    }
+  }
+
+  /// Calls a closure after everything that is on its way to the delegate.
+  func afterAll(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+  private func tell(
+    _ body: @escaping @Sendable (ConsistencyManager, any ConsistencyManagerDelegate) -> Void
+  ) {
+    queue.async {
+      let (manager, delegate) = self.state.withLock { ($0.manager, $0.delegate) }
+      if let manager, let delegate { body(manager, delegate) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package import Foundation
+package import PandoModels
+
+/// One step of the live world: what was set and deleted together, and on whose behalf.
+///
+/// Made from models in memory (``init(setting:context:)``), or from the change set of a commit with
+/// the models that were read in its transaction.
+package struct LiveUpdate: Sendable {
+  /// The new models of one identifier.
+  package struct Versions: Sendable {
+    /// What was given, one model a type, in traversal order.
+    ///
+    /// A tree that shows the node as another type merges them in this order.
+    package var given: [any SimpleModel] = []
+    /// What the store holds after the commit, one model a type; it counts before what was given.
+    package var stored: [any SimpleModel] = []
+    /// The last tree that gave the identifier.
+    var tree = 0
+
+    package init() {}
+
+    init(given: [any SimpleModel], stored: [any SimpleModel] = [], tree: Int) {
+      self.given = given
+      self.stored = stored
+      self.tree = tree
+    }
+  }
+
+  /// The new models, by identifier.
+  package var versions = VersionTable()
+  /// Identifiers that are deleted, with all that went with them.
+  package var deleted: Set<ByteString> = []
+  /// The top models given to the call, for those who listen to every update.
+  package var models: [any SimpleModel] = []
+  /// Travels to everyone who is told.
+  package var context: (any Sendable)?
+  /// When the change was made.
+  package var date: Date
+  /// The commit behind this update; `nil` for one in memory only.
+  package var changeSet: ChangeSet?
+  /// The queued operation that this update carries out; its holder is always asked.
+  package var operation: (any LiveOperation)?
+  /// What happened to collections, by cache key.
+  ///
+  /// Whoever is subscribed to such a topic is asked.
+  package var topics: [ByteString: any Sendable] = [:]
+  /// Identifiers that one given tree holds several times with different content.
+  package var conflicts: [String] = []
+  /// Why a given tree can't be used; the update then carries no model.
+  package internal(set) var refusal: ConsistencyError?
+  /// The nodes of the given trees, if they are kept.
+  var givenNodes: [LiveRegistry.Node]?
+  /// How many trees were given.
+  var treeCount = 0
+  /// Whether an identifier was given with different content, or as different types.
+  var hasSeveralVersions = false
+
+  package init() { date = Date() }
+
+  /// An update that carries nothing yet.
+  package init(date: Date) { self.date = date }
+
+  /// Whether it sets and deletes nothing.
+  var carriesNothing: Bool { versions.isEmpty && deleted.isEmpty }
+}
+
+/// A change that a holder has queued, until it is committed or has failed.
+package protocol LiveOperation: AnyObject, Sendable {
+  /// Who shows it already; `nil` if nobody does.
+  var holder: (any LiveHolder)? { get }
+}

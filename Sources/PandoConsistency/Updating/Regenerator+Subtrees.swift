@@ -1,0 +1,102 @@
+import PandoModels
+
+/// What a replacement does to the identifiers below the node that is replaced.
+extension Regenerator {
+  /// Finds out whether two subtrees hold the same nodes, and which nodes of the old one changed.
+  mutating func compareSubtrees(
+    _ old: any Model, _ new: any Model, _ carried: Carried, _ level: Int
+  ) {
+    if hasSameNodes {
+      // What was changed so far is the path to this place. If the tree has no other nodes, the old
+      // subtree has none, and nor has the new one if it is a leaf.
+      let hasNoneBelow = carried.isLeaf && replacedCount == 1 && changed.count == registeredCount
+      hasSameNodes = hasNoneBelow || TreeNodes.haveSameNodes(old, new)
+    }
+    guard carriesSeveral else { return }
+    var newNodes: Set<ByteString>?
+    old.forEach { _ = collectChanged($0, new, &newNodes, level + 1) }
+  }
+
+  /// Adds the changed nodes of an old subtree.
+  ///
+  /// Changed is what the update carries in another version, and what stays in the tree around it. What
+  /// has merely gone is not.
+  ///
+  /// - Returns: Whether anything in the subtree changed.
+  private mutating func collectChanged(
+    _ node: any Model, _ new: any Model, _ newNodes: inout Set<ByteString>?, _ level: Int
+  ) -> Bool {
+    guard level <= RecordLimits.maximumNestingDepth else { return false }
+    let start = changed.count
+    var isChanged = false
+    var isCarried = false
+    let identifier = node.modelIdentifier
+    if let identifier {
+      let key = ByteString(identifier)
+      if self.deleted.contains(key) { hasDeleted = true }
+      if let carried = carried(key) {
+        guard differs(node, carried) else { return false }
+        isCarried = true
+        isChanged = true
+        changed.append(identifier)
+      }
+    }
+    node.forEach {
+      if collectChanged($0, new, &newNodes, level + 1) { isChanged = true }
+    }
+    if let identifier, isChanged, !isCarried {
+      let nodes = newNodes ?? TreeNodes.identifiers(of: new)
+      newNodes = nodes
+      if nodes.contains(ByteString(identifier)) { changed.insert(identifier, at: start) }
+    }
+    return isChanged
+  }
+
+  /// Describes what happened to the tree at work.
+  mutating func makeUpdates(_ root: any Model) -> ModelUpdates {
+    var deleted: [String] = []
+    if hasDeleted {
+      isListing = true
+      var named = Set<ByteString>()
+      list(root, isBelowGone: false, 0, &named, &deleted)
+      changed.removeAll { named.contains(ByteString($0)) }
+      gone.removeAll()
+      visited.removeAll()
+      isListing = false
+    }
+    return ModelUpdates(
+      changedModelIdentifiers: Self.withoutRepetitions(changed), deletedModelIdentifiers: deleted)
+  }
+
+  /// Lists the deleted nodes of the old tree and those that went with them, each once.
+  private mutating func list(
+    _ node: any Model, isBelowGone: Bool, _ level: Int, _ named: inout Set<ByteString>,
+    _ deleted: inout [String]
+  ) {
+    guard level <= RecordLimits.maximumNestingDepth else { return }
+    var isGone = isBelowGone
+    if let identifier = node.modelIdentifier {
+      let key = ByteString(identifier)
+      // A model that loses a required child need not ask for the others; what they lose goes as well.
+      if isBelowGone, !visited.contains(key), !self.deleted.contains(key) {
+        let start = changed.count
+        _ = visit(node, level)
+        changed.removeSubrange(start...)
+      }
+      if self.deleted.contains(key) || gone.contains(key) {
+        isGone = true
+        if named.insert(key).inserted { deleted.append(identifier) }
+      }
+    }
+    node.forEach { list($0, isBelowGone: isGone, level + 1, &named, &deleted) }
+  }
+
+  private static func withoutRepetitions(_ identifiers: [String]) -> [String] {
+    if identifiers.count == 1 { return identifiers }
+    if identifiers.count == 2, !identifiers[0].hasSameBytes(as: identifiers[1]) {
+      return identifiers
+    }
+    var named = Set<ByteString>()
+    return identifiers.filter { named.insert(ByteString($0)).inserted }
+  }
+}

@@ -1,0 +1,296 @@
+import PandoModels
+
+/// Makes new trees from old ones and an update, sharing what has not changed.
+///
+/// There is one for all updates, which keeps what it needs for each of them.
+struct Regenerator {
+  enum Outcome {
+    case unchanged
+    case changed(any Model)
+    case removed
+  }
+
+  /// Tells models that need not be made anew.
+  let watch: MapWatch
+
+  // The update at work:
+  /// The identifiers that are deleted.
+  private(set) var deleted: Set<ByteString> = []
+  private var versions = VersionTable()
+  /// What is carried for each identifier of `versions`, at the same places.
+  private var carried: [Carried] = []
+  /// Whether a delegate wants to hear of every replacement.
+  private(set) var keepsReplacements = false
+  /// Whether places inside a replaced subtree can be concerned too.
+  private(set) var carriesSeveral = false
+
+  /// What was wrong, each mistake once an update.
+  var mistakes: [ConsistencyError] = []
+  var replacements: [Reporter.Replacement] = []
+
+  // The tree at work:
+  /// Identifiers of changed nodes, a parent before its children; a node that turns out to be unchanged
+  /// takes itself and what is behind it away again.
+  var changed: [String] = []
+  /// Nodes that went because of a required child.
+  var gone: Set<ByteString> = []
+  /// Nodes that were asked for, while something is deleted.
+  var visited: Set<ByteString> = []
+  /// Whether the work is done, and only deleted nodes are looked for.
+  var isListing = false
+  var hasDeleted = false
+  var hasSameNodes = true
+  /// Whether merging has given something else than what is carried, as a type's own `merge` may.
+  var mergesOddly = false
+  /// The last type of a tree, and how it conforms to `Model`.
+  private var rootType: (simple: any SimpleModel.Type, model: (any Model.Type)?)?
+  /// How many nodes were replaced by what the update carries.
+  var replacedCount = 0
+  /// How many nodes are registered for the tree; 0 if that is not known.
+  private(set) var registeredCount = 0
+
+  init(watch: MapWatch) { self.watch = watch }
+
+  /// Begins to work on an update.
+  mutating func begin(_ update: LiveUpdate, keepsReplacements: Bool) {
+    deleted = update.deleted
+    versions = update.versions
+    self.keepsReplacements = keepsReplacements
+    carriesSeveral = versions.count + deleted.count > 1
+    for position in 0..<versions.count {
+      carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
+    }
+  }
+
+  /// Ends the work on an update, and keeps little of the room it took.
+  mutating func end() {
+    if !deleted.isEmpty { deleted = [] }
+    versions.removeAll()
+    carried.removeAll(keepingCapacity: carried.count < Self.keptCountMaximum)
+    changed.removeAll(keepingCapacity: changed.count < Self.keptCountMaximum)
+    if !gone.isEmpty { gone = [] }
+    if !visited.isEmpty { visited = [] }
+    if !mistakes.isEmpty { mistakes = [] }
+    if !replacements.isEmpty { replacements = [] }
+    carriesSeveral = false
+    mergesOddly = false
+    rootType = nil
+  }
+
+  /// For how many elements room is kept from one update to the next.
+  private static let keptCountMaximum = 64
+
+  /// What an update makes of a tree; `nil` if it stays as it is.
+  ///
+  /// - Parameters:
+  ///   - root: The tree.
+  ///   - nodeCount: How many nodes are registered for it; 0 if that is not known.
+  /// - Returns: The new tree.
+  mutating func regenerate(_ root: any SimpleModel, nodeCount: Int = 0) -> Regeneration? {
+    guard let type = modelType(type(of: root)) else { return regenerateSimple(root) }
+    switch regenerateTree(ModelBoxes.model(root, type), registeredCount: nodeCount) {
+    case .unchanged: return nil
+    case .removed:
+      gone.removeAll()
+      return Regeneration(model: nil)
+    case .changed(let new):
+      if hasDeleted { gone.removeAll() }
+      return Regeneration(model: ModelBoxes.simple(new), hasSameNodes: hasSameNodes)
+    }
+  }
+
+  /// How the type of a tree conforms to `Model`; trees of one type come one after another.
+  private mutating func modelType(_ type: any SimpleModel.Type) -> (any Model.Type)? {
+    if let rootType, rootType.simple == type { return rootType.model }
+    let model = ModelTypes.modelType(type)
+    rootType = (type, model)
+    return model
+  }
+
+  /// What an update makes of a tree; `nil` if it stays as it is.
+  ///
+  /// - Parameters:
+  ///   - root: The tree.
+  ///   - registeredCount: How many nodes are registered for it; 0 if that is not known.
+  /// - Returns: The new tree, which is `nil` if the root is deleted, and what changed.
+  mutating func regenerate(
+    _ root: any Model, registeredCount: Int
+  ) -> (model: (any Model)?, updates: ModelUpdates)? {
+    switch regenerateTree(root, registeredCount: registeredCount) {
+    case .unchanged: nil
+    case .removed: (nil, makeUpdates(root))
+    case .changed(let new): (new, makeUpdates(root))
+    }
+  }
+
+  private mutating func regenerateTree(_ root: any Model, registeredCount: Int) -> Outcome {
+    changed.removeAll(keepingCapacity: true)
+    hasDeleted = false
+    hasSameNodes = true
+    replacedCount = 0
+    if !visited.isEmpty { visited.removeAll(keepingCapacity: true) }
+    self.registeredCount = registeredCount
+    return visit(root, 0)
+  }
+
+  private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
+    guard let identifier = root.modelIdentifier else { return nil }
+    let key = ByteString(identifier)
+    if deleted.contains(key) {
+      if keepsReplacements { replaced(root, nil) }
+      return Regeneration(model: nil)
+    }
+    guard let version = versions[key]?.model(as: type(of: root)),
+      !version.isEqual(to: root)
+    else { return nil }
+    if keepsReplacements { replaced(root, version) }
+    return Regeneration(model: version, hasSameNodes: true)
+  }
+
+  mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
+    guard level <= RecordLimits.maximumNestingDepth else {
+      report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
+      return .unchanged
+    }
+    guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
+    let key = ByteString(identifier)
+    if !deleted.isEmpty {
+      if deleted.contains(key) {
+        hasDeleted = true
+        hasSameNodes = false
+        if keepsReplacements { replaced(node, nil) }
+        return .removed
+      }
+      visited.insert(key)
+    }
+    guard let carried = carried(key) else {
+      return visitChildren(of: node, identifier, level)
+    }
+    let new = replacement(of: node, carried)
+    if new.isEqual(to: ModelBoxes.simple(node)) { return .unchanged }
+    changed.append(identifier)
+    replacedCount += 1
+    if keepsReplacements { replaced(node, new) }
+    compareSubtrees(node, new, carried, level)
+    return .changed(new)
+  }
+
+  private mutating func visitChildren(
+    of node: any Model, _ identifier: String?, _ level: Int
+  ) -> Outcome {
+    let start = changed.count
+    if let identifier { changed.append(identifier) }
+    var hasChanged = false
+    let mapped = node.mapAny { child in
+      switch visit(child, level + 1) {
+      case .unchanged:
+        watch.keepsChild = true
+        return child
+      case .changed(let new):
+        // What is below the child may have been kept, and said so.
+        watch.keepsChild = false
+        hasChanged = true
+        return new
+      case .removed:
+        watch.keepsChild = false
+        hasChanged = true
+        return nil
+      }
+    }
+    guard hasChanged else {
+      changed.removeSubrange(start...)
+      return .unchanged
+    }
+    guard let mapped else {
+      changed.removeSubrange(start...)
+      if let identifier { gone.insert(ByteString(identifier)) }
+      if keepsReplacements { replaced(node, nil) }
+      return .removed
+    }
+    guard type(of: mapped) == type(of: node) else {
+      changed.removeSubrange(start...)
+      report(.wrongType, node, "`map` returned a \(type(of: mapped)), so the model stays as it was")
+      return .unchanged
+    }
+    if keepsReplacements { replaced(node, mapped) }
+    return .changed(mapped)
+  }
+
+  func carried(_ key: ByteString) -> Carried? {
+    versions.position(of: key).map { carried[$0] }
+  }
+
+  /// What an update makes of a node that it carries.
+  private mutating func replacement(of node: any Model, _ carried: Carried) -> any Model {
+    let nodeType = type(of: node)
+    if let only = carried.only, type(of: only) == nodeType {
+      let merged = node.merge(only)
+      if ModelBoxes.areSame(merged, only) { return merged }
+      if type(of: merged) == nodeType {
+        if !merged.isEqual(to: only) { mergesOddly = true }
+        return merged
+      }
+    }
+    for stored in carried.stored where type(of: stored) == nodeType { return stored }
+    var merged = node
+    for given in carried.given {
+      let next = type(of: given) == nodeType ? merged.merge(given) : watchedMerge(merged, given)
+      if type(of: next) == nodeType {
+        merged = next
+      } else {
+        report(
+          .wrongType, node, "`merge` returned a \(type(of: next)), so the model stays as it was")
+      }
+    }
+    if let last = carried.given.last, !merged.isEqual(to: last) { mergesOddly = true }
+    return merged
+  }
+
+  /// Merges a model of another type, and reports what could not be done.
+  private mutating func watchedMerge(_ node: any Model, _ given: any Model) -> any Model {
+    let watch = MergeWatch()
+    let merged = MergeWatch.$current.withValue(watch) { node.merge(given) }
+    for fault in watch.takeFaults() {
+      let fields = fault.kept.isEmpty ? "nothing" : "not \(fault.kept.joined(separator: ", "))"
+      report(
+        .mergeFailed, fault.older,
+        "a \(type(of: fault.newer)) can't be merged into it: \(fields) was taken")
+    }
+    return merged
+  }
+
+  /// Keeps a replacement for the delegate.
+  private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
+    if isListing { return }
+    replacements.append(Reporter.Replacement(old: old, new: new))
+  }
+
+  mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {
+    let mistake = ConsistencyError(
+      code, identifier: node.modelIdentifier, type: type(of: node), reason: reason)
+    let isKnown = mistakes.contains {
+      $0.code == code && $0.identifier == mistake.identifier && $0.typeName == mistake.typeName
+    }
+    if !isKnown { mistakes.append(mistake) }
+  }
+
+  /// Whether the update carries a node as it is.
+  mutating func isUnchanged(_ node: any Model, _ key: ByteString) -> Bool {
+    guard let carried = carried(key) else { return false }
+    return !differs(node, carried)
+  }
+
+  /// Whether what the update carries for a node differs from it.
+  mutating func differs(_ node: any Model, _ carried: Carried) -> Bool {
+    !replacement(of: node, carried).isEqual(to: node)
+  }
+}
+
+extension LiveUpdate.Versions {
+  /// What counts for a type.
+  func model(as type: any SimpleModel.Type) -> (any SimpleModel)? {
+    for model in stored where Swift.type(of: model) == type { return model }
+    for model in given where Swift.type(of: model) == type { return model }
+    return nil
+  }
+}

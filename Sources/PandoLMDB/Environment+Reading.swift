@@ -1,0 +1,145 @@
+import CPandoLMDB
+import Glibc
+import Synchronization
+
+extension Environment {
+  /// Runs `body` on the newest committed version.
+  ///
+  /// The version stays as it is while `body` runs, whatever is committed meanwhile, and the file
+  /// keeps the pages of that version: read and return, don't linger.
+  ///
+  /// - Parameter body: Gets the snapshot. It runs on the calling thread and must be synchronous.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader,
+  ///   `closed` after ``close()``, `usedAfterFork` in a child process; or what `body` throws.
+  /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
+  ///   for a writer; waits for the moment in which the map moves to a larger place.
+  public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
+    let ticket = try beginReading()
+    defer { endReading(ticket) }
+    guard let transaction = unsafe ticket.transaction else { preconditionFailure("it has begun") }
+    let handle = unsafe UnsafeSnapshotHandle(
+      transaction: transaction, environment: number, isReadOnly: true, mapNumber: mapNumber)
+    // The transaction lives until `body` has returned, and the snapshot can't leave it.
+    return try body(unsafe Snapshot(unsafeHandle: handle))
+  }
+
+  /// Whether the calling thread is inside ``read(_:)`` of this environment.
+  package var isReadingOnThisThread: Bool { readers.isReadingOnThisThread }
+
+  /// Whether the calling thread is inside ``write(_:)`` of this environment.
+  package var isWritingOnThisThread: Bool { writer.isHeldByThisThread }
+
+  /// Begins a read.
+  ///
+  /// - Returns: A ticket with a transaction that has begun.
+  @inline(__always)
+  private func beginReading() throws(LMDBError) -> ReaderPool.Ticket {
+    try checkProcess("read")
+    let ticket = try readers.enter()
+    if let transaction = unsafe ticket.transaction, let environment = unsafe pointer,
+      unsafe mdb_txn_renew(transaction) == 0,
+      unsafe isNewest(transaction, in: environment)
+        || renewUntilCurrent(transaction, in: environment) == 0
+    {
+      return ticket
+    }
+    return try beginReading(ticket)
+  }
+
+  /// Begins a read of which one has taken the ticket, but no transaction is kept for it, or that one
+  /// could not be renewed.
+  @inline(never)
+  private func beginReading(_ taken: ReaderPool.Ticket) throws(LMDBError) -> ReaderPool.Ticket {
+    var ticket = taken
+    var hasRecovered = false
+    while true {
+      if unsafe pointer == nil, let loss = unsafe loss {
+        readers.leave(ticket)
+        try reopenIfLostForReading(loss)
+        ticket = try readers.enter()
+        continue
+      }
+      let status = unsafe beginOrRenew(&ticket.transaction)
+      if status == 0 { return ticket }
+      readers.leave(ticket)
+      if status == MDB_PANIC, !hasRecovered, recoverForReading() {
+        hasRecovered = true
+      } else {
+        guard status == MDB_MAP_RESIZED else { throw readError(status) }
+        try adoptMapOfOtherProcess()
+      }
+      ticket = try readers.enter()
+    }
+  }
+
+  /// Renews a transaction, or begins one.
+  private func beginOrRenew(_ transaction: inout OpaquePointer?) -> CInt {
+    guard let environment = unsafe pointer else { return LMDBError.Code.closed.rawValue }
+    var status: CInt
+    if let idle = unsafe transaction {
+      status = unsafe mdb_txn_renew(idle)
+    } else {
+      status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      if status == MDB_READERS_FULL,
+        unsafe readers.probe.end() || clearStaleReaders(in: environment) > 0
+      {
+        status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      }
+    }
+    guard status == 0, let begun = unsafe transaction else { return status }
+    return unsafe renewUntilCurrent(begun, in: environment)
+  }
+
+  /// How often a transaction is renewed that commits keep overtaking.
+  private static let renewalCountMax = 100
+
+  /// Makes sure that a new transaction shows the version it says.
+  ///
+  /// liblmdb 0.9.24 reads the number *n* of the last commit, then copies the meta page *n* mod 2. A
+  /// thread that is interrupted in between may find the page of commit *n* + 2 there, or half of
+  /// it. That page is not written before commit *n* + 1 is done, so a transaction that still shows
+  /// the last commit is whole. A commit whose flush goes on looks like one that is done: what a
+  /// second transaction says, begun after the first had copied its page, tells them apart.
+  @inline(never)
+  private func renewUntilCurrent(
+    _ transaction: OpaquePointer, in environment: OpaquePointer
+  ) -> CInt {
+    for _ in 0..<Self.renewalCountMax {
+      if unsafe isNewest(transaction, in: environment) { return 0 }
+      if let last = unsafe readers.probe.lastCommit(in: environment) {
+        if unsafe last == mdb_txn_id(transaction) { return 0 }
+      } else {
+        sched_yield()
+      }
+      unsafe mdb_txn_reset(transaction)
+      let status = unsafe mdb_txn_renew(transaction)
+      if status != 0 { return status }
+    }
+    return 0
+  }
+
+  /// Whether no meta page shows a commit that is newer than what a transaction says.
+  @inline(__always)
+  private func isNewest(_ transaction: OpaquePointer, in environment: OpaquePointer) -> Bool {
+    atomicMemoryFence(ordering: .acquiring)
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(environment, &info)
+    return unsafe info.me_last_txnid <= mdb_txn_id(transaction)
+  }
+
+  @inline(__always)
+  private func endReading(_ ticket: ReaderPool.Ticket) {
+    unsafe mdb_txn_reset(ticket.transaction)
+    readers.leave(ticket)
+  }
+
+  private func readError(_ status: CInt) -> LMDBError {
+    let code = LMDBError.Code(rawValue: status)
+    var detail = ""
+    if code == .readersFull {
+      detail = "\(readers.activeCount()) readers of this process are open, all slots are taken"
+    }
+    return LMDBError(code, function: "mdb_txn_begin", detail: detail)
+  }
+}

@@ -1,0 +1,68 @@
+import PandoModels
+import PandoStore
+
+/// A manager of any type.
+protocol ContainedManager: AnyObject, Sendable {
+  /// Waits for the reads that run behind the back of every caller.
+  func drain() async
+}
+
+extension CoreManager: ContainedManager {}
+
+/// Puts a container together.
+struct ContainerBuilder {
+  let clientQueue: APIClientQueue?
+  let continuous = ContinuousHome()
+  private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
+  private let config: DiskStoreConfig
+  private let client: (any APIClient)?
+  private let cacheLimit: Int
+  private let events: ManagerEventHandler?
+  private var types: [any Entity.Type] = []
+
+  init(
+    _ config: DiskStoreConfig, _ client: (any APIClient)?, cacheLimit: Int,
+    _ events: ManagerEventHandler?
+  ) {
+    self.config = config
+    self.client = client
+    self.cacheLimit = cacheLimit
+    self.events = events
+    clientQueue = client.map { client in
+      config.modelStore.map { APIClientQueue.open(for: $0, client: client) }
+        ?? APIClientQueue(client: client)
+    }
+  }
+
+  /// Makes the manager of a type.
+  mutating func add<E: Entity>(_ type: E.Type) throws {
+    precondition(managers[ObjectIdentifier(type)] == nil, "\(E.modelTypeName) is named twice")
+    try check(type)
+    let stores = E.stores(
+      with: client, clientQueue: clientQueue, cacheLimit: cacheLimit, diskStoreConfig: config)
+    managers[ObjectIdentifier(type)] = CoreManager(
+      stores: stores, events: events, continuous: continuous)
+    clientQueue?.register(type)
+    types.append(type)
+  }
+
+  /// Makes the indexes that the types declare.
+  func finish() throws {
+    guard let store = config.modelStore, !store.isReadOnly else { return }
+    try store.addIndexes(of: types.filter { $0 is any PersistentEntity.Type })
+  }
+
+  /// Looks at what is stored of a type, before anything is done with it.
+  private func check<E: Entity>(_ type: E.Type) throws {
+    guard let store = config.modelStore, E.self is any PersistentEntity.Type else { return }
+    do {
+      try store.read { snapshot in try snapshot.forEachModel(of: type) { _ in false } }
+    } catch let error as ModelError {
+      throw ManagerError(
+        .incompatibleEntity, E.modelTypeName,
+        "what is stored does not fit the type any more; give a new field a default or its former "
+          + "name (SchemaVersioned), or open the store with a Migration; nothing was changed",
+        underlying: [error])
+    }
+  }
+}

@@ -1,0 +1,144 @@
+public import PandoProviders
+import PandoLocking
+import PandoModels
+import PandoStore
+
+/// The core managers of a service, one for each entity type, over one store and one client.
+///
+/// ```swift
+/// let container = try CoreManagerContainer(
+///   entities: Book.self, Author.self, cacheLimit: 512, client: client, diskStoreConfig: .path("data"))
+/// let book = try await container[Book.self].get(byID: .remote("7"), in: .localOr(.remote()))
+/// ```
+/// Several containers may share an open `ModelStore`, with other types and other limits: each has a
+/// memory of its own, and all see what any of them, a provider or a plain write changes.
+///
+/// - Note: Any thread.
+public final class CoreManagerContainer: Sendable {
+  /// Where the persistent entities of a container live.
+  public typealias DiskStoreConfig = PandoManagers.DiskStoreConfig
+
+  /// How many entities of a type memory holds where nothing else is said.
+  public static let defaultCacheLimit = 1024
+
+  /// Providers over the same store: they show what managers set, and the other way round.
+  public let dataModelManager: DataModelManager
+
+  /// The queue of requests; `nil` without a client.
+  public let clientQueue: APIClientQueue?
+
+  /// Where the persistent entities live, with the store open.
+  public let diskStoreConfig: DiskStoreConfig
+
+  private let managers: [ObjectIdentifier: any ContainedManager]
+  private let continuous: ContinuousHome
+  private let isClosed = Locked(false)
+
+  /// Opens a container: the store, the queue, and a manager for each entity type.
+  ///
+  /// Indexes that the types declare and the store lacks are made. Requests that an earlier run has left
+  /// are sent.
+  ///
+  /// *Precondition:* the cache limit is not negative, and no type is named twice.
+  ///
+  /// - Parameters:
+  ///   - entities: The entity types.
+  ///   - cacheLimit: How many entities of each type memory holds before the disk at most.
+  ///   - client: What carries requests; `nil` if no type is on a server.
+  ///   - diskStoreConfig: Where persistent entities live.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  /// - Throws: ``ManagerError`` `incompatibleEntity` when what is stored of a type does not fit it any
+  ///   more; `StoreError` `typeCollision` when two types have one name; what opening the store throws.
+  public init<each E: Entity>(
+    entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
+    client: (any APIClient)? = nil, diskStoreConfig: DiskStoreConfig = .none,
+    events: ManagerEventHandler? = nil
+  ) throws {
+    precondition(cacheLimit >= 0, "a container can't have the cache limit \(cacheLimit)")
+    let config = try diskStoreConfig.opened()
+    do {
+      var builder = ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
+      for type in repeat each entities { try builder.add(type) }
+      try builder.finish()
+      dataModelManager =
+        try config.modelStore.map { try DataModelManager(store: $0) } ?? DataModelManager()
+      managers = builder.managers
+      continuous = builder.continuous
+      clientQueue = builder.clientQueue
+    } catch {
+      if config.isOwned { config.modelStore?.close() }
+      throw error
+    }
+    self.diskStoreConfig = config
+    if let clientQueue {
+      QueueUses.begin(clientQueue)
+      clientQueue.start()
+    }
+  }
+
+  /// The manager of an entity type.
+  ///
+  /// *Precondition:* the container was made with the type.
+  ///
+  /// - Parameter type: The entity type.
+  public subscript<E: Entity>(type: E.Type) -> CoreManager<E> {
+    guard let manager = manager(of: type) else {
+      preconditionFailure(
+        "the container has no \(E.modelTypeName); name the type where the container is made")
+    }
+    return manager
+  }
+
+  /// Returns the manager of an entity type.
+  ///
+  /// - Parameter type: The entity type.
+  /// - Returns: The manager; `nil` if the container was made without the type.
+  public func manager<E: Entity>(of type: E.Type) -> CoreManager<E>? {
+    managers[ObjectIdentifier(type)] as? CoreManager<E>
+  }
+
+  /// Takes in what other processes have committed: for providers and continuous results; single reads
+  /// see it anyway.
+  ///
+  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  public func refresh() async throws {
+    guard let store = diskStoreConfig.modelStore else { return }
+    try await dataModelManager.refresh()
+    try await StoreHubs.hub(of: store).refresh()
+  }
+
+  /// Ends the container: continuous results end, providers too, and the store is closed if the
+  /// container has opened it.
+  ///
+  /// Requests that wait stay in the store. Closing twice is closing once.
+  public func close() async {
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    guard !wasClosed else { return }
+    for manager in managers.values { await manager.drain() }
+    continuous.close()
+    if let clientQueue, QueueUses.end(clientQueue) { await clientQueue.close() }
+    await dataModelManager.close()
+    if diskStoreConfig.isOwned { await diskStoreConfig.modelStore?.close() }
+  }
+}
+
+/// How many containers use a queue: containers over one store share it, and the last one closes it.
+private enum QueueUses {
+  private static let counts = Locked<[ObjectIdentifier: Int]>([:])
+
+  static func begin(_ queue: APIClientQueue) {
+    counts.withLock { $0[ObjectIdentifier(queue), default: 0] += 1 }
+  }
+
+  /// - Returns: Whether nobody uses it any more.
+  static func end(_ queue: APIClientQueue) -> Bool {
+    counts.withLock { counts in
+      let count = (counts[ObjectIdentifier(queue)] ?? 1) - 1
+      counts[ObjectIdentifier(queue)] = count > 0 ? count : nil
+      return count == 0
+    }
+  }
+}

@@ -1,0 +1,109 @@
+public import PandoStore
+
+/// Where the persistent entities of a container live.
+public struct DiskStoreConfig: Sendable {
+  enum Place: Sendable {
+    case nowhere
+    case shared(ModelStore)
+    case path(String, ModelStore.Configuration)
+    case temporary(ModelStore.Configuration)
+  }
+
+  let place: Place
+
+  /// Anything that stores of a service's own need; given to
+  /// ``Entity/stores(with:clientQueue:cacheLimit:diskStoreConfig:)``.
+  public var custom: (any Sendable)?
+
+  /// The one store of all persistent types, open; `nil` if there is none, and before a container has
+  /// opened it.
+  public internal(set) var modelStore: ModelStore?
+
+  private init(_ place: Place, custom: (any Sendable)?) {
+    self.place = place
+    self.custom = custom
+  }
+
+  /// Nothing on disk: persistent entities live in memory.
+  ///
+  /// - Parameter custom: Anything that stores of a service's own need.
+  /// - Returns: The configuration.
+  public static func none(custom: (any Sendable)? = nil) -> DiskStoreConfig {
+    DiskStoreConfig(.nowhere, custom: custom)
+  }
+
+  /// Nothing on disk: persistent entities live in memory.
+  public static var none: DiskStoreConfig { .none() }
+
+  /// A store that somebody has opened already, and closes after the container.
+  ///
+  /// - Parameters:
+  ///   - modelStore: The store; providers and other containers may share it.
+  ///   - custom: Anything that stores of a service's own need.
+  /// - Returns: The configuration.
+  public static func store(
+    _ modelStore: ModelStore, custom: (any Sendable)? = nil
+  ) -> DiskStoreConfig { DiskStoreConfig(.shared(modelStore), custom: custom) }
+
+  /// A store that the container opens, and closes with itself.
+  ///
+  /// - Parameters:
+  ///   - path: The directory of the store; created when it is absent.
+  ///   - configuration: How to open it.
+  ///   - custom: Anything that stores of a service's own need.
+  /// - Returns: The configuration.
+  public static func path(
+    _ path: String, configuration: ModelStore.Configuration = .init(),
+    custom: (any Sendable)? = nil
+  ) -> DiskStoreConfig { DiskStoreConfig(.path(path, configuration), custom: custom) }
+
+  /// A store that goes with the container.
+  ///
+  /// - Parameters:
+  ///   - configuration: How to open it.
+  ///   - custom: Anything that stores of a service's own need.
+  /// - Returns: The configuration.
+  public static func temporary(
+    configuration: ModelStore.Configuration = .init(), custom: (any Sendable)? = nil
+  ) -> DiskStoreConfig { DiskStoreConfig(.temporary(configuration), custom: custom) }
+}
+
+extension DiskStoreConfig {
+  /// Whether the container closes the store.
+  var isOwned: Bool {
+    switch place {
+    case .path, .temporary: true
+    case .nowhere, .shared: false
+    }
+  }
+
+  /// The same with the store open.
+  func opened() throws -> DiskStoreConfig {
+    var config = self
+    switch place {
+    case .nowhere: break
+    case .shared(let store): config.modelStore = store
+    case .path(let path, let configuration):
+      config.modelStore = try ModelStore(path: path, configuration: configuration)
+    case .temporary(let configuration):
+      config.modelStore = try ModelStore.temporary(configuration: configuration)
+    }
+    return config
+  }
+
+  /// Makes the stores that a persistent type has by default: a limited memory before the disk.
+  ///
+  /// - Parameters:
+  ///   - type: The entity type.
+  ///   - cacheLimit: How many entities memory holds at most; 0 for no memory.
+  /// - Returns: The stores; one in memory without limit if there is no disk.
+  public func stores<E: PersistentEntity>(
+    of type: E.Type, cacheLimit: Int
+  ) -> [any Storing<E>] {
+    guard let modelStore else { return [InMemoryStore<E>()] }
+    let disk = DiskStore<E>(modelStore: modelStore)
+    guard cacheLimit > 0 else { return [disk] }
+    let memory = LRUStore<E>(store: InMemoryStore(), limit: cacheLimit)
+    return [CacheStore(keyValueStore: memory, persistentStore: disk)]
+  }
+}

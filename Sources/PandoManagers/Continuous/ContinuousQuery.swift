@@ -1,0 +1,83 @@
+import PandoProviders
+public import PandoModels
+
+/// A query whose result is followed, change after change.
+///
+/// It is the description of something to iterate over and costs nothing until somebody does.
+///
+/// ```swift
+/// for try await books in manager.continuousSearch(withQuery: recent).values { show(books.entities) }
+/// ```
+/// The result holds what the filter, the order, the offset and the limit say after every change, with
+/// entities that come to match and without those that no longer do. Every task that iterates gets
+/// every newest result; the work is done once, and ends with the last iteration.
+public struct ContinuousQuery<E: Entity>: Sendable {
+  private let source: FollowedSource<E>
+
+  init(_ source: FollowedSource<E>) { self.source = source }
+
+  /// What is followed.
+  public var query: Query<E> { source.followed.query }
+
+  /// The result, now and after each change.
+  public var values: ContinuousSequence<QueryResult<E>> {
+    elements { result, _, _ in result }
+  }
+
+  /// The result, now and after each change, with what has changed since the element before.
+  ///
+  /// Whoever is slower than the changes gets one that leads exactly from the result it got before to
+  /// the newest one.
+  public var changes: ContinuousSequence<ContinuousChange<E>> {
+    elements { result, previous, context in
+      let change = previous.map {
+        CollectionChange.difference(from: $0.entities, to: result.entities)
+      }
+      return ContinuousChange(
+        result: result, change: change ?? .reset, context: previous == nil ? nil : context)
+    }
+  }
+
+  /// The first entity of the result, now and after each change; `nil` while there is none.
+  public var first: ContinuousSequence<E?> {
+    elements { result, previous, _ in
+      if let previous, previous.first == result.first { return nil }
+      return .some(result.first)
+    }
+  }
+
+  /// Makes elements of results.
+  ///
+  /// - Parameter element: Gets a result, the one that the observer has got before, and what the writer
+  ///   passed along; returns `nil` if there is nothing to tell.
+  /// - Returns: The elements.
+  private func elements<Element: Sendable>(
+    _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
+  ) -> ContinuousSequence<Element> {
+    ContinuousSequence(
+      FollowedObservation(origin: source) { [source] in
+        let access = source.access
+        var seen: QueryResult<E>?
+        return { window, context in
+          let result = source.result(of: window, for: access)
+          if let seen, seen == result { return nil }
+          defer { seen = result }
+          return element(result, seen, context)
+        }
+      })
+  }
+}
+
+/// A change of a query's result.
+public struct ContinuousChange<E: Entity>: Sendable {
+  /// The result after the change.
+  public let result: QueryResult<E>
+  /// What happened to the result that the observer got before, position by position.
+  ///
+  /// In the first element of an iteration that is `reset`. Several changes that an observer was too
+  /// slow for are told as one.
+  public let change: CollectionChange
+  /// What the writer passed along; `nil` in the first element of an iteration, and of several changes
+  /// the last one's.
+  public let context: (any Sendable)?
+}

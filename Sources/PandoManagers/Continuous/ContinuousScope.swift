@@ -1,0 +1,44 @@
+import PandoProviders
+import PandoLocking
+import PandoModels
+
+/// What is followed through one container, so that it ends with the container's `close()`.
+final class ContinuousScope: Sendable {
+  /// Something followed that is not kept alive.
+  private struct Entry: Sendable {
+    weak let followed: (any Followed)?
+  }
+
+  private struct State {
+    var entries: [UInt64: Entry] = [:]
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+
+  init() {}
+
+  /// Notes something that is followed from now on.
+  func insert(_ followed: any Followed) {
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.entries[followed.number] = Entry(followed: followed) }
+      return state.isClosed
+    }
+    if isClosed { followed.finish() }
+  }
+
+  func remove(_ number: UInt64) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
+
+  /// How many queries and graphs somebody follows.
+  var count: Int { state.withLock { $0.entries.count } }
+
+  /// Ends all iterations, also those to come; each still gets the last state first.
+  func close() {
+    let entries = state.withLock { state in
+      state.isClosed = true
+      defer { state.entries = [:] }
+      return state.entries
+    }
+    for entry in entries.values { entry.followed?.finish() }
+  }
+}

@@ -1,0 +1,84 @@
+import PandoModels
+import PandoStore
+
+/// Works out, inside a transaction, what it means for the queries that are followed.
+struct FollowingRun {
+  /// The number of the commit.
+  let number: UInt64
+  /// What its writer passed along.
+  let context: (any Sendable)?
+  /// What shows it once it is committed.
+  private(set) var commits: [@Sendable () -> Void] = []
+  /// What undoes it if it never is.
+  private(set) var undo: [@Sendable () -> Void] = []
+  var tally = HubTally()
+
+  /// Begins.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the commit.
+  ///   - context: What its writer passed along.
+  init(number: UInt64, context: (any Sendable)?) {
+    self.number = number
+    self.context = context
+  }
+
+  /// Notes a query that the commit changes.
+  mutating func add(
+    commit: @escaping @Sendable () -> Void, undo: @escaping @Sendable () -> Void
+  ) {
+    commits.append(commit)
+    self.undo.append(undo)
+  }
+
+  /// Holds commits against the queries of the types that they touch.
+  mutating func stage(
+    _ fold: CommitFold, _ types: [ByteString: [any StoreFollowers]], _ snapshot: ModelSnapshot
+  ) {
+    let types = types.filter { $0.value.contains { $0.count > 0 } }
+    if types.isEmpty { return }
+    if fold.isUnknown {
+      for followers in types.values.joined() { followers.stage(nil, snapshot, &self) }
+      return
+    }
+    var touched: [ByteString: Set<ByteString>] = [:]
+    for identifier in fold.changed + fold.deleted {
+      for namespace in Self.namespaces(of: identifier) where types[namespace] != nil {
+        touched[namespace, default: []].insert(identifier)
+      }
+    }
+    addHolders(of: fold.updated, types, &touched, snapshot)
+    for (namespace, identifiers) in touched {
+      // In an order that does not depend on hashing, so that what is read is read alike each time.
+      let identifiers = identifiers.sorted()
+      for followers in types[namespace] ?? [] where followers.count > 0 {
+        followers.stage(identifiers, snapshot, &self)
+      }
+    }
+  }
+
+  /// Adds the entities inside which a node has changed.
+  private func addHolders(
+    of identifiers: [ByteString], _ types: [ByteString: [any StoreFollowers]],
+    _ touched: inout [ByteString: Set<ByteString>], _ snapshot: ModelSnapshot
+  ) {
+    let holding = types.filter { $0.value.contains { $0.holdsNodes } }
+    if holding.isEmpty { return }
+    for identifier in identifiers {
+      // An unreadable index shows when the entities themselves are read.
+      for ancestor in (try? snapshot.ancestors(of: identifier.text)) ?? [] {
+        let ancestor = ByteString(ancestor)
+        for namespace in Self.namespaces(of: ancestor) where holding[namespace] != nil {
+          touched[namespace, default: []].insert(ancestor)
+        }
+      }
+    }
+  }
+
+  /// What stands before the colons of an identifier.
+  static func namespaces(of identifier: ByteString) -> [ByteString] {
+    let bytes = identifier.text.utf8
+    return bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+      .map { ByteString(String(identifier.text[..<$0])) }
+  }
+}

@@ -1,0 +1,59 @@
+import PandoProviders
+
+/// One query that somebody follows.
+///
+/// Iterations share it and keep it alive; the hub does not. When the last one ends, it is forgotten.
+final class LiveQuery<E: Entity>: Followed {
+  /// What it was made for.
+  let followed: FollowedQuery<E>
+  let state = FollowedState<QueryWindow<E>>()
+  let number = FollowedNumber.next()
+  let endings = Endings()
+
+  /// Makes a query that is not followed yet.
+  init(_ followed: FollowedQuery<E>) { self.followed = followed }
+
+  /// What observers pull from.
+  var observed: ObservedState<QueryWindow<E>?> { state.observed }
+
+  func finish() { observed.finish() }
+
+  /// Shows an answer that nothing changes later.
+  func show(_ answer: QueryResult<E>) {
+    var query = followed.query
+    query.offset = 0
+    query.limit = nil
+    let entities = answer.entities.enumerated().map { index, entity in
+      RankedEntity(entity, rank: UInt64(index))
+    }
+    observed.publish(QueryWindow(FollowedQuery(query), filledWith: entities))
+  }
+
+  /// Works out what the commit under way leaves.
+  ///
+  /// On the thread that changes entities.
+  ///
+  /// - Parameters:
+  ///   - changes: What it has touched; `nil` if that is not known.
+  ///   - number: The number of the commit.
+  ///   - fill: Reads all that ``FollowedQuery/stored`` finds, and says at which commit: this one or a
+  ///     later one, whose changes then are known already.
+  /// - Returns: What to show when it is committed; `nil` if it is what is shown already.
+  /// - Throws: What `fill` throws.
+  func stage(
+    _ changes: [EntityChange<E>]?, at number: UInt64,
+    fill: () throws -> (entities: [RankedEntity<E>], number: UInt64)
+  ) throws -> QueryWindow<E>? {
+    guard var window = state.staged(before: number, isKnown: changes != nil) else { return nil }
+    let outcome = changes.map { window.apply($0) } ?? .exhausted
+    if outcome == .same { return nil }
+    var shownAt = number
+    if outcome == .exhausted {
+      let filling = try fill()
+      window = QueryWindow(followed, filledWith: filling.entities)
+      shownAt = filling.number
+    }
+    state.stage(window, at: shownAt)
+    return window
+  }
+}

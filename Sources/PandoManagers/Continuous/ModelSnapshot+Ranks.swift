@@ -1,0 +1,36 @@
+import PandoModels
+import PandoStore
+
+extension ModelSnapshot {
+  /// Reads an entity with its place in the natural order.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the node.
+  ///   - type: The type; a node without a record of its own type is none of its entities.
+  /// - Returns: `nil` if there is no such entity.
+  /// - Throws: `ModelError` when it can't be decoded; `StoreError`.
+  func ranked<E: Entity>(
+    _ identifier: ByteString, as type: E.Type
+  ) throws -> RankedEntity<E>? {
+    guard let entity = try recordedModels(identifier.text, as: type).first else { return nil }
+    return try ranked(entity)
+  }
+
+  /// Reads the entities that a query asks for, each with its place in the natural order.
+  func ranked<E: Entity>(matching query: Query<E>) throws -> [RankedEntity<E>] {
+    guard query.identifiers == nil, try property("arranged/\(E.modelTypeName)") != nil else {
+      return try entities(matching: query).entities.map { try ranked($0) }
+    }
+    // A server has said in which order they stand.
+    let all = try entities(matching: Query(filter: query.filter)).entities.map { try ranked($0) }
+      .sorted { $0.rank < $1.rank }
+    let ranks = Dictionary(all.map { ($0.identifier, $0.rank) }) { first, _ in first }
+    return try query.apply(to: all.map(\.entity)).entities.map { entity in
+      RankedEntity(entity, rank: ranks[ByteString(entity.id.modelIdentifier)] ?? .max)
+    }
+  }
+
+  private func ranked<E: Entity>(_ entity: E) throws -> RankedEntity<E> {
+    RankedEntity(entity, rank: try naturalRank(of: entity.id.modelIdentifier) ?? .max)
+  }
+}

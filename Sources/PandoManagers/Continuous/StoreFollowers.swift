@@ -1,0 +1,89 @@
+import PandoLocking
+import PandoModels
+import PandoStore
+
+/// Who follows queries of one entity type over a store, whatever the type is.
+protocol StoreFollowers: AnyObject, Sendable {
+  /// How many queries are followed.
+  var count: Int { get }
+
+  /// Whether entities of the type have other nodes inside, as far as is known.
+  var holdsNodes: Bool { get }
+
+  /// Works out what a commit means for the queries.
+  ///
+  /// - Parameters:
+  ///   - identifiers: The nodes that it has touched; `nil` if they are not known.
+  ///   - snapshot: The store after it.
+  ///   - run: Takes what is to be done.
+  func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun)
+}
+
+extension QueryFollowers: StoreFollowers {
+  func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun) {
+    guard let identifiers else {
+      for query in all { stage(query, nil, snapshot, &run) }
+      return
+    }
+    var changes: [EntityChange<E>] = []
+    for identifier in identifiers {
+      run.tally.reads += 1
+      do {
+        let entity = try snapshot.ranked(identifier, as: E.self)
+        if let entity { note(entity.entity) }
+        changes.append(EntityChange(identifier, entity))
+      } catch {
+        fail(concerned(by: [EntityChange(identifier, nil)]).map(\.query), error, &run)
+      }
+    }
+    for (query, changes) in concerned(by: changes) { stage(query, changes, snapshot, &run) }
+  }
+
+  private func stage(
+    _ query: LiveQuery<E>, _ changes: [EntityChange<E>]?, _ snapshot: ModelSnapshot,
+    _ run: inout FollowingRun
+  ) {
+    run.tally.evaluations += changes?.count ?? 0
+    var refills = 0
+    do {
+      let window = try query.stage(changes, at: run.number) {
+        refills += 1
+        return (try query.followed.read(snapshot), run.number)
+      }
+      run.tally.refills += refills
+      guard let window else { return }
+      // Found by what comes in from now on; by what has left no longer, once that is committed.
+      let candidates = refills > 0 || (changes?.count ?? .max) > 4 ? nil : changes
+      add(candidates, in: window, of: query)
+      let context = run.context
+      run.add {
+        self.remove(candidates, notIn: window, of: query)
+        query.state.commit(window, context: context)
+      } undo: { [weak query] in
+        query?.state.rollBack()
+      }
+    } catch {
+      fail([query], error, &run)
+    }
+  }
+
+  /// Ends queries when the commit is on disk: what it leaves of them can't be read.
+  private func fail(
+    _ queries: [LiveQuery<E>], _ error: any Error, _ run: inout FollowingRun
+  ) {
+    for query in queries {
+      run.add {
+        self.remove(query.number)
+        query.state.fail(error)
+      } undo: {
+      }
+    }
+  }
+}
+
+extension FollowedQuery {
+  /// Reads what a window is filled with.
+  func read(_ snapshot: ModelSnapshot) throws -> [RankedEntity<E>] {
+    accepted(try snapshot.ranked(matching: stored.current(in: snapshot)))
+  }
+}

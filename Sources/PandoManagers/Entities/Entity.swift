@@ -1,0 +1,72 @@
+public import PandoModels
+
+/// A model with a typed identifier that managers keep, find and follow.
+///
+/// A plain `Codable` struct and one line:
+///
+/// ```swift
+/// struct Book: PersistentEntity {
+///   var id: EntityIdentifier<Book>
+///   var title: String
+///   var year: Int
+///   static let fields: [EntityField<Book>] = [.indexed(\.title, "title"), .field(\.year, "year")]
+/// }
+/// ```
+/// An entity is a model: it can be a child in a tree, and a provider can show it.
+public protocol Entity: Model, Codable, Equatable {
+  /// What the server names entities of this type by; `String` unless declared.
+  associatedtype RemoteID: EntityKey = String
+
+  /// What names this entity among those of its type.
+  var id: EntityIdentifier<Self> { get }
+
+  /// The fields that filters can name and that indexes can be made of; none unless declared.
+  static var fields: [EntityField<Self>] { get }
+
+  /// The identifiers of other entities that this type holds; none unless declared.
+  static var relationships: [EntityRelationship<Self>] { get }
+
+  /// What the identifiers of nodes begin with: the name of the type unless declared.
+  ///
+  /// Two entity types that declare the same one show the same nodes.
+  static var identifierNamespace: String { get }
+
+  /// Makes the stores of this type in a container.
+  ///
+  /// By default a local entity is kept in memory, a persistent one in memory and on disk, and a remote
+  /// one asked for at the server besides.
+  ///
+  /// - Parameters:
+  ///   - client: What carries requests; `nil` if the container has none.
+  ///   - clientQueue: The queue of requests, for a ``RemoteStore``; `nil` without a client.
+  ///   - cacheLimit: How many entities memory holds before the disk at most.
+  ///   - diskStoreConfig: Where persistent entities live, with the store open.
+  /// - Returns: The stores, in any order.
+  static func stores(
+    with client: (any APIClient)?, clientQueue: APIClientQueue?, cacheLimit: Int,
+    diskStoreConfig: DiskStoreConfig
+  ) -> [any Storing<Self>]
+}
+
+extension Entity {
+  /// The namespace, a colon and the text of ``id``.
+  public var modelIdentifier: String? { id.modelIdentifier }
+
+  /// None.
+  public static var fields: [EntityField<Self>] { [] }
+
+  /// None.
+  public static var relationships: [EntityRelationship<Self>] { [] }
+
+  /// The name of the type.
+  public static var identifierNamespace: String { modelTypeName }
+
+  /// Compares by `==`.
+  ///
+  /// - Parameter other: A model of any type.
+  /// - Returns: `false` if it has another type.
+  public func isEqual(to other: any SimpleModel) -> Bool {
+    guard let other = other as? Self else { return false }
+    return self == other
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+package import PandoModels
+public import PandoStore
+
+/// What names an entity among those of its type: a key that the server gave, or one of its own until
+/// the server gives one.
+///
+/// Two identifiers are equal if they have the same form and the same key. In a body a remote one is
+/// the plain key, a local one the text `local:` and its key. So a remote key that is a text can't begin
+/// with `local:`, and no key is empty: such identifiers are refused when they are encoded.
+public enum EntityIdentifier<E: Entity>: Sendable {
+  /// The server's key.
+  case remote(E.RemoteID)
+
+  /// A key given here.
+  case local(String)
+
+  /// Makes a local identifier that nobody else has.
+  public init() { self = .local(UUID().uuidString) }
+}
+
+extension EntityIdentifier {
+  /// Whether this identifier was given here.
+  public var isLocal: Bool {
+    if case .local = self { true } else { false }
+  }
+
+  /// The server's key; `nil` if it has given none.
+  public var remoteID: E.RemoteID? {
+    if case .remote(let key) = self { key } else { nil }
+  }
+
+  /// The identifier as text within its type: the key, or `local:` and the key.
+  public var text: String {
+    switch self {
+    case .remote(let key): key.keyText
+    case .local(let key): EntityIdentifierText.localPrefix + key
+    }
+  }
+
+  /// Reads the text of an identifier.
+  ///
+  /// - Parameter text: What ``text`` gave.
+  public init?(text: String) {
+    if let key = EntityIdentifierText.localKey(of: text) {
+      guard !key.isEmpty else { return nil }
+      self = .local(key)
+    } else {
+      guard !text.isEmpty, let key = E.RemoteID(keyText: text) else { return nil }
+      self = .remote(key)
+    }
+  }
+
+  /// The identifier of the node in a store: the type's namespace, a colon and ``text``.
+  public var modelIdentifier: String {
+    EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
+  }
+
+  /// Reads the identifier of a node.
+  ///
+  /// - Parameter modelIdentifier: What ``modelIdentifier`` gave, of the same entity type.
+  public init?(modelIdentifier: String) {
+    let namespace = E.identifierNamespace
+    guard modelIdentifier.utf8.starts(with: namespace.utf8) else { return nil }
+    let rest = modelIdentifier.utf8.dropFirst(namespace.utf8.count)
+    guard rest.first == UInt8(ascii: ":"), let text = String(rest.dropFirst()) else { return nil }
+    self.init(text: text)
+  }
+
+  /// Whether the identifier can be stored.
+  ///
+  /// - Throws: ``QueryError`` `invalidIdentifier` for an empty key or a remote one that looks local.
+  public func validate() throws(QueryError) {
+    let name = E.identifierNamespace
+    switch self {
+    case .local(let key):
+      guard !key.isEmpty else {
+        throw QueryError(.invalidIdentifier, name, "the key of a local identifier is empty")
+      }
+    case .remote(let key):
+      let text = key.keyText
+      guard !text.isEmpty else {
+        throw QueryError(.invalidIdentifier, name, "the key of a remote identifier is empty")
+      }
+      guard EntityIdentifierText.localKey(of: text) == nil else {
+        throw QueryError(
+          .invalidIdentifier, name,
+          "the remote key \"\(text)\" begins with \"local:\", which marks identifiers given here")
+      }
+    }
+  }
+}
+
+extension EntityIdentifier: Hashable {
+  /// Whether form and key are the same; texts are compared byte by byte.
+  ///
+  /// - Parameters:
+  ///   - left: An identifier.
+  ///   - right: An identifier.
+  /// - Returns: Whether they name the same entity.
+  public static func == (left: EntityIdentifier, right: EntityIdentifier) -> Bool {
+    switch (left, right) {
+    case (.remote(let left), .remote(let right)): left.isSameKey(as: right)
+    case (.local(let left), .local(let right)): left.hasSameBytes(as: right)
+    default: false
+    }
+  }
+
+  /// Feeds form and key to a hasher.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .remote(let key): key.hashKey(into: &hasher)
+    case .local(let key):
+      hasher.combine(true)
+      key.hashBytes(into: &hasher)
+    }
+  }
+}
+
+extension EntityIdentifier: Codable {
+  /// Reads a plain key, or a text that begins with `local:`.
+  ///
+  /// - Parameter decoder: The decoder.
+  /// - Throws: `DecodingError` when it is neither, or empty.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if E.RemoteID.self != String.self, let key = try? container.decode(E.RemoteID.self) {
+      self = .remote(key)
+      return
+    }
+    let text = try container.decode(String.self)
+    guard let identifier = EntityIdentifier(text: text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription: "\"\(text)\" is no identifier of \(E.identifierNamespace)")
+    }
+    self = identifier
+  }
+
+  /// Writes the plain key, or the text `local:` and the key.
+  ///
+  /// - Parameter encoder: The encoder.
+  /// - Throws: `EncodingError` for a key that is empty or looks like one of the other form.
+  public func encode(to encoder: any Encoder) throws {
+    do {
+      try validate()
+    } catch {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: error.description))
+    }
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .remote(let key): try container.encode(key)
+    case .local:
+      let found = encoder.userInfo[LocalIdentifierCollector.key] as? LocalIdentifierCollector
+      found?.note(modelIdentifier)
+      try container.encode(text)
+    }
+  }
+}
+
+extension EntityIdentifier: RecordItemDecodable {
+  /// Reads a text or a number that is not negative; leaves other keys to `init(from:)`.
+  package init(item reader: inout CBORReader) throws {
+    let key = E.RemoteID.self
+    if key == String.self {
+      let text = try reader.text()
+      guard !text.isEmpty else { throw OtherRecordItem() }
+      if let local = EntityIdentifierText.localKey(of: text) {
+        guard !local.isEmpty else { throw OtherRecordItem() }
+        self = .local(local)
+      } else {
+        // The two are one type.
+        self = .remote(unsafe unsafeBitCast(text, to: key))
+      }
+    } else if key == Int.self || key == Int64.self {
+      guard let number = Int64(exactly: try reader.unsigned()) else { throw OtherRecordItem() }
+      // The key is one of two types that have the same bits here.
+      self = .remote(unsafe unsafeBitCast(number, to: key))
+    } else {
+      throw OtherRecordItem()
+    }
+  }
+}
+
+extension EntityIdentifier: CustomStringConvertible {
+  /// The identifier of the node.
+  public var description: String { modelIdentifier }
+}
+
+extension EntityIdentifier: QueryRepresentable {
+  /// What the key can be, and texts.
+  public static var queryKinds: Set<QueryValue.Kind> { E.RemoteID.queryKinds.union([.string]) }
+
+  /// The key as it is stored.
+  public var queryValue: QueryValue {
+    switch self {
+    case .remote(let key): key.queryValue
+    case .local: .string(text)
+    }
+  }
+}
+
+/// How local identifiers look as text.
+package enum EntityIdentifierText {
+  package static let localPrefix = "local:"
+
+  /// The identifier of a node: the namespace, a colon and the text of the identifier in it.
+  package static func modelIdentifier(_ text: String, in namespace: String) -> String {
+    var identifier = namespace
+    identifier.reserveCapacity(namespace.utf8.count + 1 + text.utf8.count)
+    identifier += ":"
+    identifier += text
+    return identifier
+  }
+
+  /// What follows `local:`; `nil` if the text does not begin with it.
+  package static func localKey(of text: String) -> String? {
+    // Most texts differ in the first byte.
+    guard text.utf8.first == UInt8(ascii: "l") else { return nil }
+    guard text.utf8.starts(with: localPrefix.utf8) else { return nil }
+    return String(text.utf8.dropFirst(localPrefix.utf8.count))
+  }
+}

@@ -1,0 +1,103 @@
+public import PandoStore
+
+/// A value that a request may leave out.
+///
+/// What was not requested is absent from the bytes, and never overwrites what was.
+public enum Lazy<Value> {
+  /// The value is known.
+  case requested(Value)
+
+  /// Nobody has asked for the value yet.
+  case unrequested
+
+  /// The value, or `nil` if it was not requested.
+  public var value: Value? {
+    if case .requested(let value) = self { value } else { nil }
+  }
+
+  /// Whether the value is known.
+  public var isRequested: Bool {
+    if case .requested = self { true } else { false }
+  }
+}
+
+extension Lazy: Sendable where Value: Sendable {}
+extension Lazy: Equatable where Value: Equatable {}
+extension Lazy: Hashable where Value: Hashable {}
+
+extension Lazy: Decodable where Value: Decodable {
+  /// Reads the value, which is there.
+  ///
+  /// - Parameter decoder: The decoder.
+  /// - Throws: What the value's own coding throws.
+  public init(from decoder: any Decoder) throws { self = .requested(try Value(from: decoder)) }
+}
+
+extension Lazy: Encodable where Value: Encodable {
+  /// Writes the value.
+  ///
+  /// - Parameter encoder: The encoder.
+  /// - Throws: `EncodingError` outside a field, where nothing can be left out.
+  public func encode(to encoder: any Encoder) throws {
+    guard case .requested(let value) = self else {
+      throw EncodingError.invalidValue(
+        self,
+        .init(
+          codingPath: encoder.codingPath,
+          debugDescription: "a lazy value that was not requested can only stand in a field"))
+    }
+    try value.encode(to: encoder)
+  }
+}
+
+extension KeyedEncodingContainer {
+  /// Writes a lazy value under a key, or nothing if it was not requested.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: The key of the field.
+  /// - Throws: What the value's own coding throws.
+  public mutating func encode<Value: Encodable>(_ value: Lazy<Value>, forKey key: Key) throws {
+    if case .requested(let value) = value { try encode(value, forKey: key) }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads a lazy value; one whose key is absent was not requested.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the field.
+  ///   - key: The key of the field.
+  /// - Returns: The value.
+  /// - Throws: What the value's own coding throws.
+  public func decode<Value: Decodable>(
+    _ type: Lazy<Value>.Type, forKey key: Key
+  ) throws -> Lazy<Value> {
+    contains(key) ? .requested(try decode(Value.self, forKey: key)) : .unrequested
+  }
+}
+
+extension Lazy: QueryRepresentable where Value: QueryRepresentable {
+  /// What the value can be, and null.
+  public static var queryKinds: Set<QueryValue.Kind> { Value.queryKinds.union([.null]) }
+
+  /// The value; null if it was not requested.
+  public var queryValue: QueryValue { value?.queryValue ?? .null }
+}
+
+/// A lazy value of any type.
+private protocol AnyLazy {
+  var isRequested: Bool { get }
+}
+
+extension Lazy: AnyLazy {}
+
+/// Finds lazy values among the fields of an entity.
+package enum LazyFields {
+  /// Whether a field of an entity was not requested.
+  package static func areMissing(in entity: some Entity) -> Bool {
+    Mirror(reflecting: entity).children.contains { child in
+      (child.value as? any AnyLazy)?.isRequested == false
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import PandoModels
+
+extension CoreManager {
+  /// Answers a read.
+  package func read(
+    _ request: EntityRead<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    try request.query.validate()
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let result = try await answer(request, from: context.source, in: context, access)
+    try access.confirm()
+    return result
+  }
+
+  private func answer(
+    _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
+    _ access: AccessCheck
+  ) async throws -> QueryResult<E> {
+    switch source {
+    case .local: return try await localAnswer(request, in: context).get()
+    case .remote:
+      return try await remoteAnswer(request, in: context.with(source: source), access)
+    case .remoteOrLocal:
+      guard access.reachesServer else { return try await localAnswer(request, in: context).get() }
+      return try await remoteOrLocalAnswer(request, in: context.with(source: source), access)
+    case .localOr(let other):
+      return try await localAnswer(request, or: other, in: context, access, always: false)
+    case .localThen(let other):
+      return try await localAnswer(request, or: other, in: context, access, always: true)
+    }
+  }
+
+  private func remoteOrLocalAnswer(
+    _ request: EntityRead<E>, in context: ReadContext<E>, _ access: AccessCheck
+  ) async throws -> QueryResult<E> {
+    do {
+      let result = try await remoteAnswer(request, in: context, access)
+      if !result.isEmpty { return result }
+    } catch let failure as any RemoteFailure where failure.remoteFailureKind == .connection {
+      return try await localAnswer(request, in: context).get(after: failure)
+    }
+    return try await localAnswer(request, in: context).get()
+  }
+
+  private func localAnswer(
+    _ request: EntityRead<E>, or other: ReadContext<E>.Source, in context: ReadContext<E>,
+    _ access: AccessCheck, always: Bool
+  ) async throws -> QueryResult<E> {
+    let local = await localAnswer(request, in: context)
+    let hasEnough = local.result.map(request.isSufficient) ?? false
+    guard !hasEnough else {
+      if always, access.reachesServer { refresh(request, from: other, in: context, access) }
+      return try local.get()
+    }
+    guard access.reachesServer else { return try local.get() }
+    do {
+      return try await answer(request, from: other, in: context, access)
+    } catch {
+      throw local.error.map { Self.composite([$0, error]) } ?? error
+    }
+  }
+
+  /// Asks the server behind the caller's back: what it answers is stored, and reaches those who follow.
+  private func refresh(
+    _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
+    _ access: AccessCheck
+  ) {
+    background.start { [self] in
+      do {
+        _ = try await answer(request, from: source, in: context, access)
+      } catch {
+        events?(ManagerEvent(.failedBackgroundRead, E.modelTypeName, error))
+      }
+    }
+  }
+
+  /// Waits for the reads that run behind the back of every caller.
+  package func drain() async { await background.drain() }
+}
+
+/// What the local stores of a stack have answered.
+struct LevelAnswer<E: Entity>: Sendable {
+  /// The best answer; `nil` if none of them has answered.
+  var result: QueryResult<E>?
+  /// The errors of those that failed, in order.
+  var errors: [any Error] = []
+  /// Whether the last of them failed: then what the others lack may be there all the same.
+  var lastHasFailed = false
+
+  /// Why there is no answer that counts.
+  var error: (any Error)? {
+    guard lastHasFailed, result?.isEmpty ?? true else { return nil }
+    return errors.count == 1 ? errors[0] : CoreManager<E>.composite(errors)
+  }
+
+  func get() throws -> QueryResult<E> {
+    if let error { throw error }
+    return result ?? .empty
+  }
+
+  /// The answer where another store was asked before and failed.
+  func get(after failure: any Error) throws -> QueryResult<E> {
+    if lastHasFailed, result?.isEmpty ?? true { throw CoreManager<E>.composite([failure] + errors) }
+    return result ?? .empty
+  }
+}
+
+extension CoreManager {
+  /// The error that stands for several.
+  static func composite(_ errors: [any Error]) -> ManagerError {
+    let errors = errors.flatMap { error in
+      if let error = error as? ManagerError, error.code == .composite { return error.underlying }
+      return [error]
+    }
+    return ManagerError(
+      .composite, E.modelTypeName, "none of \(errors.count) stores could answer",
+      underlying: errors)
+  }
+
+  /// Asks the local stores, from the nearest to the farthest, until one has what is asked for.
+  private func localAnswer(
+    _ request: EntityRead<E>, in context: ReadContext<E>
+  ) async -> LevelAnswer<E> {
+    var answer = LevelAnswer<E>()
+    guard !stack.local.isEmpty else {
+      answer.errors = [Self.noStore("local")]
+      answer.lastHasFailed = true
+      return answer
+    }
+    for store in stack.local {
+      do {
+        let result = try await request.answer(of: store, in: context)
+        answer.lastHasFailed = false
+        guard Self.isValid(result, request, context) else {
+          if answer.result == nil { answer.result = .empty }
+          continue
+        }
+        if result.count >= answer.result?.count ?? 0 { answer.result = result }
+        if request.isSufficient(result) { break }
+      } catch {
+        answer.errors.append(error)
+        answer.lastHasFailed = true
+      }
+    }
+    if answer.error == nil {
+      for error in answer.errors { events?(ManagerEvent(.failedStore, E.modelTypeName, error)) }
+    }
+    return answer
+  }
+
+  private static func isValid(
+    _ result: QueryResult<E>, _ request: EntityRead<E>, _ context: ReadContext<E>
+  ) -> Bool {
+    guard let contract = context.contract else { return true }
+    return result.entities.allSatisfy { contract.isValid($0, for: request.query) }
+  }
+
+  static func noStore(_ level: String) -> ManagerError {
+    ManagerError(
+      .noStore, E.modelTypeName,
+      "the manager has no \(level) store; use another context, or give the type such a store")
+  }
+}
+
+extension CoreManager {
+  /// Asks the servers until one has an answer; what it answers is stored as the context says.
+  private func remoteAnswer(
+    _ request: EntityRead<E>, in context: ReadContext<E>, _ access: AccessCheck
+  ) async throws -> QueryResult<E> {
+    try access.requireServer()
+    guard !stack.remote.isEmpty else { throw Self.noStore("remote") }
+    var errors: [any Error] = []
+    for store in stack.remote {
+      do {
+        return try await remoteAnswer(request, from: store, in: context, access)
+      } catch {
+        errors.append(error)
+      }
+    }
+    throw errors.count == 1 ? errors[0] : Self.composite(errors)
+  }
+
+  private func remoteAnswer(
+    _ request: EntityRead<E>, from store: any Storing<E>, in context: ReadContext<E>,
+    _ access: AccessCheck
+  ) async throws -> QueryResult<E> {
+    // The answer is as old as this.
+    let asOf = try await stack.takeReadPlace()
+    let answer: RemoteAnswer<E>
+    do {
+      answer = try await Self.fetch(request, from: store, in: context)
+    } catch let failure as any RemoteFailure
+      where failure.remoteFailureKind == .notFound && request.identifiers?.count == 1
+    {
+      answer = RemoteAnswer(result: .empty, isComplete: true)
+      try access.confirm()
+      if let identifiers = request.identifiers, case .persist = context.source.remote?.strategy {
+        try await stack.removeAnswered(identifiers, asOf: asOf)
+      }
+      return answer.result
+    }
+    try access.confirm()
+    if case .persist(let extra) = context.source.remote?.strategy {
+      let discards = extra == .discardExtraLocalData && answer.isComplete
+      try await stack.store(
+        AnswerWrite(
+          entities: answer.result.entities, query: request.query, asOf: asOf,
+          discardsExtra: discards,
+          isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder))
+    }
+    guard let contract = context.contract else { return answer.result }
+    let valid = answer.result.entities.filter { contract.isValid($0, for: request.query) }
+    return QueryResult(valid, groupedBy: request.query.groupedBy)
+  }
+
+  private static func fetch(
+    _ request: EntityRead<E>, from store: any Storing<E>, in context: ReadContext<E>
+  ) async throws -> RemoteAnswer<E> {
+    if let store = store as? any RemoteStoring<E> {
+      return try await store.fetch(request.query, in: context)
+    }
+    let result = try await request.answer(of: store, in: context)
+    return RemoteAnswer(result: result, isComplete: request.query.isUnbounded)
+  }
+}
+
+extension Query {
+  /// Whether the order of the result is the natural one.
+  var isInNaturalOrder: Bool { order.first.map { $0 == .natural } ?? true }
+}

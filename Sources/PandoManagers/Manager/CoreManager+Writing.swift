@@ -1,0 +1,162 @@
+import PandoModels
+
+extension CoreManager {
+  /// Writes entities as a context says.
+  func write(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> Written<[AppliedEntity<E>]> {
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      return Written(try await stack.write(entities, in: context).entities, .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        let asOf = try await stack.takeReadPlace()
+        return Written(
+          try await confirm(entities, by: store, asOf: asOf, in: context, access), .confirmed)
+      }
+      let request = try queue.request(toSet: entities, in: context)
+      let asOf = try await stack.takeReadPlace()
+      try await request.enqueue()
+      request.committed()
+      let confirmation = confirmation(of: request, asOf: asOf)
+      guard try await request.firstOutcome() != nil else {
+        return Written(Self.applied(entities), .queued, confirmation: confirmation)
+      }
+      return Written(try await confirmation(), .confirmed)
+    case .localAndRemote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        let written = try await stack.write(entities, in: context)
+        return Written(
+          try await confirm(entities, by: store, asOf: written.place, in: context, access),
+          .confirmed)
+      }
+      let request = try queue.request(toSet: entities, in: context)
+      let written = try await stack.write(entities, in: withQueueing(request, context))
+      if !stack.runsSteps { try await request.enqueue() }
+      request.committed()
+      return Written(
+        written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place))
+    }
+  }
+
+  /// What waits for the answer to a queued request.
+  ///
+  /// The queue writes the answer to a disk store, in the transaction that takes the request off it. It
+  /// knows no other store: there it is written here, whether anybody waits for it or not.
+  private func confirmation(
+    of request: any QueuedWrite<E>, asOf: UInt64
+  ) -> @Sendable () async throws -> [AppliedEntity<E>] {
+    guard !stack.runsSteps, !stack.local.isEmpty else {
+      return { try await Self.applied(request.answer()) }
+    }
+    let answer = Task { [stack] in
+      try await stack.write(request.answer(), in: .answer(asOf: asOf)).entities
+    }
+    return { try await answer.value }
+  }
+
+  /// Sends entities to a server that keeps no queue, and stores what it answers.
+  private func confirm(
+    _ entities: [E], by store: any Storing<E>, asOf: UInt64, in context: WriteContext<E>,
+    _ access: AccessCheck
+  ) async throws -> [AppliedEntity<E>] {
+    let answer = try await store.set(entities, in: context)
+    try access.confirm()
+    guard !stack.local.isEmpty else { return Self.applied(answer) }
+    return try await stack.write(answer, in: .answer(asOf: asOf)).entities
+  }
+
+  private static func applied(_ entities: [E]) -> [AppliedEntity<E>] {
+    entities.map { AppliedEntity($0.id, stored: $0, isLate: false) }
+  }
+
+  /// A local write in whose transaction a request is queued, if it is made in one.
+  private func withQueueing(
+    _ request: any QueuedWrite<E>, _ context: WriteContext<E>
+  ) -> WriteContext<E> {
+    guard stack.runsSteps else { return context }
+    return context.with { try request.enqueue(&$0) }
+  }
+
+  private func remoteStore() throws -> any Storing<E> {
+    guard let store = stack.remote.first else { throw Self.noStore("remote") }
+    return store
+  }
+}
+
+extension CoreManager {
+  /// Removes entities as a context says.
+  func erase(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> Written<Void> {
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      try await stack.remove(identifiers, in: context)
+      return Written((), .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      let asOf = try await stack.takeReadPlace()
+      guard let queue = store as? any RemoteStoring<E> else {
+        try await store.remove(identifiers, in: context)
+        try access.confirm()
+        try await stack.removeAnswered(identifiers, asOf: asOf)
+        return Written((), .confirmed)
+      }
+      let request = try queue.request(toRemove: identifiers, in: context)
+      try await request.enqueue()
+      request.committed()
+      guard try await request.firstOutcome() != nil else {
+        return Written((), .queued) { _ = try await request.answer() }
+      }
+      return Written((), .confirmed)
+    case .localAndRemote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        try await stack.remove(identifiers, in: context)
+        try await store.remove(identifiers, in: context)
+        return Written((), .confirmed)
+      }
+      let request = try queue.request(toRemove: identifiers, in: context)
+      try await stack.remove(identifiers, in: withQueueing(request, context))
+      if !stack.runsSteps { try await request.enqueue() }
+      request.committed()
+      return Written((), .queued) { _ = try await request.answer() }
+    }
+  }
+
+  /// Removes what matches a query as a context says.
+  func eraseAll(
+    _ query: Query<E>, in context: WriteContext<E>
+  ) async throws -> Written<[EntityIdentifier<E>]> {
+    try query.validate()
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    switch context.target {
+    case .local:
+      return Written(try await stack.removeAll(query, in: context), .stored)
+    case .remote:
+      try access.requireServer()
+      let store = try remoteStore()
+      let asOf = try await stack.takeReadPlace()
+      let identifiers = try await store.removeAll(withQuery: query, in: context)
+      try access.confirm()
+      try await stack.removeAnswered(identifiers, asOf: asOf)
+      return Written(identifiers, .confirmed)
+    case .localAndRemote:
+      let found = try await search(withQuery: query, in: .local).entities.map(\.id)
+      guard !found.isEmpty else { return Written([], .confirmed) }
+      let removal = try await erase(found, in: context)
+      return Written(found, removal.state) {
+        try await removal.confirmed()
+        return found
+      }
+    }
+  }
+}

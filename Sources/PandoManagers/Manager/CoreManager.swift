@@ -1,0 +1,205 @@
+import PandoLocking
+
+/// The one object through which a service reads and writes the entities of a type.
+///
+/// It stands over a stack of stores and asks them level by level:
+///
+/// ```swift
+/// let books = container[Book.self]
+/// let book = try await books.get(byID: .remote("7"), in: .localOr(.remote()))
+/// try await books.set(Book(id: .remote("8"), title: "Aspen"), in: .localAndRemote)
+/// ```
+/// - Note: Any thread, any number of calls at the same time. Writes of one task take effect in the
+///   order of its calls.
+public final class CoreManager<E: Entity>: Sendable {
+  package let stack: StoreStack<E>
+  let events: ManagerEventHandler?
+  let background = TaskCounter()
+  /// What its continuous results share with those of the other managers of a container.
+  let continuous: ContinuousHome
+
+  /// Makes a manager over stores of one's own; containers make theirs by themselves.
+  ///
+  /// A memory store that comes before a disk store is kept as ``CacheStore`` keeps it.
+  ///
+  /// - Parameters:
+  ///   - stores: The stores, in any order; they are asked from the nearest level to the farthest.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  public convenience init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
+    self.init(stores: stores, events: events, continuous: ContinuousHome())
+  }
+
+  /// Makes a manager of a container.
+  ///
+  /// - Parameters:
+  ///   - stores: The stores.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  ///   - continuous: What the managers of the container share.
+  package init(
+    stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousHome
+  ) {
+    stack = StoreStack(stores, events: events)
+    self.events = events
+    self.continuous = continuous
+    continuous.connect(stack)
+  }
+}
+
+extension CoreManager {
+  /// Returns an entity.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: Which stores are asked.
+  /// - Returns: The entity; `nil` if there is none.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`, or `composite` when several stores
+  ///   failed; the error of the one store that failed.
+  public func get(
+    byID identifier: EntityIdentifier<E>, in context: ReadContext<E> = .local
+  ) async throws -> E? {
+    try await get(byIDs: [identifier], in: context).first
+  }
+
+  /// Returns entities.
+  ///
+  /// - Parameters:
+  ///   - identifiers: Their identifiers.
+  ///   - context: Which stores are asked.
+  /// - Returns: Those that there are, in the order of the identifiers.
+  /// - Throws: As ``get(byID:in:)``.
+  public func get(
+    byIDs identifiers: [EntityIdentifier<E>], in context: ReadContext<E> = .local
+  ) async throws -> QueryResult<E> {
+    guard !identifiers.isEmpty else { return .empty }
+    return try await read(EntityRead(getting: identifiers), in: context)
+  }
+
+  /// Returns the entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Which stores are asked.
+  /// - Returns: The entities, in the order of the query.
+  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(byID:in:)``.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E> = .local
+  ) async throws -> QueryResult<E> {
+    try await read(EntityRead(searching: query), in: context)
+  }
+
+  /// Returns all entities of the type.
+  ///
+  /// - Parameter context: Which stores are asked.
+  /// - Returns: The entities, in natural order.
+  /// - Throws: As ``get(byID:in:)``.
+  public func all(in context: ReadContext<E> = .local) async throws -> QueryResult<E> {
+    try await search(withQuery: .all, in: context)
+  }
+
+  /// Returns the first entity that matches a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Which stores are asked.
+  /// - Returns: The entity; `nil` if none matches.
+  /// - Throws: As ``search(withQuery:in:)``.
+  public func first(
+    for query: Query<E> = .all, in context: ReadContext<E> = .local
+  ) async throws -> E? {
+    var query = query
+    query.limit = min(query.limit ?? 1, 1)
+    return try await search(withQuery: query, in: context).first
+  }
+}
+
+extension CoreManager {
+  /// Sets an entity.
+  ///
+  /// - Parameters:
+  ///   - entity: The new value; one that is there is merged with it.
+  ///   - context: Which stores are written.
+  /// - Returns: What is stored now, and how far the write has come.
+  /// - Throws: ``ManagerError`` `conflict` when the server's answer came after somebody had removed the
+  ///   entity; `userAccessInvalid`, `noStore`; the error of the store that failed.
+  @discardableResult
+  public func set(
+    _ entity: E, in context: WriteContext<E> = .local
+  ) async throws -> Written<E> {
+    try await write([entity], in: context).map { try Self.single($0, of: entity) }
+  }
+
+  /// Sets entities, in one step at each level.
+  ///
+  /// - Parameters:
+  ///   - entities: The new values; those that are there are merged with them.
+  ///   - context: Which stores are written.
+  /// - Returns: What is stored now, without those that were changed by somebody later than this write.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  @discardableResult
+  public func set(
+    _ entities: [E], in context: WriteContext<E> = .local
+  ) async throws -> Written<[E]> {
+    try await write(entities, in: context).map { applied in
+      applied.compactMap { $0.isLate ? nil : $0.stored }
+    }
+  }
+
+  /// Removes an entity.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier; that of an absent entity does no harm.
+  ///   - context: Which stores are written.
+  /// - Returns: How far the removal has come.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  @discardableResult
+  public func remove(
+    atID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
+  ) async throws -> Written<Void> { try await remove([identifier], in: context) }
+
+  /// Removes entities, in one step at each level.
+  ///
+  /// - Parameters:
+  ///   - identifiers: Their identifiers; those of absent entities do no harm.
+  ///   - context: Which stores are written.
+  /// - Returns: How far the removal has come.
+  /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  @discardableResult
+  public func remove(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E> = .local
+  ) async throws -> Written<Void> { try await erase(identifiers, in: context) }
+
+  /// Removes all entities that match a query.
+  ///
+  /// With a server in the context those go that match here, or match there if only the server is
+  /// written.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Which stores are written.
+  /// - Returns: The identifiers of those that were removed.
+  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``remove(_:in:)``.
+  @discardableResult
+  public func removeAll(
+    withQuery query: Query<E> = .all, in context: WriteContext<E> = .local
+  ) async throws -> Written<[EntityIdentifier<E>]> { try await eraseAll(query, in: context) }
+
+  /// The outcome of a set of one entity.
+  static func single(_ applied: [AppliedEntity<E>], of entity: E) throws -> E {
+    guard let stored = applied.first?.stored else {
+      throw ManagerError(
+        .conflict, entity.id.modelIdentifier,
+        "it was removed after this write began; set it again to have it back")
+    }
+    return stored
+  }
+}
+
+extension Written {
+  /// The same write with another value.
+  func map<Other: Sendable>(
+    _ transform: @escaping @Sendable (Value) throws -> Other
+  ) throws -> Written<Other> {
+    guard state == .queued else { return Written<Other>(try transform(value), state) }
+    return Written<Other>(try transform(value), state) { try transform(await self.confirmed()) }
+  }
+}

@@ -1,0 +1,182 @@
+import PandoModels
+package import PandoStore
+
+/// The order of writes, applied inside one transaction.
+extension ModelTransaction {
+  /// Stores entities.
+  ///
+  /// - Parameters:
+  ///   - entities: The new values.
+  ///   - asOf: The place at which their request was made; `nil` for values of this moment.
+  ///   - keepsOrder: Whether anybody asks servers for entities of this type.
+  /// - Returns: What became of them.
+  /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
+  package mutating func apply<E: LocalEntity>(
+    _ entities: [E], asOf: UInt64?, keepsOrder: Bool = true
+  ) throws -> [AppliedEntity<E>] {
+    for entity in entities { try entity.id.validate() }
+    if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
+    var applied: [AppliedEntity<E>] = []
+    applied.reserveCapacity(entities.count)
+    for given in entities {
+      let entity = try snapshot.current(given)
+      if let asOf {
+        applied.append(try applyAnswer(entity, asOf: asOf))
+      } else {
+        applied.append(try applyNow(entity, keepsOrder: keepsOrder))
+      }
+    }
+    return applied
+  }
+
+  private mutating func applyNow<E: LocalEntity>(
+    _ entity: E, keepsOrder: Bool
+  ) throws -> AppliedEntity<E> {
+    let stored = try overwrite(entity)
+    if keepsOrder {
+      let place = takePlace()
+      let identifier = stored.id.modelIdentifier
+      // Nothing was written, and still this is the last word on the entity.
+      if let commit = try snapshot.lastCommit(of: identifier),
+        WritePlace.of(commit: commit) != place
+      {
+        try setOrderMark(OrderMark(.confirmed, place: place, commit: commit), of: identifier)
+      }
+    }
+    return AppliedEntity(stored.id, stored: stored, isLate: false)
+  }
+
+  private mutating func applyAnswer<E: LocalEntity>(
+    _ entity: E, asOf: UInt64
+  ) throws -> AppliedEntity<E> {
+    let identifier = entity.id.modelIdentifier
+    guard try snapshot.orderState(of: identifier).place <= asOf else {
+      let stored = try snapshot.model(identifier, as: E.self)
+      return AppliedEntity(entity.id, stored: stored, isLate: true)
+    }
+    var fitting = AnswerFitting(asOf: asOf)
+    guard let fitted = try fitting.fit(entity, in: snapshot) as? E else {
+      // What it can't be without was removed later.
+      return AppliedEntity(
+        entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
+    }
+    let stored = try overwrite(fitted)
+    for node in [identifier] + fitting.written {
+      guard let commit = try snapshot.lastCommit(of: node) else { continue }
+      try setOrderMark(OrderMark(.answered, place: asOf, commit: commit), of: node)
+    }
+    return AppliedEntity(stored.id, stored: stored, isLate: false)
+  }
+
+  /// Writes an entity over what is stored, as the entity type says.
+  private mutating func overwrite<E: LocalEntity>(_ entity: E) throws -> E {
+    guard let stored = try snapshot.model(entity.id.modelIdentifier, as: E.self) else {
+      try set(entity)
+      return entity
+    }
+    guard stored.shouldOverwrite(with: entity) else { return stored }
+    let merged = stored.merging(entity)
+    try set(merged)
+    return merged
+  }
+
+  /// Removes entities.
+  ///
+  /// - Parameters:
+  ///   - identifiers: Which; those that are not there leave a mark only.
+  ///   - asOf: The place at which it was known that they have gone; `nil` for this moment.
+  ///   - onlySynchronized: Whether only those go that are as a server sent them.
+  ///   - keepsOrder: Whether anybody asks servers for entities of this type.
+  /// - Returns: Those that were there and went.
+  /// - Throws: `StoreError`, `LMDBError`.
+  @discardableResult
+  package mutating func removeEntities<E: Entity>(
+    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, onlySynchronized: Bool = false,
+    keepsOrder: Bool = true
+  ) throws -> [EntityIdentifier<E>] {
+    if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
+    let now = keepsOrder && asOf == nil ? takePlace() : 0
+    return try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { identifier in
+      let name = identifier.modelIdentifier
+      if let asOf {
+        let state = try snapshot.orderState(of: name)
+        guard state.place <= asOf, state.isSynchronized || !onlySynchronized else { return false }
+      }
+      let deletion = try delete(name)
+      if keepsOrder {
+        // Before the commit that carries it out, if it was known before.
+        try setOrderMark(OrderMark(.removed, place: asOf ?? now), of: name)
+      }
+      return deletion != nil
+    }
+  }
+
+  /// Puts entities into the order of a list, where it is another than their natural order.
+  ///
+  /// They share the places they have among them; so they are in this order wherever some of them show,
+  /// and all others stay where they are.
+  ///
+  /// - Parameter identifiers: The identifiers of nodes, in order.
+  /// - Returns: Whether one of them has moved.
+  /// - Throws: `StoreError`, `LMDBError`.
+  package mutating func arrange(_ identifiers: [String]) throws -> Bool {
+    var members: [(identifier: String, rank: UInt64)] = []
+    for identifier in identifiers.map({ ByteString($0) }).unique.map(\.text) {
+      guard let rank = try snapshot.naturalRank(of: identifier) else { continue }
+      members.append((identifier, rank))
+    }
+    let ranks = members.map(\.rank).sorted()
+    var hasMoved = false
+    for (member, rank) in zip(members, ranks) where member.rank != rank {
+      try setNaturalRank(rank, of: member.identifier)
+      try touch(member.identifier)
+      hasMoved = true
+    }
+    return hasMoved
+  }
+}
+
+/// Makes the tree of an answer fit what has been written since the request was made.
+///
+/// A node inside it that is newer here stays as it is here, one that was removed here is lost.
+private struct AnswerFitting {
+  let asOf: UInt64
+  /// The nodes inside the tree that the answer has the last word on.
+  private(set) var written: [String] = []
+
+  init(asOf: UInt64) { self.asOf = asOf }
+
+  /// - Returns: `nil` if something is lost that the model can't be without.
+  mutating func fit(_ model: any Model, in snapshot: ModelSnapshot) throws -> (any Model)? {
+    var children: [any Model] = []
+    model.forEach { children.append($0) }
+    guard !children.isEmpty else { return model }
+    var fitted: [(any Model)?] = []
+    for child in children { fitted.append(try fitChild(child, in: snapshot)) }
+    var next = 0
+    return model.map { child in
+      defer { next += 1 }
+      return next < fitted.count ? fitted[next] : child
+    }
+  }
+
+  private mutating func fitChild(
+    _ child: any Model, in snapshot: ModelSnapshot
+  ) throws -> (any Model)? {
+    guard let identifier = child.modelIdentifier else { return try fit(child, in: snapshot) }
+    let state = try snapshot.orderState(of: identifier)
+    guard state.place > asOf else {
+      let fitted = try fit(child, in: snapshot)
+      if fitted != nil { written.append(identifier) }
+      return fitted
+    }
+    guard state.isStored, let type = type(of: child) as? any (Model & Decodable).Type else {
+      return nil
+    }
+    return try Self.read(identifier, as: type, snapshot)
+  }
+
+  private static func read<M: Model & Decodable>(
+    _ identifier: String, as type: M.Type, _ snapshot: ModelSnapshot
+  ) throws -> (any Model)? { try snapshot.model(identifier, as: type) }
+}

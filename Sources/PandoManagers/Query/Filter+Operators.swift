@@ -1,0 +1,129 @@
+import PandoStore
+
+/// Entities whose field has a value.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func == <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .equal, value.queryValue)) }
+
+/// Entities whose field has another value.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func != <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .notEqual, value.queryValue)) }
+
+/// Entities whose field has a lower value of the same kind.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func < <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .less, value.queryValue)) }
+
+/// Entities whose field has a lower value of the same kind, or this one.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func <= <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .lessOrEqual, value.queryValue)) }
+
+/// Entities whose field has a higher value of the same kind.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func > <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .greater, value.queryValue)) }
+
+/// Entities whose field has a higher value of the same kind, or this one.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - value: The value.
+/// - Returns: The filter.
+public func >= <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, value: Value
+) -> Filter<E> { Filter(.compare(QueryField(field), .greaterOrEqual, value.queryValue)) }
+
+/// Entities in whose field, a text, a regular expression is found.
+///
+/// An expression that can't be read is told when the query runs.
+///
+/// - Parameters:
+///   - field: Where the text is in the entity.
+///   - pattern: The expression, in the syntax of ICU.
+/// - Returns: The filter.
+public func ~= <E: Entity, Value: QueryRepresentable>(
+  field: any KeyPath<E, Value> & Sendable, pattern: String
+) -> Filter<E> { Filter(.pattern(QueryField(field), FilterPattern(pattern))) }
+
+/// Entities whose field has one of several values.
+///
+/// - Parameters:
+///   - field: Where the value is in the entity.
+///   - values: The values.
+/// - Returns: The filter.
+public func >> <E: Entity, Value: QueryRepresentable, Values: Sequence<Value>>(
+  field: any KeyPath<E, Value> & Sendable, values: Values
+) -> Filter<E> {
+  Filter(.isIn(QueryField(field), QueryValueSet(values.map(\.queryValue))))
+}
+
+extension Filter {
+  /// Entities that match both.
+  ///
+  /// - Parameters:
+  ///   - left: A filter.
+  ///   - right: A filter.
+  /// - Returns: The filter.
+  public static func && (left: Filter, right: Filter) -> Filter {
+    switch (left.tree, right.tree) {
+    case (.all, _): right
+    case (_, .all): left
+    case (.and(let some), .and(let others)): Filter(.and(some + others))
+    case (.and(let some), let other): Filter(.and(some + [other]))
+    case (let some, .and(let others)): Filter(.and([some] + others))
+    case (let some, let other): Filter(.and([some, other]))
+    }
+  }
+
+  /// Entities that match one or both.
+  ///
+  /// - Parameters:
+  ///   - left: A filter.
+  ///   - right: A filter.
+  /// - Returns: The filter.
+  public static func || (left: Filter, right: Filter) -> Filter {
+    switch (left.tree, right.tree) {
+    case (.all, _), (_, .all): .all
+    case (.or(let some), .or(let others)): Filter(.or(some + others))
+    case (.or(let some), let other): Filter(.or(some + [other]))
+    case (let some, .or(let others)): Filter(.or([some] + others))
+    case (let some, let other): Filter(.or([some, other]))
+    }
+  }
+
+  /// Entities that do not match.
+  ///
+  /// - Parameter filter: A filter.
+  /// - Returns: The filter.
+  public static prefix func ! (filter: Filter) -> Filter {
+    if case .not(let inner) = filter.tree { return Filter(inner) }
+    return Filter(.not(filter.tree))
+  }
+}

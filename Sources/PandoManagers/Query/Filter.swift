@@ -1,0 +1,143 @@
+import PandoModels
+public import PandoStore
+
+/// Which entities a query is about.
+///
+/// Written with operators over key paths, so that the compiler checks names and types:
+///
+/// ```swift
+/// \Book.year > 1990 && (\Book.title ~= "^The" || !(\Book.id >> seen))
+/// ```
+/// The operators are `== != < <= > >=`, `~=` (a regular expression is found), `>>` (contained in),
+/// `&& || !`, and ``hasPrefix(_:_:)``. By order only values of one kind compare: null is neither less
+/// nor greater than a number.
+public struct Filter<E: Entity>: Hashable, Sendable {
+  package let tree: FilterTree<QueryField<E>>
+
+  package init(_ tree: FilterTree<QueryField<E>>) { self.tree = tree }
+
+  /// Every entity.
+  public static var all: Filter { Filter(.all) }
+
+  /// Entities with certain identifiers.
+  ///
+  /// - Parameter ids: The identifiers.
+  /// - Returns: The filter.
+  public static func ids(_ ids: [EntityIdentifier<E>]) -> Filter { \E.id >> ids }
+
+  /// A text that begins with another, byte by byte.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the text is in the entity.
+  ///   - prefix: What it begins with.
+  /// - Returns: The filter.
+  public static func hasPrefix<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
+  ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
+
+  /// Whether an entity matches.
+  ///
+  /// - Parameter entity: The entity.
+  /// - Returns: Whether it does; a regular expression that can't be read matches nothing.
+  public func matches(_ entity: E) -> Bool { tree.matches { $0.value(entity) } }
+}
+
+/// Filters by name, for tools.
+extension Filter {
+  /// Compares a field with a value.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a declared field, or `id`.
+  ///   - comparison: How.
+  ///   - value: The value.
+  /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field can't have such a value.
+  public init(
+    field name: String, _ comparison: FilterComparison, _ value: QueryValue
+  ) throws(QueryError) {
+    let field = try QueryField<E>(named: name)
+    try Self.validate(value, for: field)
+    self.init(.compare(field, comparison, value))
+  }
+
+  /// Looks for a field's value among others.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a declared field, or `id`.
+  ///   - values: The values.
+  /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field can't have such a value.
+  public init(field name: String, in values: [QueryValue]) throws(QueryError) {
+    let field = try QueryField<E>(named: name)
+    for value in values { try Self.validate(value, for: field) }
+    self.init(.isIn(field, QueryValueSet(values)))
+  }
+
+  /// Looks for a regular expression in a field that holds a text.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a declared field, or `id`.
+  ///   - pattern: The expression, in the syntax of ICU.
+  /// - Throws: ``QueryError`` `unknownField`, `invalidRegularExpression`, or `wrongType` if the field
+  ///   holds no text.
+  public init(field name: String, matches pattern: String) throws(QueryError) {
+    let field = try QueryField<E>(named: name)
+    try Self.validateText(field)
+    self.init(.pattern(field, FilterPattern(pattern)))
+    try validate()
+  }
+
+  /// Looks at what a field that holds a text begins with.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a declared field, or `id`.
+  ///   - prefix: What it begins with.
+  /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field holds no text.
+  public init(field name: String, hasPrefix prefix: String) throws(QueryError) {
+    let field = try QueryField<E>(named: name)
+    try Self.validateText(field)
+    self.init(.prefix(field, prefix))
+  }
+
+  /// Checks what the compiler could not.
+  ///
+  /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a regular expression
+  ///   over a field that holds no text.
+  public func validate() throws(QueryError) {
+    try tree.forEachLeaf { (leaf) throws(QueryError) in
+      switch leaf {
+      case .pattern(let field, let pattern):
+        try Self.validateText(field)
+        guard pattern.isValid else {
+          throw QueryError(
+            .invalidRegularExpression, field.label,
+            "\"\(pattern.source)\" is no regular expression")
+        }
+      case .prefix(let field, _): try Self.validateText(field)
+      default: break
+      }
+    }
+  }
+
+  private static func validateText(_ field: QueryField<E>) throws(QueryError) {
+    guard field.kinds.contains(.string) else {
+      throw QueryError(
+        .wrongType, field.label,
+        "only texts match patterns and prefixes, and this field of \(E.modelTypeName) holds "
+          + Self.names(field.kinds))
+    }
+  }
+
+  private static func validate(
+    _ value: QueryValue, for field: QueryField<E>
+  ) throws(QueryError) {
+    guard field.kinds.contains(value.kind) || value.kind == .null else {
+      throw QueryError(
+        .wrongType, field.label,
+        "this field of \(E.modelTypeName) holds \(Self.names(field.kinds)) and is never \(value)")
+    }
+  }
+
+  private static func names(_ kinds: Set<QueryValue.Kind>) -> String {
+    kinds.sorted { $0.rawValue < $1.rawValue }.filter { $0 != .notANumber && $0 != .null }
+      .map(\.pluralName).joined(separator: " or ")
+  }
+}

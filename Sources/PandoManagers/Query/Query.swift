@@ -1,0 +1,129 @@
+import Foundation
+import PandoModels
+package import PandoStore
+
+/// Which entities are asked for, in what order, and how many.
+///
+/// ```swift
+/// Query(filter: \Book.year > 1990, order: [.descending(\.year), .ascending(\.title)], limit: 20)
+/// ```
+/// Of the entities that match the filter, in natural order, uniqueness keeps the first of each value;
+/// then they are ordered, and offset and limit cut out a window, which is grouped.
+public struct Query<E: Entity>: Hashable, Sendable {
+  /// Which entities match.
+  public var filter: Filter<E>
+  /// By which keys they are ordered, the most important first; none is the natural order.
+  public var order: [Order<E>]
+  /// The field whose values make groups; `nil` for one group of all.
+  public var groupedBy: QueryField<E>?
+  /// The fields of whose values only the first entity each is kept; none keeps all.
+  public var uniqueBy: [QueryField<E>]
+  /// How many are left out at the beginning.
+  public var offset: Int
+  /// How many are given at most; `nil` for all.
+  public var limit: Int?
+
+  /// Makes a query; all entities of the type unless more is said.
+  ///
+  /// - Parameters:
+  ///   - filter: Which entities match.
+  ///   - order: By which keys they are ordered, the most important first.
+  ///   - groupedBy: The field whose values make groups.
+  ///   - uniqueBy: The fields of whose values only the first entity each is kept.
+  ///   - offset: How many are left out at the beginning.
+  ///   - limit: How many are given at most; `nil` for all.
+  public init(
+    filter: Filter<E> = .all, order: [Order<E>] = [], groupedBy: QueryField<E>? = nil,
+    uniqueBy: [QueryField<E>] = [], offset: Int = 0, limit: Int? = nil
+  ) {
+    self.filter = filter
+    self.order = order
+    self.groupedBy = groupedBy
+    self.uniqueBy = uniqueBy
+    self.offset = offset
+    self.limit = limit
+  }
+
+  /// Asks for entities by their identifiers, in their order.
+  ///
+  /// - Parameter ids: The identifiers.
+  public init(ids: [EntityIdentifier<E>]) {
+    self.init(filter: .ids(ids), order: [.identifiers(ids)])
+  }
+
+  /// All entities of the type in natural order.
+  public static var all: Query { Query() }
+}
+
+extension Query {
+  /// The identifiers asked for, if the filter asks for identifiers and for nothing else.
+  public var identifiers: [EntityIdentifier<E>]? {
+    switch filter.tree {
+    case .compare(let field, .equal, let value) where field.isIdentifier:
+      EntityIdentifier(value).map { [$0] } ?? []
+    case .isIn(let field, let values) where field.isIdentifier:
+      values.values.compactMap { EntityIdentifier($0) }
+    default: nil
+    }
+  }
+
+  /// Whether every entity that matches is given: no offset, no limit, no uniqueness.
+  public var isUnbounded: Bool { offset == 0 && limit == nil && uniqueBy.isEmpty }
+
+  /// Checks what the compiler could not.
+  ///
+  /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`,
+  ///   `wrongType`.
+  public func validate() throws(QueryError) {
+    if let limit, limit < 0 {
+      throw QueryError(.negativeLimit, E.modelTypeName, "a query can't have the limit \(limit)")
+    }
+    if offset < 0 {
+      throw QueryError(.negativeOffset, E.modelTypeName, "a query can't have the offset \(offset)")
+    }
+    try filter.validate()
+  }
+
+  /// Whether an entity matches the filter.
+  ///
+  /// - Parameter entity: The entity.
+  /// - Returns: Whether it does.
+  public func matches(_ entity: E) -> Bool { filter.matches(entity) }
+
+  /// Answers the query from entities in memory.
+  ///
+  /// - Parameter entities: All there are, in natural order.
+  /// - Returns: Those asked for.
+  /// - Throws: ``QueryError`` as ``validate()``.
+  public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
+    try validate()
+    var found = entities.filter(filter.matches)
+    if !uniqueBy.isEmpty {
+      var seen: Set<[QueryValue]> = []
+      found = found.filter { entity in
+        seen.insert(uniqueBy.map { $0.value(entity) }).inserted
+      }
+    }
+    return window(of: EntitySorter(order).sorted(found))
+  }
+
+  /// Cuts out what offset and limit say, and makes groups.
+  package func window(of ordered: [E]) -> QueryResult<E> {
+    let rest = ordered.dropFirst(offset)
+    return QueryResult(Array(limit.map { rest.prefix($0) } ?? rest), groupedBy: groupedBy)
+  }
+}
+
+extension EntityIdentifier {
+  /// The identifier with a value, if it can be one.
+  package init?(_ value: QueryValue) {
+    switch value {
+    case .integer(let number): self.init(text: String(number))
+    case .string(let text): self.init(text: text)
+    case .uuid(let uuid): self.init(text: uuid.uuidString)
+    default: return nil
+    }
+    // An integer and the text of its digits are two values.
+    guard queryValue == value else { return nil }
+  }
+}

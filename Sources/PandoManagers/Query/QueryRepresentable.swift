@@ -1,0 +1,102 @@
+public import Foundation
+public import PandoStore
+
+/// A type whose values filters can compare and indexes can hold.
+///
+/// The value must be what the type's coding writes: an index is made of the stored bytes. An
+/// enumeration with raw values that is `Codable` as such needs nothing but the conformance.
+public protocol QueryRepresentable: SendableMetatype {
+  /// What kinds of values there can be; others in a filter are a mistake.
+  static var queryKinds: Set<QueryValue.Kind> { get }
+
+  /// The value.
+  var queryValue: QueryValue { get }
+}
+
+extension QueryRepresentable where Self: BinaryInteger & FixedWidthInteger {
+  /// Numbers.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number] }
+  /// The number.
+  public var queryValue: QueryValue { QueryValue(self) }
+}
+
+extension Int: QueryRepresentable {}
+extension Int8: QueryRepresentable {}
+extension Int16: QueryRepresentable {}
+extension Int32: QueryRepresentable {}
+extension Int64: QueryRepresentable {}
+extension UInt: QueryRepresentable {}
+extension UInt8: QueryRepresentable {}
+extension UInt16: QueryRepresentable {}
+extension UInt32: QueryRepresentable {}
+extension UInt64: QueryRepresentable {}
+
+extension Bool: QueryRepresentable {
+  /// Truth values.
+  public static var queryKinds: Set<QueryValue.Kind> { [.bool] }
+  /// The truth value.
+  public var queryValue: QueryValue { .bool(self) }
+}
+
+extension Double: QueryRepresentable {
+  /// Numbers.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
+  /// The number.
+  public var queryValue: QueryValue { .double(self) }
+}
+
+extension Float: QueryRepresentable {
+  /// Numbers.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
+  /// The number, which a double holds exactly.
+  public var queryValue: QueryValue { .double(Double(self)) }
+}
+
+extension String: QueryRepresentable {
+  /// Texts.
+  public static var queryKinds: Set<QueryValue.Kind> { [.string] }
+  /// The text.
+  public var queryValue: QueryValue { .string(self) }
+}
+
+extension Data: QueryRepresentable {
+  /// Data.
+  public static var queryKinds: Set<QueryValue.Kind> { [.data] }
+  /// The bytes.
+  public var queryValue: QueryValue { .data(self) }
+}
+
+extension Date: QueryRepresentable {
+  /// Numbers: a date is stored as one.
+  public static var queryKinds: Set<QueryValue.Kind> { [.number, .notANumber] }
+  /// The seconds since the reference date.
+  public var queryValue: QueryValue { .date(self) }
+}
+
+extension UUID: QueryRepresentable {
+  /// UUIDs.
+  public static var queryKinds: Set<QueryValue.Kind> { [.uuid] }
+  /// The UUID.
+  public var queryValue: QueryValue { .uuid(self) }
+}
+
+extension URL: QueryRepresentable {
+  /// Texts; with a base URL, which is stored in two parts, none that can be compared.
+  public static var queryKinds: Set<QueryValue.Kind> { [.string, .composite] }
+  /// The text.
+  public var queryValue: QueryValue { baseURL == nil ? .string(absoluteString) : .composite }
+}
+
+extension Optional: QueryRepresentable where Wrapped: QueryRepresentable {
+  /// What the value can be, and null.
+  public static var queryKinds: Set<QueryValue.Kind> { Wrapped.queryKinds.union([.null]) }
+  /// The value, or null.
+  public var queryValue: QueryValue { self?.queryValue ?? .null }
+}
+
+extension QueryRepresentable where Self: RawRepresentable, RawValue: QueryRepresentable {
+  /// What the raw value can be.
+  public static var queryKinds: Set<QueryValue.Kind> { RawValue.queryKinds }
+  /// The raw value.
+  public var queryValue: QueryValue { rawValue.queryValue }
+}

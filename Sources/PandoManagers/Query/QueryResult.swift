@@ -1,0 +1,83 @@
+public import PandoStore
+
+/// What a query has found.
+public struct QueryResult<E: Entity>: Sendable {
+  /// The entities, in the order asked for.
+  public let entities: [E]
+
+  /// The groups of a query that groups; `nil` for one group of all.
+  private let grouped: [QueryGroup<E>]?
+
+  /// The entities by the value of the field that the query groups by, in the order in which the
+  /// values first occur; one group with the value null if it does not group.
+  public var groups: [QueryGroup<E>] {
+    grouped ?? (entities.isEmpty ? [] : [QueryGroup(value: .null, entities: entities)])
+  }
+
+  /// Makes a result.
+  ///
+  /// - Parameters:
+  ///   - entities: The entities, in order.
+  ///   - field: The field whose values make groups.
+  public init(_ entities: [E], groupedBy field: QueryField<E>? = nil) {
+    self.entities = entities
+    guard let field else {
+      grouped = nil
+      return
+    }
+    var places: [QueryValue: Int] = [:]
+    var values: [QueryValue] = []
+    var members: [[E]] = []
+    for entity in entities {
+      let value = field.value(entity)
+      if let place = places[value] {
+        members[place].append(entity)
+      } else {
+        places[value] = members.count
+        values.append(value)
+        members.append([entity])
+      }
+    }
+    grouped = zip(values, members).map { QueryGroup(value: $0, entities: $1) }
+  }
+
+  /// Makes a result of one group.
+  ///
+  /// - Parameter entities: The entities, in order.
+  init(ungrouped entities: [E]) {
+    self.entities = entities
+    grouped = nil
+  }
+
+  /// Nothing.
+  public static var empty: QueryResult { QueryResult([]) }
+
+  /// The first entity, if there is one.
+  public var first: E? { entities.first }
+
+  /// Whether nothing was found.
+  public var isEmpty: Bool { entities.isEmpty }
+
+  /// How many were found.
+  public var count: Int { entities.count }
+}
+
+extension QueryResult: Equatable {
+  /// Whether two results have the same entities in the same order and groups.
+  ///
+  /// - Parameters:
+  ///   - left: A result.
+  ///   - right: A result.
+  /// - Returns: Whether they are equal.
+  public static func == (left: QueryResult, right: QueryResult) -> Bool {
+    left.entities == right.entities && left.groups == right.groups
+  }
+}
+
+/// The entities of a result that share a value.
+public struct QueryGroup<E: Entity>: Sendable, Equatable {
+  /// The value that they share.
+  public let value: QueryValue
+  /// The entities, in the order of the result.
+  public let entities: [E]
+}

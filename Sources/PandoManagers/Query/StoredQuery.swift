@@ -1,0 +1,179 @@
+import PandoModels
+public import PandoStore
+
+/// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
+/// only the entity itself can tell by numbers.
+package struct StoredQuery<E: Entity> {
+  package private(set) var query = RecordQuery(typeName: E.modelTypeName)
+  /// The fields that have to be looked at in the decoded entity.
+  private var computed: [QueryField<E>] = []
+
+  package init(_ typed: Query<E>) throws(QueryError) {
+    try typed.validate()
+    query.filter = filter(typed.filter.tree)
+    query.offset = typed.offset
+    query.limit = typed.limit
+    // Most queries have neither; to go through nothing costs more than to ask.
+    if !typed.uniqueBy.isEmpty { query.uniqueBy = typed.uniqueBy.map { field($0) } }
+    if typed.order.isEmpty { return }
+    query.order = typed.order.prefix { $0.key != .natural }.map { order in
+      switch order.key {
+      case .natural: preconditionFailure("the natural order has been left out")
+      case .field(let field, let isDescending):
+        return .field(self.field(field), isDescending: isDescending)
+      case .identifiers(let ids):
+        let identifiers = ids.map { ByteString($0.modelIdentifier) }
+        return .identifiers(
+          Dictionary(zip(identifiers, identifiers.indices), uniquingKeysWith: { first, _ in first })
+        )
+      }
+    }
+  }
+
+  /// The value of a computed field.
+  package func value(_ number: Int, of entity: E) -> QueryValue { computed[number].value(entity) }
+
+  private mutating func filter(
+    _ tree: FilterTree<QueryField<E>>
+  ) -> FilterTree<RecordField> {
+    switch tree {
+    case .all: .all
+    case .compare(let field, .equal, let value) where field.isIdentifier:
+      .isIn(.identifier, Self.identifiers([value]))
+    case .isIn(let field, let values) where field.isIdentifier:
+      .isIn(.identifier, Self.identifiers(values.values))
+    case .compare(let field, let comparison, let value):
+      .compare(self.field(field), comparison, value)
+    case .isIn(let field, let values): .isIn(self.field(field), values)
+    case .pattern(let field, let pattern): .pattern(self.field(field), pattern)
+    case .prefix(let field, let prefix): .prefix(self.field(field), prefix)
+    case .and(let parts): .and(parts.map { filter($0) })
+    case .or(let parts): .or(parts.map { filter($0) })
+    case .not(let part): .not(filter(part))
+    }
+  }
+
+  private static func identifiers(_ values: [QueryValue]) -> QueryValueSet {
+    QueryValueSet(
+      values.compactMap { value in
+        EntityIdentifier<E>(value).map { .string($0.modelIdentifier) }
+      })
+  }
+
+  private mutating func field(_ field: QueryField<E>) -> RecordField {
+    guard let path = field.path else { return .computed(number(of: field), stored: nil) }
+    // A default or a former name counts where the body lacks the field.
+    return field.mayBeElsewhere ? .computed(number(of: field), stored: path) : .named(path)
+  }
+
+  private mutating func number(of field: QueryField<E>) -> Int {
+    if let number = computed.firstIndex(of: field) { return number }
+    computed.append(field)
+    return computed.count - 1
+  }
+}
+
+extension Query {
+  /// Whether the result has groups.
+  fileprivate var isGrouped: Bool { groupedBy != nil }
+
+  /// The identifier of the one node that is asked for, if the query has no other part than an
+  /// identifier with a key that is a text.
+  fileprivate var plainIdentifier: String? {
+    guard case .compare(let field, .equal, .string(let text)) = filter.tree, field.isIdentifier,
+      E.RemoteID.self == String.self, offset == 0, limit == nil,
+      !text.isEmpty, text != EntityIdentifierText.localPrefix
+    else { return nil }
+    return EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
+  }
+}
+
+extension ModelSnapshot {
+  /// Returns the entities that a query asks for.
+  ///
+  /// What the filter says of indexed fields is answered from their indexes, the rest by looking at the
+  /// records, most of which need not be decoded. Natural order is the order in which the store first
+  /// saw the entities.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The entities and their groups.
+  /// - Throws: ``QueryError`` as ``Query/validate()``; `ModelError` that names identifier, type and
+  ///   field when an entity of the result can't be decoded any more; ``StoreError`` when the bytes on
+  ///   disk are damaged.
+  /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
+  public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
+    guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
+    let found = try recordedModels(identifier, as: E.self)
+    return query.isGrouped
+      ? QueryResult(found, groupedBy: query.groupedBy) : QueryResult(ungrouped: found)
+  }
+
+  /// Returns the entities of a query with more parts than an identifier.
+  ///
+  /// Apart, because a function finds out at its beginning about all types that it may need.
+  @inline(never)
+  private func plannedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
+    if let ids = query.identifiers, ids.count == 1 {
+      try query.validate()
+      return query.window(of: try recordedModels(ids[0].modelIdentifier, as: E.self))
+    }
+    let stored = try StoredQuery(query)
+    let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
+    return QueryResult(found, groupedBy: query.groupedBy)
+  }
+
+  /// Says how a query is answered.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The plan.
+  /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
+  ///   damaged.
+  public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
+    try plan(for: StoredQuery(query).query)
+  }
+}
+
+extension ModelStore {
+  /// Says how a query would be answered now.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The plan.
+  /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
+  ///   damaged.
+  public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
+    try read { try $0.explain(query) }
+  }
+
+  /// Makes the indexes that entity types declare, where the store lacks them.
+  ///
+  /// Others stay, whoever made them.
+  ///
+  /// - Parameter types: The entity types.
+  /// - Returns: How many were made.
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:)``.
+  /// - Complexity: O(*n* log *n*) for *n* records of a type that gets an index.
+  @discardableResult
+  public func addIndexes(of types: [any Entity.Type]) throws -> Int {
+    let wanted = types.flatMap { type in type.declaredIndexes }
+    let missing = try read { snapshot in
+      let present = Set(try snapshot.indexes())
+      return wanted.filter { !present.contains($0) }
+    }
+    guard !missing.isEmpty else { return 0 }
+    return try write { transaction in
+      var count = 0
+      for index in missing
+      where try transaction.addIndex(on: index.field, ofType: index.typeName) {
+        count += 1
+      }
+      return count
+    }
+  }
+}
+
+extension Entity {
+  /// The indexes of the fields that the type declares as indexed.
+  package static var declaredIndexes: [ModelIndex] {
+    fields.filter(\.isIndexed).map { ModelIndex(typeName: modelTypeName, field: $0.name) }
+  }
+}

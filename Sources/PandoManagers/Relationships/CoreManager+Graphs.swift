@@ -1,0 +1,62 @@
+import PandoModels
+import PandoLocking
+import PandoStore
+
+/// Entities together with those that they are related to.
+extension CoreManager {
+  /// Returns entities with those that they are related to, all of one moment.
+  ///
+  /// The roots come from the stores that the context asks for; what they lead to comes from the store
+  /// on disk, in one snapshot, and from the sources that the shape names.
+  ///
+  /// - Parameters:
+  ///   - query: Which entities are the roots.
+  ///   - shape: Which relationships are followed, and how far.
+  ///   - context: Which stores are asked for the roots.
+  /// - Returns: The graph.
+  /// - Throws: What ``search(withQuery:in:)`` throws; ``ManagerError`` `unknownRelationship`; what a
+  ///   source of the shape throws. An entity that is nowhere is no error: it is ``EntityGraph/missing``.
+  public func graph(
+    of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
+  ) async throws -> EntityGraph<E> {
+    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let rules = try GraphRules(shape)
+    let store = try continuous.storeHub(for: stack).store
+    try query.validate()
+    let live = LiveGraph(FollowedQuery(query, contract: context.contract), rules)
+    var roots: [E]?
+    if case .local = context.source {
+    } else {
+      roots = try await search(withQuery: query, in: context).entities
+    }
+    while true {
+      let loaded = try store.read { try live.load($0, from: roots) }
+      if loaded.result.unasked.isEmpty {
+        try access.confirm()
+        return loaded.graph
+      }
+      try await live.fetch(loaded.result.unasked)
+    }
+  }
+
+  /// Follows entities with those that they are related to.
+  ///
+  /// Every entity in the graph counts, not only its roots, and so does every one that it misses.
+  ///
+  /// - Parameters:
+  ///   - query: Which entities are the roots.
+  ///   - shape: Which relationships are followed, and how far.
+  ///   - context: Which stores are asked for the roots; as for ``continuousSearch(withQuery:in:)``.
+  /// - Returns: The graph, now and after each change; each one is of one moment. Iterations end by the
+  ///   errors that ``graph(of:shape:in:)`` throws.
+  public func continuousGraph(
+    of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
+  ) -> ContinuousSequence<EntityGraph<E>> {
+    GraphSource(
+      FollowedQuery(query, contract: context.contract), shape,
+      hub: Result { try continuous.storeHub(for: stack) }, scope: continuous.scope,
+      validator: context.accessValidator,
+      first: firstAnswer(EntityRead(searching: query), in: context)
+    ).values
+  }
+}

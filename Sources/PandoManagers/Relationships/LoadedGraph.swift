@@ -1,0 +1,34 @@
+import PandoModels
+
+/// A graph as it was loaded, with all that it depends on.
+struct LoadedGraph<Root: Entity>: Sendable {
+  /// The roots, kept right change by change.
+  var roots: QueryWindow<Root>
+  let result: GraphLoader<Root>.Result
+  /// The identifiers of all nodes that the graph shows or misses, and of those inside its entities.
+  let nodes: Set<ByteString>
+
+  var graph: EntityGraph<Root> { result.graph }
+
+  /// Whether a node is named and nowhere.
+  func isAbsent(_ identifier: ByteString) -> Bool { result.graph.absent.contains(identifier) }
+
+  init(_ roots: QueryWindow<Root>, _ result: GraphLoader<Root>.Result) {
+    self.roots = roots
+    self.result = result
+    var nodes = Set(result.graph.absent)
+    if case .identifiers(let asked) = roots.followed.key { nodes.formUnion(asked) }
+    for (identifier, entity) in result.graph.entities {
+      nodes.insert(identifier)
+      Self.addNodes(inside: entity, to: &nodes)
+    }
+    self.nodes = nodes
+  }
+
+  private static func addNodes(inside model: any Model, to nodes: inout Set<ByteString>) {
+    model.forEach { child in
+      if let identifier = child.modelIdentifier { nodes.insert(ByteString(identifier)) }
+      addNodes(inside: child, to: &nodes)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import PandoLocking
+
+/// Answers that a server can be asked about again, whether they still hold.
+///
+/// In memory, the one used longest ago goes first.
+final class KeptAnswers: Sendable {
+  private struct Entry {
+    var response: APIResponse
+    var lastUse: UInt64
+  }
+
+  private struct State {
+    var entries: [APIRequest: Entry] = [:]
+    var byteCount = 0
+    var useCount: UInt64 = 0
+  }
+
+  private let state = Locked(State())
+  private let byteCountMaximum: Int
+
+  init(byteCountMaximum: Int) { self.byteCountMaximum = byteCountMaximum }
+
+  /// The answer kept for a request; it counts as used.
+  func answer(to request: APIRequest) -> APIResponse? {
+    state.withLock { state in
+      guard state.entries[request] != nil else { return nil }
+      state.useCount += 1
+      state.entries[request]?.lastUse = state.useCount
+      return state.entries[request]?.response
+    }
+  }
+
+  /// Keeps an answer if the server gave it a mark by which it can be asked about.
+  func keep(_ response: APIResponse, to request: APIRequest) {
+    guard response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil,
+      response.headers["Cache-Control"]?.lowercased().contains("no-store") != true,
+      response.body.count <= byteCountMaximum / 4
+    else { return }
+    state.withLock { state in
+      state.useCount += 1
+      let old = state.entries.updateValue(
+        Entry(response: response, lastUse: state.useCount), forKey: request)
+      state.byteCount += response.body.count - (old?.response.body.count ?? 0)
+      while state.byteCount > byteCountMaximum,
+        let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
+      {
+        state.entries[oldest.key] = nil
+        state.byteCount -= oldest.value.response.body.count
+      }
+    }
+  }
+}
+
+extension APIRequest {
+  /// This request, asking for an answer only if it is another one than the one kept.
+  func unless(_ kept: APIResponse) -> APIRequest {
+    var request = self
+    if let tag = kept.headers["ETag"], headers["If-None-Match"] == nil {
+      request.headers["If-None-Match"] = tag
+    } else if let date = kept.headers["Last-Modified"], headers["If-Modified-Since"] == nil {
+      request.headers["If-Modified-Since"] = date
+    }
+    return request
+  }
+}

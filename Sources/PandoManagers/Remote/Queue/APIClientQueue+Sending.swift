@@ -1,0 +1,150 @@
+import Foundation
+import PandoLocking
+import PandoModels
+
+extension APIClientQueue {
+  /// Sends a request in its turn and waits for the answer.
+  ///
+  /// One that only reads is not stored and not tried again; one that equals it and is on its way
+  /// already is not sent a second time. One that changes something is durably queued first.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: An answer of success.
+  /// - Throws: ``APIError``; `CancellationError` if the task was cancelled, after which one that
+  ///   changes something stays queued.
+  public func send(_ request: APIRequest) async throws -> APIResponse {
+    if request.method.isReading { return try await read(request) }
+    return try await enqueue(request).confirmation()
+  }
+
+  /// Queues a request that changes something, by itself.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - subjects: The model identifiers of the entities that it changes.
+  ///   - handler: Who reads the answer.
+  /// - Returns: The ticket, once the request is durably queued.
+  /// - Throws: ``APIError`` `closed` or `invalidRequest`; what the disk throws.
+  @discardableResult
+  public func enqueue(
+    _ request: APIRequest, subjects: [String] = [], handler: String? = nil
+  ) async throws -> QueueTicket {
+    let ticket = ticket(for: request, subjects: subjects, handler: handler)
+    try await append(ticket)
+    ticket.committed()
+    return ticket
+  }
+
+  /// Makes the ticket of a request that is queued in the transaction of a local write.
+  ///
+  /// - Parameters:
+  ///   - request: A request that changes something.
+  ///   - subjects: The model identifiers of the entities that it changes.
+  ///   - makes: Those of them that the server makes of it, and that have a local identifier until then.
+  ///   - handler: Who reads the answer.
+  ///   - note: What the handler needs to know, in its own words.
+  /// - Returns: The ticket, which has had no effect so far.
+  public func ticket(
+    for request: APIRequest, subjects: [String] = [], makes: [String] = [], handler: String? = nil,
+    note: String? = nil
+  ) -> QueueTicket {
+    let token = UUID().uuidString.lowercased()
+    let draft = QueueDraft(
+      token: token, client: client.identifier, request: request, subjects: subjects,
+      makes: makes, handler: handler, note: note, date: Date())
+    let ticket = QueueTicket(draft, queue: self)
+    state.withLock { state in
+      state.tickets[token] = WeakTicket(ticket: ticket)
+      guard state.tickets.count > 2 * state.ticketCountAtSweep else { return }
+      state.tickets = state.tickets.filter { $0.value.ticket != nil }
+      state.ticketCountAtSweep = max(64, state.tickets.count)
+    }
+    return ticket
+  }
+
+  /// Says that requests are durably queued.
+  func committed(aborting tokens: [String]) {
+    for token in tokens {
+      finish(
+        token,
+        .failure(
+          APIError(
+            .aborted, ticketRequest(token), "a later request with the same key took its place")))
+    }
+    flush()
+  }
+
+  private func ticketRequest(_ token: String) -> String {
+    state.withLock { $0.tickets[token]?.ticket?.request.description ?? "a queued request" }
+  }
+
+  /// Tells whoever waits for a durable request.
+  func finish(_ token: String, _ result: Result<APIResponse, APIError>) {
+    state.withLock { $0.tickets.removeValue(forKey: token)?.ticket }?.finish(result)
+  }
+
+  /// How many callers wait for requests that only read.
+  package var readerCount: Int {
+    state.withLock { state in state.reads.values.reduce(0) { $0 + $1.waiters.count } }
+  }
+
+  /// Waits for the answer to a request that only reads.
+  private func read(_ request: APIRequest) async throws -> APIResponse {
+    let waiter = state.withLock { state in
+      state.readCount += 1
+      return state.readCount
+    }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        do {
+          let limit = try storage.nextNumber
+          let refusal = state.withLock { state in
+            state.add(request, limit: limit, waiter, continuation)
+          }
+          if let refusal { continuation.resume(throwing: refusal) } else { flush() }
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    } onCancel: {
+      let (continuation, task) = state.withLock { $0.cancel(waiter) }
+      continuation?.resume(throwing: CancellationError())
+      task?.cancel()
+    }
+  }
+}
+
+extension APIClientQueue.State {
+  /// Adds a waiter to a request that equals one before, or a request.
+  ///
+  /// - Returns: Why it is not added.
+  fileprivate mutating func add(
+    _ request: APIRequest, limit: UInt64, _ waiter: UInt64,
+    _ continuation: CheckedContinuation<APIResponse, any Error>
+  ) -> (any Error)? {
+    if isClosed { return APIError(.closed, request, "the queue was closed") }
+    if cancelledWaiters.remove(waiter) != nil { return CancellationError() }
+    // Statement 28. Not across a barrier: what it changes, this request must see.
+    if request.configuration.sharesEqualRequests,
+      let equal = reads.first(where: { $0.value.limit == limit && $0.value.request == request })
+    {
+      reads[equal.key]?.waiters[waiter] = continuation
+      return nil
+    }
+    reads[waiter] = ReadRequest(request: request, limit: limit, waiters: [waiter: continuation])
+    return nil
+  }
+
+  /// Takes a waiter away; the request ends with its last one.
+  fileprivate mutating func cancel(
+    _ waiter: UInt64
+  ) -> (CheckedContinuation<APIResponse, any Error>?, Task<Void, Never>?) {
+    for (key, read) in reads where read.waiters[waiter] != nil {
+      let continuation = reads[key]?.waiters.removeValue(forKey: waiter)
+      guard reads[key]?.waiters.isEmpty == true else { return (continuation, nil) }
+      return (continuation, reads.removeValue(forKey: key)?.task)
+    }
+    if !isClosed { cancelledWaiters.insert(waiter) }
+    return (nil, nil)
+  }
+}

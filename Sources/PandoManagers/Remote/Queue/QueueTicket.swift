@@ -1,0 +1,154 @@
+import PandoLocking
+public import PandoStore
+
+/// The way of one request through a queue: from the transaction that makes it durable to its answer.
+///
+/// ```swift
+/// let ticket = queue.ticket(for: request)
+/// try await store.write { transaction in
+///   try transaction.set(book)
+///   try ticket.enqueue(in: &transaction)
+/// }
+/// ticket.committed()  // durably queued
+/// let answer = try await ticket.confirmation()  // confirmed by the server
+/// ```
+///
+/// - Note: Any thread.
+public final class QueueTicket: Sendable {
+  private struct State {
+    var number: UInt64?
+    var isCommitted = false
+    var aborted: [String] = []
+    var result: Result<APIResponse, APIError>?
+    var waiting: [UInt64: CheckedContinuation<APIResponse, any Error>] = [:]
+    /// Those who don't wait for a server that is out of reach.
+    var impatient: Set<UInt64> = []
+    var isOutOfReach = false
+    var cancelled: Set<UInt64> = []
+    var waiterCount: UInt64 = 0
+  }
+
+  let draft: QueueDraft
+  private let queue: APIClientQueue
+  private let state = Locked(State())
+
+  init(_ draft: QueueDraft, queue: APIClientQueue) {
+    self.draft = draft
+    self.queue = queue
+  }
+
+  /// The request.
+  public var request: APIRequest { draft.request }
+
+  /// Its number in the queue; `nil` before it is queued.
+  public var number: UInt64? { state.withLock { $0.number } }
+
+  /// Its number, once the transaction is committed that has queued it.
+  var committedNumber: UInt64? { state.withLock { $0.isCommitted ? $0.number : nil } }
+
+  /// Puts the request at the end of the queue.
+  ///
+  /// - Parameter transaction: The transaction of the local write, after all its changes; it may run
+  ///   more than once. A write to another store than the queue's is a mistake that nothing reports.
+  /// - Throws: ``APIError`` `invalidRequest` when two entities in it have the same local key; what the
+  ///   disk throws. Then the local write must not be made either.
+  public func enqueue(in transaction: inout ModelTransaction) throws {
+    try enqueue(in: &transaction, commitNumber: nil)
+  }
+
+  func enqueue(in transaction: inout ModelTransaction, commitNumber: UInt64?) throws {
+    appended(
+      try QueueTable.append(
+        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: &transaction))
+  }
+
+  /// Says that the transaction is committed: the request may be sent.
+  public func committed() {
+    let aborted = state.withLock { state in
+      state.isCommitted = true
+      defer { state.aborted = [] }
+      return state.aborted
+    }
+    queue.committed(aborting: aborted)
+  }
+
+  func appended(_ append: QueueAppend) {
+    state.withLock { state in
+      state.number = append.number
+      state.aborted = append.aborted
+    }
+  }
+
+  /// Waits for the server's answer.
+  ///
+  /// A task that is cancelled stops waiting; the request stays in the queue.
+  ///
+  /// - Returns: The answer, once it is stored and the request is off the queue.
+  /// - Throws: ``APIError``: what the server refused it with; `aborted` when a later request took its
+  ///   place; `dropped`; `closed` when the queue ended before (the request stays in the store).
+  public func confirmation() async throws -> APIResponse { try await wait(isImpatient: false) }
+
+  /// Waits for the server's answer as long as the server can be reached.
+  ///
+  /// - Returns: The answer; `nil` if the server is out of reach and the request goes on waiting.
+  /// - Throws: As ``confirmation()``.
+  public func firstOutcome() async throws -> APIResponse? {
+    do {
+      return try await wait(isImpatient: true)
+    } catch is OutOfReach {
+      return nil
+    }
+  }
+
+  private struct OutOfReach: Error {}
+
+  private func wait(isImpatient: Bool) async throws -> APIResponse {
+    let waiter = state.withLock { state in
+      state.waiterCount += 1
+      return state.waiterCount
+    }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let outcome: Result<APIResponse, any Error>? = state.withLock { state in
+          if let result = state.result { return result.mapError { $0 } }
+          if state.cancelled.remove(waiter) != nil { return .failure(CancellationError()) }
+          if isImpatient {
+            if state.isOutOfReach { return .failure(OutOfReach()) }
+            state.impatient.insert(waiter)
+          }
+          state.waiting[waiter] = continuation
+          return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+      }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        let continuation = state.waiting.removeValue(forKey: waiter)
+        if continuation == nil, state.result == nil { state.cancelled.insert(waiter) }
+        return continuation
+      }
+      continuation?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Says that the server was out of reach when the turn of this request, or of one before it, came.
+  func noteOutOfReach() {
+    let impatient = state.withLock { state in
+      state.isOutOfReach = true
+      defer { state.impatient = [] }
+      return state.impatient.compactMap { state.waiting.removeValue(forKey: $0) }
+    }
+    for continuation in impatient { continuation.resume(throwing: OutOfReach()) }
+  }
+
+  /// Ends the way; the first end counts.
+  func finish(_ result: Result<APIResponse, APIError>) {
+    let waiting = state.withLock { state in
+      guard state.result == nil else { return [CheckedContinuation<APIResponse, any Error>]() }
+      state.result = result
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+    for continuation in waiting { continuation.resume(with: result) }
+  }
+}

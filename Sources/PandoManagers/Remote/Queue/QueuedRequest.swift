@@ -1,0 +1,61 @@
+public import Foundation
+import PandoModels
+
+/// A request that waits durably for a server, or was refused by one.
+public struct QueuedRequest: Sendable, Codable, Identifiable {
+  /// What has become of it.
+  public enum State: String, Sendable, Codable {
+    /// It waits for its turn.
+    case waiting
+    /// It is being sent, or was when the process ended: the server may have got it.
+    case inFlight
+    /// It came to an end without success; it is kept to be looked at, sent again or dropped.
+    case failed
+  }
+
+  /// Its number: requests are sent in this order, and no number is given twice.
+  public internal(set) var id: UInt64
+  /// What tells it from every other request; the server gets it as `Idempotency-Key`.
+  public let token: String
+  /// The ``APIClient/identifier`` of the client that sends it.
+  public let client: String
+  /// The request.
+  public internal(set) var request: APIRequest
+  /// The model identifiers of the entities that it changes.
+  public internal(set) var subjects: [String]
+  /// Those of them that the server makes of this request: it is sent although they have no other name.
+  public internal(set) var makes: [String]
+  /// Who reads the answer: a name given to ``APIClientQueue/setAnswerHandler(named:_:)``.
+  public let handler: String?
+  /// What the handler needs to know, in its own words.
+  public internal(set) var note: String?
+  /// The commit number that the local write got: the answer is as old as that.
+  public internal(set) var commitNumber: UInt64
+  /// When it was queued.
+  public let date: Date
+  /// What has become of it.
+  public internal(set) var state: State
+  /// How often it was sent.
+  public internal(set) var attemptCount: Int
+  /// Why the last attempt failed.
+  public internal(set) var lastFailure: String?
+}
+
+extension QueuedRequest {
+  /// The local identifiers that the server would have to know, and does not.
+  var unknownIdentifiers: [String] {
+    request.localIdentifiers.filter { identifier in
+      !makes.contains { $0.hasSameBytes(as: identifier) }
+    }
+  }
+
+  /// The model identifiers that lead to this request: of what it changes and what it names.
+  var marks: [String] {
+    var found = subjects
+    for identifier in request.localIdentifiers
+    where !found.contains(where: { $0.hasSameBytes(as: identifier) }) {
+      found.append(identifier)
+    }
+    return found
+  }
+}

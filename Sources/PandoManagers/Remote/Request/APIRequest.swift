@@ -1,0 +1,82 @@
+import PandoModels
+
+/// A request to an HTTP API: a value that can be stored and sent later.
+///
+/// ```swift
+/// APIRequest(.put, "/books/\(book.id)", body: try APIBody(json: book))
+/// ```
+public struct APIRequest: Hashable, Sendable, Codable {
+  /// A name and a value behind the question mark.
+  public struct QueryItem: Hashable, Sendable, Codable {
+    /// The name, not escaped.
+    public var name: String
+    /// The value, not escaped.
+    public var value: String
+
+    /// Makes an item.
+    ///
+    /// - Parameters:
+    ///   - name: The name, not escaped.
+    ///   - value: The value, not escaped.
+    public init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// What to do.
+  public var method: HTTPMethod
+  /// Where, relative to the server's address.
+  public var path: APIPath
+  /// What stands behind the question mark, in order.
+  public var query: [QueryItem]
+  /// Header fields beyond those that the client sets by itself.
+  public var headers: APIHeaders
+  /// The content, if there is any.
+  public var body: APIBody?
+  /// How it is treated on its way.
+  public var configuration: APIRequestConfig
+
+  /// Makes a request.
+  ///
+  /// - Parameters:
+  ///   - method: What to do.
+  ///   - path: Where, relative to the server's address.
+  ///   - query: What stands behind the question mark.
+  ///   - headers: Header fields.
+  ///   - body: The content.
+  ///   - configuration: How it is treated on its way.
+  public init(
+    _ method: HTTPMethod, _ path: APIPath, query: [QueryItem] = [], headers: APIHeaders = [:],
+    body: APIBody? = nil, configuration: APIRequestConfig = APIRequestConfig()
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.configuration = configuration
+  }
+
+  /// The path with what stands behind the question mark, escaped.
+  public var target: String {
+    guard !query.isEmpty else { return path.text }
+    let items = query.map { "\(APIPath.escaping($0.name))=\(APIPath.escaping($0.value))" }
+    return path.text + (path.text.contains("?") ? "&" : "?") + items.joined(separator: "&")
+  }
+
+  /// The model identifiers of the entities whose local identifiers stand in it, each once.
+  public var localIdentifiers: [String] {
+    var found: [String] = []
+    for identifier in path.localIdentifiers + (body?.localIdentifiers ?? [])
+    where !found.contains(where: { $0.hasSameBytes(as: identifier) }) {
+      found.append(identifier)
+    }
+    return found
+  }
+}
+
+extension APIRequest: CustomStringConvertible {
+  /// Method and target, as in `GET /books?year=1990`.
+  public var description: String { "\(method) \(target)" }
+}

@@ -1,0 +1,38 @@
+import PandoLocking
+
+/// Lets one task through at a time, in the order in which they come.
+final class AsyncGate: Sendable {
+  private struct State {
+    var isTaken = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Locked(State())
+
+  /// Runs something while nobody else does.
+  func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    await enter()
+    defer { leave() }
+    return try await body()
+  }
+
+  private func enter() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.isTaken { state.waiting.append(continuation) }
+        defer { state.isTaken = true }
+        return !state.isTaken
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  private func leave() {
+    let next: CheckedContinuation<Void, Never>? = state.withLock { state in
+      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+      state.isTaken = false
+      return nil
+    }
+    next?.resume()
+  }
+}

@@ -1,0 +1,185 @@
+import PandoLocking
+import PandoModels
+import PandoStore
+
+/// A store in memory before a persistent one.
+///
+/// Reads come from memory as far as it has everything asked for, else from the persistent store, which
+/// fills memory. Writes go to the persistent store, which compares and merges; memory has what is
+/// stored then. Memory follows whatever else changes a `ModelStore`: providers, other managers, other
+/// processes.
+///
+/// - Note: Any thread.
+public final class CacheStore<E: Entity>: Sendable {
+  /// That of the persistent store.
+  public var level: StoreLevel { persistentStore.level }
+
+  let persistentStore: any Storing<E>
+  private let memory: CacheMemory<E>
+  private let follower: StoreFollower?
+  private let numbered: (any NumberedStoring<E>)?
+  /// Writes to a store that does not compare by itself come one after another.
+  private let gate = AsyncGate()
+
+  /// Puts a store in memory before a persistent one.
+  ///
+  /// - Parameters:
+  ///   - keyValueStore: An empty store in memory, which nobody else uses.
+  ///   - persistentStore: The store that counts.
+  public init(keyValueStore: any KeyValueStoring<E>, persistentStore: any Storing<E>) {
+    self.persistentStore = persistentStore
+    // A store that can't be read now will say so at the first call.
+    let numbered = persistentStore as? any NumberedStoring<E>
+    follower = (numbered?.followedStore).flatMap { try? StoreFollower.follower(of: $0) }
+    self.numbered = follower == nil ? nil : numbered
+    memory = CacheMemory(keyValueStore, follower)
+    follower?.add(memory)
+  }
+
+  private var ordered: (any OrderedStoring<E>)? { persistentStore as? any OrderedStoring<E> }
+}
+
+extension CacheStore {
+  /// Returns entities by their identifiers: from memory if all are there.
+  ///
+  /// - Parameters:
+  ///   - query: A query by identifiers.
+  ///   - context: Given to the persistent store.
+  /// - Returns: Those that are there.
+  /// - Throws: What the persistent store throws.
+  public func get(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    if let found = try answerFromMemory(query) { return found }
+    if let numbered { return try await fill(numbered.numberedAnswer(query)) }
+    let token = memory.token
+    let result = try await persistentStore.get(withQuery: query, in: context)
+    memory.fill(result.entities, readAt: token)
+    return result
+  }
+
+  /// Returns the entities that match a query: from memory if it asks for identifiers and all are there,
+  /// else from the persistent store.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Given to the persistent store.
+  /// - Returns: The entities, in the order of the query.
+  /// - Throws: What the persistent store throws.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    if let found = try answerFromMemory(query) { return found }
+    if let numbered { return try await fill(numbered.numberedAnswer(query)) }
+    let token = memory.token
+    let result = try await persistentStore.search(withQuery: query, in: context)
+    memory.fill(result.entities, readAt: token)
+    return result
+  }
+
+  private func fill(
+    _ answer: (result: QueryResult<E>, number: UInt64)
+  ) -> QueryResult<E> {
+    memory.fill(answer.result.entities, readAt: answer.number)
+    return answer.result
+  }
+
+  private func answerFromMemory(_ query: Query<E>) throws -> QueryResult<E>? {
+    guard let identifiers = query.identifiers?.unique else { return nil }
+    if let follower, let store = numbered?.followedStore {
+      // What another process has committed is seen here first.
+      try store.read { _ = try follower.catchUp(with: $0) }
+    }
+    guard let found = memory.entities(forIDs: identifiers) else { return nil }
+    return try query.apply(to: found)
+  }
+}
+
+extension CacheStore: OrderedStoring {
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+
+  package var runsSteps: Bool { ordered?.runsSteps ?? false }
+
+  package func apply(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    if let ordered {
+      let applied = try await ordered.apply(entities, in: context)
+      if numbered == nil { memory.forget(entities.map(\.id)) }
+      return applied
+    }
+    let stored = try await gate.run { try await overwrite(entities, in: context) }
+    return AppliedWrite(
+      stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
+  }
+
+  /// Writes to a store that does not compare by itself what is worth a write.
+  private func overwrite(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
+    let query = Query(ids: entities.map(\.id).unique)
+    let present = try await persistentStore.get(withQuery: query, in: .local).entities
+    var stored = Dictionary(present.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    var changed: [EntityIdentifier<E>] = []
+    for entity in entities {
+      guard let value = stored[entity.id].map({ $0.overwritten(by: entity) }) ?? entity else {
+        continue
+      }
+      stored[entity.id] = value
+      changed.append(entity.id)
+    }
+    let values = changed.unique.compactMap { stored[$0] }
+    if !values.isEmpty {
+      defer { memory.forget(changed) }
+      for entity in try await persistentStore.set(values, in: context) {
+        stored[entity.id] = entity
+      }
+    }
+    return entities.compactMap { stored[$0.id] }
+  }
+
+  package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
+    guard let ordered else {
+      let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
+      return AppliedAnswer(write: write, removed: [])
+    }
+    let applied = try await ordered.apply(answer)
+    if numbered == nil { memory.forget(answer.entities.map(\.id) + applied.removed) }
+    return applied
+  }
+
+  package func applyRemoval(
+    of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64 {
+    defer { if numbered == nil { memory.forget(identifiers) } }
+    if let ordered { return try await ordered.applyRemoval(of: identifiers, in: context) }
+    try await gate.run { try await persistentStore.remove(identifiers, in: context) }
+    return 0
+  }
+
+  /// Removes all entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Given to the persistent store.
+  /// - Returns: The identifiers of those that were removed.
+  /// - Throws: What the persistent store throws.
+  public func removeAll(
+    withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    let removed = try await persistentStore.removeAll(withQuery: query, in: context)
+    if numbered == nil { memory.forget(removed) }
+    return removed
+  }
+}
+
+extension Entity {
+  /// What is to be stored when a new value comes; `nil` if it is not worth a write.
+  func overwritten(by new: Self) -> Self? {
+    guard let local = self as? any LocalEntity else { return self == new ? nil : new }
+    return Self.merge(new, into: local)
+  }
+
+  private static func merge<L: LocalEntity>(_ new: Self, into stored: L) -> Self? {
+    guard let new = new as? L, stored.shouldOverwrite(with: new) else { return nil }
+    return stored.merging(new) as? Self
+  }
+}

@@ -1,0 +1,166 @@
+import PandoModels
+public import PandoStore
+
+/// Entities on the disk of this machine: ordinary nodes of a `ModelStore`.
+///
+/// An entity set here changes every provider and every tree on disk that holds it, and the other way
+/// round. Everything a call does is one transaction.
+///
+/// - Note: Any thread.
+public struct DiskStore<E: PersistentEntity>: Sendable {
+  /// Where the entities live.
+  public let modelStore: ModelStore
+
+  /// Always `disk`.
+  public var level: StoreLevel { .disk }
+
+  /// Whether servers are asked for entities of this type: only then late answers have to be known.
+  let keepsOrder: Bool
+
+  /// Makes a store of entities in a model store.
+  ///
+  /// - Parameter modelStore: An open store; any number of types, managers and providers may share it.
+  public init(modelStore: ModelStore) {
+    self.modelStore = modelStore
+    keepsOrder = E.self is any RemoteEntity.Type
+  }
+}
+
+extension DiskStore: OrderedStoring {
+  package func takeReadPlace() async throws -> UInt64 {
+    let follower = try StoreFollower.follower(of: modelStore)
+    let namespace = E.identifierNamespace
+    if !modelStore.isReadOnly, follower.isFirst(namespace) {
+      // From now on it has to be known what was removed, whoever does it.
+      try await modelStore.write { try $0.keepOrder(ofNamespace: namespace) }
+    }
+    return try modelStore.read { follower.takeReadPlace(after: try $0.commitNumber) }
+  }
+
+  package var runsSteps: Bool { true }
+
+  /// Returns entities by their identifiers.
+  ///
+  /// - Parameters:
+  ///   - query: A query by identifiers.
+  ///   - context: Does not matter.
+  /// - Returns: Those that are there.
+  /// - Throws: `ModelError` that names identifier and field when a stored entity does not fit the type
+  ///   any more; `StoreError`, `LMDBError`.
+  public func get(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
+
+  /// Returns the entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Does not matter.
+  /// - Returns: The entities, in the order of the query.
+  /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(withQuery:in:)``.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
+
+  package func apply(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    let keepsOrder = keepsOrder
+    return try await modelStore.write { transaction in
+      let applied = try transaction.apply(
+        entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
+      for step in context.steps { try step(&transaction) }
+      let place = context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
+      return AppliedWrite(applied, place: place)
+    }
+  }
+
+  package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
+    try await modelStore.write { transaction in
+      let applied = try transaction.apply(answer.entities, asOf: answer.asOf)
+      if answer.isInNaturalOrder {
+        if try transaction.arrange(answer.entities.map(\.id.modelIdentifier)) {
+          try transaction.setProperty(Self.arrangedProperty, to: [1])
+        }
+      }
+      var removed: [EntityIdentifier<E>] = []
+      if answer.discardsExtra {
+        let answered = Set(answer.entities.map(\.id))
+        let extra = try Self.find(answer.query, in: transaction.snapshot).entities.map(\.id)
+          .filter { !answered.contains($0) }
+        removed = try transaction.removeEntities(
+          extra, asOf: answer.asOf, onlySynchronized: true)
+      }
+      return AppliedAnswer(write: AppliedWrite(applied, place: answer.asOf), removed: removed)
+    }
+  }
+
+  package func applyRemoval(
+    of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64 {
+    let keepsOrder = keepsOrder
+    return try await modelStore.write { transaction in
+      try transaction.removeEntities(identifiers, asOf: context.asOf, keepsOrder: keepsOrder)
+      for step in context.steps { try step(&transaction) }
+      return context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
+    }
+  }
+
+  /// Removes all entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: How old the removal is.
+  /// - Returns: The identifiers of those that were removed.
+  /// - Throws: ``QueryError`` for a query that makes no sense; `StoreError`, `LMDBError`.
+  public func removeAll(
+    withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    try query.validate()
+    let keepsOrder = keepsOrder
+    return try await modelStore.write { transaction in
+      let found = try Self.find(query, in: transaction.snapshot).entities.map(\.id)
+      let removed = try transaction.removeEntities(
+        found, asOf: context.asOf, keepsOrder: keepsOrder)
+      for step in context.steps { try step(&transaction) }
+      return removed
+    }
+  }
+}
+
+extension DiskStore: NumberedStoring {
+  var followedStore: ModelStore? { modelStore }
+
+  func numberedAnswer(
+    _ query: Query<E>
+  ) async throws -> (result: QueryResult<E>, number: UInt64) {
+    try modelStore.read { snapshot in
+      (try Self.find(query, in: snapshot), try snapshot.commitNumber)
+    }
+  }
+}
+
+extension DiskStore {
+  /// Says that entities of the type stand in another order than the one in which they came.
+  private static var arrangedProperty: String { "arranged/\(E.modelTypeName)" }
+
+  /// Answers a query from one version.
+  static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
+    let query = try query.current(in: snapshot)
+    guard query.identifiers == nil, try snapshot.property(arrangedProperty) != nil else {
+      return try snapshot.entities(matching: query)
+    }
+    let found = try snapshot.entities(matching: Query(filter: query.filter)).entities
+    let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
+    return try query.apply(
+      to: found.indices.sorted { ranks[$0] < ranks[$1] }.map { found[$0] })
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The elements, each where it stands first.
+  var unique: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,214 @@
+import PandoLocking
+
+/// Entities in the memory of this process, without limit.
+///
+/// By itself it is the store of a ``LocalEntity``; before a disk store it is a cache.
+///
+/// - Note: Any thread.
+public final class InMemoryStore<E: LocalEntity>: Sendable {
+  struct Entry: Sendable {
+    var entity: E
+    var rank: UInt64
+    var place: UInt64
+    var isSynchronized = false
+  }
+
+  struct State: Sendable {
+    var entries: [EntityIdentifier<E>: Entry] = [:]
+    /// When those were removed that are not there any more.
+    var removals: [EntityIdentifier<E>: UInt64] = [:]
+    /// Removals up to this place may be forgotten.
+    var forgottenPlace: UInt64 = 0
+    var place: UInt64
+    var lastRank: UInt64 = 0
+    var feeds: [MemoryFeed] = []
+  }
+
+  /// The most removals that are remembered; beyond it the older half is forgotten.
+  static var removalCountMaximum: Int { 100_000 }
+
+  /// Always `memory`.
+  public var level: StoreLevel { .memory }
+
+  let state: Locked<State>
+  /// Held around a write and its publication, so that feeds hear of writes in their order.
+  private let writing = Locked(())
+
+  /// Makes an empty store.
+  public convenience init() { self.init(firstPlace: 0) }
+
+  /// Makes an empty store whose writes are numbered from a place on.
+  ///
+  /// - Parameter firstPlace: Above all places of earlier runs that somebody may still hold.
+  package init(firstPlace: UInt64) { state = Locked(State(place: firstPlace)) }
+
+  /// How many entities there are.
+  public var count: Int { state.withLock { $0.entries.count } }
+
+  /// Carries out a write and tells the feeds of it.
+  func write<Result: Sendable>(
+    _ body: (inout MemoryWrite<E>) throws -> Result
+  ) rethrows -> Result {
+    try writing.withLock { _ in
+      let (result, commit, feeds) = try state.withLock { state in
+        // Moved and not copied: the tables in it are changed in place.
+        var write = MemoryWrite(exchange(&state, with: State(place: 0)))
+        let result = Swift.Result { try body(&write) }
+        let commit = write.commit
+        _ = exchange(&state, with: write.take())
+        return (try result.get(), commit, state.feeds)
+      }
+      if let commit { for feed in feeds { feed.publish(commit) } }
+      return result
+    }
+  }
+
+  /// Answers a query from all there is.
+  func answer(_ query: Query<E>) throws -> QueryResult<E> {
+    if let identifiers = query.identifiers {
+      return try query.apply(to: entities(forIDs: identifiers))
+    }
+    let entries = state.withLock { Array($0.entries.values) }
+    let ordered = entries.filter { query.matches($0.entity) }.sorted { $0.rank < $1.rank }
+    return try query.apply(to: ordered.map(\.entity))
+  }
+}
+
+extension InMemoryStore: MemoryFeeding {
+  package func connect(_ feed: MemoryFeed) {
+    state.withLock { state in
+      if !state.feeds.contains(where: { $0 === feed }) { state.feeds.append(feed) }
+    }
+  }
+
+  /// An entity with its place in the natural order.
+  package func ranked(_ identifier: EntityIdentifier<E>) -> (entity: E, rank: UInt64)? {
+    state.withLock { $0.entries[identifier].map { ($0.entity, $0.rank) } }
+  }
+}
+
+extension InMemoryStore: KeyValueStoring {
+  /// Returns entities by their identifiers.
+  ///
+  /// - Parameter identifiers: The identifiers.
+  /// - Returns: Those that are there, in the order of the identifiers.
+  public func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E] {
+    state.withLock { state in identifiers.compactMap { state.entries[$0]?.entity } }
+  }
+
+  /// Keeps entities as they are given.
+  ///
+  /// - Parameter entities: The entities.
+  /// - Returns: Nothing: there is room for all.
+  @discardableResult
+  public func keep(_ entities: [E]) -> [EntityIdentifier<E>] {
+    write { write in
+      for entity in entities { write.put(entity, place: write.state.place) }
+    }
+    return []
+  }
+
+  /// Lets go of entities.
+  ///
+  /// - Parameter identifiers: Their identifiers.
+  public func drop(_ identifiers: [EntityIdentifier<E>]) {
+    write { write in
+      for identifier in identifiers { write.drop(identifier) }
+    }
+  }
+
+  /// Lets go of all entities.
+  public func dropAll() {
+    write { write in
+      for identifier in Array(write.state.entries.keys) { write.drop(identifier) }
+    }
+  }
+
+  /// Returns entities by their identifiers.
+  ///
+  /// - Parameters:
+  ///   - query: A query by identifiers.
+  ///   - context: Does not matter.
+  /// - Returns: Those that are there.
+  /// - Throws: ``QueryError`` for a query that makes no sense.
+  public func get(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try answer(query) }
+
+  /// Returns the entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Does not matter.
+  /// - Returns: The entities, in the order of the query.
+  /// - Throws: ``QueryError`` for a query that makes no sense.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try answer(query) }
+
+  /// Removes all entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: How old the removal is.
+  /// - Returns: The identifiers of those that were removed.
+  /// - Throws: ``QueryError`` for a query that makes no sense.
+  public func removeAll(
+    withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    try query.validate()
+    return try write { write in
+      let ordered = write.state.entries.values.sorted { $0.rank < $1.rank }
+      let found = try query.apply(to: ordered.map(\.entity)).entities.map(\.id)
+      return write.remove(found, asOf: context.asOf, onlySynchronized: false)
+    }
+  }
+}
+
+extension InMemoryStore: OrderedStoring {
+  package func takeReadPlace() async -> UInt64 {
+    state.withLock { state in
+      state.place += 1
+      return state.place
+    }
+  }
+
+  package var runsSteps: Bool { false }
+
+  package func apply(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    for entity in entities { try entity.id.validate() }
+    return write { write in
+      let applied = entities.map { write.apply($0, asOf: context.asOf) }
+      return AppliedWrite(applied, place: context.asOf ?? write.state.place)
+    }
+  }
+
+  package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
+    for entity in answer.entities { try entity.id.validate() }
+    return try write { write in
+      let applied = answer.entities.map { write.apply($0, asOf: answer.asOf) }
+      if answer.isInNaturalOrder { write.arrange(answer.entities.map(\.id)) }
+      var removed: [EntityIdentifier<E>] = []
+      if answer.discardsExtra {
+        let answered = Set(answer.entities.map(\.id))
+        let ordered = write.state.entries.values.sorted { $0.rank < $1.rank }
+        let extra = try answer.query.apply(to: ordered.map(\.entity)).entities.map(\.id)
+          .filter { !answered.contains($0) }
+        removed = write.remove(extra, asOf: answer.asOf, onlySynchronized: true)
+      }
+      return AppliedAnswer(
+        write: AppliedWrite(applied, place: answer.asOf), removed: removed)
+    }
+  }
+
+  package func applyRemoval(
+    of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64 {
+    write { write in
+      _ = write.remove(identifiers, asOf: context.asOf, onlySynchronized: false)
+      return context.asOf ?? write.state.place
+    }
+  }
+}

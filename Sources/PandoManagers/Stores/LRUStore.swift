@@ -1,0 +1,256 @@
+import PandoLocking
+
+/// A store in memory that keeps a number of entities at most.
+///
+/// Over the limit, the one touched longest ago goes. Getting, finding and setting an entity touches it.
+///
+/// - Note: Any thread.
+public final class LRUStore<E: Entity>: Sendable {
+  /// How many entities there are at most.
+  public let limit: Int
+  /// Always that of the store inside.
+  public var level: StoreLevel { store.level }
+
+  let store: any KeyValueStoring<E>
+  private let uses: Locked<RecentUses<EntityIdentifier<E>>>
+
+  /// Limits a store.
+  ///
+  /// *Precondition:* the limit is not negative.
+  ///
+  /// - Parameters:
+  ///   - store: An empty store, which nobody else uses.
+  ///   - limit: How many entities there are at most; 0 for none.
+  public init(store: any KeyValueStoring<E>, limit: Int) {
+    precondition(limit >= 0, "an LRU store can't have the limit \(limit)")
+    self.store = store
+    self.limit = limit
+    uses = Locked(RecentUses())
+  }
+
+  private func touch(_ entities: [E]) {
+    uses.withLock { uses in
+      for entity in entities { uses.touch(entity.id) }
+    }
+  }
+
+  /// Notes entities that are kept now, and lets those go that are too many.
+  private func add(_ identifiers: [EntityIdentifier<E>]) -> [EntityIdentifier<E>] {
+    uses.withLock { uses in
+      for identifier in identifiers { uses.insert(identifier) }
+      var gone: [EntityIdentifier<E>] = []
+      while uses.count > limit, let oldest = uses.removeOldest() { gone.append(oldest) }
+      if !gone.isEmpty { store.drop(gone) }
+      return gone
+    }
+  }
+}
+
+extension LRUStore: KeyValueStoring {
+  /// Returns entities by their identifiers, and touches them.
+  ///
+  /// - Parameter identifiers: The identifiers.
+  /// - Returns: Those that are there, in the order of the identifiers.
+  public func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E] {
+    let found = store.entities(forIDs: identifiers)
+    touch(found)
+    return found
+  }
+
+  /// Keeps entities as they are given, and touches them.
+  ///
+  /// - Parameter entities: The entities.
+  /// - Returns: The identifiers of those that had to go to make room.
+  @discardableResult
+  public func keep(_ entities: [E]) -> [EntityIdentifier<E>] {
+    let gone = store.keep(entities)
+    return gone + add(entities.map(\.id))
+  }
+
+  /// Lets go of entities.
+  ///
+  /// - Parameter identifiers: Their identifiers.
+  public func drop(_ identifiers: [EntityIdentifier<E>]) {
+    store.drop(identifiers)
+    uses.withLock { uses in
+      for identifier in identifiers { uses.remove(identifier) }
+    }
+  }
+
+  /// Lets go of all entities.
+  public func dropAll() {
+    store.dropAll()
+    uses.withLock { $0 = RecentUses() }
+  }
+
+  /// Returns entities by their identifiers, and touches them.
+  ///
+  /// - Parameters:
+  ///   - query: A query by identifiers.
+  ///   - context: Given to the store inside.
+  /// - Returns: Those that are there.
+  /// - Throws: What the store inside throws.
+  public func get(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    let result = try await store.get(withQuery: query, in: context)
+    touch(result.entities)
+    return result
+  }
+
+  /// Returns the entities that match a query, and touches them.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Given to the store inside.
+  /// - Returns: The entities, in the order of the query.
+  /// - Throws: What the store inside throws.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    let result = try await store.search(withQuery: query, in: context)
+    touch(result.entities)
+    return result
+  }
+
+  /// Stores entities, and touches them.
+  ///
+  /// - Parameters:
+  ///   - entities: The new values.
+  ///   - context: Given to the store inside.
+  /// - Returns: What is stored now, whether or not it had to go again to make room.
+  /// - Throws: What the store inside throws.
+  public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
+    let stored = try await store.set(entities, in: context)
+    _ = add(stored.map(\.id))
+    return stored
+  }
+
+  /// Removes entities by their identifiers.
+  ///
+  /// - Parameters:
+  ///   - identifiers: The identifiers.
+  ///   - context: Given to the store inside.
+  /// - Throws: What the store inside throws.
+  public func remove(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws {
+    try await store.remove(identifiers, in: context)
+    forgetMissing(identifiers)
+  }
+
+  private func forgetMissing(_ identifiers: [EntityIdentifier<E>]) {
+    let left = Set(store.entities(forIDs: identifiers).map(\.id))
+    uses.withLock { uses in
+      for identifier in identifiers where !left.contains(identifier) { uses.remove(identifier) }
+    }
+  }
+
+  /// Removes all entities that match a query.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - context: Given to the store inside.
+  /// - Returns: The identifiers of those that were removed.
+  /// - Throws: What the store inside throws.
+  public func removeAll(
+    withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    let removed = try await store.removeAll(withQuery: query, in: context)
+    uses.withLock { uses in
+      for identifier in removed { uses.remove(identifier) }
+    }
+    return removed
+  }
+}
+
+extension LRUStore: OrderedStoring, MemoryFeeding {
+  private var ordered: (any OrderedStoring<E>)? { store as? any OrderedStoring<E> }
+
+  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+
+  package var runsSteps: Bool { false }
+
+  package func apply(
+    _ entities: [E], in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    guard let ordered else {
+      let stored = try await store.set(entities, in: context)
+      _ = add(stored.map(\.id))
+      return AppliedWrite(
+        stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
+    }
+    let applied = try await ordered.apply(entities, in: context)
+    _ = add(applied.stored.map(\.id))
+    return applied
+  }
+
+  package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
+    guard let ordered else {
+      let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
+      return AppliedAnswer(write: write, removed: [])
+    }
+    let applied = try await ordered.apply(answer)
+    _ = add(applied.write.stored.map(\.id))
+    uses.withLock { uses in
+      for identifier in applied.removed { uses.remove(identifier) }
+    }
+    return applied
+  }
+
+  package func applyRemoval(
+    of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws -> UInt64 {
+    let place = try await ordered?.applyRemoval(of: identifiers, in: context)
+    if place == nil { try await store.remove(identifiers, in: context) }
+    forgetMissing(identifiers)
+    return place ?? 0
+  }
+
+  package func connect(_ feed: MemoryFeed) { (store as? any MemoryFeeding)?.connect(feed) }
+}
+
+/// Keys in the order in which they were used last.
+///
+/// A list that is linked through a table, so that every step takes the same time.
+struct RecentUses<Key: Hashable & Sendable>: Sendable {
+  private struct Link: Sendable {
+    var older: Key?
+    var newer: Key?
+  }
+
+  private var links: [Key: Link] = [:]
+  private var oldest: Key?
+  private var newest: Key?
+
+  var count: Int { links.count }
+
+  /// Makes a key that is there the newest.
+  mutating func touch(_ key: Key) {
+    guard links[key] != nil, newest != key else { return }
+    remove(key)
+    insert(key)
+  }
+
+  /// Makes a key the newest, whether it is there or not.
+  mutating func insert(_ key: Key) {
+    remove(key)
+    links[key] = Link(older: newest, newer: nil)
+    if let newest { links[newest]?.newer = key }
+    newest = key
+    if oldest == nil { oldest = key }
+  }
+
+  mutating func remove(_ key: Key) {
+    guard let link = links.removeValue(forKey: key) else { return }
+    if let older = link.older { links[older]?.newer = link.newer } else { oldest = link.newer }
+    if let newer = link.newer { links[newer]?.older = link.older } else { newest = link.older }
+  }
+
+  /// Takes the key out that was used longest ago.
+  mutating func removeOldest() -> Key? {
+    guard let key = oldest else { return nil }
+    remove(key)
+    return key
+  }
+}

@@ -1,0 +1,147 @@
+import PandoLocking
+import PandoModels
+import PandoStore
+
+/// Knows which nodes of a model store have changed, for the caches over it.
+///
+/// It hears of the commits of this process at once, and finds those of other processes in the change
+/// log when a cache asks. There is one for each model store, whoever opened managers over it.
+final class StoreFollower: CommitObserver {
+  private struct State {
+    /// The last commit whose changes the caches know.
+    var processed: UInt64
+    var caches: [WeakCache] = []
+  }
+
+  private struct WeakCache {
+    weak let cache: (any CommitCache)?
+  }
+
+  /// Held while the caches are told, so that they hear of commits in their order.
+  private let state: Locked<State>
+  /// How many reads of servers have begun since the commit that they know.
+  private let reads = Locked((commit: UInt64(0), count: UInt64(0)))
+  private let namespaces = Locked<Set<ByteString>>([])
+  /// A lock of its own: caches ask under theirs.
+  private let touches = Locked(RecentTouches())
+
+  private init(_ store: ModelStore) throws {
+    let number = try store.read { try $0.commitNumber }
+    state = Locked(State(processed: number))
+    store.addObserver(self)
+  }
+
+  private static let followers = Locked<[(store: WeakStore, follower: StoreFollower)]>([])
+
+  private struct WeakStore {
+    weak let store: ModelStore?
+  }
+
+  /// The follower of a store.
+  static func follower(of store: ModelStore) throws -> StoreFollower {
+    try followers.withLock { followers in
+      followers.removeAll { $0.store.store == nil }
+      if let known = followers.first(where: { $0.store.store === store }) { return known.follower }
+      let follower = try StoreFollower(store)
+      followers.append((WeakStore(store: store), follower))
+      return follower
+    }
+  }
+
+  /// Has a cache told of every commit from now on; it is not retained.
+  func add(_ cache: any CommitCache) {
+    state.withLock { state in
+      state.caches.removeAll { $0.cache == nil }
+      state.caches.append(WeakCache(cache: cache))
+    }
+  }
+
+  /// Lets the caches know of all commits that a snapshot shows.
+  ///
+  /// - Returns: The number of the last one.
+  @discardableResult
+  func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
+    let number = try snapshot.commitNumber
+    guard state.withLock({ $0.processed < number }) else { return number }
+    let changeSets: [ChangeSet]?
+    do {
+      changeSets = try snapshot.changes(since: state.withLock { $0.processed })
+    } catch let error as StoreError where error.code == .changesExpired {
+      changeSets = nil
+    }
+    state.withLock { state in
+      guard state.processed < number else { return }
+      if let changeSets {
+        for changeSet in changeSets { process(changeSet, &state) }
+      } else {
+        processAll(upTo: number, &state)
+      }
+    }
+    return number
+  }
+
+  /// Whether a namespace is named for the first time.
+  func isFirst(_ namespace: String) -> Bool {
+    namespaces.withLock { $0.insert(ByteString(namespace)).inserted }
+  }
+
+  /// Gives a read of a server its place, after all that began before.
+  func takeReadPlace(after commit: UInt64) -> UInt64 {
+    reads.withLock { reads in
+      if commit > reads.commit { reads = (commit, 0) }
+      reads.count += 1
+      return WritePlace.of(read: reads.count, after: reads.commit)
+    }
+  }
+
+  /// Whether one of some nodes has changed after a commit, as far as is known; `true` if that is too
+  /// long ago to know.
+  ///
+  /// Called by caches under their own lock.
+  func hasTouched(_ identifiers: [ByteString], after number: UInt64) -> Bool {
+    touches.withLock { $0.contains(identifiers, after: number) }
+  }
+
+  func beginFlush() {}
+
+  func prepare(
+    _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
+  ) -> (any Sendable)? { nil }
+
+  func committed(
+    _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
+  ) {
+    guard let changeSet else { return }
+    state.withLock { state in
+      // Where another process has committed between, the next reader finds both in the change log.
+      guard changeSet.commitNumber == state.processed + 1 else { return }
+      process(changeSet, &state)
+    }
+  }
+}
+
+extension StoreFollower {
+  private func process(_ changeSet: ChangeSet, _ state: inout State) {
+    guard changeSet.commitNumber > state.processed else { return }
+    let keys = (changeSet.updated + changeSet.inserted + changeSet.deleted).map { ByteString($0) }
+    // First what is remembered, then the caches: a cache that is being filled meanwhile sees either.
+    touches.withLock { $0.touch(keys, by: changeSet.commitNumber) }
+    for entry in state.caches { entry.cache?.drop(keys) }
+    state.processed = changeSet.commitNumber
+  }
+
+  private func processAll(upTo number: UInt64, _ state: inout State) {
+    touches.withLock { $0.forgetAll(upTo: number) }
+    for entry in state.caches { entry.cache?.dropAll() }
+    state.processed = number
+  }
+}
+
+/// A cache over a model store.
+protocol CommitCache: AnyObject, Sendable {
+  /// Lets go of everything that shows one of some nodes; quick, and calls nobody.
+  func drop(_ identifiers: [ByteString])
+
+  /// Lets go of everything.
+  func dropAll()
+}

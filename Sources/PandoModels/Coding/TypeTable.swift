@@ -1,0 +1,119 @@
+import PandoLocking
+import Synchronization
+
+/// All types met so far, with their traits: a hash table that is read without a lock.
+///
+/// Types are never forgotten, so the table only grows. A slot is filled before its key is published
+/// and never changes after; a table that is full is copied into a larger one, and the smaller one is
+/// kept for readers that are still in it (together they are as large as the last one).
+enum TypeTable {
+  /// Returns the traits of a type; they live as long as the process.
+  static func traits(of type: Any.Type) -> UnsafePointer<TypeTraits> {
+    // A metatype is one address, unique in the process and never null.
+    let key = unsafe unsafeBitCast(type, to: UInt.self)
+    if let table = unsafe Table(current.load(ordering: .acquiring)),
+      let found = unsafe table.find(key)
+    {
+      return unsafe found
+    }
+    return unsafe insert(type, key: key)
+  }
+
+  /// The address of the newest table; 0 before the first.
+  private static let current = Atomic<UInt>(0)
+  /// Held by the one thread that inserts; the number of types in the newest table.
+  private static let count = Locked(0)
+
+  @inline(never)
+  private static func insert(_ type: Any.Type, key: UInt) -> UnsafePointer<TypeTraits> {
+    // Made outside the lock: a cast may run arbitrary runtime code. Of two threads that meet a type
+    // at once one makes its traits in vain.
+    let made = UnsafeMutablePointer<TypeTraits>.allocate(capacity: 1)
+    unsafe made.initialize(to: TypeTraits(of: type))
+    let address = UInt(bitPattern: made)
+    let found = count.withLock { count -> UInt in
+      var table = unsafe Table(current.load(ordering: .relaxed))
+      if let found = unsafe table?.find(key) { return UInt(bitPattern: found) }
+      let capacity = unsafe table?.capacity ?? 0
+      if count * 2 >= capacity {
+        let larger = unsafe Table(capacity: max(64, capacity * 2))
+        unsafe table?.copy(into: larger)
+        unsafe table = larger
+        unsafe current.store(larger.address, ordering: .releasing)
+      }
+      guard let table = unsafe table else { preconditionFailure("a table was made above") }
+      unsafe table.insert(key, address)
+      count += 1
+      return address
+    }
+    guard let traits = unsafe UnsafePointer<TypeTraits>(bitPattern: found) else {
+      preconditionFailure("the table holds addresses of traits")
+    }
+    return unsafe traits
+  }
+}
+
+/// One block of memory that is never freed.
+///
+/// ```
+/// slot 0     capacity, a power of two
+/// slot 2i+1  key: the address of a metatype; 0 if the slot is free
+/// slot 2i+2  value: the address of the traits
+/// ```
+@unsafe private struct Table {
+  private let words: UnsafeMutablePointer<Atomic<UInt>>
+  let capacity: Int
+
+  var address: UInt { unsafe UInt(bitPattern: words) }
+
+  init?(_ address: UInt) {
+    guard let words = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: address) else {
+      return nil
+    }
+    unsafe self.words = words
+    unsafe capacity = Int(bitPattern: words[0].load(ordering: .relaxed))
+  }
+
+  init(capacity: Int) {
+    unsafe self.capacity = capacity
+    unsafe words = .allocate(capacity: 1 + 2 * capacity)
+    for index in 0...(2 * capacity) {
+      unsafe (words + index).initialize(to: Atomic(index == 0 ? UInt(capacity) : 0))
+    }
+  }
+
+  /// Where the search for a key begins; metatypes are aligned, so their lowest bits say nothing.
+  private func start(_ key: UInt) -> Int {
+    unsafe Int(truncatingIfNeeded: (key >> 4 &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity - 1)
+  }
+
+  func find(_ key: UInt) -> UnsafePointer<TypeTraits>? {
+    var index = unsafe start(key)
+    while true {
+      let found = unsafe words[2 * index + 1].load(ordering: .acquiring)
+      if found == key {
+        let address = unsafe words[2 * index + 2].load(ordering: .relaxed)
+        return unsafe UnsafePointer(bitPattern: address)
+      }
+      if found == 0 { return nil }
+      index = unsafe (index + 1) & (capacity - 1)
+    }
+  }
+
+  func insert(_ key: UInt, _ traits: UInt) {
+    var index = unsafe start(key)
+    while unsafe words[2 * index + 1].load(ordering: .relaxed) != 0 {
+      index = unsafe (index + 1) & (capacity - 1)
+    }
+    unsafe words[2 * index + 2].store(traits, ordering: .relaxed)
+    unsafe words[2 * index + 1].store(key, ordering: .releasing)
+  }
+
+  func copy(into larger: Table) {
+    for index in unsafe 0..<capacity {
+      let key = unsafe words[2 * index + 1].load(ordering: .relaxed)
+      guard key != 0, let traits = unsafe find(key) else { continue }
+      unsafe larger.insert(key, UInt(bitPattern: traits))
+    }
+  }
+}

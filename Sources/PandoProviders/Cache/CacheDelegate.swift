@@ -1,0 +1,85 @@
+public import PandoModels
+
+/// Where providers without a store keep their data: anything that can get and set by key.
+///
+/// Writes come one after another, in the order of the calls; reads come at any time, from several
+/// threads at once, but a read of a key behind the writes of that key. A slow cache delays nobody but
+/// those who ask it. Its errors reach who asked as they are.
+///
+/// A cache with completion handlers conforms to ``CompletionCacheDelegate``.
+public protocol CacheDelegate: Sendable {
+  /// Returns a model.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - type: The type to return it as.
+  ///   - context: What the fetch was called with.
+  /// - Returns: The model, or `nil` if there is none.
+  /// - Throws: Whatever the caller is to know.
+  func model<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> T?
+
+  /// Keeps a model.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  func setModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)?
+  ) async throws
+
+  /// Returns a collection.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - type: The type of its elements.
+  ///   - context: What the fetch was called with.
+  /// - Returns: The elements in order, or `nil` if there is no such collection.
+  /// - Throws: Whatever the caller is to know.
+  func collection<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> [T]?
+
+  /// Keeps a collection.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - cacheKey: The key of the collection.
+  ///   - context: What the change was made with.
+  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  func setCollection<T: SimpleModel>(
+    _ models: [T], forKey cacheKey: String, context: (any Sendable)?
+  ) async throws
+
+  /// Removes a model.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  /// - Throws: Whatever the caller and the manager's delegate are to know.
+  func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws
+}
+
+extension CacheDelegate {
+  /// Returns a model of a type that is known at run time only.
+  func find(
+    _ identifier: String, as type: any SimpleModel.Type, _ context: (any Sendable)?
+  ) async throws -> (any SimpleModel)? {
+    try await ask(identifier, type, context)
+  }
+
+  private func ask<T: SimpleModel>(
+    _ identifier: String, _ type: T.Type, _ context: (any Sendable)?
+  ) async throws -> (any SimpleModel)? {
+    try await model(forKey: identifier, as: type, context: context)
+  }
+
+  /// Keeps a model under its identifier, if it has one.
+  func set(_ model: any SimpleModel, _ context: (any Sendable)?) async throws {
+    guard let identifier = model.modelIdentifier else { return }
+    try await setModel(model, forKey: identifier, context: context)
+  }
+}

@@ -1,0 +1,82 @@
+import PandoLocking
+
+/// Carries out the writes of a cache one after another, in one task that sleeps between them.
+final class CacheWriter: Sendable {
+  /// A write in its place.
+  struct Write {
+    let access: CacheAccess
+    /// `nil` if there is nothing to write.
+    let operation: (any ManagedOperation)?
+    let reporter: ManagerReporter
+  }
+
+  private struct State {
+    var queue: [Write?] = []
+    var hasTask = false
+    var hasEnded = false
+    /// The task while it sleeps.
+    var sleeper: CheckedContinuation<Void, Never>?
+  }
+
+  /// For how many writes room is kept.
+  private static let keptCountMaximum = 1_024
+
+  private let state = Locked(State())
+  private let executor = QueueExecutor("pando.cache.writing", attributes: [])
+
+  /// Queues writes, and takes them from the list.
+  func take(_ writes: inout [Write?]) {
+    let (starts, sleeper) = state.withLock { state in
+      if state.queue.isEmpty { swap(&state.queue, &writes) } else { state.queue += writes }
+      defer { state.hasTask = true }
+      return (!state.hasTask, exchange(&state.sleeper, with: nil))
+    }
+    writes.removeAll(keepingCapacity: writes.count <= Self.keptCountMaximum)
+    if let sleeper { sleeper.resume() }
+    if starts { Task.detached(executorPreference: executor) { await self.work() } }
+  }
+
+  /// Ends the task once the queue is empty.
+  func end() {
+    let sleeper = state.withLock { state in
+      state.hasEnded = true
+      return exchange(&state.sleeper, with: nil)
+    }
+    if let sleeper { sleeper.resume() }
+  }
+
+  private func work() async {
+    var writes: [Write?] = []
+    while true {
+      let hasEnded = state.withLock { state in
+        swap(&state.queue, &writes)
+        return state.hasEnded
+      }
+      if writes.isEmpty {
+        if hasEnded { return }
+        await sleep()
+        continue
+      }
+      let last = writes.count - 1
+      for index in writes.indices {
+        // Let go at once: there may be many, and the cache does not stay for a task that sleeps.
+        guard let write = exchange(&writes[index], with: nil) else { continue }
+        await write.access.carryOut(write)
+        if index == last { write.access.forgetWrites() }
+      }
+      writes.removeAll(keepingCapacity: writes.count <= Self.keptCountMaximum)
+    }
+  }
+
+  /// Waits for writes, or the end.
+  private func sleep() async {
+    await withCheckedContinuation { continuation in
+      let isDue = state.withLock { state in
+        if state.hasEnded || !state.queue.isEmpty { return true }
+        state.sleeper = continuation
+        return false
+      }
+      if isDue { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import PandoLocking
+public import PandoModels
+
+/// A cache whose calls answer through completion handlers.
+///
+/// A second answer is ignored. A handler that is let go without having been called counts as the error
+/// `cacheNeverAnswered`; one that is kept for ever leaves that one caller waiting, and nobody else.
+public protocol CompletionCacheDelegate: CacheDelegate {
+  /// Gets a model.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the fetch was called with.
+  ///   - completion: To be called once: with the model, with `nil` if there is none, or with an error.
+  func modelForKey<T: SimpleModel>(
+    _ cacheKey: String, context: (any Sendable)?,
+    completion: @escaping @Sendable (T?, (any Error)?) -> Void)
+
+  /// Keeps a model.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  ///   - completion: To be called once, with what went wrong.
+  func setModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)?,
+    completion: @escaping @Sendable ((any Error)?) -> Void)
+
+  /// Gets a collection.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - context: What the fetch was called with.
+  ///   - completion: To be called once: with the elements in order, with `nil` if there is no such
+  ///     collection, or with an error.
+  func collectionForKey<T: SimpleModel>(
+    _ cacheKey: String, context: (any Sendable)?,
+    completion: @escaping @Sendable ([T]?, (any Error)?) -> Void)
+
+  /// Keeps a collection.
+  ///
+  /// - Parameters:
+  ///   - collection: The elements in order.
+  ///   - cacheKey: The key of the collection.
+  ///   - context: What the change was made with.
+  ///   - completion: To be called once, with what went wrong.
+  func setCollection<T: SimpleModel>(
+    _ collection: [T], forKey cacheKey: String, context: (any Sendable)?,
+    completion: @escaping @Sendable ((any Error)?) -> Void)
+
+  /// Removes a model.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  ///   - completion: To be called once, with what went wrong.
+  func deleteModel(
+    forKey cacheKey: String, context: (any Sendable)?,
+    completion: @escaping @Sendable ((any Error)?) -> Void)
+}
+
+extension CompletionCacheDelegate {
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - type: The type to return it as.
+  ///   - context: What the fetch was called with.
+  /// - Returns: The model, or `nil` if there is none.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func model<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> T? {
+    try await answer(cacheKey) { promise in
+      modelForKey(cacheKey, context: context) { (model: T?, error) in promise.finish(model, error) }
+    }
+  }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func setModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {
+    try await answer(cacheKey) { promise in
+      setModel(model, forKey: cacheKey, context: context) { promise.finish((), $0) }
+    }
+  }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - type: The type of its elements.
+  ///   - context: What the fetch was called with.
+  /// - Returns: The elements in order, or `nil` if there is no such collection.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func collection<T: SimpleModel>(
+    forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+  ) async throws -> [T]? {
+    try await answer(cacheKey) { promise in
+      collectionForKey(cacheKey, context: context) { (models: [T]?, error) in
+        promise.finish(models, error)
+      }
+    }
+  }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - cacheKey: The key of the collection.
+  ///   - context: What the change was made with.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func setCollection<T: SimpleModel>(
+    _ models: [T], forKey cacheKey: String, context: (any Sendable)?
+  ) async throws {
+    try await answer(cacheKey) { promise in
+      setCollection(models, forKey: cacheKey, context: context) { promise.finish((), $0) }
+    }
+  }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier.
+  ///   - context: What the change was made with.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {
+    try await answer(cacheKey) { promise in
+      deleteModel(forKey: cacheKey, context: context) { promise.finish((), $0) }
+    }
+  }
+
+  private func answer<Value: Sendable>(
+    _ cacheKey: String, _ ask: (CachePromise<Value>) -> Void
+  ) async throws -> Value {
+    let once = OneAnswer<Value>()
+    return try await withCheckedThrowingContinuation { continuation in
+      once.wait(continuation)
+      ask(CachePromise(once, cacheKey))
+    }
+  }
+}
+
+/// What a completion handler holds: it says when it is let go.
+private final class CachePromise<Value: Sendable>: Sendable {
+  private let once: OneAnswer<Value>
+  private let cacheKey: String
+
+  init(_ once: OneAnswer<Value>, _ cacheKey: String) {
+    self.once = once
+    self.cacheKey = cacheKey
+  }
+
+  deinit {
+    once.finish(
+      .failure(
+        DataProviderError(
+          .cacheNeverAnswered, cacheKey,
+          "the cache let go of its completion handler without calling it")))
+  }
+
+  func finish(_ value: Value, _ error: (any Error)?) {
+    once.finish(error.map { .failure($0) } ?? .success(value))
+  }
+}

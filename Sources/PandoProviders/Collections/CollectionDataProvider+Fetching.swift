@@ -1,0 +1,107 @@
+import PandoConsistency
+import PandoLocking
+import PandoModels
+
+extension CollectionDataProvider {
+  /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.
+  ///
+  /// A provider that shows nothing yet belongs to the key at once, and stays with it when there is no
+  /// such collection: it hears when one is made. Any other goes over to the key once there is a
+  /// collection. If the provider is set or given another key before the answer comes, the answer is
+  /// ignored here.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - context: Given to a custom cache.
+  ///   - completion: Called once where delegates are called, when ``data`` is set: with the elements,
+  ///     with `nil` if there is no such collection, or with an error. The error of the store or cache
+  ///     is as it was thrown.
+  public func fetchDataFromCache(
+    withCacheKey cacheKey: String, context: (any Sendable)? = nil,
+    completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+  ) {
+    fetch(cacheKey, context) { result in
+      switch result {
+      case .success(let models): completion(models, nil)
+      case .failure(let error): completion(nil, error)
+      }
+    }
+  }
+
+  /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - context: Given to a custom cache.
+  /// - Returns: The elements; `nil` if there is no such collection.
+  /// - Throws: What the store or the cache throws; ``DataProviderError`` `typeCollision` if the key's
+  ///   elements have another type; `CancellationError` when its task is cancelled.
+  @discardableResult
+  public func fetchDataFromCache(
+    withCacheKey cacheKey: String, context: (any Sendable)? = nil
+  ) async throws -> [T]? {
+    let once = OneAnswer<[T]?>()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        once.wait(continuation)
+        fetch(cacheKey, context) { once.finish($0) }
+      }
+    } onCancel: {
+      once.finish(.failure(CancellationError()))
+    }
+  }
+
+  private func fetch(
+    _ cacheKey: String, _ context: (any Sendable)?,
+    _ completion: @escaping @Sendable (Result<[T]?, any Error>) -> Void
+  ) {
+    let completion: @Sendable (Result<[T]?, any Error>) -> Void = { [weak self] result in
+      self?.dataHasChanged()
+      completion(result)
+    }
+    do {
+      if let refusal = dataModelManager.refusal(ofReading: T.self) { throw refusal }
+      let action = beginAction()
+      while true {
+        let target = try dataModelManager.collection(forKey: cacheKey, of: T.self)
+        if target === seat.collection || target.isPresent || showsNothing {
+          guard join(target) else { continue }
+          let waiter = ListWaiter(
+            settle: { [weak self] _ in self?.restart(target) }, answer: completion)
+          if target.fetch(context: context, waiter) { return }
+        } else {
+          let waiter = ListWaiter(
+            settle: { [weak self] in
+              guard $0, let self, isCurrent(action) else { return }
+              _ = join(target)
+            }, answer: completion)
+          if target.fetch(context: context, waiter) { return }
+        }
+      }
+    } catch {
+      dataModelManager.consistencyManager.deliverer.enqueue { completion(.failure(error)) }
+    }
+  }
+
+  /// Begins to show a collection, if the provider does not yet.
+  ///
+  /// - Returns: `false` if the collection is being forgotten.
+  private func join(_ target: LiveCollection<T>) -> Bool {
+    if target === seat.collection { return true }
+    guard let member = target.join(self, paused: pauseReasons) else { return false }
+    move(to: target, member)
+    return true
+  }
+
+  /// Shows what was fetched, also while the provider is paused.
+  private func restart(_ target: LiveCollection<T>) {
+    let seat = seat
+    if seat.collection === target { target.restart(seat.member) }
+  }
+
+  /// Whether the provider belongs to no cache key and has never had elements.
+  private var showsNothing: Bool {
+    let collection = seat.collection
+    return collection.cacheKey == nil && !collection.isPresent
+  }
+}

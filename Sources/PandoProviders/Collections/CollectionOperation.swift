@@ -1,0 +1,77 @@
+import PandoConsistency
+import Foundation
+import PandoModels
+import PandoStore
+
+/// A change of a stored collection that nobody shows.
+final class CollectionOperation<T: SimpleModel>: ManagedOperation {
+  let request: ListRequest<T>
+  let cacheKey: String
+  let context: (any Sendable)?
+  let outcome = PendingWrite()
+  let date = Date()
+
+  init(_ request: ListRequest<T>, _ cacheKey: String, context: (any Sendable)?) {
+    self.request = request
+    self.cacheKey = cacheKey
+    self.context = context
+  }
+
+  var holder: (any LiveHolder)? { nil }
+  var subjects: [String] { [cacheKey] }
+  var cacheKeys: [String] { [cacheKey] }
+
+  func makeUpdate() -> LiveUpdate {
+    var update = LiveUpdate(setting: request.models, context: context)
+    update.date = date
+    return update
+  }
+
+  func write(_ transaction: inout ModelTransaction) throws {
+    let count = try transaction.snapshot.collectionCount(cacheKey)
+    if count == nil, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
+    if let refusal = request.refusal(count: count ?? 0, cacheKey) { throw refusal }
+    guard let type = T.self as? any (SimpleModel & Codable).Type else {
+      throw DataProviderError.notCodable(T.self)
+    }
+    try write(&transaction, as: type)
+  }
+
+  private func write<C: SimpleModel & Codable>(
+    _ transaction: inout ModelTransaction, as type: C.Type
+  ) throws {
+    guard let models = request.models as? [C] else { throw DataProviderError.notCodable(T.self) }
+    switch request {
+    case .set: try transaction.setCollection(cacheKey, to: models)
+    case .append: try transaction.append(models, toCollection: cacheKey)
+    case .insert(_, let index):
+      try transaction.insert(models, at: index, inCollection: cacheKey)
+    case .update(_, let index):
+      try transaction.update(models[0], at: index, inCollection: cacheKey)
+    case .removeOne(let index):
+      try transaction.removeElements(in: index..<(index + 1), fromCollection: cacheKey)
+    case .remove(let range): try transaction.removeElements(in: range, fromCollection: cacheKey)
+    case .move(let from, let to):
+      try transaction.moveElement(from: from, to: to, inCollection: cacheKey)
+    }
+  }
+
+  func write(to cache: any CacheDelegate) async throws {
+    if case .set(let models) = request {
+      return try await cache.setCollection(models, forKey: cacheKey, context: context)
+    }
+    let stored = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+    guard let list = stored ?? (request.creates ? [] : nil) else {
+      throw DataProviderError.noSuchCollection(cacheKey)
+    }
+    if let refusal = request.refusal(count: list.count, cacheKey) { throw refusal }
+    var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
+    let edit = request.edit(in: rows) { count in
+      (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
+    }
+    _ = rows.apply(edit)
+    try await cache.setCollection(rows.models, forKey: cacheKey, context: context)
+  }
+
+  func fail(_ error: any Error, _ scope: PipelineScope) {}
+}

@@ -1,0 +1,93 @@
+import PandoModels
+
+extension DataModelManager {
+  /// Whether the data lives in a store.
+  var isStoreBacked: Bool {
+    if case .store = backing { true } else { false }
+  }
+
+  /// Whether there is neither store nor cache.
+  var isMemoryOnly: Bool {
+    if case .memory = backing { true } else { false }
+  }
+
+  /// The live collection of a cache key.
+  ///
+  /// - Throws: ``DataProviderError`` `typeCollision` if it has elements of another type.
+  func livingCollection<T: SimpleModel>(
+    forKey cacheKey: String, of type: T.Type
+  ) throws(DataProviderError) -> LiveCollection<T>? {
+    guard let topic = topics.topic(ByteString(cacheKey)) else { return nil }
+    return try Self.collection(topic, cacheKey)
+  }
+
+  /// The live collection of a cache key, made now if there is none; without key one for nobody else.
+  ///
+  /// - Throws: ``DataProviderError`` `typeCollision` if it has elements of another type.
+  func collection<T: SimpleModel>(
+    forKey cacheKey: String?, of type: T.Type
+  ) throws(DataProviderError) -> LiveCollection<T> {
+    guard let cacheKey else { return LiveCollection(self, cacheKey: nil) }
+    let topic = topics.topic(ByteString(cacheKey)) { LiveCollection<T>(self, cacheKey: cacheKey) }
+    return try Self.collection(topic, cacheKey)
+  }
+
+  private static func collection<T: SimpleModel>(
+    _ topic: any StoreTopic, _ cacheKey: String
+  ) throws(DataProviderError) -> LiveCollection<T> {
+    if let collection = topic as? LiveCollection<T> { return collection }
+    throw DataProviderError(
+      .typeCollision, cacheKey,
+      "the collection has elements of another type than \(T.self); use another cache key; "
+        + "nothing was changed")
+  }
+
+  /// Changes a collection for which no provider is at hand.
+  func perform<T: SimpleModel>(
+    _ request: ListRequest<T>, _ cacheKey: String, _ context: (any Sendable)?
+  ) -> PendingWrite {
+    do throws(DataProviderError) {
+      while let living = try livingCollection(forKey: cacheKey, of: T.self) {
+        guard living.takes(request) else { break }
+        if let outcome = living.edit(request, by: nil, context: context) { return outcome }
+      }
+      if isMemoryOnly, !request.creates { throw .noSuchCollection(cacheKey) }
+    } catch {
+      return refuse(error, [cacheKey], context)
+    }
+    if let refusal = refusal(ofReading: T.self) { return refuse(refusal, [cacheKey], context) }
+    if request.models.contains(where: { $0.modelIdentifier?.isEmpty ?? false }) {
+      return refuse(DataProviderError.emptyIdentifier(T.self), [cacheKey], context)
+    }
+    let operation = CollectionOperation(request, cacheKey, context: context)
+    perform(operation, updatesCache: true)
+    return operation.outcome
+  }
+}
+
+extension ListRequest {
+  /// Whether the request makes a collection that is not there.
+  var creates: Bool {
+    switch self {
+    case .set, .append: true
+    default: false
+    }
+  }
+
+  /// The models that come in.
+  var models: [T] {
+    switch self {
+    case .set(let models), .insert(let models, _), .append(let models): models
+    case .update(let model, _): [model]
+    case .removeOne, .remove, .move: []
+    }
+  }
+}
+
+extension DataProviderError {
+  static func noSuchCollection(_ cacheKey: String) -> DataProviderError {
+    DataProviderError(
+      .noSuchCollection, cacheKey,
+      "there is no such collection; set it or append to it first; nothing was changed")
+  }
+}

@@ -1,0 +1,213 @@
+import PandoConsistency
+import PandoModels
+
+/// Works out what an update changes in the lists that members know.
+///
+/// Without a store a member knows what is shown. With a store it knows what is committed with its own
+/// pending edits on top, and hears of an edit of somebody else once that is committed.
+struct ListAccount<T: SimpleModel> {
+  /// Which list a member knows.
+  private enum View {
+    /// The committed one: it has no pending edits.
+    case committed
+    /// What is shown: all pending edits are its own.
+    case shown
+    /// The committed one with some of the pending edits: the rows before.
+    case mixed([LiveRow], ListViewer)
+  }
+
+  private let staged: StagedList<T>
+  private let tellsCommitted: Bool
+  private var views: [View] = []
+  private var shownBefore: [LiveRow] = []
+  private var committedBefore: [LiveRow] = []
+  /// What the committed edit does to the committed list.
+  private var ownChange = CollectionChange.changes([])
+  /// Whether places of the shown list may have changed.
+  private var movesShown = false
+
+  /// Takes down what members know before the update is published.
+  init(_ staged: StagedList<T>, _ state: ListState<T>, tellsCommitted: Bool) {
+    self.staged = staged
+    self.tellsCommitted = tellsCommitted
+    movesShown = !staged.removed.isEmpty
+    switch staged.structure {
+    case .none: break
+    case .own(let operation, let plan, _): takeDown(operation, plan, state)
+    case .failed, .script, .whole: movesShown = true
+    }
+    // Holding on to rows makes the next change copy them: only where they are needed.
+    if movesShown { shownBefore = state.list.rows }
+    if tellsCommitted {
+      takeDownViews(state)
+    } else {
+      views = Array(repeating: .shown, count: state.members.count)
+    }
+  }
+
+  private mutating func takeDown(
+    _ operation: ListOperation<T>, _ plan: ListPlan?, _ state: ListState<T>
+  ) {
+    guard let index = state.pending.firstIndex(where: { $0.operation === operation }) else {
+      return
+    }
+    let pending = state.pending[index]
+    let isInPlace = index == 0 && (plan == nil || plan == pending.step.plan)
+    if !isInPlace { movesShown = true }
+    if isInPlace {
+      if pending.isSilent { return }
+      ownChange = pending.step.plan.change
+    } else {
+      ownChange = (plan ?? operation.edit.plan(in: state.committedRows)).change
+    }
+  }
+
+  private mutating func takeDownViews(_ state: ListState<T>) {
+    let ending = staged.operation
+    let countAfter = state.pending.count - (ending == nil ? 0 : 1)
+    let needsCommitted = movesShown || !staged.contents.isEmpty
+    var rows: [LiveRow]?
+    for member in state.members {
+      let viewer = member.viewer
+      let known = state.pending.count { viewer.knows($0.operation) }
+      let knownAfter = known - (ending.map { viewer.knows($0) } == true ? 1 : 0)
+      if known == 0, knownAfter == 0 {
+        if needsCommitted, rows == nil { rows = state.committedRows }
+        views.append(.committed)
+      } else if known == state.pending.count, knownAfter == countAfter {
+        views.append(.shown)
+      } else {
+        if rows == nil { rows = state.committedRows }
+        views.append(.mixed(state.rows(rows ?? [], knownTo: viewer), viewer))
+      }
+    }
+    committedBefore = rows ?? []
+  }
+
+  /// Queues what members are to be told.
+  func tell(_ state: inout ListState<T>) {
+    var committed: CollectionChange?
+    var shown: CollectionChange?
+    for (index, view) in views.enumerated() {
+      let change: CollectionChange
+      switch view {
+      case .committed:
+        change = committed ?? committedChange(state)
+        committed = change
+      case .shown:
+        change = shown ?? shownChange(state)
+        shown = change
+      case .mixed(let before, let viewer): change = mixedChange(from: before, viewer, state)
+      }
+      let telling = ListTelling(change: change, context: staged.context, date: staged.date)
+      state.tell(
+        telling, member: index, staged.collection.manager.limits, tellsCommitted: tellsCommitted)
+    }
+  }
+}
+
+/// What is told.
+extension ListAccount {
+  /// What the update changes in the committed list; `nil` if nothing.
+  var committedChange: CommittedChange? {
+    switch staged.structure {
+    case .failed: nil
+    case .whole(let whole): CommittedChange(isReset: whole.telling != .difference)
+    case .none, .script: CommittedChange(updated: updated)
+    case .own where ownChange == .changes([]): CommittedChange(updated: updated)
+    case .own: CommittedChange(isReset: ownChange == .reset, updated: updated + editedRows)
+    }
+  }
+
+  private var isReset: Bool {
+    if case .whole(let whole) = staged.structure { whole.telling == .reset } else { false }
+  }
+
+  private var tellsNobody: Bool {
+    if case .whole(let whole) = staged.structure { whole.telling == .nobody } else { false }
+  }
+
+  /// Rows that were not moved or removed and have new contents.
+  private var updated: [LiveRow] {
+    let contents = staged.contents.map(\.row)
+    switch staged.structure {
+    case .script(let script): return contents + script.updated
+    case .whole(let whole): return contents + whole.updated
+    case .own(let operation, _, .update(let row, _)) where movesShown:
+      // Where it was carried out on another one of several elements, both are not what they were.
+      return contents + operation.edit.rows + [row]
+    case .none, .own, .failed: return contents
+    }
+  }
+
+  /// Rows whose contents were those of an edit that has failed, for those who knew it.
+  private var takenBack: [LiveRow] {
+    if case .failed(let operation) = staged.structure { operation.edit.rows } else { [] }
+  }
+
+  private func shownChange(_ state: ListState<T>) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    if isReset { return .reset }
+    if updated.isEmpty, !movesShown { return .changes([]) }
+    let updated = (updated + takenBack).filter { !state.isHidden($0) }
+    return .changes(
+      Self.changes(
+        from: movesShown ? shownBefore : state.list.rows, to: state.list.rows, updated: updated))
+  }
+
+  private func committedChange(_ state: ListState<T>) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    if isReset || ownChange == .reset { return .reset }
+    if updated.isEmpty, staged.removed.isEmpty, case .own = staged.structure { return ownChange }
+    guard case .changes(let own) = ownChange, own.isEmpty else {
+      // An edit that was made as it was asked for, and something else besides.
+      let change = Self.changes(
+        from: committedBefore, to: state.committedRows, updated: updated + editedRows)
+      return .changes(change)
+    }
+    if case .script(let script) = staged.structure, !script.onlyLoses,
+      staged.contents.isEmpty, staged.removed.isEmpty
+    {
+      return .changes(script.changes)
+    }
+    let after = movesShown ? state.committedRows : committedBefore
+    return .changes(Self.changes(from: committedBefore, to: after, updated: updated))
+  }
+
+  private func mixedChange(
+    from before: [LiveRow], _ viewer: ListViewer, _ state: ListState<T>
+  ) -> CollectionChange {
+    if tellsNobody { return .changes([]) }
+    let isKnown = staged.operation.map { viewer.knows($0) } ?? false
+    if isReset || (ownChange == .reset && !isKnown) { return .reset }
+    let after = state.rows(state.committedRows, knownTo: viewer)
+    let updated = (updated + (isKnown ? takenBack : editedRows)).filter { row in
+      !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
+    }
+    return .changes(RowDifference.changes(from: before, to: after, updated: updated))
+  }
+
+  /// The row whose contents the committed edit has set.
+  private var editedRows: [LiveRow] {
+    guard case .own(_, _, .update(let row, _)) = staged.structure
+    else { return [] }
+    return [row]
+  }
+
+  /// From high to low where elements were only updated and deleted, else as a difference of lists.
+  private static func changes(
+    from old: [LiveRow], to new: [LiveRow], updated: [LiveRow]
+  ) -> [CollectionChangeInformation] {
+    if old == new { return RowDifference.changes(in: old, deleted: [], updated: updated) }
+    var deleted: [LiveRow] = []
+    var kept = 0
+    for row in old {
+      if kept < new.count, new[kept] == row { kept += 1 } else { deleted.append(row) }
+    }
+    // All of the new list was found in order: nothing came in or moved.
+    if kept == new.count {
+      return RowDifference.changes(in: old, deleted: deleted, updated: updated)
+    }
+    return RowDifference.changes(from: old, to: new, updated: updated)
+  }
+}

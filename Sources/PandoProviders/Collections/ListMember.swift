@@ -1,0 +1,53 @@
+import PandoConsistency
+import Foundation
+import PandoModels
+
+/// A provider's part in a collection.
+struct ListMember<T: SimpleModel>: Sendable {
+  /// What a paused member shows, and what it has been told of.
+  struct Frozen: Sendable {
+    var shown: LiveList<T>
+    /// With a store it lacks what others have not committed yet.
+    var told: LiveList<T>
+    /// When the elements that stand still were changed.
+    var lastUpdated: Date?
+    /// Why it stands still.
+    var reasons: PauseReasons
+    /// The newest context of a change since then, and its time.
+    var context: (any Sendable)?
+    var date: Date?
+  }
+
+  let viewer: ListViewer
+  weak let provider: CollectionDataProvider<T>?
+  /// What it has still to be told, in order.
+  var tellings = TellingQueue()
+  /// Set while it is paused.
+  var frozen: Frozen?
+  /// What observers pull from.
+  var observed: ObservedState<LiveList<T>>?
+  /// What `withObservationTracking` hears of reads and changes from.
+  var tracking: ProviderTracking?
+
+  init(viewer: ListViewer, provider: CollectionDataProvider<T>) {
+    self.viewer = viewer
+    self.provider = provider
+  }
+
+  var number: UInt64 { viewer.number }
+
+  /// Whether callbacks that are queued are delivered.
+  var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }
+}
+
+/// Which edits a member knows before they are committed.
+struct ListViewer: Sendable {
+  let number: UInt64
+  /// The last edit that was shown when the member began to show the list.
+  let firstEdit: UInt64
+
+  /// Whether the member has made an edit, or has begun with it: it is not told of it.
+  func knows<T>(_ operation: ListOperation<T>) -> Bool {
+    operation.member == number || operation.editNumber <= firstEdit
+  }
+}

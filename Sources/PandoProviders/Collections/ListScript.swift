@@ -1,0 +1,102 @@
+import PandoConsistency
+import PandoModels
+
+/// What somebody else's commit did to the committed list, in terms of rows.
+struct ListScript<T: SimpleModel>: Sendable {
+  let changes: [CollectionChangeInformation]
+  /// The rows after all changes.
+  private(set) var rows: [LiveRow]
+  /// The rows that came in, in the order of the changes.
+  private(set) var inserted: [LiveRow] = []
+  private(set) var deleted: Set<LiveRow> = []
+  private(set) var updated: Set<LiveRow> = []
+  /// The new models of rows that came in or were updated, as far as these are still there.
+  private(set) var models: [LiveRow: T] = [:]
+
+  /// Beyond so many changes the list is made anew instead of changed in place.
+  private static var stepsMaximum: Int { 32 }
+
+  /// Works out the rows; `nil` if the changes don't fit them.
+  ///
+  /// - Parameters:
+  ///   - changes: What happened, one after another.
+  ///   - models: The new models, by their positions after all changes.
+  ///   - committed: The rows before.
+  ///   - newRows: As many numbers as elements came in.
+  init?(
+    _ changes: [CollectionChangeInformation], _ models: [Int: T], on committed: [LiveRow],
+    newRows: [LiveRow]
+  ) {
+    self.changes = changes
+    rows = committed
+    var fresh = newRows[...]
+    for change in changes {
+      switch change {
+      case .update(let index):
+        guard rows.indices.contains(index) else { return nil }
+        updated.insert(rows[index])
+      case .delete(let index):
+        guard rows.indices.contains(index) else { return nil }
+        deleted.insert(rows.remove(at: index))
+      case .insert(let index):
+        guard (0...rows.count).contains(index), let row = fresh.popFirst() else { return nil }
+        inserted.append(row)
+        rows.insert(row, at: index)
+      case .move(let from, let to):
+        guard rows.indices.contains(from), rows.indices.contains(to) else { return nil }
+        rows.insert(rows.remove(at: from), at: to)
+      }
+    }
+    for (place, model) in models {
+      guard rows.indices.contains(place) else { return nil }
+      self.models[rows[place]] = model
+    }
+  }
+
+  /// Whether nothing came in or moved.
+  var onlyLoses: Bool {
+    changes.allSatisfy { change in
+      switch change {
+      case .update, .delete: true
+      case .insert, .move: false
+      }
+    }
+  }
+
+  /// Changes the committed list.
+  func carryOut(on list: inout LiveList<T>) {
+    if changes.count <= Self.stepsMaximum, inserted.allSatisfy({ models[$0] != nil }) {
+      carryOutInPlace(on: &list)
+      return
+    }
+    var old: [LiveRow: Int] = [:]
+    for (place, row) in list.rows.enumerated() { old[row] = place }
+    let before = list
+    list.rows = rows
+    list.models = rows.map { row in
+      if let model = models[row] { return model }
+      guard let place = old[row] else { preconditionFailure("a new row without a model") }
+      return before.models[place]
+    }
+  }
+
+  private func carryOutInPlace(on list: inout LiveList<T>) {
+    var fresh = inserted[...]
+    for change in changes {
+      switch change {
+      case .update(let index):
+        if let model = models[list.rows[index]] { list.models[index] = model }
+      case .delete(let index):
+        list.rows.remove(at: index)
+        list.models.remove(at: index)
+      case .insert(let index):
+        guard let row = fresh.popFirst(), let model = models[row] else { continue }
+        list.rows.insert(row, at: index)
+        list.models.insert(model, at: index)
+      case .move(let from, let to):
+        list.rows.insert(list.rows.remove(at: from), at: to)
+        list.models.insert(list.models.remove(at: from), at: to)
+      }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import PandoConsistency
+import PandoLocking
+import PandoModels
+
+/// Changes by providers and by static calls.
+extension LiveCollection {
+  /// Shows a change and queues it, in one step.
+  ///
+  /// - Parameters:
+  ///   - request: The change; its positions are those that the member shows.
+  ///   - member: Who asks for it, and is not told of it; `nil` for a call without a provider.
+  ///   - updatesCache: Whether it reaches the store or the cache.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: What the caller waits for; `nil` if the member has left or the collection is being
+  ///   forgotten, and nothing has happened.
+  func edit(
+    _ request: ListRequest<T>, by member: UInt64?, updatesCache: Bool = true,
+    context: (any Sendable)?
+  ) -> PendingWrite? {
+    let refusal = refusal(of: request, updatesCache: updatesCache)
+    return finishEdit(by: member, context) { state in
+      let index = member.flatMap { state.index(of: $0) }
+      guard !state.isRetired, member == nil || index != nil else { return nil }
+      if let refusal { return .failure(refusal) }
+      let count = index.flatMap { state.members[$0].frozen?.shown.rows.count }
+      if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
+        return .failure(refusal)
+      }
+      return perform(request, by: index, updatesCache: updatesCache, context, &state)
+    }
+  }
+
+  /// Lets a provider join and set all elements, in one step.
+  ///
+  /// - Returns: Its number, and what the caller waits for; `nil` if the collection is being forgotten.
+  func join(
+    _ provider: CollectionDataProvider<T>, paused reasons: PauseReasons, setting models: [T],
+    updatesCache: Bool, context: (any Sendable)?
+  ) -> (member: UInt64?, outcome: PendingWrite)? {
+    var member: UInt64?
+    let refusal = refusal(of: .set(models), updatesCache: updatesCache)
+    let outcome = finishEdit(by: nil, context) { state in
+      if let refusal { return .failure(refusal) }
+      member = state.addMember(provider, paused: reasons)
+      guard member != nil else { return nil }
+      let index = state.members.count - 1
+      return perform(.set(models), by: index, updatesCache: updatesCache, context, &state)
+    }
+    return outcome.map { (member, $0) }
+  }
+
+  /// Why elements can't be taken; `nil` if they can.
+  private func refusal(of request: ListRequest<T>, updatesCache: Bool) -> (any Error)? {
+    if manager.isClosed.withLock({ $0 }) { return DataProviderError.closed }
+    if cacheKey != nil, updatesCache, let refusal = manager.refusal(ofReading: T.self) {
+      return refusal
+    }
+    let hasEmpty = request.models.contains { $0.modelIdentifier?.isEmpty ?? false }
+    return hasEmpty ? DataProviderError.emptyIdentifier(T.self) : nil
+  }
+
+  private func finishEdit(
+    by member: UInt64?, _ context: (any Sendable)?,
+    _ body: (inout ListState<T>) -> Result<PendingWrite, any Error>?
+  ) -> PendingWrite? {
+    switch state.withLock(body) {
+    case nil: return nil
+    case .success(let outcome):
+      reportLimits()
+      if tellsCommitted { tellTrackers(except: member) } else { tellNow(except: member) }
+      return outcome
+    case .failure(let error):
+      return manager.refuse(error, cacheKey.map { [$0] } ?? [], context)
+    }
+  }
+
+  private func perform(
+    _ request: ListRequest<T>, by index: Int?, updatesCache: Bool, _ context: (any Sendable)?,
+    _ state: inout ListState<T>
+  ) -> Result<PendingWrite, any Error> {
+    addIfNeeded(&state)
+    let edit = state.edit(for: request, seenBy: index)
+    let plan = edit.plan(in: state.list.rows)
+    if plan == .nothing {
+      // A paused provider still sees what has gone, or there was nothing to be done.
+      return request.isNothing ? .success(.done) : .failure(DataProviderError.gone(cacheKey ?? ""))
+    }
+    let writes = updatesCache && cacheKey != nil && !manager.isMemoryOnly
+    let storedEdit = writes ? StoredEdit(edit, plan, in: state.list) : nil
+    let isSilent = state.list.isUnchanged(by: edit, plan)
+    let told = isSilent ? .changes([]) : plan.change
+    let change = state.change(edit, told, toldTo: index, tellsCommitted: tellsCommitted)
+    let step = state.list.carryOut(edit, plan)
+    state.editCount += 1
+    let operation = ListOperation(
+      edit, storedAs: storedEdit, of: self, by: index.map { state.members[$0].number },
+      number: state.editCount, whole: writes && writesWhole(edit, state) ? state.list : nil,
+      change: change,
+      context: context)
+    state.pending.append(PendingEdit(operation: operation, step: step))
+    state.lastUpdated = operation.date
+    // Without a store nothing that is asked for can fail.
+    if case .set = edit, !tellsCommitted { state.isLoaded = true }
+    if !writes, cacheKey != nil, tellsCommitted { state.isDetached = true }
+    if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
+    manager.perform(operation, updatesCache: writes)
+    return .success(operation.outcome)
+  }
+
+  /// Whether an edit is written with all other elements.
+  private func writesWhole(_ edit: ListEdit<T>, _ state: ListState<T>) -> Bool {
+    if case .set = edit { return false }
+    // A cache takes whole collections; a store has to take what has not been written before.
+    return tellsCommitted ? state.isDetached : state.isLoaded
+  }
+}
+
+extension ListState {
+  /// The edit that a request amounts to in the list that a member sees.
+  fileprivate mutating func edit(
+    for request: ListRequest<T>, seenBy index: Int?
+  ) -> ListEdit<T> {
+    var numbers = rowNumbers
+    defer { rowNumbers = numbers }
+    let list = index.flatMap { members[$0].frozen?.shown } ?? list
+    return request.edit(in: list) { count in numbers.take(count) { rowsInUse } }
+  }
+
+  /// What an edit does to the list as its own member's delegate knows it, if that is not what it does
+  /// to the list that is shown; a paused member's list is changed on the way.
+  fileprivate mutating func change(
+    _ edit: ListEdit<T>, _ shown: CollectionChange, toldTo index: Int?, tellsCommitted: Bool
+  ) -> CollectionChange {
+    guard let index else { return shown }
+    if members[index].frozen != nil {
+      _ = members[index].frozen?.shown.apply(edit)
+      let plan = members[index].frozen?.told.apply(edit).plan
+      return plan?.change ?? shown
+    }
+    let viewer = members[index].viewer
+    if !tellsCommitted || shown == .reset || allAreKnown(to: viewer) { return shown }
+    return edit.plan(in: rows(committedRows, knownTo: viewer)).change
+  }
+
+  /// Queues the change of an edit for all members that are not paused.
+  fileprivate mutating func tell(
+    _ change: CollectionChange, _ operation: ListOperation<T>, except actor: Int?,
+    limits: DataModelManager.Limits
+  ) {
+    if change == .changes([]) { return }
+    let telling = ListTelling(change: change, context: operation.context, date: operation.date)
+    for index in members.indices where index != actor {
+      tell(telling, member: index, limits, tellsCommitted: false)
+    }
+  }
+
+  /// Queues a change for a member that is not paused.
+  mutating func tell(
+    _ telling: ListTelling, member index: Int, _ limits: DataModelManager.Limits,
+    tellsCommitted: Bool
+  ) {
+    if telling.change == .changes([]) { return }
+    if members[index].frozen != nil {
+      members[index].frozen?.context = telling.context
+      members[index].frozen?.date = telling.date
+      return
+    }
+    members[index].tellings.append(telling)
+    if members[index].tellings.count >= limits.undeliveredCallbacksMaximum {
+      freeze(index, .limit, tellsCommitted: tellsCommitted)
+      limitHitCount += 1
+    }
+  }
+}
+
+extension LiveList {
+  /// Whether an edit at known places leaves everything as it is.
+  func isUnchanged(by edit: ListEdit<T>, _ plan: ListPlan) -> Bool {
+    switch (edit, plan) {
+    case (.set(let new), _): isEqual(to: new.models)
+    case (.update(_, let new), .update(let index)): models[index].isEqual(to: new)
+    default: false
+    }
+  }
+}

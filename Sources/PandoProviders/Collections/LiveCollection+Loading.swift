@@ -1,0 +1,153 @@
+import PandoConsistency
+import PandoLocking
+import PandoModels
+import PandoStore
+
+/// Somebody who waits for the answer of the store or cache.
+struct ListWaiter<T: SimpleModel>: Sendable {
+  /// Called when the elements show, or when there are none; whether there is such a collection.
+  let settle: @Sendable (Bool) -> Void
+  /// Told where delegates are called.
+  let answer: @Sendable (Result<[T]?, any Error>) -> Void
+}
+
+/// What a fetch leads to.
+private enum FetchStart<T: SimpleModel> {
+  case retired
+  case answer([T])
+  case load
+  case wait
+}
+
+extension LiveCollection {
+  /// Whether a static call is made here, and not in the store.
+  func takes(_ request: ListRequest<T>) -> Bool {
+    state.withLock { state in state.isPresent && state.isLoaded || request.creates }
+  }
+
+  /// Answers with the elements, once they are known.
+  ///
+  /// - Returns: `false` if the collection is being forgotten.
+  func fetch(context: (any Sendable)?, _ waiter: ListWaiter<T>) -> Bool {
+    let next = state.withLock { state -> FetchStart<T> in
+      if state.isRetired { return .retired }
+      if state.isPresent { return .answer(state.list.models) }
+      addIfNeeded(&state)
+      state.waiters.append(waiter)
+      return state.waiters.count == 1 ? .load : .wait
+    }
+    switch next {
+    case .retired: return false
+    case .answer(let models):
+      waiter.settle(true)
+      manager.consistencyManager.deliverer.enqueue { waiter.answer(.success(models)) }
+    case .load: load(readsFirst: true, context: context)
+    case .wait: break
+    }
+    return true
+  }
+
+  /// Asks the store or cache for the elements.
+  func load(readsFirst: Bool, context: (any Sendable)? = nil) {
+    guard let cacheKey else { return }
+    switch manager.backing {
+    case .memory: manager.consistencyManager.enqueue { self.finishLoad(.success(nil), $0) }
+    case .store(let bridge): bridge.load(CollectionLoad(self, cacheKey), readsFirst: readsFirst)
+    case .cache(let cache):
+      let editCount = state.withLock { $0.editCount }
+      cache.read(cacheKey) { cache in
+        try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+      } completion: { [self] result in
+        manager.consistencyManager.enqueue { scope in
+          // An edit meanwhile is on its way to the cache: the answer may have it or not.
+          if self.state.withLock({ !$0.isLoaded && $0.editCount != editCount }) {
+            self.load(readsFirst: true, context: context)
+          } else {
+            self.finishLoad(result.map { $0 }, scope)
+          }
+        }
+      }
+    }
+  }
+
+  /// Reads the committed elements again.
+  func reload() {
+    state.withLock { $0.isOutOfStep = true }
+    load(readsFirst: true)
+  }
+
+  /// Shows what was read, unless the elements are known meanwhile, and answers.
+  ///
+  /// Pipeline.
+  func finishLoad(_ result: Result<[T]?, any Error>, _ scope: PipelineScope) {
+    let isNeeded = state.withLock { !$0.isLoaded || $0.isOutOfStep || !$0.isCommittedPresent }
+    if isNeeded, case .success(let models) = result {
+      let update = LiveUpdate()
+      var staged = StagedList(self, update)
+      let telling: StagedList<T>.Telling =
+        state.withLock { $0.isLoaded && $0.isCommittedPresent } ? .difference : .nobody
+      stage(models, telling, nil, &staged, scope)
+      scope.publish([staged], update)
+    }
+    let (waiters, data) = state.withLock { state in
+      (exchange(&state.waiters, with: []), state.isPresent ? state.list.models : nil)
+    }
+    let answer: Result<[T]?, any Error>
+    if case .failure(let error) = result, data == nil {
+      answer = .failure(error)
+    } else {
+      answer = .success(data)
+    }
+    let deliverer = manager.consistencyManager.deliverer
+    for waiter in waiters {
+      waiter.settle(data != nil)
+      deliverer.enqueue { waiter.answer(answer) }
+    }
+    retireIfUnused()
+  }
+
+  /// Takes an edit back that has failed, on the pipeline.
+  func takeBack(_ operation: ListOperation<T>, _ scope: PipelineScope) {
+    var update = LiveUpdate()
+    update.context = operation.context
+    var staged = StagedList(self, update)
+    let isPending = state.withLock { $0.pending.contains { $0.operation === operation } }
+    guard isPending else { return }
+    staged.structure = .failed(operation)
+    scope.publish([staged], update)
+    // What it was to replace has never been asked for.
+    if state.withLock({ !$0.isLoaded && $0.pending.isEmpty && $0.waiters.isEmpty }) {
+      load(readsFirst: true)
+    }
+    retireIfUnused()
+  }
+}
+
+/// A collection that is read from a store.
+final class CollectionLoad<T: SimpleModel>: StoreLoad {
+  private let collection: LiveCollection<T>
+  private let cacheKey: String
+  private let found = Locked<[T]?>(nil)
+
+  init(_ collection: LiveCollection<T>, _ cacheKey: String) {
+    self.collection = collection
+    self.cacheKey = cacheKey
+  }
+
+  func read(_ snapshot: ModelSnapshot) throws {
+    let models = try snapshot.elements(cacheKey, as: T.self)
+    found.withLock { $0 = models }
+  }
+
+  var keys: [ByteString] { [ByteString(cacheKey)] }
+
+  var nodes: [LiveNode] { found.withLock { $0 }?.flatMap { LiveNode.nodes(of: $0) } ?? [] }
+
+  var isMiss: Bool { found.withLock { $0 == nil } }
+
+  func finish(_ error: (any Error)?, _ scope: PipelineScope) {
+    let result =
+      error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.withLock { $0 })
+    collection.finishLoad(result, scope)
+  }
+}

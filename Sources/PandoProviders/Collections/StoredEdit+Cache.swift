@@ -1,0 +1,70 @@
+import PandoModels
+
+extension StoredEdit {
+  /// Loads a collection from a custom cache, changes it and stores it.
+  ///
+  /// - Parameters:
+  ///   - cache: Where; no other write comes in between.
+  ///   - cacheKey: The key of the collection.
+  ///   - makes: Whether what comes in makes a collection that is not there.
+  ///   - context: Given to the cache.
+  /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
+  ///   `noSuchCollection`; what the cache throws.
+  func write(
+    to cache: any CacheDelegate, _ cacheKey: String, makes: Bool, context: (any Sendable)?
+  ) async throws {
+    if case .set(let models) = self {
+      return try await cache.setCollection(models, forKey: cacheKey, context: context)
+    }
+    let stored = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+    guard var list = stored ?? (makes ? [] : nil) else {
+      throw DataProviderError.noSuchCollection(cacheKey)
+    }
+    let (plan, new) = plan(in: list)
+    if plan == .nothing { throw DataProviderError.gone(cacheKey) }
+    _ = list.carryOut(plan, new)
+    try await cache.setCollection(list, forKey: cacheKey, context: context)
+  }
+
+  /// Works out the places in a list, and what comes in there.
+  private func plan(in list: [T]) -> (ListPlan, [T]) {
+    switch self {
+    case .set(let models): return (.set, models)
+    case .append(let models): return (.insert(list.count..<(list.count + models.count)), models)
+    case .insert(let models, let place):
+      let index = Self.find(place, nil, in: list)
+      return (.insert(index..<(index + models.count)), models)
+    case .update(let model, let seen):
+      return (Self.find(seen, in: list).map { .update($0) } ?? .nothing, [model])
+    case .remove(let seen):
+      let ranges = Set(seen.compactMap { Self.find($0, in: list) }).sorted().joinedToRanges()
+      return (ranges.isEmpty && !seen.isEmpty ? .nothing : .remove(ranges), [])
+    case .move(let seen, let place):
+      guard let from = Self.find(seen, in: list) else { return (.nothing, []) }
+      return (.move(from: from, to: Self.find(place, from, in: list)), [])
+    }
+  }
+
+  private static func find(_ seen: SeenElement<T>, in list: [T]) -> Int? {
+    find(seen.model, near: seen.place, in: list)
+  }
+
+  private static func find(
+    _ model: T, near place: Int, besides hidden: Int? = nil, in list: [T]
+  ) -> Int? {
+    list.indices.filter { $0 != hidden && LiveList.isSame(list[$0], model) }
+      .min { abs($0 - place) < abs($1 - place) }
+  }
+
+  private static func find(_ seen: SeenPlace<T>, _ hidden: Int?, in list: [T]) -> Int {
+    let hiding = Hiding(hidden)
+    let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
+    if let after = seen.after, let place = find(after, near: behind, besides: hidden, in: list) {
+      return hiding.visible(place)
+    }
+    if let before = seen.before, let place = find(before, near: ahead, besides: hidden, in: list) {
+      return hiding.visible(place) + 1
+    }
+    return min(seen.place, hidden == nil ? list.count : list.count - 1)
+  }
+}

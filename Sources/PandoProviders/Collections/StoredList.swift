@@ -1,0 +1,103 @@
+import PandoModels
+import PandoStore
+
+/// Finds elements in a stored list by what they are.
+struct StoredList<T: SimpleModel> {
+  let cacheKey: String
+  let count: Int
+
+  /// How far from where it was seen an element is looked for before the whole list is read.
+  private static var nearby: Int { 64 }
+
+  init(_ cacheKey: String, _ count: Int) {
+    self.cacheKey = cacheKey
+    self.count = count
+  }
+
+  /// The place of an element; of several equal ones the nearest, and never the one at `hidden`.
+  ///
+  /// - Complexity: O(log *n*) if it is where it was seen, else up to O(*n*).
+  func find(
+    _ model: T, near place: Int, besides hidden: Int? = nil, _ snapshot: ModelSnapshot
+  ) throws -> Int? {
+    let middle = max(0, min(place, count))
+    for reach in [0, Self.nearby, count] {
+      let range = (middle - reach)..<(middle + reach + 1)
+      let places = try matches(model, in: range, snapshot).filter { $0 != hidden }
+      if let found = Self.nearest(to: place, in: places) { return found }
+    }
+    return nil
+  }
+
+  /// The places of several elements, each once; those that have gone are left out.
+  func find(_ seen: [SeenElement<T>], _ snapshot: ModelSnapshot) throws -> [Int] {
+    var taken: Set<Int> = []
+    for element in seen {
+      guard let place = try find(element.model, near: element.place, snapshot) else { continue }
+      if taken.insert(place).inserted { continue }
+      let others = try matches(element.model, in: 0..<count, snapshot)
+        .filter { !taken.contains($0) }
+      if let other = Self.nearest(to: element.place, in: others) { taken.insert(other) }
+    }
+    return Array(taken)
+  }
+
+  /// The position of a place between two elements; an element at `hidden` counts neither there nor in
+  /// the result.
+  func find(_ seen: SeenPlace<T>, _ hidden: Int?, _ snapshot: ModelSnapshot) throws -> Int {
+    let hiding = Hiding(hidden)
+    let (behind, ahead) = (hiding.actual(seen.place), hiding.actual(seen.place - 1))
+    if let after = seen.after,
+      let place = try find(after, near: behind, besides: hidden, snapshot)
+    {
+      return hiding.visible(place)
+    }
+    if let before = seen.before,
+      let place = try find(before, near: ahead, besides: hidden, snapshot)
+    {
+      return hiding.visible(place) + 1
+    }
+    return min(seen.place, hidden == nil ? count : count - 1)
+  }
+
+  private static func nearest(to place: Int, in places: [Int]) -> Int? {
+    places.min { abs($0 - place) < abs($1 - place) }
+  }
+
+  /// The places in a range, as far as it is inside the list, that hold an element.
+  private func matches(
+    _ model: T, in range: Range<Int>, _ snapshot: ModelSnapshot
+  ) throws -> [Int] {
+    let range = range.clamped(to: 0..<count)
+    if range.isEmpty { return [] }
+    if let identifier = model.modelIdentifier {
+      let elements = try snapshot.collectionTrees(cacheKey, in: range, depth: 0) ?? []
+      return zip(range, elements).compactMap { place, element in
+        guard case .reference(let found, _) = element else { return nil }
+        return found.hasSameBytes(as: identifier) ? place : nil
+      }
+    }
+    let elements = try snapshot.elements(cacheKey, as: T.self, in: range) ?? []
+    return zip(range, elements).compactMap { $1.isEqual(to: model) ? $0 : nil }
+  }
+}
+
+extension ModelSnapshot {
+  /// Returns elements of a type that is known at run time only to be codable.
+  ///
+  /// - Throws: As ``ModelSnapshot/collection(_:as:in:)``; ``DataProviderError`` `notCodable`.
+  func elements<T: SimpleModel>(
+    _ cacheKey: String, as type: T.Type, in range: Range<Int>? = nil
+  ) throws -> [T]? {
+    guard let decodable = type as? any (SimpleModel & Decodable).Type else {
+      throw DataProviderError.notCodable(type)
+    }
+    return try read(cacheKey, decodable, range)
+  }
+
+  private func read<M: SimpleModel & Decodable, T: SimpleModel>(
+    _ cacheKey: String, _ type: M.Type, _ range: Range<Int>?
+  ) throws -> [T]? {
+    try collection(cacheKey, as: type, in: range).flatMap { $0 as? [T] }
+  }
+}

@@ -1,0 +1,16 @@
+public import PandoConsistency
+
+/// What a service may want to log or act on; see ``DataModelManagerDelegate``.
+public enum DataModelEvent: Sendable {
+  /// A change was refused before it was shown: identifiers or cache keys it was about, its context.
+  case refusedChange(any Error, of: [String], context: (any Sendable)?)
+  /// Writing a change has failed; providers have gone back to what is without it, unless a custom
+  /// cache has failed, which what is shown does not depend on.
+  case failedWrite(any Error, of: [String], context: (any Sendable)?)
+  /// Something that live trees need could not be read; they stay as they were.
+  case failedRead(any Error, of: String)
+  /// A provider has so many callbacks that are not delivered that it is paused until they are.
+  case tooManyCallbacks(limit: Int, modelType: String)
+  /// A model contradicts itself or its type.
+  case mistake(ConsistencyError)
+}

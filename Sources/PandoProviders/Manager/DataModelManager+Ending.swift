@@ -1,0 +1,61 @@
+import PandoConsistency
+import PandoLocking
+
+extension DataModelManager {
+  /// Waits until everything that is queued is committed and delivered.
+  ///
+  /// That is: writes to store and cache, fetches from the store, and callbacks. What callbacks queue
+  /// anew is not waited for; a callback or cache that never returns makes this wait for ever.
+  ///
+  /// *Precondition:* not called from a callback, which would wait for itself.
+  public func drain() async {
+    switch backing {
+    case .store(let bridge): await bridge.drain()
+    case .cache(let cache):
+      await consistencyManager.processed()  // what changes live trees goes on to the cache
+      await cache.idle()
+    case .memory: break
+    }
+    await consistencyManager.processed()
+    await consistencyManager.delivered()
+    await withCheckedContinuation { continuation in
+      reporter.afterReports { continuation.resume() }
+    }
+  }
+
+  /// Ends the work in good order, as at a SIGTERM: what is queued is committed and delivered, later
+  /// changes and fetches are refused with the error `closed`.
+  ///
+  /// The store is left open; close it afterwards. Closing twice is closing once.
+  public func close() async {
+    isClosed.withLock { $0 = true }
+    await drain()
+    observed.finish()
+  }
+
+  /// Takes in what other processes have committed.
+  ///
+  /// Commits of this process are taken in by themselves. Without a store there is nothing to do.
+  ///
+  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  public func refresh() async throws {
+    guard case .store(let bridge) = backing else { return }
+    try await bridge.refresh().committed()
+  }
+}
+
+extension ConsistencyManager {
+  /// Waits until what is queued on the pipeline is worked out and published.
+  func processed() async {
+    await withCheckedContinuation { continuation in
+      enqueue { _ in continuation.resume() }
+    }
+  }
+
+  /// Waits until the callbacks that are queued have returned.
+  func delivered() async {
+    await withCheckedContinuation { continuation in
+      deliverer.enqueue { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+public import PandoConsistency
+import PandoLocking
+import PandoModels
+public import PandoStore
+
+/// The one object that the providers of a service share: what keeps them consistent, and where their
+/// data lives.
+///
+/// With a store, what is set is stored, and what is committed is shown, whoever wrote it. With a
+/// custom cache, data lives in memory and is handed to the cache. With neither, it lives in memory.
+///
+/// - Note: Any thread may use it.
+public final class DataModelManager: Sendable {
+  /// Where the data lives.
+  enum Backing: Sendable {
+    case store(StoreBridge)
+    case cache(CacheAccess)
+    case memory
+  }
+
+  /// Keeps all live trees consistent.
+  public let consistencyManager: ConsistencyManager
+  /// How far things may pile up.
+  public let limits: Limits
+  let backing: Backing
+  let topics = StoreTopics()
+  let observed = ObservedHolders()
+  let reporter = ManagerReporter()
+  let isClosed = Locked(false)
+
+  /// Makes a manager whose data lives in memory only.
+  ///
+  /// - Parameters:
+  ///   - target: Where delegates are called.
+  ///   - limits: How far things may pile up.
+  public init(deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()) {
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
+    self.limits = limits
+    backing = .memory
+    connect()
+  }
+
+  /// Makes a manager whose data lives in a store.
+  ///
+  /// - Parameters:
+  ///   - store: An open store; several managers may share one. It has to be closed by its owner, after
+  ///     ``close()``.
+  ///   - target: Where delegates are called.
+  ///   - limits: How far things may pile up.
+  /// - Throws: `StoreError` when the store can't be read.
+  public init(
+    store: ModelStore, deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()
+  ) throws {
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
+    self.limits = limits
+    backing = .store(try StoreBridge(store, consistencyManager, topics, observed, reporter))
+    connect()
+  }
+
+  /// Makes a manager whose data lives in a cache of the service's own.
+  ///
+  /// - Parameters:
+  ///   - cacheDelegate: The cache; kept alive.
+  ///   - target: Where delegates are called.
+  ///   - limits: How far things may pile up.
+  public init(
+    cacheDelegate: any CacheDelegate, deliveringOn target: DeliveryTarget = .ownQueue,
+    limits: Limits = Limits()
+  ) {
+    consistencyManager = ConsistencyManager(
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
+    self.limits = limits
+    backing = .cache(CacheAccess(cacheDelegate))
+    connect()
+  }
+
+  private func connect() {
+    reporter.connect(self)
+    consistencyManager.setMistakeHandler { [reporter] in reporter.report(.mistake($0)) }
+  }
+
+  /// Who hears of what goes wrong; not retained.
+  public var delegate: (any DataModelManagerDelegate)? {
+    get { reporter.delegate }
+    set { reporter.delegate = newValue }
+  }
+
+  /// Queues a change; its place in the order of all changes is fixed when this returns.
+  ///
+  /// Called under the lock of the provider that shows it already.
+  ///
+  /// - Parameters:
+  ///   - operation: The change.
+  ///   - updatesCache: Whether it reaches the store or the cache.
+  func perform(_ operation: any ManagedOperation, updatesCache: Bool) {
+    // In one step, so that live trees and a cache get changes in the same order, and `close()` is
+    // behind all changes that it does not refuse.
+    let isRefused = isClosed.withLock { isClosed in
+      guard !isClosed else { return true }
+      switch backing {
+      case .store(let bridge): bridge.perform(operation, writes: updatesCache)
+      case .cache(let cache): performInMemory(operation, cache: updatesCache ? cache : nil)
+      case .memory: performInMemory(operation, cache: nil)
+      }
+      return false
+    }
+    guard isRefused else { return }
+    operation.outcome.finish(.failure(DataProviderError.closed))
+    consistencyManager.enqueue { operation.fail(DataProviderError.closed, $0) }
+    reportRefusal(DataProviderError.closed, operation.subjects, operation.context)
+  }
+
+  private func performInMemory(_ operation: any ManagedOperation, cache: CacheAccess?) {
+    cache?.announce(operation)
+    consistencyManager.enqueue { [reporter] scope in
+      let isDone = scope.carryOut(operation)
+      if let cache {
+        cache.write(isDone ? operation : nil, reporter, scope)
+      } else {
+        operation.outcome.finish(.success(nil))
+      }
+    }
+  }
+}
+
+extension DataModelManager {
+  /// Why a model can't be set; `nil` if it can.
+  func refusal(of model: some SimpleModel) -> (any Error)? {
+    if isClosed.withLock({ $0 }) { return DataProviderError.closed }
+    if let identifier = model.modelIdentifier, identifier.isEmpty {
+      return DataProviderError.emptyIdentifier(type(of: model))
+    }
+    guard case .store = backing, !(model is any Codable) else { return nil }
+    return DataProviderError.notCodable(type(of: model))
+  }
+
+  /// Why models of a type can't be fetched; `nil` if they can.
+  func refusal(ofReading type: any SimpleModel.Type) -> (any Error)? {
+    if isClosed.withLock({ $0 }) { return DataProviderError.closed }
+    guard case .store = backing, !(type is any Codable.Type) else { return nil }
+    return DataProviderError.notCodable(type)
+  }
+
+  /// Refuses a change, and tells the delegate.
+  func refuse(
+    _ error: any Error, _ subjects: [String], _ context: (any Sendable)?
+  ) -> PendingWrite {
+    reportRefusal(error, subjects, context)
+    return PendingWrite(refused: error)
+  }
+
+  private func reportRefusal(
+    _ error: any Error, _ subjects: [String], _ context: (any Sendable)?
+  ) {
+    reporter.report(.refusedChange(error, of: subjects, context: context))
+  }
+
+  /// Tells the delegate that a provider has too many undelivered callbacks.
+  func reportLimit(_ type: any SimpleModel.Type) {
+    reporter.report(
+      .tooManyCallbacks(
+        limit: limits.undeliveredCallbacksMaximum, modelType: String(describing: type)))
+  }
+}

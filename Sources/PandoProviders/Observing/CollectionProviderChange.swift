@@ -1,0 +1,15 @@
+public import PandoModels
+
+/// A committed change of a list, as an asynchronous sequence tells it.
+public struct CollectionProviderChange<T: SimpleModel>: Sendable {
+  /// The list after the change.
+  public let data: [T]
+  /// What happened to the list that the observer got before.
+  ///
+  /// In the first element of an iteration that is ``CollectionChange/reset``. Several changes that an
+  /// observer was too slow for are told as one, which leads exactly from its list to this one.
+  public let change: CollectionChange
+  /// What the writer passed along; `nil` in the first element of an iteration, and of several changes
+  /// the last one's.
+  public let context: (any Sendable)?
+}

@@ -1,0 +1,51 @@
+import PandoLocking
+import PandoModels
+
+/// The part of a provider or collection that somebody observes.
+protocol ObservedHolder: AnyObject, Sendable {
+  /// Whether it shows something that was read from the store.
+  ///
+  /// - Parameters:
+  ///   - key: An identifier or a cache key.
+  ///   - type: As what it was read; `nil` for a list.
+  /// - Returns: `false` if it shows something else only.
+  func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool
+
+  /// Ends the observations that have begun, by an error; or all of them, without one.
+  func endObservations(_ error: (any Error)?)
+}
+
+/// The providers and collections of a manager that somebody observes; none is kept alive.
+final class ObservedHolders: Sendable {
+  private struct Entry: Sendable {
+    weak let holder: (any ObservedHolder)?
+  }
+
+  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+
+  /// How many there are.
+  var count: Int { entries.withLock { $0.count } }
+
+  func insert(_ holder: any ObservedHolder) {
+    entries.withLock { $0[ObjectIdentifier(holder)] = Entry(holder: holder) }
+  }
+
+  /// Forgets one that goes.
+  func remove(_ holder: any ObservedHolder) {
+    entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(holder)) }
+  }
+
+  /// Ends the observations of everything that shows what could not be read.
+  func fail(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
+    for holder in holders where holder.shows(key, as: type) { holder.endObservations(error) }
+  }
+
+  /// Ends all observations.
+  func finish() {
+    for holder in holders { holder.endObservations(nil) }
+  }
+
+  private var holders: [any ObservedHolder] {
+    entries.withLock { Array($0.values) }.compactMap { $0.holder }
+  }
+}

@@ -1,0 +1,38 @@
+import Dispatch
+import PandoLocking
+
+/// Wakes observers away from the pipeline, which must not take time for them.
+final class ObserverWaker: Sendable {
+  static let shared = ObserverWaker()
+
+  private struct State {
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    var isDraining = false
+  }
+
+  private let queue = DispatchQueue(label: "pando.observing")
+  private let state = Locked(State())
+
+  /// Resumes observers soon.
+  func wake(_ waiters: some Collection<CheckedContinuation<Void, Never>>) {
+    let starts = state.withLock { state in
+      state.waiters += waiters
+      defer { state.isDraining = true }
+      return !state.isDraining
+    }
+    if starts { queue.async { self.drain() } }
+  }
+
+  private func drain() {
+    while true {
+      let waiters = state.withLock { state in
+        let waiters = state.waiters
+        state.waiters = []
+        if waiters.isEmpty { state.isDraining = false }
+        return waiters
+      }
+      if waiters.isEmpty { return }
+      for waiter in waiters { waiter.resume() }
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import PandoConsistency
+import PandoStore
+
+/// A place in the order of writes, and nothing else.
+final class MarkerOperation: ManagedOperation {
+  let outcome = PendingWrite()
+  let context: (any Sendable)? = nil
+  let holder: (any LiveHolder)? = nil
+  let isChange = false
+
+  func makeUpdate() -> LiveUpdate { LiveUpdate() }
+  func write(_ transaction: inout ModelTransaction) throws {}
+  func write(to cache: any CacheDelegate) async throws {}
+  func fail(_ error: any Error, _ scope: PipelineScope) {}
+}

@@ -1,0 +1,50 @@
+import PandoConsistency
+import Foundation
+import PandoModels
+import PandoStore
+
+/// One `setData` of a provider.
+final class SetOperation: ManagedOperation {
+  /// The model, boxed once for everybody who shows it.
+  let root: any SimpleModel
+  let context: (any Sendable)?
+  let date = Date()
+  let outcome = PendingWrite()
+  private let modelHolder: ModelHolder
+
+  init(_ root: any SimpleModel, context: (any Sendable)?, holder: ModelHolder) {
+    self.root = root
+    self.context = context
+    modelHolder = holder
+  }
+
+  var holder: (any LiveHolder)? { modelHolder }
+  var subjects: [String] { root.modelIdentifier.map { [$0] } ?? [] }
+  var cacheKeys: [String] { subjects }
+
+  func makeUpdate() -> LiveUpdate {
+    LiveUpdate(setting: [root], context: context, date: date, keepsNodes: true)
+  }
+
+  func write(_ transaction: inout ModelTransaction) throws { try transaction.setTree(root) }
+
+  func write(to cache: any CacheDelegate) async throws { try await cache.set(root, context) }
+
+  func fail(_ error: any Error, _ scope: PipelineScope) { modelHolder.takeBack(self, scope) }
+}
+
+extension ModelTransaction {
+  /// Stores a tree; of one whose root has no identifier, the nodes that it holds.
+  mutating func setTree(_ root: any SimpleModel) throws {
+    if root.modelIdentifier != nil {
+      guard let model = root as? any (SimpleModel & Encodable) else {
+        throw DataProviderError.notCodable(type(of: root))
+      }
+      return try set(model)
+    }
+    guard let root = root as? any Model else { return }
+    var children: [any Model] = []
+    root.forEach { children.append($0) }
+    for child in children { try setTree(child) }
+  }
+}

@@ -1,0 +1,35 @@
+import PandoConsistency
+import Foundation
+import PandoModels
+import PandoStore
+
+/// Models that are set on nobody's behalf.
+final class UpdateOperation: ManagedOperation {
+  let context: (any Sendable)?
+  let outcome = PendingWrite()
+  let holder: (any LiveHolder)? = nil
+  private let models: [any SimpleModel]
+  private let date = Date()
+
+  init(_ models: [any SimpleModel], context: (any Sendable)?) {
+    self.models = models
+    self.context = context
+  }
+
+  var subjects: [String] { models.compactMap(\.modelIdentifier) }
+  var cacheKeys: [String] { subjects }
+
+  func makeUpdate() -> LiveUpdate {
+    LiveUpdate(setting: models, context: context, date: date)
+  }
+
+  func write(_ transaction: inout ModelTransaction) throws {
+    for model in models { try transaction.setTree(model) }
+  }
+
+  func write(to cache: any CacheDelegate) async throws {
+    for model in models { try await cache.set(model, context) }
+  }
+
+  func fail(_ error: any Error, _ scope: PipelineScope) {}
+}

@@ -1,0 +1,118 @@
+import PandoConsistency
+import PandoLocking
+
+extension DataProvider {
+  /// Asks the store or cache for a model and shows it.
+  ///
+  /// What was set since the call began is newer than the answer: then the answer is ignored and the
+  /// completion gets the newer data. A provider that shows this identifier already answers at once,
+  /// without asking.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The identifier of the model; `nil` finds nothing.
+  ///   - context: Given to a custom cache.
+  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier when there is no
+  ///     such model, as by ``listen(to:)``.
+  ///   - completion: Called exactly once: before this returns when there is nothing to ask, else on
+  ///     the delivery target. Gets the model, which `data` then gives too; `nil` at a miss; the error
+  ///     of the store or cache as it was thrown.
+  public func fetchDataFromCache(
+    withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+    listensWhenAbsent: Bool = false,
+    completion: @escaping @Sendable (T?, (any Error)?) -> Void
+  ) {
+    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
+      scope.tell {
+        switch result {
+        case .success(let model): completion(model.flatMap(Self.unbox), nil)
+        case .failure(let error): completion(nil, error)
+        }
+      }
+    }
+    switch isAsked {
+    case .asked: break
+    case .answered(let model): completion(model, nil)
+    case .refused(let error): completion(nil, error)
+    }
+  }
+
+  /// Asks the store or cache for a model and shows it.
+  ///
+  /// The `async` form of
+  /// ``fetchDataFromCache(withCacheKey:context:listensWhenAbsent:completion:)``. When its task is
+  /// cancelled it throws `CancellationError`; an answer that comes later is still shown.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The identifier of the model; `nil` finds nothing.
+  ///   - context: Given to a custom cache.
+  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier at a miss.
+  /// - Returns: The model, or `nil` at a miss.
+  /// - Throws: What the store or cache throws.
+  @discardableResult
+  public func fetchDataFromCache(
+    withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
+    listensWhenAbsent: Bool = false
+  ) async throws -> T? {
+    let once = OneAnswer<T?>()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        once.wait(continuation)
+        switch fetch(
+          cacheKey, context, listensWhenAbsent,
+          { result, _ in once.finish(result.map { $0.flatMap(Self.unbox) }) })
+        {
+        case .asked: break
+        case .answered(let model): once.finish(.success(model))
+        case .refused(let error): once.finish(.failure(error))
+        }
+      }
+    } onCancel: {
+      once.finish(.failure(CancellationError()))
+    }
+  }
+
+  private enum Start {
+    case asked
+    case answered(T?)
+    case refused(any Error)
+  }
+
+  private func fetch(
+    _ identifier: String?, _ context: (any Sendable)?, _ listensWhenAbsent: Bool,
+    _ answer: @escaping ModelHolder.Answer
+  ) -> Start {
+    guard let identifier else { return .answered(nil) }
+    if let model = holder.held(identifier) { return .answered(Self.unbox(model)) }
+    if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
+    holder.fetch(
+      identifier, context: context, listensWhenAbsent: listensWhenAbsent, answer)
+    return .asked
+  }
+}
+
+/// An answer that somebody waits for: the first one counts, others are ignored.
+final class OneAnswer<Value: Sendable>: Sendable {
+  private struct State {
+    var continuation: CheckedContinuation<Value, any Error>?
+    var result: Result<Value, any Error>?
+  }
+
+  private let state = Locked(State())
+
+  func wait(_ continuation: CheckedContinuation<Value, any Error>) {
+    let result = state.withLock { state in
+      if state.result == nil { state.continuation = continuation }
+      return state.result
+    }
+    if let result { continuation.resume(with: result) }
+  }
+
+  func finish(_ result: Result<Value, any Error>) {
+    let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+      guard state.result == nil else { return nil }
+      state.result = result
+      return exchange(&state.continuation, with: nil)
+    }
+    continuation?.resume(with: result)
+  }
+}

@@ -1,0 +1,163 @@
+import PandoConsistency
+import Foundation
+import PandoLocking
+import PandoModels
+import PandoStore
+
+extension ModelHolder {
+  typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>, PipelineScope) -> Void
+
+  /// What is shown, if it has this identifier.
+  func held(_ identifier: String) -> (any SimpleModel)? {
+    guard let shown = state.withLock({ $0.shown }),
+      shown.modelIdentifier?.hasSameBytes(as: identifier) == true
+    else { return nil }
+    return shown
+  }
+
+  /// Asks store or cache for a model and shows it, unless something newer comes first.
+  ///
+  /// `answer` is called once, on the pipeline, with what is shown then.
+  func fetch(
+    _ identifier: String, context: (any Sendable)?, listensWhenAbsent: Bool,
+    _ answer: @escaping Answer
+  ) {
+    let action = state.withLock { state in
+      attach(&state)
+      state.lastAction += 1
+      return state.lastAction
+    }
+    let request = FetchRequest(
+      holder: self, identifier: identifier, action: action, listensWhenAbsent: listensWhenAbsent,
+      answer: answer)
+    switch manager.backing {
+    case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
+    case .cache(let cache): fetch(request, from: cache, context)
+    case .memory: manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    }
+  }
+
+  /// Waits for an identifier that nothing is known of, without asking for it.
+  func listen(to identifier: String) {
+    if held(identifier) != nil { return }
+    clear()
+    let action = state.withLock { state in
+      attach(&state)
+      state.lastAction += 1
+      state.makeRare().announced = identifier
+      return state.lastAction
+    }
+    let request = FetchRequest(
+      holder: self, identifier: identifier, action: action, listensWhenAbsent: true,
+      tellsDelegate: true, answer: { _, _ in })
+    if case .store(let bridge) = manager.backing {
+      bridge.load(StoreFetch(request), readsFirst: false)
+    } else {
+      manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    }
+  }
+
+  private func fetch(
+    _ request: FetchRequest, from cache: CacheAccess, _ context: (any Sendable)?
+  ) {
+    let fetch = CacheFetch(request.identifier, action: request.action)
+    manager.consistencyManager.enqueue { [self] scope in
+      state.withLock { $0.makeRare().fetches.append(fetch) }
+      registerAbsent(fetch.identifier, scope)
+    }
+    let consistency = manager.consistencyManager
+    cache.read(request.identifier) { cache in
+      try await cache.find(request.identifier, as: request.holder.type, context)
+    } completion: { result in
+      consistency.enqueue { [self] scope in
+        if fetch.isOvertaken {
+          request.answer(.success(data), scope)
+        } else {
+          request.finish(fetch.isDeleted ? .success(nil) : result, scope)
+        }
+        end(fetch, scope)
+      }
+    }
+  }
+
+  private func end(_ fetch: CacheFetch, _ scope: PipelineScope) {
+    let waitingFor = state.withLock { state in
+      state.rare?.fetches.removeAll { $0 === fetch }
+      return state.waitingFor
+    }
+    if waitingFor?.hasSameBytes(as: fetch.identifier) != true {
+      unregisterAbsent(fetch.identifier, scope)
+    }
+  }
+
+  /// Shows the answer to a fetch, unless something newer is there.
+  ///
+  /// - Returns: What the fetch has led to: its answer, or what is newer.
+  fileprivate func apply(
+    _ model: (any SimpleModel)?, _ request: FetchRequest, _ scope: PipelineScope
+  ) -> (any SimpleModel)? {
+    let (base, waitingFor, isNewest) = state.withLock { state in
+      (state.base, state.waitingFor, request.action > state.applied)
+    }
+    guard isNewest else { return data }
+    guard model != nil || request.listensWhenAbsent else { return nil }
+    if let waitingFor { unregisterAbsent(waitingFor, scope) }
+    if base == nil, let model {
+      scope.registerFirst(self, row: Self.treeRow, model)
+    } else {
+      scope.register(self, row: Self.treeRow, old: base, new: model)
+    }
+    let awaited = model == nil ? request.identifier : nil
+    if let awaited { registerAbsent(awaited, scope) }
+    let update = LiveUpdate()
+    let kind = StagedModel.Kind.answered(
+      request.action, awaited: awaited, tells: request.tellsDelegate && model != nil)
+    scope.publish([StagedModels(self, kind, update, model: model)], update)
+    return data
+  }
+}
+
+/// One fetch of one provider, wherever it is answered.
+struct FetchRequest: Sendable {
+  let holder: ModelHolder
+  let identifier: String
+  let action: UInt64
+  let listensWhenAbsent: Bool
+  var tellsDelegate = false
+  let answer: ModelHolder.Answer
+
+  /// Shows what was found, and answers.
+  func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
+    switch result {
+    case .failure(let error): answer(.failure(error), scope)
+    case .success(let model):
+      answer(.success(holder.apply(model, self, scope)), scope)
+    }
+  }
+}
+
+/// A fetch from a store.
+final class StoreFetch: StoreLoad {
+  private let request: FetchRequest
+  private let found = Locked<(any SimpleModel)?>(nil)
+
+  init(_ request: FetchRequest) { self.request = request }
+
+  func read(_ snapshot: ModelSnapshot) throws {
+    let model = try snapshot.live(request.identifier, as: request.holder.type)
+    found.withLock { $0 = model }
+  }
+
+  var keys: [ByteString] { [ByteString(request.identifier)] }
+
+  var isMiss: Bool { found.withLock { $0 == nil } }
+
+  var nodes: [LiveNode] {
+    if let model = found.withLock({ $0 }) { return LiveNode.nodes(of: model) }
+    return [LiveNode(identifier: ByteString(request.identifier), type: request.holder.type)]
+  }
+
+  func finish(_ error: (any Error)?, _ scope: PipelineScope) {
+    request.finish(error.map { .failure($0) } ?? .success(found.withLock { $0 }), scope)
+  }
+}

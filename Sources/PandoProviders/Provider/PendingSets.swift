@@ -1,0 +1,68 @@
+import PandoConsistency
+
+/// The sets of one provider that are not committed yet, oldest first.
+struct PendingSets {
+  /// The oldest one; nearly always there are no others.
+  private var first: SetOperation?
+  /// Those behind it; what stands before `head` has gone.
+  private var others: [SetOperation?] = []
+  private var head = 0
+
+  @inline(__always) var isEmpty: Bool { first == nil }
+  var last: SetOperation? { others.last ?? first }
+
+  mutating func append(_ operation: SetOperation) {
+    if first == nil { first = operation } else { others.append(operation) }
+  }
+
+  /// The operation that an update carries out, if it is one of these.
+  ///
+  /// - Complexity: O(1) for the oldest, which it is unless others have failed out of order.
+  func find(_ operation: any LiveOperation) -> SetOperation? {
+    if let first, first === operation { return first }
+    return index(of: operation).flatMap { others[$0] }
+  }
+
+  /// Takes an operation out.
+  ///
+  /// - Returns: Whether it was the last one; `nil` if it was not there.
+  mutating func remove(_ operation: any LiveOperation) -> Bool? {
+    if let first, first === operation {
+      let isLast = others.isEmpty
+      takeNext()
+      return isLast
+    }
+    guard let index = index(of: operation) else { return nil }
+    let isLast = index == others.count - 1
+    others.remove(at: index)
+    if head == others.count { removeOthers() }
+    return isLast
+  }
+
+  /// Makes the second one the oldest.
+  private mutating func takeNext() {
+    guard head < others.count else {
+      first = nil
+      return
+    }
+    first = others[head]
+    others[head] = nil
+    head += 1
+    if head == others.count {
+      removeOthers()
+    } else if head > 64, head > others.count / 2 {
+      others.removeFirst(head)
+      head = 0
+    }
+  }
+
+  private mutating func removeOthers() {
+    others.removeAll(keepingCapacity: others.count < 16)
+    head = 0
+  }
+
+  private func index(of operation: any LiveOperation) -> Int? {
+    for index in head..<others.count where others[index] === operation { return index }
+    return nil
+  }
+}

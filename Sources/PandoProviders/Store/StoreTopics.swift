@@ -1,0 +1,44 @@
+import PandoLocking
+import PandoModels
+
+/// The live collections of a manager, by cache key; none is kept alive.
+final class StoreTopics: Sendable {
+  private struct Entry: Sendable {
+    weak let topic: (any StoreTopic)?
+  }
+
+  private let entries = Locked<[ByteString: Entry]>([:])
+
+  /// The live collection of a cache key.
+  func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
+    entries.withLock { entries in
+      entries[cacheKey].flatMap { $0.topic?.isRetired == false ? $0.topic : nil }
+    }
+  }
+
+  /// The live collection of a cache key, made now if there is none.
+  func topic(
+    _ cacheKey: ByteString, orMake make: () -> any StoreTopic
+  ) -> any StoreTopic {
+    entries.withLock { entries in
+      if let topic = entries[cacheKey]?.topic, !topic.isRetired { return topic }
+      let new = make()
+      entries[cacheKey] = Entry(topic: new)
+      return new
+    }
+  }
+
+  /// Forgets a cache key whose live collection has gone.
+  func removeEnded(_ cacheKey: ByteString) {
+    entries.withLock { entries in
+      if entries[cacheKey]?.topic?.isRetired ?? true { entries[cacheKey] = nil }
+    }
+  }
+
+  /// All live collections there are.
+  var all: [(cacheKey: ByteString, topic: any StoreTopic)] {
+    entries.withLock { $0 }.compactMap { key, entry in
+      entry.topic.flatMap { $0.isRetired ? nil : (key, $0) }
+    }
+  }
+}

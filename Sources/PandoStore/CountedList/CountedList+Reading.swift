@@ -1,0 +1,132 @@
+import PandoLMDB
+
+extension CountedList {
+  /// Returns how many elements the list has.
+  ///
+  /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
+  /// - Complexity: O(log *n*) for *n* rows in the table.
+  func count(in snapshot: Snapshot) throws -> Int {
+    try root(in: snapshot)?.elementCount ?? 0
+  }
+
+  /// Returns the bytes of one element.
+  ///
+  /// They live as long as the snapshot.
+  ///
+  /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
+  /// - Complexity: O(log *n*); no copy, no allocation.
+  /// - Precondition: `0 <= index < count`.
+  @_lifetime(copy snapshot)
+  func element(at index: Int, in snapshot: Snapshot) throws -> Span<UInt8> {
+    guard var row = try root(in: snapshot), index >= 0, index < row.elementCount else {
+      preconditionFailure("index \(index) is outside the list")
+    }
+    var position = index
+    while row.level > 0 {
+      let child = try row.child(at: position)
+      position -= child.start
+      row = try self.row(child.entry, level: row.level - 1, in: snapshot)
+    }
+    var range = try row.elementRange(at: 0)
+    for _ in 0..<position {
+      range = try row.elementRange(at: range.upperBound)
+    }
+    return row.payload.extracting(range)
+  }
+
+  /// Calls `body` for each element in a range of positions, in list order.
+  ///
+  /// - Parameters:
+  ///   - range: Which positions; `nil` means all.
+  ///   - snapshot: Where to read.
+  ///   - mayMatter: Gets all items of a leaf and how many they are; returns `false` to pass over them.
+  ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
+  /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or what `body` throws.
+  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy, no allocation.
+  /// - Precondition: The range lies within `0...count`.
+  func forEach(
+    in range: Range<Int>? = nil, of snapshot: Snapshot,
+    where mayMatter: (Span<UInt8>, Int) -> Bool = { _, _ in true },
+    _ body: (Int, Span<UInt8>) throws -> Bool
+  ) throws {
+    let root = try root(in: snapshot)
+    let count = root?.elementCount ?? 0
+    let range = range ?? 0..<count
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count,
+      "range \(range) is outside 0..<\(count)")
+    guard let root, !range.isEmpty else { return }
+    _ = try visit(root, startingAt: 0, range, of: snapshot, where: mayMatter, body)
+  }
+
+  /// Calls `body` for the elements beneath a row whose first element has a position.
+  ///
+  /// - Returns: `false` if `body` wants no more.
+  private func visit(
+    _ row: Row, startingAt start: Int, _ range: Range<Int>, of snapshot: Snapshot,
+    where mayMatter: (Span<UInt8>, Int) -> Bool, _ body: (Int, Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    if row.level == 0 {
+      guard mayMatter(row.payload, row.itemCount) else { return true }
+      return try visitLeaf(row, startingAt: start, range, body)
+    }
+    let first = try row.child(at: max(range.lowerBound - start, 0))
+    var position = start + first.start
+    for index in first.index..<row.itemCount where position < range.upperBound {
+      let entry = try row.entry(at: index)
+      let child = try self.row(entry, level: row.level - 1, in: snapshot)
+      let goesOn = try visit(
+        child, startingAt: position, range, of: snapshot, where: mayMatter, body)
+      guard goesOn else { return false }
+      position += entry.elementCount
+    }
+    guard position >= min(range.upperBound, start + row.elementCount) else {
+      throw row.damaged("fewer elements than the row says")
+    }
+    return true
+  }
+
+  private func visitLeaf(
+    _ row: Row, startingAt start: Int, _ range: Range<Int>,
+    _ body: (Int, Span<UInt8>) throws -> Bool
+  ) throws -> Bool {
+    let last = min(range.upperBound - start, row.itemCount)
+    var offset = 0
+    for index in 0..<last {
+      let element = try row.elementRange(at: offset)
+      offset = element.upperBound
+      guard start &+ index >= range.lowerBound else { continue }
+      guard try body(start &+ index, row.payload.extracting(element)) else { return false }
+    }
+    guard last < row.itemCount || offset == row.payload.count else {
+      throw row.damaged("bytes after the last element")
+    }
+    return true
+  }
+}
+
+extension CountedList {
+  /// The row where every search begins; `nil` for a list without elements.
+  @_lifetime(copy snapshot)
+  func root(in snapshot: Snapshot) throws -> Row? {
+    let key = key(ofBlock: Self.rootBlock)
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: table) else { return nil }
+    return try Row(bytes, list: number, block: Self.rootBlock)
+  }
+
+  /// The row an entry leads to.
+  @_lifetime(copy snapshot)
+  func row(_ entry: Entry, level: Int, in snapshot: Snapshot) throws -> Row {
+    let key = key(ofBlock: entry.block)
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: table) else {
+      throw CountedListError.damaged(list: number, block: entry.block, reason: "the row is missing")
+    }
+    let row = try Row(bytes, list: number, block: entry.block)
+    guard row.level == level, row.elementCount == entry.elementCount else {
+      throw row.damaged(
+        "level \(row.level) with \(row.elementCount) elements, its parent says level \(level) "
+          + "with \(entry.elementCount)")
+    }
+    return row
+  }
+}

@@ -1,0 +1,142 @@
+import PandoModels
+
+/// One line of a dump: JSON in the lossless form, one object each.
+///
+/// ```
+/// {"pando":"dump","format":1,"commit":12,"store":"…"}                          first line
+/// {"type":"Person","schemaVersion":2}
+/// {"type":"Book","schemaVersion":0,"indexes":["title","year"]}
+/// {"property":"import.mapping","value":{"$bytes":"…"}}
+/// {"node":"Person:12","isAskedFor":true,"records":[["Person",7,{"name":"Ada"}]]}   type, commit, body
+/// {"collection":"contacts","elements":[{"$reference":["Person:12","Person"]}]}
+/// {"collection":"contacts","elements":[…],"continues":true}
+/// {"end":1,"nodes":1,"collections":1}                                          last line
+/// ```
+///
+/// Nodes come in the order of their identifiers, collections in the order of their keys, so that
+/// equal stores have equal dumps. The last line tells a whole dump from one that was cut off.
+enum DumpLine {
+  /// The version of this form.
+  static let format: Int64 = 1
+  /// How many elements one line holds at most, so that lines stay short enough to handle.
+  static let elementsPerLine = 1000
+
+  case header(commitNumber: UInt64)
+  case type(name: String, schemaVersion: UInt32, indexes: [String] = [])
+  case property(name: String, value: [UInt8])
+  case node(identifier: String, isAskedFor: Bool, records: [Record])
+  case collection(cacheKey: String, elements: [TreeValue], continues: Bool)
+  case end(nodeCount: Int, collectionCount: Int)
+
+  struct Record {
+    let typeName: String
+    let commitNumber: UInt64
+    let fields: TreeValue
+  }
+}
+
+extension DumpLine {
+  /// The line as text, without a line break.
+  var text: String { value.json(.lossless) }
+
+  private var value: TreeValue {
+    switch self {
+    case .header(let commitNumber):
+      [
+        "pando": "dump", "format": .integer(Self.format),
+        "commit": .integer(Int64(clamping: commitNumber)),
+      ]
+    case .type(let name, let version, let indexes):
+      indexes.isEmpty
+        ? ["type": .string(name), "schemaVersion": .integer(Int64(version))]
+        : [
+          "type": .string(name), "schemaVersion": .integer(Int64(version)),
+          "indexes": .array(indexes.map { .string($0) }),
+        ]
+    case .property(let name, let value): ["property": .string(name), "value": .bytes(value)]
+    case .node(let identifier, let isAskedFor, let records):
+      [
+        "node": .string(identifier), "isAskedFor": .bool(isAskedFor),
+        "records": .array(
+          records.map { record in
+            .array([
+              .string(record.typeName), .integer(Int64(clamping: record.commitNumber)),
+              record.fields,
+            ])
+          }),
+      ]
+    case .collection(let cacheKey, let elements, let continues):
+      [
+        "collection": .string(cacheKey), "elements": .array(elements),
+        "continues": .bool(continues),
+      ]
+    case .end(let nodeCount, let collectionCount):
+      [
+        "end": .integer(1), "nodes": .integer(Int64(nodeCount)),
+        "collections": .integer(Int64(collectionCount)),
+      ]
+    }
+  }
+
+  /// Reads a line.
+  ///
+  /// - Throws: `JSONError` when it is no JSON; ``StoreError`` `invalidDump` when it is no line of a
+  ///   dump.
+  init(_ text: String, number: Int) throws {
+    let value = try TreeValue(json: text, form: .lossless)
+    guard let line = try Self.line(value, number) else {
+      throw Self.invalid(number, "it is no line of a dump")
+    }
+    self = line
+  }
+
+  static func invalid(_ number: Int, _ reason: String) -> StoreError {
+    StoreError(.invalidDump, "line \(number)", "\(reason); nothing was loaded")
+  }
+
+  private static func line(_ value: TreeValue, _ number: Int) throws -> DumpLine? {
+    if value["pando"]?.stringValue == "dump" {
+      guard let commit = value["commit"]?.integerValue, commit >= 0 else { return nil }
+      guard value["format"]?.integerValue == format else {
+        throw invalid(number, "the dump is of another format than \(format)")
+      }
+      return .header(commitNumber: UInt64(commit))
+    }
+    if let name = value["type"]?.stringValue {
+      guard let version = value["schemaVersion"]?.integerValue,
+        let version = UInt32(exactly: version)
+      else { return nil }
+      let fields = value["indexes"].map { $0.arrayValue?.map(\.stringValue) } ?? []
+      guard let fields, !fields.contains(nil) else { return nil }
+      return .type(name: name, schemaVersion: version, indexes: fields.compactMap { $0 })
+    }
+    if let name = value["property"]?.stringValue {
+      return value["value"]?.bytesValue.map { .property(name: name, value: $0) }
+    }
+    if let identifier = value["node"]?.stringValue {
+      guard let isAskedFor = value["isAskedFor"]?.boolValue,
+        let records = value["records"]?.arrayValue?.map(record)
+      else { return nil }
+      let complete = records.compactMap { $0 }
+      guard complete.count == records.count, !complete.isEmpty else { return nil }
+      return .node(identifier: identifier, isAskedFor: isAskedFor, records: complete)
+    }
+    if let cacheKey = value["collection"]?.stringValue {
+      guard let elements = value["elements"]?.arrayValue,
+        let continues = value["continues"]?.boolValue
+      else { return nil }
+      return .collection(cacheKey: cacheKey, elements: elements, continues: continues)
+    }
+    guard value["end"] != nil, let nodes = value["nodes"]?.integerValue,
+      let collections = value["collections"]?.integerValue
+    else { return nil }
+    return .end(nodeCount: Int(nodes), collectionCount: Int(collections))
+  }
+
+  private static func record(_ value: TreeValue) -> Record? {
+    guard let parts = value.arrayValue, parts.count == 3, let typeName = parts[0].stringValue,
+      let commit = parts[1].integerValue, commit >= 0
+    else { return nil }
+    return Record(typeName: typeName, commitNumber: UInt64(commit), fields: parts[2])
+  }
+}

@@ -1,0 +1,125 @@
+import PandoLMDB
+import PandoModels
+
+/// Takes in the lines of a dump.
+///
+/// A record may refer to a node whose line comes later: such a node gets its number when it is first
+/// named, and at the end none may be missing.
+struct StoreLoad {
+  private let context: WriteContext
+  private var report = LoadReport()
+  private var commitNumber: UInt64?
+  private var isComplete = false
+
+  init(_ context: WriteContext) { self.context = context }
+
+  mutating func run(_ nextLine: () throws -> String?) throws -> LoadReport {
+    try requireEmptyStore()
+    var number = 0
+    while let text = try nextLine() {
+      number += 1
+      if text.isEmpty { continue }
+      guard !isComplete else { throw DumpLine.invalid(number, "it comes after the last line") }
+      do {
+        try take(DumpLine(text, number: number), number)
+      } catch let error as JSONError {
+        throw DumpLine.invalid(number, "column \(error.column): \(error.reason)")
+      } catch let error as ModelError {
+        throw DumpLine.invalid(number, "\(error)")
+      } catch let error as StoreError where error.code == .noSuchNode {
+        throw DumpLine.invalid(number, "\(error)")
+      }
+    }
+    guard isComplete, let commitNumber else {
+      throw DumpLine.invalid(number, "the dump ends here, before its last line")
+    }
+    try requirePromisedNodes()
+    try refuseCycles()
+    context.finishLoad(commitNumber: commitNumber)
+    return report
+  }
+
+  private func requireEmptyStore() throws {
+    let isEmpty = try context.reading { reader in
+      let tables = reader.tables
+      return try reader.snapshot.count(of: tables.nodes) == 0
+        && reader.snapshot.count(of: tables.collections) == 0
+    }
+    // One whose content was removed still has its commit numbers and its change log.
+    guard isEmpty, context.state.counters.commitNumber == 0 else {
+      throw StoreError(
+        .invalidDump, context.core.path,
+        "the store is not new; a dump is loaded into a store without any commit")
+    }
+  }
+
+  private mutating func take(_ line: DumpLine, _ number: Int) throws {
+    if case .header(let commit) = line {
+      guard commitNumber == nil else { throw DumpLine.invalid(number, "it is a second first line") }
+      commitNumber = commit
+      return
+    }
+    guard let commitNumber else {
+      throw DumpLine.invalid(number, "it is not the first line of a dump")
+    }
+    switch line {
+    case .header: break
+    case .type(let name, let version, let indexes):
+      try context.loadType(name, schemaVersion: version)
+      for field in indexes { _ = try context.addIndex(onField: field, ofTypeNamed: name) }
+    case .property(let name, let value):
+      let key = try PropertyKey(name)
+      try context.put(value.span, forKey: key.bytes.span, in: context.tables.meta)
+    case .node(let identifier, let isAskedFor, let records):
+      for record in records where record.commitNumber > commitNumber {
+        throw DumpLine.invalid(
+          number, "a record of \(identifier) is newer than commit \(commitNumber) of the dump")
+      }
+      try context.loadNode(identifier, isAskedFor: isAskedFor, records, line: number)
+      report.nodeCount += 1
+    case .collection(let cacheKey, let elements, let continues):
+      try requirePromisedNodes()  // the lines of the nodes come first
+      let exists = try context.reading { try $0.collection(cacheKey) } != nil
+      guard exists == continues else {
+        throw DumpLine.invalid(
+          number, "the lines of collection \(cacheKey) do not follow one another")
+      }
+      try context.loadElements(elements, cacheKey)
+      if !continues { report.collectionCount += 1 }
+    case .end(let nodeCount, let collectionCount):
+      guard nodeCount == report.nodeCount, collectionCount == report.collectionCount else {
+        throw DumpLine.invalid(
+          number,
+          "the dump had \(nodeCount) nodes and \(collectionCount) collections, "
+            + "\(report.nodeCount) and \(report.collectionCount) came")
+      }
+      isComplete = true
+    }
+  }
+
+  private func refuseCycles() throws {
+    try context.reading { reader in
+      guard let record = try reader.recordInCycle() else { return }
+      throw StoreError(
+        .invalidDump, try reader.identifier(of: record.node),
+        "would contain itself; a tree of models has no cycles; nothing was loaded")
+    }
+  }
+
+  private func requirePromisedNodes() throws {
+    try context.reading { reader in
+      let tables = reader.tables
+      guard
+        try reader.snapshot.count(of: tables.identifiers)
+          != reader.snapshot.count(of: tables.nodes)
+      else { return }
+      try reader.forEachIdentifierRow { identifier, node in
+        guard try !reader.contains(node: node) else { return true }
+        throw StoreError(
+          .invalidDump, identifier,
+          "a record refers to it, but no line brings it; "
+            + "nothing was loaded")
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import PandoModels
+
+/// What the store knows of a node, with all its records: a value of the `nodes` table, read where it
+/// lies.
+///
+/// ```
+/// offset 0       1        2           6               6 + 24·n
+///        ┌───────┬────────┬───────────┬───────────────┬────────────────────┬──────────┐
+///        │ flags │ n      │ bytes of  │ n records,    │ identifier (UTF-8) │ n bodies │
+///        │       │        │ identifier│ 24 bytes each │                    │ (CBOR)   │
+///        └───────┴────────┴───────────┴───────────────┴────────────────────┴──────────┘
+/// flags: bit 0 = asked for (set as a root or listed by a collection at some time)
+///
+/// a record: 0      2      4                8               16         24
+///           ┌──────┬──────┬────────────────┬───────────────┬──────────┐
+///           │ type │ 0    │ bytes of body  │ commit number │ checksum │
+///           └──────┴──────┴────────────────┴───────────────┴──────────┘
+/// ```
+///
+/// Integers are little endian. The records are in the order of their type numbers, and so are the
+/// bodies, which lie one behind the other. Commit number and checksum are a `RecordHeader`.
+///
+/// All records of a node lie in one row because they are written together: a change of one flows into
+/// the others. Nodes that were stored together have numbers that follow one another, so a tree is
+/// mostly read from one page.
+struct NodeRow: ~Escapable {
+  /// The most projections that one node can have.
+  ///
+  /// The count is one byte; nobody has been seen to need ten.
+  static let typeCountMaximum = 255
+  static let fixedByteCount = 6
+  static let entryByteCount = 24
+  /// Where a record's header stands in its entry.
+  static let headerOffset = 8
+
+  private let bytes: Span<UInt8>
+  /// How many records there are.
+  let recordCount: Int
+  private let identifierByteCount: Int
+
+  /// Reads a row.
+  ///
+  /// - Throws: ``StoreError`` `damaged` unless the parts that it speaks of are what it is made of.
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>, node: UInt64) throws {
+    guard bytes.count >= Self.fixedByteCount, bytes[0] <= 1 else {
+      throw Self.malformed(node, bytes.count)
+    }
+    // In bounds by the line above, as are the others by what is checked before them.
+    let identifierByteCount = Int(unsafe bytes.bytes.integer(at: 2, as: UInt32.self))
+    let recordCount = Int(bytes[1])
+    self.bytes = bytes
+    self.recordCount = recordCount
+    self.identifierByteCount = identifierByteCount
+    var expected = Self.fixedByteCount + Self.entryByteCount * recordCount
+    guard bytes.count >= expected else { throw Self.malformed(node, bytes.count) }
+    expected += identifierByteCount
+    for index in 0..<recordCount { expected += bodyByteCount(index) }
+    guard bytes.count == expected else { throw Self.malformed(node, bytes.count) }
+  }
+
+  private static func malformed(_ node: UInt64, _ byteCount: Int) -> StoreError {
+    .damaged("node \(node)", "its row of \(byteCount) bytes is malformed")
+  }
+
+  var isAskedFor: Bool { bytes[0] == 1 }
+
+  /// The identifier's UTF-8, not checked to be that.
+  var identifierBytes: Span<UInt8> {
+    @_lifetime(copy self)
+    get {
+      let start = Self.fixedByteCount + Self.entryByteCount * recordCount
+      return bytes.extracting(start..<(start + identifierByteCount))
+    }
+  }
+
+  @inline(__always)
+  private func offset(_ index: Int) -> Int {
+    precondition(index >= 0 && index < recordCount, "record \(index) of \(recordCount)")
+    return Self.fixedByteCount + Self.entryByteCount * index
+  }
+
+  /// The type number of a record.
+  @inline(__always)
+  func type(_ index: Int) -> UInt32 {
+    UInt32(unsafe bytes.bytes.integer(at: offset(index), as: UInt16.self))
+  }
+
+  /// Commit number and checksum of a record.
+  @inline(__always)
+  func header(_ index: Int) -> RecordHeader {
+    let start = offset(index) + Self.headerOffset
+    return unsafe RecordHeader(
+      commitNumber: bytes.bytes.integer(at: start, as: UInt64.self),
+      checksum: bytes.bytes.integer(at: start + 8, as: UInt64.self))
+  }
+
+  @inline(__always)
+  private func bodyByteCount(_ index: Int) -> Int {
+    Int(unsafe bytes.bytes.integer(at: offset(index) + 4, as: UInt32.self))
+  }
+
+  /// The body of a record; its checksum is not checked.
+  @_lifetime(copy self)
+  @inline(__always)
+  func body(_ index: Int) -> Span<UInt8> {
+    let count = bodyByteCount(index)
+    var start = Self.fixedByteCount + Self.entryByteCount * recordCount + identifierByteCount
+    for earlier in 0..<index { start += bodyByteCount(earlier) }
+    return bytes.extracting(start..<(start + count))
+  }
+
+  /// Which record is of a type; `nil` if none is.
+  @inline(__always)
+  func index(ofType type: UInt32) -> Int? {
+    for index in 0..<recordCount where self.type(index) == type { return index }
+    return nil
+  }
+
+  /// Which record has the highest commit number, and the lower type number of two from one commit;
+  /// `nil` if there is none.
+  var newestIndex: Int? {
+    var newest: Int?
+    for index in 0..<recordCount {
+      if let found = newest, header(found).commitNumber >= header(index).commitNumber { continue }
+      newest = index
+    }
+    return newest
+  }
+
+  /// The type numbers, in their order in the row.
+  var types: [UInt32] { (0..<recordCount).map { type($0) } }
+
+  /// The identifier.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when it is not UTF-8.
+  func identifier(node: UInt64) throws -> String {
+    guard let identifier = String(validating: identifierBytes, as: UTF8.self) else {
+      throw StoreError.damaged("node \(node)", "its identifier is not UTF-8")
+    }
+    return identifier
+  }
+}
+
+extension RawSpan {
+  /// A little-endian integer; its bytes are in bounds.
+  @unsafe
+  @inline(__always)
+  fileprivate func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    at offset: Int, as type: Value.Type
+  ) -> Value {
+    Value(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+}
+
+extension String {
+  /// Makes text from bytes in a row; `nil` if they are not valid UTF-8.
+  init?(validating bytes: Span<UInt8>, as encoding: UTF8.Type) {
+    guard let utf8 = try? UTF8Span(validating: bytes) else { return nil }
+    self.init(copying: utf8)
+  }
+}

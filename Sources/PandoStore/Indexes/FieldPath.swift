@@ -1,0 +1,108 @@
+import Foundation
+import PandoModels
+
+/// The name of a field, and how to find its value in the body of a record.
+///
+/// A name with dots that is no field itself leads through objects: `address.city`. A value below a
+/// node, which has a record of its own, is not found.
+package final class FieldPath: Sendable {
+  /// The longest name, in bytes; leaves room for the type number in the key of an index.
+  static let byteCountMaximum = 400
+
+  /// The name as it was given.
+  package let name: String
+  /// The name in UTF-8.
+  private let whole: FieldKey
+  /// The parts between the dots; empty if there are no dots.
+  private let parts: [FieldKey]
+
+  package init(_ name: String) {
+    self.name = name
+    let bytes = Array(name.utf8)
+    whole = FieldKey(bytes)
+    parts =
+      bytes.contains(UInt8(ascii: "."))
+      ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        .map { FieldKey(Array($0)) }
+      : []
+  }
+
+  /// Whether the name can only be that of a field of the body itself.
+  var isWhole: Bool { parts.isEmpty }
+
+  /// The value of the field in a body; null if it is absent.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  func value(in body: Span<UInt8>) throws -> QueryValue {
+    // Read during the call only.
+    try unsafe body.withUnsafeBytes { bytes in
+      do throws(CBORError) {
+        var reader = unsafe CBORReader(bytes)
+        if try Self.find(whole, in: &reader) { return try Self.value(in: &reader) }
+        guard !parts.isEmpty else { return .null }
+        reader = unsafe CBORReader(bytes)
+        for part in parts {
+          guard try Self.find(part, in: &reader) else { return .null }
+        }
+        return try Self.value(in: &reader)
+      } catch {
+        throw damaged(error)
+      }
+    }
+  }
+
+  /// The error for a body that can't be read.
+  func damaged(_ error: CBORError) -> StoreError {
+    .damaged("field \(name)", "a record is no CBOR: \(error)")
+  }
+
+  /// Moves to the value under a key of the map that comes next.
+  ///
+  /// - Returns: Whether there is a map that has the key.
+  private static func find(_ key: FieldKey, in reader: inout CBORReader) throws(CBORError) -> Bool {
+    var head = try reader.head()
+    while head.major == .tag,
+      head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries
+    {
+      head = try reader.head()
+    }
+    guard head.major == .map else { return false }
+    return try reader.find(key, among: Int(head.argument))
+  }
+
+  private static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    let head = try reader.peek()
+    switch head.major {
+    case .unsigned: return QueryValue(head.argument)
+    case .negative:
+      guard let value = Int64(exactly: head.argument) else { return .composite }
+      return .integer(-1 - value)
+    case .text: return .string(try reader.text())
+    case .bytes: return unsafe .data(Data(try reader.byteString()))
+    case .simple:
+      if let double = head.double { return .double(double) }
+      return head.bool.map { .bool($0) } ?? .null
+    case .tag: return try taggedValue(in: &reader)
+    case .array, .map: return .composite
+    }
+  }
+
+  private static func taggedValue(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    let tag = try reader.tag()
+    let content = try reader.peek()
+    switch (tag, content.major) {
+    case (RecordTag.uuid, .bytes) where content.argument == 16:
+      let bytes = unsafe try reader.byteString()
+      // There are sixteen.
+      return .uuid(UUID(uuid: unsafe bytes.loadUnaligned(as: uuid_t.self)))
+    case (RecordTag.url, .text): return .string(try reader.text())
+    default: return .composite
+    }
+  }
+}
+
+extension FieldPath: Hashable {
+  package static func == (left: FieldPath, right: FieldPath) -> Bool { left.whole == right.whole }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(whole) }
+}

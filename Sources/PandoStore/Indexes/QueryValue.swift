@@ -1,0 +1,207 @@
+public import Foundation
+import PandoModels
+
+/// A value of a field, as filters, orders and indexes see it.
+///
+/// All values stand in one total order, the same in memory and on disk: null, truth values (false
+/// first), not-a-number, numbers, texts by their bytes, data, UUIDs, and last what is none of these,
+/// such as lists. Numbers are compared exactly, whatever type they were made from: `3` and `3.0` are
+/// equal, `UInt64.max` and the nearest `Double` are not, and the two zeros are. A date is the number
+/// of its seconds since 2001-01-01 00:00 UTC, as it is stored.
+///
+/// - Note: A value; any thread.
+public enum QueryValue: Sendable {
+  /// No value: an explicit null, or a field that is absent.
+  case null
+
+  /// A truth value.
+  case bool(Bool)
+
+  /// An integer that fits `Int64`.
+  case integer(Int64)
+
+  /// An integer above `Int64.max`; smaller ones are ``integer(_:)``.
+  case unsigned(UInt64)
+
+  /// A floating-point number.
+  case double(Double)
+
+  /// A text.
+  case string(String)
+
+  /// Raw bytes.
+  case data(Data)
+
+  /// A UUID.
+  case uuid(UUID)
+
+  /// What has no place in an order: a list, a map, a value of several parts.
+  ///
+  /// All of them count as equal.
+  case composite
+
+  /// The value of a date: its seconds since the reference date.
+  ///
+  /// - Parameter date: The date.
+  /// - Returns: A number.
+  public static func date(_ date: Date) -> QueryValue {
+    .double(date.timeIntervalSinceReferenceDate)
+  }
+
+  /// The value of an integer of any size up to 64 bits.
+  ///
+  /// - Parameter value: The integer.
+  public init(_ value: some FixedWidthInteger) {
+    self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
+  }
+}
+
+extension QueryValue {
+  /// What values are compared with each other by `<` and `>` in a filter.
+  public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    /// No value.
+    case null = 0x10
+    /// Truth values.
+    case bool = 0x20
+    /// A floating-point value that is no number.
+    case notANumber = 0x30
+    /// Numbers and dates.
+    case number = 0x40
+    /// Texts.
+    case string = 0x50
+    /// Raw bytes.
+    case data = 0x60
+    /// UUIDs.
+    case uuid = 0x70
+    /// Lists, maps and the like.
+    case composite = 0x80
+  }
+
+  /// The kind of this value.
+  public var kind: Kind {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .integer, .unsigned: .number
+    case .double(let value): value.isNaN ? .notANumber : .number
+    case .string: .string
+    case .data: .data
+    case .uuid: .uuid
+    case .composite: .composite
+    }
+  }
+}
+
+extension QueryValue: Comparable, Hashable {
+  /// Whether two values have the same place in the total order.
+  ///
+  /// - Parameters:
+  ///   - left: A value.
+  ///   - right: A value.
+  /// - Returns: Whether they count as one value.
+  public static func == (left: QueryValue, right: QueryValue) -> Bool {
+    switch (left, right) {
+    case (.integer(let left), .integer(let right)): left == right
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    default: left.order(to: right) == .orderedSame
+    }
+  }
+
+  /// Whether one value comes before another in the total order.
+  ///
+  /// - Parameters:
+  ///   - left: A value.
+  ///   - right: A value.
+  /// - Returns: Whether `left` comes first.
+  public static func < (left: QueryValue, right: QueryValue) -> Bool {
+    left.order(to: right) == .orderedAscending
+  }
+
+  /// Feeds the value to a hasher; equal values feed the same.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    switch self {
+    case .null, .composite: break
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): Self.hash(Double(value), into: &hasher)
+    case .unsigned(let value): Self.hash(Double(value), into: &hasher)
+    case .double(let value): Self.hash(value, into: &hasher)
+    case .string(let value): value.hashBytes(into: &hasher)
+    case .data(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    }
+  }
+
+  private static func hash(_ value: Double, into hasher: inout Hasher) {
+    if !value.isNaN { hasher.combine(value) }
+  }
+
+  private func order(to other: QueryValue) -> ComparisonResult {
+    let kind = kind
+    let otherKind = other.kind
+    guard kind == otherKind else { return .of(kind.rawValue, otherKind.rawValue) }
+    return switch (self, other) {
+    case (.bool(let left), .bool(let right)): .of(left ? 1 : 0, right ? 1 : 0)
+    case (.integer(let left), .integer(let right)): .of(left, right)
+    case (.unsigned(let left), .unsigned(let right)): .of(left, right)
+    case (.integer, .unsigned): .orderedAscending
+    case (.unsigned, .integer): .orderedDescending
+    case (.double(let left), .double(let right)):
+      kind == .notANumber ? .orderedSame : .of(left, right)
+    case (.double(let left), .integer(let right)): .of(ExactNumber(left), ExactNumber(right))
+    case (.integer(let left), .double(let right)): .of(ExactNumber(left), ExactNumber(right))
+    case (.double(let left), .unsigned(let right)): .of(ExactNumber(left), ExactNumber(right))
+    case (.unsigned(let left), .double(let right)): .of(ExactNumber(left), ExactNumber(right))
+    case (.string(let left), .string(let right)):
+      left.hasBytes(before: right)
+        ? .orderedAscending : left.hasSameBytes(as: right) ? .orderedSame : .orderedDescending
+    case (.data(let left), .data(let right)):
+      left == right
+        ? .orderedSame
+        : left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
+    case (.uuid(let left), .uuid(let right)): .of(left, right)
+    default: .orderedSame
+    }
+  }
+}
+
+extension ComparisonResult {
+  fileprivate static func of<Value: Comparable>(_ left: Value, _ right: Value) -> ComparisonResult {
+    left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+  }
+}
+
+extension QueryValue: CustomStringConvertible {
+  /// The value as a filter of the command line writes it.
+  public var description: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .unsigned(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .string(let value): "\"\(value)\""
+    case .data(let value): "data of \(value.count) bytes"
+    case .uuid(let value): "\(value)"
+    case .composite: "a value of several parts"
+    }
+  }
+}
+
+extension QueryValue.Kind {
+  /// How messages call values of this kind.
+  public var pluralName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "truth values"
+    case .notANumber: "not-a-number"
+    case .number: "numbers"
+    case .string: "texts"
+    case .data: "data"
+    case .uuid: "UUIDs"
+    case .composite: "values of several parts"
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import PandoLMDB
+public import PandoModels
+
+extension ModelSnapshot {
+  /// Returns the cache keys of all collections.
+  ///
+  /// - Returns: The keys in the order of their bytes.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  public func collectionKeys() throws -> [String] {
+    var keys: [String] = []
+    try reader.snapshot.scan(reader.tables.collections) { key, _ in
+      keys.append(try StoreReader.text(key, "a cache key"))
+      return true
+    }
+    return keys
+  }
+
+  /// Returns how many elements a collection has.
+  ///
+  /// - Parameter cacheKey: The key of the collection.
+  /// - Returns: The count, or `nil` if there is no such collection.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *c*) for *c* collections.
+  public func collectionCount(_ cacheKey: String) throws -> Int? {
+    guard let list = try reader.list(cacheKey) else { return nil }
+    do {
+      return try list.count(in: reader.snapshot)
+    } catch let error as CountedListError {
+      throw StoreError(error, cacheKey)
+    }
+  }
+
+  /// Returns elements of a collection, in order.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - type: The type to read the elements as.
+  ///   - range: The positions to read; `nil` for all.
+  /// - Returns: The elements, or `nil` if there is no such collection.
+  /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection;
+  ///   `ModelError` when an element does not decode as the type.
+  /// - Complexity: O(log *n* + *k*) to find *k* elements, and the reading of each.
+  public func collection<M: SimpleModel & Decodable>(
+    _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil
+  ) throws -> [M]? {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    return try reader.elementBytes(of: cacheKey, in: range) { bytes in
+      if let body = CollectionElement.body(bytes) {
+        // The bytes lie in the map.
+        return try unsafe body.withUnsafeBytes { try unsafe source.decode(type, from: $0) }
+      }
+      guard case .node(let reference) = try CollectionElement(bytes, of: cacheKey) else {
+        preconditionFailure("an element without a body is a node")
+      }
+      do {
+        return try source.model(reference.node, as: type)
+      } catch let error as ModelError {
+        throw error.about(
+          identifier: try reader.identifier(of: reference.node),
+          typeName: try reader.directory.name(of: type))
+      }
+    }
+  }
+
+  /// Returns elements of a collection as untyped values, in order.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - range: The positions to read; `nil` for all.
+  ///   - depth: How many levels of children to read; below that they are references, and 0 gives
+  ///     references only.
+  /// - Returns: A `.node` or `.reference` for each element with an identifier, its value for each
+  ///   other; `nil` if there is no such collection.
+  /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection.
+  public func collectionTrees(
+    _ cacheKey: String, in range: Range<Int>? = nil, depth: Int = .max
+  ) throws -> [TreeValue]? {
+    try reader.elements(of: cacheKey, in: range) { element in
+      switch element {
+      case .node(let reference): try reader.treeValue(reference, depth: depth)
+      case .value(let body): try reader.treeValue(body.span, depth: depth)
+      }
+    }
+  }
+}
+
+extension StoreReader {
+  func list(_ cacheKey: String) throws -> CountedList? {
+    try collection(cacheKey).map { CountedList(table: tables.elements, number: $0) }
+  }
+
+  /// Reads elements one after another; `nil` if there is no such collection.
+  func elements<Element>(
+    of cacheKey: String, in range: Range<Int>?, _ read: (CollectionElement) throws -> Element
+  ) throws -> [Element]? {
+    try elementBytes(of: cacheKey, in: range) { try read(CollectionElement($0, of: cacheKey)) }
+  }
+
+  /// Reads elements from their bytes one after another; `nil` if there is no such collection.
+  func elementBytes<Element>(
+    of cacheKey: String, in range: Range<Int>?, _ read: (Span<UInt8>) throws -> Element
+  ) throws -> [Element]? {
+    guard let list = try list(cacheKey) else { return nil }
+    do {
+      let count = try list.count(in: snapshot)
+      let range = range ?? 0..<count
+      guard range.lowerBound >= 0, range.upperBound <= count else {
+        throw StoreError.outOfRange("\(range)", of: cacheKey, count: count)
+      }
+      var elements: [Element] = []
+      elements.reserveCapacity(range.count)
+      try list.forEach(in: range, of: snapshot) { _, bytes in
+        elements.append(try read(bytes))
+        return true
+      }
+      return elements
+    } catch let error as CountedListError {
+      throw StoreError(error, cacheKey)
+    }
+  }
+}
+
+extension StoreError {
+  init(_ error: CountedListError, _ subject: String) {
+    switch error {
+    case .damaged: self = .damaged(subject, error.description)
+    case .elementTooLarge: self.init(.invalidModel, subject, error.description)
+    }
+  }
+
+  static func outOfRange(_ position: String, of cacheKey: String, count: Int) -> StoreError {
+    StoreError(
+      .indexOutOfRange, cacheKey,
+      "position \(position) is outside the collection, which has "
+        + "\(count) elements; nothing was changed")
+  }
+}

@@ -1,0 +1,110 @@
+public import PandoModels
+import PandoLMDB
+
+extension ModelSnapshot {
+  /// Calls a closure with identifiers in the order of their bytes.
+  ///
+  /// - Parameters:
+  ///   - typeName: Only nodes that have a record of this type; `nil` for all.
+  ///   - prefix: Only identifiers that begin with these bytes.
+  ///   - body: Returns false to stop.
+  /// - Throws: What `body` throws; ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*n*) for *n* identifiers with the prefix.
+  /// - Note: Identifiers of more than 510 bytes are ordered by their first 495 bytes.
+  public func forEachIdentifier(
+    ofType typeName: String? = nil, prefix: String = "", _ body: (String) throws -> Bool
+  ) throws {
+    var type: UInt32?
+    if let typeName {
+      type = try reader.directory.number(ofTypeNamed: typeName, in: reader)
+      guard type != nil else { return }
+    }
+    let start = Array(prefix.utf8.prefix(IdentifierKey.prefixByteCount))
+    try reader.snapshot.scan(reader.tables.identifiers, prefix: start) { key, value in
+      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+        throw StoreError.damaged("identifiers", "a row is malformed")
+      }
+      if let type {
+        guard try reader.hasRecord(RecordKey(type: type, node: node)) else { return true }
+      }
+      let text = value.count > 8 ? value.extracting(8..<value.count) : key
+      let identifier = try StoreReader.text(text, "the identifier of node \(node)")
+      guard prefix.utf8.count <= start.count || identifier.utf8.starts(with: prefix.utf8) else {
+        return true
+      }
+      return try body(identifier)
+    }
+  }
+
+  /// Returns identifiers in the order of their bytes.
+  ///
+  /// - Parameters:
+  ///   - typeName: Only nodes that have a record of this type; `nil` for all.
+  ///   - prefix: Only identifiers that begin with these bytes.
+  ///   - limit: How many at most.
+  /// - Returns: The identifiers.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*n*) for *n* identifiers with the prefix.
+  public func identifiers(
+    ofType typeName: String? = nil, prefix: String = "", limit: Int = .max
+  ) throws -> [String] {
+    var found: [String] = []
+    guard limit > 0 else { return found }
+    try forEachIdentifier(ofType: typeName, prefix: prefix) { identifier in
+      found.append(identifier)
+      return found.count < limit
+    }
+    return found
+  }
+
+  /// Calls a closure with every model of a type, in the order the store first saw their nodes.
+  ///
+  /// - Parameters:
+  ///   - type: The type, by whose own records the nodes are found.
+  ///   - body: Returns false to stop.
+  /// - Throws: What `body` throws; `ModelError` when a record does not decode; ``StoreError`` when
+  ///   the bytes on disk are damaged.
+  /// - Complexity: O(*n*) for *n* models of the type; models are decoded one at a time.
+  public func forEachModel<M: SimpleModel & Decodable>(
+    of type: M.Type, _ body: (M) throws -> Bool
+  ) throws {
+    let name = try reader.directory.name(of: type)
+    guard let number = try reader.directory.number(ofTypeNamed: name, in: reader) else { return }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    try reader.forEachNode(ofType: number) { node in
+      do {
+        return try body(source.model(node, as: type))
+      } catch let error as ModelError {
+        throw error.about(identifier: try reader.identifier(of: node), typeName: name)
+      }
+    }
+  }
+
+  /// Returns how many nodes there are.
+  ///
+  /// - Parameter typeName: Only nodes that have a record of this type; `nil` for all.
+  /// - Returns: The number of nodes.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *t*) for *t* types; the store keeps the counts.
+  public func count(ofType typeName: String? = nil) throws -> Int {
+    guard let typeName else { return try reader.snapshot.count(of: reader.tables.nodes) }
+    if let count = reader.pending?.recordCount(ofTypeNamed: typeName) {
+      return Int(clamping: count)
+    }
+    return try Int(clamping: reader.typeRow(named: typeName)?.recordCount ?? 0)
+  }
+
+  /// Returns the type names that have at least one record.
+  ///
+  /// - Returns: The names, sorted by their bytes.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  public func typeNames() throws -> [String] {
+    var names: [String] = []
+    try reader.forEachType { name, row in
+      let count = reader.pending?.recordCount(ofTypeNamed: name) ?? row.recordCount
+      if count > 0 { names.append(name) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,182 @@
+import PandoLMDB
+import PandoModels
+
+/// Gives a record decoder the bytes of the nodes it meets, for as long as one read lasts.
+///
+/// A `Decoder` can't be non-escaping, so a model may keep one: after ``end(_:)`` this source refuses,
+/// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath; the
+/// thread's next read of the same store uses it again.
+@safe final class SnapshotSource: RecordSource {
+  private let tables: StoreTables
+  private let directory: TypeDirectory
+  /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
+  @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
+  @exclusivity(unchecked) private var pending: WriteContext?
+  /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
+  private let cursor: ReaderCursor
+  /// Finds the numbers of nodes in committed versions.
+  private let identifiers: ReaderCursor
+  /// Numbers of types in this store, which never change; a list, because trees show few types.
+  @exclusivity(unchecked) private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
+  private let decoder = KeptRecordDecoder()
+
+  private init(tables: StoreTables, directory: TypeDirectory) {
+    self.tables = tables
+    self.directory = directory
+    cursor = ReaderCursor(tables.nodes, named: "nodes", hasNumberKeys: true)
+    identifiers = ReaderCursor(tables.identifiers, named: "identifiers", hasNumberKeys: false)
+  }
+
+  private static let slot = ThreadSlot<SnapshotSource>()
+
+  /// Makes a source, or uses one again; ``end(_:)`` must be called before the reader's snapshot ends.
+  static func begin(_ reader: borrowing StoreReader) -> SnapshotSource {
+    var source = slot.take()
+    if let found = source, found.directory !== reader.directory { source = nil }
+    let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
+    unsafe ready.handle = reader.snapshot.unsafeHandle
+    unsafe ready.pending = reader.pending
+    if reader.isCommitted {
+      ready.cursor.begin(reader.snapshot.unsafeHandle)
+      ready.identifiers.begin(reader.snapshot.unsafeHandle)
+    }
+    return ready
+  }
+
+  /// Ends the reads from the snapshot.
+  ///
+  /// - Parameter source: The only reference to it beside those that models have kept.
+  static func end(_ source: inout SnapshotSource) {
+    unsafe source.handle = nil
+    unsafe source.pending = nil
+    source.cursor.end()
+    source.identifiers.end()
+    if isKnownUniquelyReferenced(&source) { slot.put(source) }
+  }
+
+  var hasEnded: Bool { unsafe handle == nil }
+
+  /// Decodes a value and the children in it.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from body: UnsafeRawBufferPointer
+  ) throws -> Value {
+    try unsafe decoder.decode(type, from: body, source: self)
+  }
+
+  /// Reads rows as this source does.
+  private func reading<Result>(
+    _ body: (borrowing StoreReader) throws -> Result
+  ) throws -> Result {
+    guard let handle = unsafe handle else { throw ModelError.snapshotEnded }
+    return try body(
+      unsafe StoreReader(
+        Snapshot(unsafeHandle: handle), tables: tables, directory: directory, pending: pending))
+  }
+
+  /// The number of the node with an identifier; `nil` if there is none.
+  func node(_ identifier: String) throws -> UInt64? {
+    let count = identifier.utf8.count
+    guard count > 0, count <= IdentifierKey.shortByteCountMaximum, unsafe pending == nil,
+      unsafe handle != nil
+    else { return try reading { try $0.node(identifier) } }
+    guard let bytes = unsafe try identifiers.bytes(forKey: identifier.utf8Span.span) else {
+      return nil
+    }
+    guard bytes.count >= 8 else { return try reading { try $0.node(identifier) } }
+    // In bounds by the line above.
+    return unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+  }
+
+  /// The body of a record, its checksum checked; `nil` if there is no such record.
+  func body(of record: RecordKey) throws -> UnsafeRawBufferPointer? {
+    guard unsafe pending == nil, unsafe handle != nil else {
+      return try unsafe slowBody(of: record)
+    }
+    let key = IntegerKey(record.node)
+    guard let bytes = unsafe try cursor.bytes(forKey: key.bytes.span) else { return nil }
+    // The bytes lie in the map until `end(_:)`.
+    let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: record.node)
+    guard let index = row.index(ofType: record.type) else { return nil }
+    let body = row.body(index)
+    // A damaged record is read again, by the one who says so.
+    guard row.header(index).matches(body) else { return try unsafe slowBody(of: record) }
+    return unsafe body.withUnsafeBytes { unsafe $0 }
+  }
+
+  @inline(never)
+  private func slowBody(of record: RecordKey) throws -> UnsafeRawBufferPointer? {
+    try unsafe reading { reader in
+      guard let body = try reader.body(of: record) else { return nil }
+      return unsafe body.withUnsafeBytes { unsafe $0 }
+    }
+  }
+
+  func body(
+    of reference: RecordReference, as type: any SimpleModel.Type
+  ) throws -> UnsafeRawBufferPointer {
+    let number = try number(of: type)
+    guard unsafe pending == nil, unsafe handle != nil else {
+      return try unsafe slowBody(reference, number)
+    }
+    let key = IntegerKey(reference.node)
+    guard let bytes = unsafe try cursor.bytes(forKey: key.bytes.span) else {
+      throw Self.missing(reference)
+    }
+    // The bytes lie in the map until `end(_:)`.
+    let row = try unsafe NodeRow(Span(_unsafeBytes: bytes), node: reference.node)
+    guard let index = row.index(preferring: number) else { throw Self.missing(reference) }
+    let body = row.body(index)
+    // A damaged record is read again, by the one who says so.
+    guard row.header(index).matches(body) else { return try unsafe slowBody(reference, number) }
+    return unsafe body.withUnsafeBytes { unsafe $0 }
+  }
+
+  @inline(never)
+  private func slowBody(
+    _ reference: RecordReference, _ number: UInt32?
+  ) throws -> UnsafeRawBufferPointer {
+    try unsafe reading { reader in
+      guard let body = try reader.body(ofNode: reference.node, preferring: number) else {
+        throw Self.missing(reference)
+      }
+      return unsafe body.withUnsafeBytes { unsafe $0 }
+    }
+  }
+
+  private static func missing(_ reference: RecordReference) -> StoreError {
+    .damaged("node \(reference.node)", "a record refers to it but it has no record")
+  }
+
+  func identifier(of reference: RecordReference) -> String? {
+    try? reading { try $0.identifier(of: reference.node) }
+  }
+
+  /// The record of a reference for an untyped tree: of its own type, else the node's newest.
+  func treeRecord(_ reference: RecordReference) throws -> TreeRecord {
+    try reading { reader in
+      let identifier = try reader.identifier(of: reference.node)
+      guard let key = try reader.recordKey(node: reference.node, preferring: reference.type),
+        let body = try reader.body(of: key)
+      else { throw StoreError.damaged(identifier, "it is referred to but has no record") }
+      let typeName = try directory.name(ofTypeNumber: key.type, in: reader)
+      return unsafe TreeRecord(
+        identifier: identifier, typeName: typeName, body: body.withUnsafeBytes { unsafe $0 })
+    }
+  }
+
+  /// The number of a type; `nil` if no record of it was ever stored.
+  func number(of type: any SimpleModel.Type) throws -> UInt32? {
+    let identity = ObjectIdentifier(type)
+    for entry in unsafe numbers where entry.type == identity { return entry.number }
+    return try reading { reader in
+      let number = try directory.number(of: type, in: reader)
+      // A number given in a transaction that is undone may be given again to another type.
+      if let number, reader.isCommitted, unsafe numbers.count < Self.numberCountMaximum {
+        unsafe numbers.append((identity, number))
+      }
+      return number
+    }
+  }
+
+  private static let numberCountMaximum = 32
+}

@@ -1,0 +1,99 @@
+import PandoLMDB
+import PandoModels
+
+/// Runs the migrations that a store has not seen yet: all of them in one transaction.
+struct Migrator {
+  /// How many records lie between two calls of the progress closure.
+  private static let recordsPerReport = 1000
+
+  private let core: StoreCore
+
+  init(_ core: StoreCore) { self.core = core }
+
+  func run() throws {
+    let migrations = try core.read { try due(in: $0) }
+    guard !migrations.isEmpty else { return }
+    guard !core.configuration.isReadOnly else { return try refuse(migrations) }
+    try core.environment.write { transaction in
+      try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+        let context = try unsafe WriteContext(transaction, core: core)
+        context.beginWrite()
+        // Asked again: another process may have run them while this one waited for its turn.
+        for migration in try context.reading({ try due(in: $0) }) { try run(migration, context) }
+        _ = try context.endWrite(context: nil)
+        try context.endFlush()
+      }
+    }
+  }
+
+  /// Refuses a store opened for reading whose records need a migration.
+  private func refuse(_ migrations: [Migration]) throws {
+    for migration in migrations {
+      let count = try core.read { try $0.typeRow(named: migration.typeName)?.recordCount ?? 0 }
+      guard count == 0 else {
+        throw StoreError(
+          .migrationFailed, migration.typeName,
+          "needs a migration to version \(migration.version); open the store for writing once")
+      }
+    }
+  }
+
+  /// The migrations whose version the store has not reached, in the order of their versions.
+  private func due(in reader: borrowing StoreReader) throws -> [Migration] {
+    var versions: [String: UInt32] = [:]
+    try reader.forEachType { name, row in versions[name] = row.schemaVersion }
+    return core.configuration.migrations.sorted { $0.version < $1.version }
+      .filter { $0.version > Int(versions[$0.typeName] ?? 0) }
+  }
+
+  private func run(_ migration: Migration, _ context: WriteContext) throws {
+    let number = try context.typeNumber(named: migration.typeName)
+    var keys: [RecordKey] = []
+    try context.reading { reader in
+      try reader.forEachNode(ofType: number) { node in
+        keys.append(RecordKey(type: number, node: node))
+        return true
+      }
+    }
+    for (index, key) in keys.enumerated() {
+      try migrate(key, migration, context)
+      if (index + 1) % Self.recordsPerReport == 0 || index + 1 == keys.count {
+        core.configuration.migrationProgress?(
+          MigrationProgress(
+            typeName: migration.typeName, version: migration.version, completedCount: index + 1,
+            totalCount: keys.count))
+      }
+    }
+    context.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(
+      clamping: migration.version)
+    context.state.typesToWrite.insert(ByteString(migration.typeName))
+  }
+
+  private func migrate(_ key: RecordKey, _ migration: Migration, _ context: WriteContext) throws {
+    let old = try context.reading { reader in try reader.treeNode(key, depth: 0) }
+    let name = "the migration of \(migration.typeName) to version \(migration.version)"
+    var new = old
+    do {
+      try migration.transform(&new)
+      guard new.identifier.hasSameBytes(as: old.identifier), new.typeName == old.typeName else {
+        throw StoreError(
+          .migrationFailed, old.identifier,
+          "\(name) changed the identifier or the type; it may change fields only")
+      }
+      if new == old { return }
+      try context.collecting { collector in
+        var encoder = TreeEncoder(sink: collector)
+        _ = try encoder.encode(new)
+        try unsafe context.store(collector.pending, mayCloseCycle: true)
+      }
+    } catch let error as LMDBError {
+      throw error
+    } catch let error as StoreError where error.code == .migrationFailed {
+      throw error
+    } catch {
+      throw StoreError(
+        .migrationFailed, old.identifier, "\(name) failed; the store is as it was",
+        underlying: error)
+    }
+  }
+}

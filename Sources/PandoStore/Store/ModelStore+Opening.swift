@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import PandoLMDB
+import PandoModels
+
+extension ModelStore {
+  /// How long an opening for reading waits for another process that is creating the store.
+  private static let creationPatience = Duration.seconds(1)
+
+  /// Opens the environment, checks the format, and brings old records up to date.
+  ///
+  /// A store is created by a handful of commits. Who opens it for writing meanwhile does what is
+  /// left of them; who opens it for reading can only wait.
+  static func open(path: String, configuration: Configuration) throws -> StoreCore {
+    guard configuration.isReadOnly else {
+      return try openOnce(path: path, configuration: configuration)
+    }
+    let deadline = ContinuousClock.now + creationPatience
+    while true {
+      do {
+        return try openOnce(path: path, configuration: configuration)
+      } catch  where isOfUnfinishedStore(error, path: path) {
+        guard ContinuousClock.now >= deadline else {
+          usleep(2_000)
+          continue
+        }
+        guard let error = error as? LMDBError, error.code == .notFound else { throw error }
+        throw StoreError(
+          .notAStore, path,
+          "lacks tables or its state row: it is no Pando store, or one whose creation was cut "
+            + "short, which opening it for writing completes")
+      }
+    }
+  }
+
+  private static let emptyFile = "is an empty LMDB file and no Pando store"
+
+  /// Whether an error is what a reader meets while another process creates the store.
+  private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
+    if let error = error as? StoreError { return error.reason == emptyFile }
+    guard let error = error as? LMDBError else { return false }
+    if error.code == .notFound { return true }
+    guard error.code == .truncatedFile else { return false }
+    let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/data.mdb")
+    return attributes?[.size] as? Int == 0
+  }
+
+  /// Opens the environment, with a smaller map where the address space is limited (`ulimit -v`): a
+  /// map grows by itself when it is full.
+  private static func openEnvironment(
+    path: String, _ configuration: Environment.Configuration
+  ) throws -> Environment {
+    var configuration = configuration
+    while true {
+      do throws(LMDBError) {
+        return try Environment(path: path, configuration: configuration)
+      } catch {
+        guard error.code == .outOfMemory, configuration.mapSizeInBytes > mapSizeInBytesMinimum
+        else { throw error }
+        configuration.mapSizeInBytes /= 4
+      }
+    }
+  }
+
+  /// The smallest map that is tried; less is no machine to keep a store on.
+  private static let mapSizeInBytesMinimum = 64 << 20
+
+  private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
+    if configuration.verifying != .none { try verifyPages(path: path) }
+    var engine = Environment.Configuration()
+    engine.mapSizeInBytes = configuration.mapSizeInBytes
+    engine.maximumMapSizeInBytes = configuration.maximumMapSizeInBytes
+    engine.maximumReaders = configuration.maximumReaders
+    engine.durability = configuration.durability
+    engine.isReadOnly = configuration.isReadOnly
+    let events = EventRelay()
+    engine.onEvent = { event in events.receive(event) }
+    let environment = try openEnvironment(path: path, engine)
+    do {
+      try refuseForeignFile(environment, path: path)
+      let core = try StoreCore(
+        path: path, environment: environment, configuration: configuration)
+      events.connect(core)
+      try checkFormat(core)
+      try Migrator(core).run()
+      if configuration.verifying == .everything {
+        let report = try core.read { try StoreCheck(core).run($0, progress: nil) }
+        try refuseProblems(report, path: path)
+      }
+      return core
+    } catch {
+      environment.close()
+      throw error
+    }
+  }
+}
+
+extension ModelStore {
+  /// Walks every page of the file, without the memory map, before anything else touches it.
+  private static func verifyPages(path: String) throws {
+    guard !Environment.isUnmade(path: path) else { return }  // a new store
+    try refuseProblems(checkPages(path: path, .newest, nil), path: path)
+  }
+
+  static func refuseProblems(_ report: VerificationReport, path: String) throws {
+    guard let problem = report.problems.first else { return }
+    throw StoreError(
+      .damaged, path,
+      "\(problem) (\(report.problems.count) problems in all); restore a copy or load a dump")
+  }
+
+  /// Refuses a file that is no Pando store of this format, before anything is written to it.
+  private static func refuseForeignFile(_ environment: Environment, path: String) throws {
+    let foreign = StoreError(
+      .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
+    do {
+      let names = try tableNames(environment)
+      if names.isEmpty {
+        guard environment.configuration.isReadOnly else { return }
+        throw StoreError(.notAStore, path, emptyFile)
+      }
+      if try hasState(environment, names, path: path) { return }
+      // A process that ended while it made a store leaves some of its tables, all empty.
+      for name in names {
+        let name = String(decoding: name, as: UTF8.self)
+        guard StoreTables.names.contains(name) else { throw foreign }
+        let table = try environment.rawTable(name, create: false)
+        guard try environment.read({ try $0.count(of: table) }) > 0 else { continue }
+        // Another process may have finished the store since the names were read.
+        let tables = try tableNames(environment)
+        guard try hasState(environment, tables, path: path) else { throw foreign }
+        return
+      }
+    } catch let error as LMDBError where error.code == .incompatibleTable {
+      throw foreign
+    }
+  }
+
+  private static func tableNames(_ environment: Environment) throws -> Set<[UInt8]> {
+    let unnamed = try environment.rawTable(nil, create: false)
+    return try environment.read { snapshot in
+      var names: Set<[UInt8]> = []
+      try snapshot.scan(unnamed) { key, _ in
+        names.insert(Array(copying: key))
+        return true
+      }
+      return names
+    }
+  }
+
+  /// Whether there is a state row; one of another format throws.
+  private static func hasState(
+    _ environment: Environment, _ names: Set<[UInt8]>, path: String
+  ) throws -> Bool {
+    guard names.contains(Array("meta".utf8)) else { return false }
+    let meta = try environment.rawTable("meta", create: false)
+    let key = StoreState.key
+    return try environment.read { snapshot in
+      guard let bytes = try snapshot.bytes(forKey: key.span, in: meta) else { return false }
+      _ = try StoreState(bytes, path: path)
+      return true
+    }
+  }
+
+  /// Reads the state row, or writes the first one into a new store.
+  private static func checkFormat(_ core: StoreCore) throws {
+    let state = try core.read { try $0.state(path: core.path) }
+    if state != nil { return }
+    guard !core.configuration.isReadOnly else {
+      throw LMDBError(.notFound, function: "mdb_get", detail: "the state row")
+    }
+    let key = StoreState.key
+    try core.environment.write { transaction in
+      let bytes = StoreState(storeIdentifier: core.newStoreIdentifier).bytes
+      // Another process may have been first.
+      _ = try transaction.insert(
+        bytes.span, forKey: key.span, in: core.tables.meta)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import PandoLMDB
+public import PandoModels
+
+extension ModelStore {
+  /// What a committed write returned, and what it changed.
+  public struct Commit<Result: Sendable>: Sendable {
+    /// What the closure returned.
+    public let result: Result
+    /// What changed, with its commit number; `nil` if nothing did.
+    public let changeSet: ChangeSet?
+  }
+
+  /// Changes the store: all of what the closure does is committed, or nothing.
+  ///
+  /// Blocks until the commit is as durable as the store was opened for. Writes of several threads
+  /// that queue at the same time share a flush.
+  ///
+  /// - Parameters:
+  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - body: Runs on the writer thread. It may run more than once (the map grew, a neighbour in the
+  ///     same flush failed), so it must change nothing but the transaction.
+  /// - Returns: What `body` returned.
+  /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses;
+  ///   ``StoreError`` `readOnly` or `closed`.
+  /// - Precondition: Not called from inside a write of this store or its commit handler.
+  @discardableResult
+  public func write<Result: Sendable>(
+    context: (any Sendable)? = nil,
+    _ body: @Sendable (inout ModelTransaction) throws -> Result
+  ) throws -> Result {
+    try commit(context: context, body).result
+  }
+
+  /// Changes the store and waits for the commit without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - body: As in the synchronous form.
+  /// - Returns: What `body` returned.
+  /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
+  @discardableResult
+  public func write<Result: Sendable>(
+    context: (any Sendable)? = nil,
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
+  ) async throws -> Result {
+    try await commit(context: context, body).result
+  }
+
+  /// Changes the store like ``write(context:_:)-5sv3u`` and also tells what changed.
+  ///
+  /// - Parameters:
+  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - body: Runs on the writer thread, perhaps more than once.
+  /// - Returns: What `body` returned, and the change set.
+  /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
+  ///   `closed`.
+  @discardableResult
+  public func commit<Result: Sendable>(
+    context: (any Sendable)? = nil,
+    _ body: @Sendable (inout ModelTransaction) throws -> Result
+  ) throws -> Commit<Result> {
+    let writer = try requireWriter()
+    precondition(!writer.isCurrentThread, "a write inside a write, or inside the commit handler")
+    let outcome = WriteOutcome<Result>()
+    return try withoutActuallyEscaping(body) { body in
+      let turn = writer.submit(
+        WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
+          outcome.finish(result)
+        })
+      turn?.wait()
+      return try outcome.commit()
+    }
+  }
+
+  /// Changes the store like ``write(context:_:)-5sv3u``, and also tells what changed.
+  ///
+  /// - Parameters:
+  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - body: Runs on the writer thread, perhaps more than once.
+  /// - Returns: What `body` returned, and the change set.
+  /// - Throws: As the synchronous form.
+  @discardableResult
+  public func commit<Result: Sendable>(
+    context: (any Sendable)? = nil,
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
+  ) async throws -> Commit<Result> {
+    let writer = try requireWriter()
+    let outcome = WriteOutcome<Result>()
+    return try await withCheckedThrowingContinuation { continuation in
+      writer.submit(
+        WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
+          outcome.finish(result)
+          continuation.resume(with: Swift.Result { try outcome.commit() })
+        })
+    }
+  }
+
+  /// Sets the one closure that is told of every commit of this process.
+  ///
+  /// - Parameter handler: Called on the writer thread, in commit order, before the writer's caller
+  ///   resumes; it delays the writes behind it, so it hands the change set on and returns. `nil`
+  ///   removes it.
+  public func setCommitHandler(_ handler: (@Sendable (ChangeSet) -> Void)?) {
+    writer?.setHandler(handler)
+  }
+
+  private func requireWriter() throws -> Writer {
+    guard let writer else {
+      throw StoreError(.readOnly, path, "the store was opened for reading only")
+    }
+    return writer
+  }
+}
+
+/// Carries the result of a write from the writer thread to its caller.
+///
+/// Sendable because one thread at a time touches it: the writer's, until the caller has waited for the
+/// end of the turn; or the caller's alone when the write could not be queued.
+private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
+  private var result: Result?
+  private var outcome: Swift.Result<ChangeSet?, any Error>?
+
+  /// Keeps what the closure returned; of several runs the last one counts.
+  func keep(_ result: Result) { self.result = result }
+
+  func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) { self.outcome = outcome }
+
+  func commit() throws -> ModelStore.Commit<Result> {
+    guard let outcome else { preconditionFailure("the write has not finished") }
+    let changeSet = try outcome.get()
+    guard let result else { preconditionFailure("a success without a result") }
+    return ModelStore.Commit(result: result, changeSet: changeSet)
+  }
+}

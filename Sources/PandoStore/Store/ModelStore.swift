@@ -1,0 +1,107 @@
+import PandoLMDB
+import PandoModels
+import Foundation
+
+/// A store of model trees in one directory: records, dependency index, collections and change log.
+///
+/// Write plain values; every tree on disk that holds a node shows its change from the same commit on.
+///
+/// ```swift
+/// let store = try ModelStore(path: "data")
+/// try store.write { try $0.set(message) }
+/// let message = try store.read { try $0.model("Message:34", as: Message.self) }
+/// ```
+///
+/// A process opens a directory once; several processes may have it open at the same time. Any thread
+/// may read and write: reads run on the calling thread and never wait for a writer, writes run one
+/// after another on a thread of the store's own.
+public final class ModelStore: Sendable {
+  /// The directory of the store.
+  public var path: String { core.path }
+
+  let core: StoreCore
+  let writer: Writer?
+  private let temporaryDirectory: TemporaryDirectory?
+
+  /// Opens a store, and creates it where there is none.
+  ///
+  /// - Parameters:
+  ///   - path: The directory of the store; created, for its owner only, when it is absent.
+  ///   - configuration: How to open it.
+  /// - Throws: ``StoreError`` that says what is in the way: no Pando store, another format version,
+  ///   damage, a failed migration; `LMDBError` when the file can't be opened or is open already in
+  ///   this process.
+  /// - Complexity: Independent of the size of the store, unless it is verified or migrated.
+  public convenience init(
+    path: String, configuration: Configuration = Configuration()
+  ) throws {
+    try self.init(path: path, configuration: configuration, temporaryDirectory: nil)
+  }
+
+  init(
+    path: String, configuration: Configuration, temporaryDirectory: TemporaryDirectory?
+  ) throws {
+    precondition(
+      configuration.changeLogLimit >= 1,
+      "changeLogLimit is \(configuration.changeLogLimit), at least 1 is needed")
+    core = try ModelStore.open(path: path, configuration: configuration)
+    self.temporaryDirectory = temporaryDirectory
+    writer = configuration.isReadOnly ? nil : Writer(core)
+  }
+
+  /// Opens an empty store in a directory of its own, which is removed when the store is closed.
+  ///
+  /// - Parameter configuration: How to open it.
+  /// - Returns: The store.
+  /// - Throws: As ``init(path:configuration:)``.
+  public static func temporary(
+    configuration: Configuration = Configuration()
+  ) throws -> ModelStore {
+    let directory = try TemporaryDirectory()
+    do {
+      return try ModelStore(
+        path: directory.path, configuration: configuration, temporaryDirectory: directory)
+    } catch {
+      directory.remove()
+      throw error
+    }
+  }
+
+  deinit {
+    guard let writer, writer.isCurrentThread else { return shutDown() }
+    // The writer let go of the last reference, with what a write carried. It can't wait for itself.
+    let (core, directory) = (core, temporaryDirectory)
+    Thread.detachNewThread { Self.shutDown(writer, core, directory) }
+  }
+
+  /// Waits for the writes that are queued, then closes the store.
+  ///
+  /// Later reads and writes throw. Closing twice is closing once. Does not return while a read is
+  /// under way in another thread.
+  ///
+  /// - Precondition: Not called from inside a read or a write of this store.
+  public func close() { shutDown() }
+
+  /// Waits for the writes that are queued, then closes the store.
+  ///
+  /// The `async` form of ``close()-2yd7k``: the waiting does not hold a thread of the caller's pool.
+  public func close() async {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        shutDown()
+        continuation.resume()
+      }
+    }
+  }
+
+  private func shutDown() { Self.shutDown(writer, core, temporaryDirectory) }
+
+  private static func shutDown(
+    _ writer: Writer?, _ core: StoreCore, _ directory: TemporaryDirectory?
+  ) {
+    if let writer, !writer.isInItsProcess { return }  // all of it belongs to the parent
+    writer?.stop()
+    core.environment.close()
+    directory?.remove()
+  }
+}

@@ -1,0 +1,150 @@
+public import PandoModels
+
+/// Ordered collections, each under a cache key; docs/design.md, "The store on disk".
+///
+/// An element with an identifier is a node like any other, stored with its tree and listed by
+/// reference; an element without one is stored in the list. Positions count from 0.
+extension ModelTransaction {
+  /// Replaces all elements of a collection, and creates it where there is none.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - models: The elements in order.
+  /// - Throws: As ``set(_:)-4p8yx`` for each element; ``StoreError`` for a bad key.
+  /// - Complexity: O(*n*) for *n* elements, old and new.
+  public mutating func setCollection<M: SimpleModel & Encodable>(
+    _ cacheKey: String, to models: [M]
+  ) throws {
+    try work.whole { try work.setCollection(cacheKey, to: work.elements(models)) }
+  }
+
+  /// Appends elements to a collection, and creates it where there is none.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  /// - Throws: As ``setCollection(_:to:)-7lzu5``.
+  /// - Complexity: O(log *n*) for each element, in a collection of *n*.
+  public mutating func append<M: SimpleModel & Encodable>(
+    _ models: [M], toCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.insert(work.elements(models), at: nil, inCollection: cacheKey) }
+  }
+
+  /// Inserts elements before a position.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - index: The position of the first of them afterwards, 0 to count.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`; else as
+  ///   ``setCollection(_:to:)-7lzu5``.
+  /// - Complexity: O(log *n*) for each element, in a collection of *n*.
+  public mutating func insert<M: SimpleModel & Encodable>(
+    _ models: [M], at index: Int, inCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.insert(work.elements(models), at: index, inCollection: cacheKey) }
+  }
+
+  /// Puts another element in a place.
+  ///
+  /// - Parameters:
+  ///   - model: The new element.
+  ///   - index: The position, 0 to count - 1.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: As ``insert(_:at:inCollection:)-1m2af``.
+  /// - Complexity: O(log *n*) in a collection of *n*.
+  public mutating func update<M: SimpleModel & Encodable>(
+    _ model: M, at index: Int, inCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.update(work.elements([model])[0], at: index, inCollection: cacheKey) }
+  }
+
+  /// Moves an element to another position.
+  ///
+  /// - Parameters:
+  ///   - source: Where it is.
+  ///   - target: Where it is afterwards.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`.
+  /// - Complexity: O(log *n*) in a collection of *n*.
+  public mutating func moveElement(
+    from source: Int, to target: Int, inCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.moveElement(from: source, to: target, inCollection: cacheKey) }
+  }
+
+  /// Removes elements; the nodes they listed stay.
+  ///
+  /// - Parameters:
+  ///   - range: Their positions.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`.
+  /// - Complexity: O(*k* log *n*) for *k* elements in a collection of *n*.
+  public mutating func removeElements(
+    in range: Range<Int>, fromCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.removeElements(in: range, fromCollection: cacheKey) }
+  }
+
+  /// Removes a collection with its key; the nodes it listed stay.
+  ///
+  /// - Parameter cacheKey: The key of the collection.
+  /// - Returns: Whether there was one.
+  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Complexity: O(*n*) for *n* elements.
+  @discardableResult
+  public mutating func removeCollection(_ cacheKey: String) throws -> Bool {
+    try work.whole { try work.removeCollection(cacheKey) }
+  }
+}
+
+/// The same with untyped elements: a `.node` with its tree, a `.reference` to a stored node, or any
+/// other value.
+extension ModelTransaction {
+  /// Replaces all elements of a collection, and creates it where there is none.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - values: The elements in order.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
+    try work.whole { try work.setCollection(cacheKey, to: work.elements(values)) }
+  }
+
+  /// Appends elements to a collection, and creates it where there is none.
+  ///
+  /// - Parameters:
+  ///   - values: The elements in order.
+  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
+    try work.whole { try work.insert(work.elements(values), at: nil, inCollection: cacheKey) }
+  }
+
+  /// Inserts elements before a position.
+  ///
+  /// - Parameters:
+  ///   - values: The elements in order.
+  ///   - index: The position of the first of them afterwards, 0 to count.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  public mutating func insert(
+    _ values: [TreeValue], at index: Int, inCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.insert(work.elements(values), at: index, inCollection: cacheKey) }
+  }
+
+  /// Puts another element in a place.
+  ///
+  /// - Parameters:
+  ///   - value: The new element.
+  ///   - index: The position, 0 to count - 1.
+  ///   - cacheKey: The key of the collection.
+  /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  public mutating func update(
+    _ value: TreeValue, at index: Int, inCollection cacheKey: String
+  ) throws {
+    try work.whole { try work.update(work.elements([value])[0], at: index, inCollection: cacheKey) }
+  }
+}

@@ -1,0 +1,136 @@
+import PandoModels
+
+/// Receives the nodes of a tree from an encoder, gives them their numbers, and keeps their records
+/// until the whole tree is known to be sound.
+///
+/// New identifiers are put into their table at once, because looking them up first would search it
+/// twice; ``WriteContext/whole(_:)`` takes them out again if the tree is refused.
+@safe final class RecordCollector: RecordSink, TreeSink {
+  /// Outlives this collector, which serves one operation of a write.
+  private let unmanagedContext: Unmanaged<WriteContext>
+  /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
+  private(set) var namesStoredNodes = false
+  // Nobody is called while one of these is accessed, and only the writer thread does.
+  @exclusivity(unchecked) private(set) var pending: PendingRecords
+  /// The first number that a new node of this tree can have.
+  @exclusivity(unchecked) private var firstNewNode: UInt64
+  /// Numbers of stored nodes in this tree.
+  @exclusivity(unchecked) private var storedNodes = SmallNumberSet()
+  /// Nodes whose bodies are under way, innermost last.
+  @exclusivity(unchecked) private var open: [(identifier: String, isNew: Bool)] = []
+  /// The models of the same nodes, if they are asked for.
+  @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
+  private let needsModels: Bool
+
+  /// Whether a reference may name a node that is not stored yet, as in a dump.
+  private let promisesNodes: Bool
+
+  init(_ context: WriteContext, promisesNodes: Bool = false) {
+    unsafe unmanagedContext = .passUnretained(context)
+    self.promisesNodes = promisesNodes
+    needsModels = context.core.needsModels
+    let first = context.state.counters.nextNode
+    unsafe firstNewNode = first
+    unsafe pending = PendingRecords(firstNewNode: first)
+  }
+
+  /// Does something with the context, without counting a reference to it.
+  @inline(__always)
+  private func withContext<Result>(_ body: (WriteContext) throws -> Result) rethrows -> Result {
+    try unsafe unmanagedContext._withUnsafeGuaranteedRef { try body($0) }
+  }
+
+  /// Forgets everything, to serve another operation.
+  func reset() {
+    let first = withContext { $0.state.counters.nextNode }
+    unsafe pending.removeAll(firstNewNode: first)
+    namesStoredNodes = false
+    unsafe firstNewNode = first
+    unsafe storedNodes.removeAll()
+    if unsafe !open.isEmpty { unsafe open.removeAll(keepingCapacity: true) }
+    if unsafe !openValues.isEmpty { unsafe openValues = [] }
+  }
+
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference {
+    let type = try withContext { try $0.typeNumber(of: type) }
+    if needsModels { unsafe openValues.append(value()) }
+    return try begin(identifier: identifier, type: type)
+  }
+
+  func beginNode(identifier: String, typeName: String) throws -> RecordReference {
+    let type = try withContext { try $0.typeNumber(named: typeName) }
+    if needsModels { unsafe openValues.append(nil) }
+    return try begin(identifier: identifier, type: type)
+  }
+
+  private func begin(identifier: String, type: UInt32) throws -> RecordReference {
+    let node = try number(of: identifier)
+    unsafe open.append((identifier, node.isNew))
+    return RecordReference(node: node.number, type: type)
+  }
+
+  /// A reference to a node that is stored already, or comes in this tree.
+  func reference(identifier: String, typeName: String) throws -> RecordReference {
+    let type = try withContext { try $0.typeNumber(named: typeName) }
+    namesStoredNodes = true
+    if promisesNodes {
+      let promised = try withContext { try $0.insertIdentifier(identifier) }
+      return RecordReference(node: promised.number, type: type)
+    }
+    guard let node = try withContext({ try $0.reading { try $0.node(identifier) } }) else {
+      throw StoreError(
+        .noSuchNode, identifier, "is referred to, but no such node is stored; store it first")
+    }
+    return RecordReference(node: node, type: type)
+  }
+
+  func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws {
+    guard let node = unsafe open.popLast() else {
+      preconditionFailure("an encoder ended a node that it had not begun")
+    }
+    let value = needsModels ? unsafe openValues.popLast() ?? nil : nil
+    unsafe pending.append(
+      reference, identifier: node.identifier, isNewNode: node.isNew, value: value, body: body,
+      edges: edges)
+  }
+
+  private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    let node = try withContext { try $0.insertIdentifier(identifier) }
+    if node.isNew { return node }
+    if unsafe node.number >= firstNewNode {
+      unsafe pending.hasRepeatedNodes = true
+      return (node.number, true)
+    }
+    if unsafe !storedNodes.insert(node.number) { unsafe pending.hasRepeatedNodes = true }
+    return node
+  }
+}
+
+/// A set of numbers that is mostly so small that a list is faster.
+private struct SmallNumberSet {
+  private static let listCountMaximum = 16
+
+  private var list: [UInt64] = []
+  private var set: Set<UInt64> = []
+
+  /// Adds a number.
+  ///
+  /// - Returns: `false` if it was there already.
+  mutating func insert(_ number: UInt64) -> Bool {
+    if list.contains(number) { return false }
+    if list.count < Self.listCountMaximum {
+      list.append(number)
+      return true
+    }
+    return set.insert(number).inserted
+  }
+
+  mutating func removeAll() {
+    if !list.isEmpty { list.removeAll(keepingCapacity: true) }
+    if !set.isEmpty { set = [] }
+  }
+}

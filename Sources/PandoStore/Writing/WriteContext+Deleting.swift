@@ -1,0 +1,145 @@
+import PandoLMDB
+import PandoModels
+
+extension WriteContext {
+  /// What a delete will do, found by walking the dependency index upward before anything is changed.
+  private struct Cascade {
+    /// Nodes that go, in the order they were found.
+    var doomed: [UInt64] = []
+    var isDoomed: Set<UInt64> = []
+    /// Records that lose a child.
+    var losers: Set<RecordKey> = []
+    /// Collections that lose an element, or a value in which something is lost.
+    var collections: Set<UInt64> = []
+
+    mutating func doom(_ node: UInt64) {
+      if isDoomed.insert(node).inserted { doomed.append(node) }
+    }
+  }
+
+  /// Deletes a node: optional edges to it become nil, lists and maps lose it, parents that require it
+  /// go with it, and so on upward.
+  ///
+  /// - Returns: What was done, or `nil` if there is no such node.
+  func delete(_ identifier: String) throws -> Deletion? {
+    guard let node = try reading({ try $0.node(identifier) }) else { return nil }
+    let cascade = try planCascade(from: node)
+    var deletion = Deletion()
+    var updated: Set<UInt64> = []
+    let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
+    for record in losers.sorted(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
+      if let identifier = try loseChildren(cascade.isDoomed, in: record),
+        updated.insert(record.node).inserted
+      {
+        deletion.updated.append(identifier)
+      }
+    }
+    for collection in cascade.collections.sorted() {
+      deletion.collections.append(try loseElements(cascade.isDoomed, inCollection: collection))
+    }
+    for node in cascade.doomed { deletion.deleted.append(try removeNode(node)) }
+    return deletion
+  }
+
+  private func planCascade(from node: UInt64) throws -> Cascade {
+    var cascade = Cascade()
+    cascade.doom(node)
+    var level = 0..<1
+    while !level.isEmpty {
+      try reading { reader in
+        let children = try requiredChildren(of: level, &cascade, reader)
+        for (parent, children) in children.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where !cascade.isDoomed.contains(parent.node) {
+          if try isLost(parent, without: children, reader) { cascade.doom(parent.node) }
+        }
+      }
+      level = level.upperBound..<cascade.doomed.count
+    }
+    return cascade
+  }
+
+  /// The records that may require one of the doomed nodes in a range, with the nodes they hold.
+  ///
+  /// What several lost children do to a record is the sum of what each does alone. So a record is
+  /// looked at once for all nodes of a level, and not for each of what may be a long list.
+  private func requiredChildren(
+    of level: Range<Int>, _ cascade: inout Cascade, _ reader: borrowing StoreReader
+  ) throws -> [RecordKey: Set<UInt64>] {
+    var children: [RecordKey: Set<UInt64>] = [:]
+    for child in cascade.doomed[level] {
+      try reader.forEachParent(of: child) { parent, kinds in
+        if parent.isCollection {
+          cascade.collections.insert(parent.node)
+        } else if !cascade.isDoomed.contains(parent.node) {
+          cascade.losers.insert(parent)
+          if kinds.contains(.required) { children[parent, default: []].insert(child) }
+        }
+        return true
+      }
+    }
+    return children
+  }
+
+  /// Whether a record can't be without some children.
+  private func isLost(
+    _ parent: RecordKey, without children: Set<UInt64>, _ reader: borrowing StoreReader
+  ) throws -> Bool {
+    guard let body = try reader.body(of: parent) else {
+      throw reader.damagedRecord(parent, "the dependency index names it but it is not there")
+    }
+    if case .lost = try RecordBody.losing(children, in: body) { return true }
+    return false
+  }
+
+  /// Takes doomed children out of a record that stays.
+  ///
+  /// - Returns: The identifier of its node, or `nil` if nothing in it changed.
+  private func loseChildren(_ doomed: Set<UInt64>, in parent: RecordKey) throws -> String? {
+    guard let stored = try storedBody(of: parent) else {
+      throw StoreError.damaged(
+        "node \(parent.node)", "the dependency index names a record that is not there")
+    }
+    switch try RecordBody.losing(doomed, in: stored.span) {
+    case .unchanged: return nil
+    case .lost: preconditionFailure("a record that can't be without its child is doomed itself")
+    case .changed(let body):
+      let edges = try RecordBody.edges(in: body.span)
+      try putRecord(parent, body: body[...], replacing: stored, edges: edges[...])
+    }
+    let identifier = try reading { try $0.identifier(of: parent.node) }
+    state.changes.update(parent.node, identifier)
+    return identifier
+  }
+
+  /// Removes a node with all its records and index rows; its children stay.
+  ///
+  /// - Returns: Its identifier.
+  @discardableResult
+  func removeNode(_ node: UInt64) throws -> String {
+    let row = try reading { try $0.requiredSummary(of: node) }
+    for type in row.types {
+      let key = RecordKey(type: type, node: node)
+      let body = try storedBody(of: key) ?? []
+      try changeEdges(of: key, from: RecordBody.edges(in: body.span)[...], to: [])
+      try recordWent(key)
+      try changeIndexRows(of: key, from: body, to: nil)
+    }
+    var parents: [RecordKey] = []
+    try reading { reader in
+      try reader.forEachParent(of: node) { parent, _ in
+        parents.append(parent)
+        return true
+      }
+    }
+    for parent in parents {
+      let key = ParentKey(child: node, parent: parent)
+      try deleteRow(key.bytes.span, in: tables.parents)
+    }
+    let nodeKey = IntegerKey(node)
+    try deleteRow(nodeKey.bytes.span, in: tables.nodes)
+    let identifierKey = IdentifierKey(row.identifier)
+    try deleteRow(identifierKey.bytes.span, in: tables.identifiers)
+    state.changes.delete(node, row.identifier)
+    return row.identifier
+  }
+}

@@ -1,0 +1,183 @@
+import PandoLMDB
+import PandoModels
+
+extension WriteContext {
+  /// Brings the other records of a node up to date with one that has just been written.
+  ///
+  /// A type that this store was opened with merges by its own `merge`; any other by field: fields of
+  /// the same name flow, all others stay. A field that the other type can't decode keeps its value,
+  /// and that is reported.
+  func mergeIntoOtherProjections(
+    from record: PendingRecords.Record, of pending: PendingRecords
+  ) throws {
+    let source = RecordKey(record.reference)
+    let row = try reading { try $0.requiredSummary(of: source.node) }
+    guard let body = try storedBody(of: source) else { return }
+    let value = body[...] == pending.body(of: record) ? pending.value(of: record) : nil
+    for type in row.types where type != source.type {
+      let target = RecordKey(type: type, node: source.node)
+      guard let stored = try storedBody(of: target) else { continue }
+      let merged: [UInt8]?
+      if let own = try mergedByModel(into: target, from: source, stored: stored, value: value) {
+        merged = own == stored ? nil : own
+      } else {
+        merged = try mergedByField(
+          into: target, stored: stored, from: body, identifier: row.identifier)
+      }
+      guard let merged else { continue }
+      let edges = try RecordBody.edges(in: merged.span)
+      try refuseCycle(target, edges: edges[...])
+      try putRecord(target, body: merged[...], replacing: stored, edges: edges[...])
+      state.changes.update(target.node, row.identifier)
+    }
+  }
+
+  /// Lets the target's Swift type merge, if the store was opened with it and knows both values.
+  private func mergedByModel(
+    into target: RecordKey, from source: RecordKey, stored: [UInt8], value: (any SimpleModel)?
+  ) throws -> [UInt8]? {
+    guard let type = core.mergingTypes[try typeName(target.type)] else { return nil }
+    guard let new = try value as? any Model ?? model(of: source) else { return nil }
+    let merged = try decode(type, from: stored).merge(new)
+    guard Swift.type(of: merged) == type, let merged = merged as? any Model & Encodable else {
+      throw StoreError(
+        .invalidModel, String(describing: type), "merge(_:) returned a value of another type")
+    }
+    let collector = RecordCollector(self)
+    let reference = try RecordEncoder(sink: collector).encode(merged)
+    guard reference.node == target.node,
+      let record = unsafe collector.pending.records.last
+    else {
+      throw StoreError(
+        .invalidModel, String(describing: type), "merge(_:) returned another modelIdentifier")
+    }
+    try unsafe storeNewNodes(of: collector.pending)
+    return unsafe Array(collector.pending.body(of: record))
+  }
+
+  /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
+  private func storeNewNodes(of pending: PendingRecords) throws {
+    for record in pending.effective({ _ in }) where record.isNewNode {
+      guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
+      try putNode(record, of: pending, isAskedFor: false)
+      state.changes.insert(record.reference.node, record.identifier)
+    }
+  }
+
+  /// The model of a record, if its Swift type is known in this process.
+  private func model(of key: RecordKey) throws -> (any Model)? {
+    guard let type = directory.swiftType(named: try typeName(key.type)),
+      let modelType = type as? any (Model & Decodable).Type, let body = try storedBody(of: key)
+    else { return nil }
+    return try decode(modelType, from: body)
+  }
+
+  private func decode<M: Decodable>(_ type: M.Type, from body: [UInt8]) throws -> M {
+    try reading { reader in
+      var source = SnapshotSource.begin(reader)
+      defer { SnapshotSource.end(&source) }
+      return try unsafe body.withUnsafeBytes { bytes in
+        try unsafe source.decode(type, from: bytes)
+      }
+    }
+  }
+
+  /// Merges by field; a field that the target's Swift type refuses is left as it was.
+  ///
+  /// - Returns: `nil` if nothing changes.
+  private func mergedByField(
+    into target: RecordKey, stored: [UInt8], from body: [UInt8], identifier: String
+  ) throws -> [UInt8]? {
+    let typeName = try typeName(target.type)
+    let type = directory.swiftType(named: typeName) as? any Decodable.Type
+    var kept: Set<String> = []
+    var reported: Set<String> = []
+    while true {
+      let merge = try RecordBody.merging(
+        body.span, into: stored.span, policy: .projection, leaving: kept)
+      for field in merge.keptFields where reported.insert(field).inserted {
+        core.report(.fieldKept(identifier: identifier, typeName: typeName, field: field))
+      }
+      guard let merged = merge.body else { return nil }
+      guard let type else { return merged }
+      do {
+        _ = try decode(type, from: merged)
+        return merged
+      } catch let error as ModelError {
+        guard let field = error.topField, kept.insert(field).inserted else { return merged }
+        core.report(.fieldKept(identifier: identifier, typeName: typeName, field: field))
+      }
+    }
+  }
+
+  /// Merges an untyped tree: at every node of it the given fields flow in, all others stay.
+  ///
+  /// A node that is not there yet is stored as it is given.
+  func merge(_ tree: TreeNode) throws {
+    let collector = RecordCollector(self)
+    var encoder = TreeEncoder(sink: collector)
+    let root = try encoder.encode(tree)
+    try merge(collector, root: root.node)
+  }
+
+  /// Merges a model into the node's records; stores it where the node has none of its type.
+  func merge(_ model: some SimpleModel & Encodable) throws {
+    let collector = RecordCollector(self)
+    let root = try RecordEncoder(sink: collector).encode(model)
+    try merge(collector, root: root.node)
+  }
+
+  private func merge(_ collector: RecordCollector, root: UInt64) throws {
+    let pending = unsafe collector.pending
+    for record in pending.records {
+      let key = RecordKey(record.reference)
+      let given = Array(pending.body(of: record))
+      let target = try reading { reader in
+        try reader.recordKey(node: key.node, preferring: key.type)
+      }
+      var overlaid = PendingRecords(firstNewNode: state.counters.nextNode)
+      var body = given
+      if let target, let stored = try storedBody(of: target) {
+        let policy: RecordMerge.Policy = target.type == key.type ? .update : .projection
+        body =
+          try RecordBody.merging(given.span, into: stored.span, policy: policy).body ?? stored
+      }
+      let reference = target?.reference ?? key.reference
+      let edges = try RecordBody.edges(in: body.span)
+      unsafe body.withUnsafeBytes { bytes in
+        unsafe overlaid.append(
+          reference, identifier: record.identifier, body: bytes, edges: edges)
+      }
+      try store(overlaid, mayCloseCycle: true) { $0 == root }
+    }
+  }
+
+  /// Refuses a record whose new edges lead back to it.
+  ///
+  /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
+  /// - Complexity: O(*d* log *n*) for *d* descendants.
+  func refuseCycle(_ target: RecordKey, edges: ArraySlice<RecordEdge>) throws {
+    try reading { reader in
+      var seen: Set<RecordKey> = []
+      var frontier = edges.map(\.child)
+      while let next = frontier.popLast() {
+        guard let key = try reader.recordKey(node: next.node, preferring: next.type) else {
+          if next.node == target.node { throw cycle(target, reader) }
+          continue  // a node of the same tree, whose record comes later
+        }
+        // A reference without a record of its type shows the newest one, which the target will be.
+        if key == target || key.node == target.node && key.type != next.type {
+          throw cycle(target, reader)
+        }
+        guard seen.insert(key).inserted, let body = try reader.body(of: key) else { continue }
+        frontier += try RecordBody.edges(in: body).map(\.child)
+      }
+    }
+  }
+
+  private func cycle(_ target: RecordKey, _ reader: borrowing StoreReader) -> StoreError {
+    let identifier = (try? reader.identifier(of: target.node)) ?? "node \(target.node)"
+    return StoreError(
+      .cyclicModel, identifier, "would contain itself; a tree of models has no cycles")
+  }
+}

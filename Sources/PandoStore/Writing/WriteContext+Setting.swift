@@ -1,0 +1,218 @@
+import PandoLMDB
+import PandoModels
+
+extension WriteContext {
+  /// Stores a tree: each of its nodes as a record of its own.
+  ///
+  /// The tree is encoded as a whole before the first row is written, so a tree that is refused leaves
+  /// nothing behind.
+  func set(_ model: some SimpleModel & Encodable) throws {
+    try collecting { collector in
+      let root = try RecordEncoder(sink: collector).encode(model)
+      try unsafe store(collector.pending, mayCloseCycle: false) { $0 == root.node }
+    }
+  }
+
+  /// Stores an untyped tree by the same rules.
+  func set(_ tree: TreeNode, isAskedFor: Bool = true) throws {
+    try collecting { collector in
+      var encoder = TreeEncoder(sink: collector)
+      let root = try encoder.encode(tree)
+      try unsafe store(collector.pending, mayCloseCycle: collector.namesStoredNodes) {
+        isAskedFor && $0 == root.node
+      }
+    }
+  }
+
+  /// Stores collected records in traversal order, and marks the roots as asked for.
+  func store(
+    _ pending: PendingRecords, mayCloseCycle: Bool, isRoot: (UInt64) -> Bool = { _ in false }
+  ) throws {
+    let records = try pending.effective { record in
+      core.report(
+        .conflictingContent(
+          identifier: record.identifier, typeName: try typeName(record.reference.type)))
+    }
+    let areNewRead = pending.hasRepeatedNodes
+    if !areNewRead { try storeNewNodes(of: pending, isRoot: isRoot) }
+    var shared: Set<UInt64> = []
+    for record in records {
+      let node = record.reference.node
+      if record.isNewNode, !areNewRead {
+        state.changes.insert(node, record.identifier)
+        continue
+      }
+      if try store(record, of: pending, mayCloseCycle: mayCloseCycle) { shared.insert(node) }
+      if isRoot(node) { try markAskedFor(node) }
+    }
+    // Only now are all nodes there that a merge may have to read. Last first, and from what is
+    // stored by then: so of two projections in one tree the later one counts.
+    if !shared.isEmpty {
+      for record in records.reversed() where shared.contains(record.reference.node) {
+        try mergeIntoOtherProjections(from: record, of: pending)
+      }
+    }
+    if core.configuration.reportsChildDisagreement { try compareChildren(pending) }
+  }
+
+  /// Stores the nodes that no row speaks of yet, in the order of their numbers: their rows come last in
+  /// their table, and nothing has to be read.
+  ///
+  /// They close no cycle: only what comes later in the tree can name them, and is looked at then.
+  private func storeNewNodes(of pending: PendingRecords, isRoot: (UInt64) -> Bool) throws {
+    try pending.forEachNewRecord { record in
+      try putNode(record, of: pending, isAskedFor: isRoot(record.reference.node))
+    }
+  }
+
+  /// Stores a record of a node that may have others.
+  ///
+  /// - Returns: Whether it has changed and there are others, which have to follow.
+  func store(
+    _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool
+  ) throws -> Bool {
+    let key = RecordKey(record.reference)
+    let body = pending.body(of: record)
+    if try reading({ try $0.body(of: key, equals: body) }) { return false }
+    let edges = pending.edges(of: record)
+    if mayCloseCycle { try refuseCycle(key, edges: edges) }
+    let stored = try storedBody(of: key)
+    guard let row = try reading({ try $0.summary(of: key.node) }) else {
+      try putNode(record, of: pending, isAskedFor: false)
+      state.changes.insert(key.node, record.identifier)
+      return false
+    }
+    if stored == nil { try checkTypeCount(row) }
+    try putRecord(key, body: body, replacing: stored, edges: edges)
+    state.changes.update(key.node, record.identifier)
+    return row.types.count + (stored == nil ? 1 : 0) > 1
+  }
+
+  private func checkTypeCount(_ row: NodeSummary) throws {
+    guard row.types.count < NodeRow.typeCountMaximum else {
+      throw StoreError(
+        .invalidModel, row.identifier, "has records of \(NodeRow.typeCountMaximum) types already")
+    }
+  }
+
+  func markAskedFor(_ node: UInt64) throws {
+    let row = try reading { reader -> [UInt8]? in
+      let key = IntegerKey(node)
+      guard let bytes = try reader.snapshot.bytes(forKey: key.bytes.span, in: tables.nodes) else {
+        throw StoreError.damaged("node \(node)", "rows refer to it but it has no row of its own")
+      }
+      return try NodeRow(bytes, node: node).isAskedFor ? nil : Array(copying: bytes)
+    }
+    guard var row else { return }
+    NodeRowBytes.markAskedFor(&row)
+    let key = IntegerKey(node)
+    try put(row.span, forKey: key.bytes.span, in: tables.nodes)
+  }
+
+  /// A copy of the body of a stored record.
+  func storedBody(of key: RecordKey) throws -> [UInt8]? {
+    try reading { reader in
+      guard let body = try reader.body(of: key) else { return nil }
+      return Array(copying: body)
+    }
+  }
+
+  /// Writes the row of a node that has none, with its first record.
+  func putNode(
+    _ record: PendingRecords.Record, of pending: PendingRecords, isAskedFor: Bool,
+    commitNumber: UInt64? = nil
+  ) throws {
+    let key = RecordKey(record.reference)
+    let nodeKey = key.nodeKey
+    let body = pending.body(of: record)
+    let byteCount = NodeRowBytes.byteCount(identifier: record.identifier, body: body)
+    let room = try unsafe reserveNode(byteCount, forKey: nodeKey.bytes.span)
+    unsafe NodeRowBytes.write(
+      identifier: record.identifier, isAskedFor: isAskedFor,
+      NodeRowBytes.Record(
+        type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body),
+      to: room)
+    try putEdges(of: key, pending.edges(of: record))
+    try recordCame(key)
+    try changeIndexRows(of: key, from: nil, to: body)
+  }
+
+  /// Writes a record of a node that has a row, and corrects the dependency index by the difference of
+  /// its edges.
+  func putRecord(
+    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
+    edges: ArraySlice<RecordEdge>, commitNumber: UInt64? = nil
+  ) throws {
+    let record = NodeRowBytes.Record(
+      type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
+    let row = try reading { reader in
+      guard let row = try reader.nodeRow(key.node) else {
+        preconditionFailure("node \(key.node) has a row")
+      }
+      return NodeRowBytes.row(row, with: record)
+    }
+    try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try changeIndexRows(of: key, from: stored, to: body)
+    if let stored {
+      try changeEdges(of: key, from: RecordBody.edges(in: stored.span)[...], to: edges)
+    } else {
+      try putEdges(of: key, edges)
+      try recordCame(key)
+    }
+  }
+
+  /// Makes the index rows of a parent that had none.
+  private func putEdges(of parent: RecordKey, _ edges: ArraySlice<RecordEdge>) throws {
+    var index = edges.startIndex
+    while index < edges.endIndex {
+      let child = edges[index].child.node
+      var kinds = edges[index].kinds
+      index += 1
+      // Edges to one child as several types stand side by side.
+      while index < edges.endIndex, edges[index].child.node == child {
+        kinds.formUnion(edges[index].kinds)
+        index += 1
+      }
+      let key = ParentKey(child: child, parent: parent)
+      let room = try unsafe reserveEdge(1, forKey: key.bytes.span)
+      unsafe room.storeBytes(of: kinds.rawValue, as: UInt8.self)
+    }
+  }
+
+  /// Brings the index rows of one parent from its old edges to its new ones.
+  func changeEdges(
+    of parent: RecordKey, from before: ArraySlice<RecordEdge>, to after: ArraySlice<RecordEdge>
+  ) throws {
+    let old = ChildKinds(before)
+    let new = ChildKinds(after)
+    for (child, kinds) in new.entries where old[child] != kinds {
+      let key = ParentKey(child: child, parent: parent)
+      try put([kinds.rawValue].span, forKey: key.bytes.span, in: tables.parents)
+    }
+    for (child, _) in old.entries where new[child] == nil {
+      let key = ParentKey(child: child, parent: parent)
+      try deleteRow(key.bytes.span, in: tables.parents)
+    }
+  }
+
+  /// Reports models whose hand-written children are not those of their coding.
+  private func compareChildren(_ pending: PendingRecords) throws {
+    for record in pending.records {
+      guard let model = pending.value(of: record) as? any Model else { continue }
+      var byHand: Set<String> = []
+      ModelChildren.forEachNode(of: model) { byHand.insert($0) }
+      let coded = try reading { reader in
+        try Set(pending.edges(of: record).map { try reader.identifier(of: $0.child.node) })
+      }
+      if byHand != coded {
+        core.report(
+          .childrenDisagree(
+            identifier: record.identifier, typeName: try typeName(record.reference.type)))
+      }
+    }
+  }
+}
+
+extension RecordKey {
+  var nodeKey: IntegerKey { IntegerKey(node) }
+}

@@ -1,0 +1,416 @@
+import PandoLMDB
+import PandoModels
+
+/// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
+///
+/// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
+/// the face that users see. Writer thread only.
+@safe final class WriteContext {
+  /// What a nested transaction that throws puts back.
+  struct State {
+    var counters: StoreState
+    var changes: ChangeRecorder
+    /// Type rows read or changed in this flush.
+    var types: [ByteString: TypeRow] = [:]
+    var typesToWrite: Set<ByteString> = []
+    /// Numbers of the Swift types met in this flush; a list, because trees show few types.
+    var swiftTypes: [(type: ObjectIdentifier, number: UInt32)] = []
+    /// The rows of nodes by type that this flush has changed and not written yet.
+    var typeBlocks = TypeBlocks()
+    /// How many records came and went in this flush, by type number.
+    var recordDifferences: [Int] = []
+    /// Which removals of this write have been given a place in the order.
+    var placedRemovals: Set<ByteString> = []
+    /// Whose removals are remembered; `nil` if this flush has not asked.
+    var orderNamespaces: OrderNamespaces?
+    /// Whether this write is a commit even if it changes nothing.
+    var takesCommitNumber = false
+    /// The indexes of each type, once this flush has asked.
+    var indexes: [UInt32: [StoredIndex]]?
+    /// Whether this write has put or deleted a row.
+    var isDirty = false
+    /// Whether the operation under way has changed rows that others speak of.
+    var isHalfDone = false
+    /// What an operation threw that had changed rows: the write can't be kept.
+    var failure: (any Error)?
+  }
+
+  /// Valid while the closure that the environment runs for this flush has not returned; replaced
+  /// while a nested transaction runs.
+  @exclusivity(unchecked) private(set) var transaction: UnsafeMutablePointer<WriteTransaction>
+  let core: StoreCore
+  /// Owned by this object; behind a pointer, because nothing asks at run time who else is in it.
+  private let storage: UnsafeMutablePointer<State>
+  // Nobody is called while one of these two is accessed, and only the writer thread does.
+  /// The identifiers that the operation under way has put into their table: for the case that it fails.
+  @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
+  /// A collector to use again.
+  @exclusivity(unchecked) private var spareCollector: RecordCollector?
+  /// Where nodes and edges are appended; what else changes their tables leaves these ends before.
+  @exclusivity(unchecked) private var nodesEnd: TableEnd
+  @exclusivity(unchecked) private var parentsEnd: TableEnd
+  /// The counters as they were read when the flush began.
+  private let countersAtStart: StoreState?
+
+  /// What the flush has done.
+  ///
+  /// Nobody is called while a part of it is accessed.
+  var state: State {
+    // Addresses and no coroutines: without optimization the compiler (Swift 6.3) destroys a part of a
+    // large value that a coroutine has yielded after the coroutine's memory has been freed.
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+    @inline(__always) unsafeMutableAddress { unsafe storage }
+  }
+
+  var tables: StoreTables { core.tables }
+  var directory: TypeDirectory { core.directory }
+
+  init(_ transaction: UnsafeMutablePointer<WriteTransaction>, core: StoreCore) throws {
+    unsafe self.transaction = unsafe transaction
+    self.core = core
+    unsafe nodesEnd = TableEnd(core.tables.nodes)
+    unsafe parentsEnd = TableEnd(core.tables.parents)
+    let handle = unsafe transaction.pointee.unsafeHandle
+    let reader = unsafe StoreReader(
+      Snapshot(unsafeHandle: handle), tables: core.tables, directory: core.directory, pending: nil)
+    let counters = try reader.state(path: core.path)
+    countersAtStart = counters
+    let start = counters ?? StoreState(storeIdentifier: core.newStoreIdentifier)
+    unsafe storage = .allocate(capacity: 1)
+    unsafe storage.initialize(
+      to: State(counters: start, changes: ChangeRecorder(firstNewNode: start.nextNode)))
+  }
+
+  deinit {
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
+  }
+
+  /// A reader of the present state, good until the next change.
+  ///
+  /// Whoever calls this answers for that; ``reading(_:)`` and the borrow in
+  /// ``ModelTransaction/snapshot`` do.
+  var reader: StoreReader {
+    @_lifetime(borrow self)
+    get {
+      let handle = unsafe transaction.pointee.unsafeHandle
+      let snapshot = unsafe Snapshot(unsafeHandle: handle)
+      let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: self)
+      return unsafe _overrideLifetime(reader, borrowing: self)
+    }
+  }
+
+  /// Runs a closure with a reader of the present state.
+  func reading<Result>(_ body: (borrowing StoreReader) throws -> Result) rethrows -> Result {
+    try body(reader)
+  }
+
+  private func noteChange() {
+    state.isDirty = true
+    state.isHalfDone = true
+  }
+
+  /// Lets go of the end of a table that is about to be changed elsewhere.
+  private func leaveEnd(of table: RawTable) {
+    if table == tables.nodes {
+      unsafe transaction.pointee.leave(&nodesEnd)
+    } else if table == tables.parents {
+      unsafe transaction.pointee.leave(&parentsEnd)
+    }
+  }
+
+  func put(_ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable) throws {
+    noteChange()
+    leaveEnd(of: table)
+    try unsafe transaction.pointee.put(value, forKey: key, in: table)
+  }
+
+  @discardableResult
+  func deleteRow(_ key: Span<UInt8>, in table: RawTable) throws -> Bool {
+    noteChange()
+    leaveEnd(of: table)
+    return try unsafe transaction.pointee.delete(key: key, in: table)
+  }
+
+  func removeAllRows(in table: RawTable) throws {
+    noteChange()
+    leaveEnd(of: table)
+    try unsafe transaction.pointee.removeAll(in: table)
+  }
+
+  /// Runs an operation that changes rows of a table of its own, such as those of an ordered list: not
+  /// those of nodes and edges.
+  func withTransaction<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) rethrows -> Result {
+    noteChange()
+    return try unsafe body(&transaction.pointee)
+  }
+
+  /// Runs one operation of a write.
+  ///
+  /// One that throws after it has changed rows has left them half done. A closure may catch the error
+  /// and go on, but then the write as a whole fails with it.
+  func whole<Result>(_ body: () throws -> Result) throws -> Result {
+    state.isHalfDone = false
+    unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
+    do {
+      let result = try body()
+      if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
+      return result
+    } catch {
+      let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
+      if !state.isHalfDone { removeInsertedIdentifiers() }
+      if state.isHalfDone, state.failure == nil { state.failure = error }
+      throw error
+    }
+  }
+
+  /// Takes the new identifiers of a refused tree out of their table: then nothing of it is left.
+  private func removeInsertedIdentifiers() {
+    do {
+      for identifier in unsafe insertedIdentifiers {
+        let key = IdentifierKey(identifier)
+        try unsafe transaction.pointee.delete(key: key.bytes.span, in: tables.identifiers)
+      }
+      unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
+    } catch {
+      state.isDirty = true
+      state.isHalfDone = true
+    }
+  }
+
+  /// The number of an identifier, given now if it has none.
+  func insertIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    guard identifier.utf8.count <= IdentifierKey.shortByteCountMaximum else {
+      return try insertLongIdentifier(identifier)
+    }
+    let next = state.counters.nextNode
+    let value = LittleEndianValue(next)
+    let found = try unsafe transaction.pointee.insertOrFind(
+      value.bytes.span, forKey: identifier.utf8Span.span, in: tables.identifiers)
+    if let found = unsafe found {
+      guard found.count >= 8 else {
+        throw StoreError.damaged(identifier, "its identifier row is malformed")
+      }
+      // In bounds by the line above; read before the next change.
+      return unsafe (UInt64(littleEndian: found.loadUnaligned(as: UInt64.self)), false)
+    }
+    unsafe insertedIdentifiers.append(identifier)
+    return (try takeNodeNumber(), true)
+  }
+
+  private func insertLongIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
+    if let node = try reading({ try $0.node(identifier) }) { return (node, false) }
+    let node = try takeNodeNumber()
+    let key = IdentifierKey(identifier)
+    var value: [UInt8] = []
+    ByteFields.append(node, width: 8, to: &value)
+    value.append(contentsOf: identifier.utf8)
+    try unsafe transaction.pointee.put(
+      value.span, forKey: key.bytes.span, in: tables.identifiers)
+    unsafe insertedIdentifiers.append(identifier)
+    return (node, true)
+  }
+
+  /// Makes room for the row of a node that is probably the last one.
+  ///
+  /// The room is to be filled before anything else is done.
+  func reserveNode(
+    _ byteCount: Int, forKey key: Span<UInt8>
+  ) throws -> UnsafeMutableRawBufferPointer {
+    noteChange()
+    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &nodesEnd)
+  }
+
+  /// Makes room for the row of an edge that is probably the last one.
+  ///
+  /// The room is to be filled before anything else is done.
+  func reserveEdge(
+    _ byteCount: Int, forKey key: Span<UInt8>
+  ) throws -> UnsafeMutableRawBufferPointer {
+    noteChange()
+    return try unsafe transaction.pointee.reserve(byteCount, forKey: key, at: &parentsEnd)
+  }
+
+  /// Runs a closure with a collector, which serves it alone.
+  func collecting<Result>(_ body: (RecordCollector) throws -> Result) rethrows -> Result {
+    let collector = unsafe spareCollector ?? RecordCollector(self)
+    unsafe spareCollector = nil
+    defer { unsafe spareCollector = collector }
+    collector.reset()
+    return try body(collector)
+  }
+
+  /// Runs a closure in a nested transaction: if it throws, its rows and its changes are undone.
+  func nested<Result>(_ body: () throws -> Result) throws -> Result {
+    let saved = state
+    let outer = unsafe transaction
+    leaveEnd(of: tables.nodes)
+    leaveEnd(of: tables.parents)
+    defer {
+      unsafe transaction = outer
+      // Cursors of the inner transaction have ended with it.
+      unsafe nodesEnd = TableEnd(tables.nodes)
+      unsafe parentsEnd = TableEnd(tables.parents)
+    }
+    do {
+      return try unsafe outer.pointee.nested { inner in
+        try unsafe withUnsafeMutablePointer(to: &inner) { inner in
+          unsafe transaction = inner
+          let result = try body()
+          if let failure = state.failure { throw failure }
+          return result
+        }
+      }
+    } catch {
+      state = saved
+      state.isDirty = true
+      throw error
+    }
+  }
+}
+
+extension WriteContext {
+  /// The commit number that the write under way gets if it changes anything.
+  var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
+
+  /// How many records of a type there are now; `nil` if this flush has not met the type.
+  func recordCount(ofTypeNamed name: String) -> UInt64? {
+    guard let row = state.types[ByteString(name)] else { return nil }
+    return row.recordCount &+ UInt64(bitPattern: Int64(recordDifference(ofType: row.number)))
+  }
+
+  private func recordDifference(ofType number: UInt32) -> Int {
+    Int(number) < state.recordDifferences.count ? state.recordDifferences[Int(number)] : 0
+  }
+
+  /// The number of a Swift type, given now if the store has not met the type before.
+  func typeNumber(of type: any SimpleModel.Type) throws -> UInt32 {
+    let identity = ObjectIdentifier(type)
+    for index in 0..<state.swiftTypes.count where state.swiftTypes[index].type == identity {
+      return state.swiftTypes[index].number
+    }
+    let number = try typeNumber(named: directory.name(of: type))
+    state.swiftTypes.append((identity, number))
+    return number
+  }
+
+  /// The number of a type, given now if the store has not met the type before.
+  func typeNumber(named name: String) throws -> UInt32 {
+    if let row = state.types[ByteString(name)] { return row.number }
+    try ModelTypeName.validate(name)
+    if let row = try reading({ try $0.typeRow(named: name) }) {
+      state.types[ByteString(name)] = row
+      return row.number
+    }
+    guard state.counters.nextType <= UInt64(RecordKey.typeMaximum) else {
+      throw StoreError(
+        .invalidModel, name, "the store holds \(RecordKey.typeMaximum) types already")
+    }
+    let row = TypeRow(number: UInt32(state.counters.nextType))
+    state.counters.nextType += 1
+    state.types[ByteString(name)] = row
+    let key = Array(name.utf8)
+    let bytes = row.bytes
+    // A type without records is whole.
+    let wasHalfDone = state.isHalfDone
+    try put(bytes.span, forKey: key.span, in: tables.types)
+    state.isHalfDone = wasHalfDone
+    return row.number
+  }
+
+  func typeName(_ number: UInt32) throws -> String {
+    if let entry = state.types.first(where: { $0.value.number == number }) { return entry.key.text }
+    let name = try reading { try directory.name(ofTypeNumber: number, in: $0) }
+    _ = try typeNumber(named: name)
+    return name
+  }
+
+  /// Counts a record that came or went.
+  func countRecord(ofType number: UInt32, by difference: Int) throws {
+    // The count of a type is read from its row here, which a delete has not needed so far.
+    if recordDifference(ofType: number) == 0 { _ = try typeName(number) }
+    let missing = Int(number) + 1 - state.recordDifferences.count
+    if missing > 0 { state.recordDifferences += Array(repeating: 0, count: missing) }
+    state.recordDifferences[Int(number)] += difference
+  }
+
+  func takeNodeNumber() throws -> UInt64 {
+    let node = state.counters.nextNode
+    guard node <= RecordKey.nodeMaximum else {
+      throw StoreError(.invalidModel, "", "the store has given out all its node numbers")
+    }
+    state.counters.nextNode += 1
+    return node
+  }
+}
+
+extension WriteContext {
+  /// Begins the next write of the flush.
+  func beginWrite() {
+    state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
+    state.isDirty = false
+    state.failure = nil
+    state.takesCommitNumber = false
+    state.placedRemovals = []
+  }
+
+  /// Ends a write: numbers it and logs its change set.
+  ///
+  /// - Returns: `nil` if the write changed nothing that anybody can see.
+  func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
+    if let failure = state.failure { throw failure }
+    guard
+      let changes = state.changes.summary
+        ?? (state.takesCommitNumber ? ChangeRecorder.Summary() : nil)
+    else { return nil }
+    let number = nextCommitNumber
+    try rememberRemovals(of: changes.deleted, commitNumber: number)
+    let changeSet = ChangeSet(
+      commitNumber: number, updated: changes.updated, inserted: changes.inserted,
+      deleted: changes.deleted, collections: changes.collections, author: core.author,
+      date: core.now(),
+      context: context)
+    let key = IntegerKey(number)
+    let bytes = try ChangeLog.encode(changeSet)
+    try put(bytes.span, forKey: key.bytes.span, in: tables.changes)
+    state.counters.commitNumber = number
+    try trimChangeLog()
+    return changeSet
+  }
+
+  private func trimChangeLog() throws {
+    let limit = UInt64(core.configuration.changeLogLimit)
+    while state.counters.commitNumber + 1 - state.counters.oldestChange > limit {
+      let key = IntegerKey(state.counters.oldestChange)
+      try deleteRow(key.bytes.span, in: tables.changes)
+      state.counters.oldestChange += 1
+    }
+  }
+
+  /// Ends the flush: writes the counters that have changed.
+  func endFlush() throws {
+    try writeTypeBlocks()
+    for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
+      let name = ByteString(try typeName(UInt32(number)))
+      let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)
+      precondition(count >= 0, "type \(name.text) would have \(count) records")
+      state.types[name]?.recordCount = UInt64(count)
+      state.typesToWrite.insert(name)
+    }
+    state.recordDifferences = []
+    for name in state.typesToWrite.sorted() {
+      guard let row = state.types[name] else { continue }
+      let key = Array(name.text.utf8)
+      let bytes = row.bytes
+      try put(bytes.span, forKey: key.span, in: tables.types)
+    }
+    state.typesToWrite = []
+    if state.counters != countersAtStart {
+      let bytes = state.counters.bytes
+      let key = StoreState.key
+      try put(bytes.span, forKey: key.span, in: tables.meta)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import PandoLMDB
+import PandoModels
+
+/// One queued write: what it does, and whom to tell.
+///
+/// The closure is let go before anybody is told, because a caller that waits may have lent it.
+///
+/// Sendable because the closure is touched by one thread at a time: the caller's until the write is
+/// queued, then the writer's.
+final class WriteJob: @unchecked Sendable {
+  typealias Body = @Sendable (inout ModelTransaction) throws -> Void
+  typealias Completion = @Sendable (Result<ChangeSet?, any Error>) -> Void
+
+  private var body: Body?
+  private let completion: Completion
+  /// What observers know the write by; `nil` for writes of users.
+  let ticket: (any Sendable)?
+  let context: (any Sendable)?
+
+  /// Makes a write that has not run yet.
+  ///
+  /// - Parameters:
+  ///   - ticket: What observers know it by.
+  ///   - context: Travels with the change set.
+  ///   - body: Runs on the writer thread, more than once if the flush has to be run again.
+  ///   - completion: Called once, on the thread that ends the job.
+  init(
+    ticket: (any Sendable)? = nil, context: (any Sendable)?, body: @escaping Body,
+    completion: @escaping Completion
+  ) {
+    self.ticket = ticket
+    self.context = context
+    self.body = body
+    self.completion = completion
+  }
+
+  func run(_ transaction: inout ModelTransaction) throws {
+    guard let body else {
+      preconditionFailure("a write ran after its caller had been told of its end")
+    }
+    try body(&transaction)
+  }
+
+  func finish(_ result: Result<ChangeSet?, any Error>) {
+    body = nil
+    completion(result)
+  }
+}

@@ -1,8 +1,0 @@
-import Consistency
-import Testing
-
-@Suite struct ConsistencyManagerTests {
-  @Test func `nobody holds a node of a new manager`() {
-    #expect(ConsistencyManager().liveTypes(of: "Person:1").isEmpty)
-  }
-}

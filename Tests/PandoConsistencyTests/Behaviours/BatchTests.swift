@@ -1,0 +1,89 @@
+import PandoConsistency
+import PandoModels
+import Testing
+
+/// Statements G1 and G2.
+@Suite struct BatchTests {
+  let manager = ConsistencyManager()
+  let ann = Person(id: 1, name: "Ann")
+  let anna = Person(id: 1, name: "Anna")
+  let bea = Person(id: 2, name: "Bea")
+
+  // G1
+  @Test func `each member gets its own part, then the delegate once, with the affected ones`() async
+  {
+    let order = Recorder<String>()
+    let members = [
+      Listener(Team(id: 1, lead: ann, deputy: bea)), Listener(Person(id: 3, name: "x")),
+      Listener(bea), Listener(Team(id: 2, lead: ann)),
+    ]
+    for (number, member) in members.enumerated() {
+      member.onCall { _ in order.append("\(number)") }
+    }
+    let outside = Listener(ann)
+    outside.onCall { _ in order.append("outside") }
+    let delegate = BatchDelegate { order.append("batch") }
+    let batch = BatchListener(listeners: members, consistencyManager: manager)
+    batch.delegate = delegate
+    manager.addListener(outside)
+    manager.updateModels([anna, Person(id: 2, name: "Beatrice")], context: "both")
+    await manager.drain()
+    #expect(order.values == ["0", "2", "3", "outside", "batch"])
+    #expect(delegate.calls.count == 1)
+    let call = delegate.calls.first
+    #expect(
+      call?.listeners.map { ObjectIdentifier($0) }
+        == [members[0], members[2], members[3]].map { ObjectIdentifier($0) })
+    #expect(
+      call?.updates
+        == ModelUpdates(changedModelIdentifiers: ["team:1", "person:1", "person:2", "team:2"]))
+    #expect(call?.context as? String == "both")
+    #expect(
+      members[3].calls.map(\.updates)
+        == [ModelUpdates(changedModelIdentifiers: ["team:2", "person:1"])])
+    #expect(members[1].calls.isEmpty)
+  }
+
+  // G1
+  @Test func `a batch hears nothing of updates that affect no member`() async {
+    let delegate = BatchDelegate()
+    let member = Listener(ann)
+    let batch = BatchListener(listeners: [member], consistencyManager: manager)
+    batch.delegate = delegate
+    manager.updateModel(bea)
+    manager.updateModel(ann)
+    await manager.drain()
+    #expect(delegate.calls.isEmpty)
+  }
+
+  // G1
+  @Test func `a member belongs to one batch only`() async {
+    let mistakes = ManagerDelegate()
+    manager.delegate = mistakes
+    let member = Listener(ann)
+    let first = BatchDelegate(), second = BatchDelegate()
+    let batch = BatchListener(listeners: [member], consistencyManager: manager)
+    let other = BatchListener(listeners: [member], consistencyManager: manager)
+    batch.delegate = first
+    other.delegate = second
+    manager.updateModel(anna)
+    await manager.drain()
+    #expect(first.calls.count == 1)
+    #expect(second.calls.isEmpty)
+    #expect(other.listeners.isEmpty)
+    #expect(mistakes.codes == [.memberOfAnotherBatch])
+  }
+
+  // G2
+  @Test func `after an update all members carry the same time`() async {
+    let members = (0..<20).map { Listener(Team(id: $0, lead: ann)) }
+    let batch = BatchListener(listeners: members, consistencyManager: manager)
+    #expect(manager.lastUpdated(of: members[0]) == nil)
+    manager.updateModel(anna)
+    await manager.drain()
+    let times = members.map { manager.lastUpdated(of: $0) }
+    #expect(times[0] != nil)
+    #expect(Set(times).count == 1)
+    #expect(batch.listeners.count == 20)
+  }
+}

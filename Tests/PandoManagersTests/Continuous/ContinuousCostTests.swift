@@ -1,0 +1,53 @@
+import PandoStore
+import Testing
+
+@testable import PandoManagers
+
+/// What followed queries cost commits, counted.
+@Suite struct ContinuousCostTests {
+  @Test func `a commit of something else reads and evaluates nothing`() async throws {
+    try await Following.run { following in
+      var values = following.query(Query<Track>()).values.makeAsyncIterator()
+      try await expectNext(&values, [])
+      let before = following.hub.tally
+      try await following.store.write { try $0.set(Place(id: .remote("x"), name: "Oslo")) }
+      try await following.store.write { try $0.append([Track(1)], toCollection: "list") }
+      try await following.store.write { try $0.delete("Place:x") }
+      // The track that came with the list is the only one that was looked at.
+      #expect(following.hub.tally == HubTally(reads: before.reads + 1, evaluations: 1, refills: 0))
+    }
+  }
+
+  @Test func `of ten thousand queries a commit costs those that it concerns`() async throws {
+    try await Following.run { following in
+      let count = 10_000
+      var iterators: [ContinuousSequence<QueryResult<Track>>.AsyncIterator] = []
+      for number in 0..<count {
+        // Half of them look for a value, half for an identifier.
+        let query =
+          number.isMultiple(of: 2)
+          ? Query(filter: \Track.genre == "genre \(number)" && \.year > 0)
+          : Query(filter: \Track.id == .remote(number))
+        var iterator = following.query(query).values.makeAsyncIterator()
+        _ = try await iterator.next()
+        iterators.append(iterator)
+      }
+      #expect(following.hub.queryCount == count)
+      let before = following.hub.tally
+      try await following.set(Track(7, genre: "genre 4"))
+      var after = following.hub.tally
+      #expect(after.reads == before.reads + 1)
+      #expect(after.evaluations == before.evaluations + 2)
+      #expect(try await iterators[4].next()?.entities == [Track(7, genre: "genre 4")])
+      #expect(try await iterators[7].next()?.entities == [Track(7, genre: "genre 4")])
+      // It leaves one query of a value and comes into another.
+      try await following.set(Track(7, genre: "genre 6"))
+      after = following.hub.tally
+      #expect(after.evaluations == before.evaluations + 5)
+      #expect(try await iterators[4].next()?.entities == [])
+      #expect(try await iterators[6].next()?.entities.count == 1)
+      iterators = []
+      await following.allGone()
+    }
+  }
+}

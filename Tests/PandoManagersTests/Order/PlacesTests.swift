@@ -1,0 +1,120 @@
+import PandoManagers
+import PandoModels
+import PandoStore
+import Testing
+
+@Suite struct PlacesTests {
+  private func manager(
+    _ store: ModelStore, _ remote: ScriptedStore<Book>
+  ) -> CoreManager<Book> {
+    CoreManager(stores: [InMemoryStore(), DiskStore(modelStore: store), remote])
+  }
+
+  /// Order rule 1: of two reads the one that began later counts, whichever answer comes first.
+  @Test func `the answer to an older read does not replace that of a newer one`() async throws {
+    try await withModelStore { store in
+      let remote = ScriptedStore<Book>(.remote, [Book("1", "older")])
+      let manager = manager(store, remote)
+      remote.beforeAnswer { [remote] in
+        remote.beforeAnswer(nil)
+        remote.entities = [Book("1", "newer")]
+        _ = try? await manager.get(byID: .remote("1"), in: .remote())
+      }
+      let answer = try await manager.get(byID: .remote("1"), in: .remote())
+      #expect(answer?.title == "older")
+      #expect(try await manager.get(byID: .remote("1"))?.title == "newer")
+    }
+  }
+
+  /// Order rule 4.
+  @Test func `a late entity among many is skipped`() async throws {
+    try await withModelStore { store in
+      let remote = ScriptedStore<Book>()
+      let manager = manager(store, remote)
+      remote.beforeAnswer { _ = try? await manager.set(Book("2", "edited")) }
+      let written = try await manager.set(
+        [Book("1", "A"), Book("2", "B"), Book("3", "C")], in: .remote())
+      #expect(written.state == .confirmed)
+      #expect(written.value.map(\.title) == ["A", "C"])
+      #expect(try await manager.all().entities.map(\.title).sorted() == ["A", "C", "edited"])
+    }
+  }
+
+  /// Order rule 4.
+  @Test func `a late single entity gives what is stored, or conflict if there is nothing`()
+    async throws
+  {
+    try await withModelStore { store in
+      let remote = ScriptedStore<Book>()
+      let manager = manager(store, remote)
+      remote.beforeAnswer { _ = try? await manager.set(Book("1", "edited")) }
+      let late = try await manager.set(Book("1", "A"), in: .remote())
+      #expect(late.value.title == "edited")
+      remote.beforeAnswer { _ = try? await manager.remove(atID: .remote("1")) }
+      let error = await #expect(throws: ManagerError.self) {
+        try await manager.set(Book("1", "B"), in: .remote())
+      }
+      #expect(error?.code == .conflict)
+      #expect(try await manager.get(byID: .remote("1")) == nil)
+    }
+  }
+
+  /// Order rule 2, inside a tree: a child has a place of its own.
+  @Test func `a child that was edited or removed meanwhile stays so when its parent arrives`()
+    async throws
+  {
+    try await withModelStore { store in
+      let shelf = Shelf(
+        id: .remote("s"), books: [Book("1", "one"), Book("2", "two"), Book("3", "three")])
+      let remote = ScriptedStore<Shelf>(.remote, [shelf])
+      let shelves = CoreManager(stores: [DiskStore<Shelf>(modelStore: store), remote])
+      let books = CoreManager(stores: [DiskStore<Book>(modelStore: store)])
+      _ = try await books.set([Book("1", "old"), Book("2", "old")])
+      remote.beforeAnswer {
+        _ = try? await books.set(Book("1", "edited"))
+        _ = try? await books.remove(atID: .remote("2"))
+      }
+      let answer = try await shelves.get(byID: .remote("s"), in: .remote())
+      #expect(answer == shelf)
+      let stored = try await shelves.get(byID: .remote("s"))
+      #expect(stored?.books.map(\.title) == ["edited", "three"])
+      #expect(try await books.get(byID: .remote("2")) == nil)
+    }
+  }
+
+  /// Order rule 5.
+  @Test func `a type that no server has leaves no marks and takes no numbers in vain`() async throws
+  {
+    try await withModelStore { store in
+      let drafts = CoreManager(stores: [DiskStore<Draft>(modelStore: store)])
+      let draft = Draft(id: .local("a"), revision: 1)
+      try await drafts.set(draft)
+      let number = try store.read { try $0.commitNumber }
+      try await drafts.set(draft)
+      try await drafts.remove(atID: .local("absent"))
+      #expect(try store.read { try $0.commitNumber } == number)
+    }
+  }
+
+  @Test func `removals are remembered whoever makes them, for identifiers of entities only`()
+    async throws
+  {
+    try await withModelStore { store in
+      _ = try await CoreManager(stores: [DiskStore<Book>(modelStore: store)]).set(Book("1"))
+      try await store.write { transaction in
+        try transaction.set(Draft(id: .local("a"), revision: 1))
+        _ = try transaction.delete("Book:1")
+        _ = try transaction.delete("Draft:local:a")
+      }
+      let number = try store.read { try $0.commitNumber }
+      let states = try store.read { snapshot in
+        (
+          book: try snapshot.orderState(of: "Book:1"),
+          draft: try snapshot.orderState(of: "Draft:local:a")
+        )
+      }
+      #expect(states.book == OrderState(place: WritePlace.of(commit: number)))
+      #expect(states.draft == OrderState())
+    }
+  }
+}

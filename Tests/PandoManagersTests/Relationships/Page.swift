@@ -1,0 +1,38 @@
+import PandoManagers
+import PandoModels
+
+/// A page that links to others, round in circles too.
+struct Page: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Page>
+  var text = ""
+  var links: [EntityIdentifier<Page>] = []
+  var owner: EntityIdentifier<Owner>?
+
+  static let relationships: [EntityRelationship<Page>] = [
+    .to(\.links, "links"), .to(\.owner, "owner"),
+  ]
+
+  init(_ id: Int, _ text: String = "", links: [Int] = [], owner: Int? = nil) {
+    self.id = .remote(id)
+    self.text = text
+    self.links = links.map { .remote($0) }
+    self.owner = owner.map { .remote($0) }
+  }
+}
+
+/// Who owns a page, and where he is at home.
+struct Owner: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Owner>
+  var name: String
+  var home: EntityIdentifier<Page>?
+
+  static let relationships: [EntityRelationship<Owner>] = [.to(\.home, "home")]
+
+  init(_ id: Int, _ name: String, home: Int? = nil) {
+    self.id = .remote(id)
+    self.name = name
+    self.home = home.map { .remote($0) }
+  }
+}

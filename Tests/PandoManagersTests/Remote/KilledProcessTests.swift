@@ -1,0 +1,98 @@
+import PandoManagers
+import Foundation
+import PandoLocking
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+/// Statement 22: whatever happens to the process, no request is lost, and none is sent again once its
+/// acknowledgement is stored.
+@Suite struct KilledProcessTests {
+  /// A server that knows a request again by its key, and makes an entity once.
+  private static func library() -> TestServer.Handler {
+    let made = Locked<[String: Int]>([:])
+    return { request in
+      if request.method == "GET" { return .json("[]") }
+      let key = request.headers["idempotency-key"] ?? ""
+      let id = made.withLock { made -> Int in
+        if request.method == "PUT" { return Int(request.target.split(separator: "/")[1]) ?? 0 }
+        let id = made[key] ?? 42 + made.count
+        made[key] = id
+        return id
+      }
+      let body = (try? TreeValue(json: request.body)) ?? .null
+      guard case .string(let title) = body["title"] else { return .status(400) }
+      return .json(#"{"id":\#(id),"title":"\#(title)"}"#)
+    }
+  }
+
+  private static let steps = ["queued", "marked", "answered", "acknowledged"]
+
+  @Test(arguments: steps, 1...3)
+  func `a process killed at any step of a queued write loses nothing and repeats nothing`(
+    step: String, number: Int
+  ) async throws {
+    let server = try TestServer(handler: Self.library())
+    defer { server.stop() }
+    let directory = try TemporaryStoreDirectory()
+    defer { directory.remove() }
+    let killed = try await QueueProcess.run(
+      [directory.path, "\(server.port)", "write", step, "\(number)"])
+    #expect(killed.status == -SIGKILL, "\(killed)")
+    let before = server.requests
+    let left = try ModelStore(path: directory.path, configuration: .forTests)
+    let rows = try left.read { try $0.queuedRequests() }
+    await left.close()
+
+    let drained = try await QueueProcess.run([directory.path, "\(server.port)", "drain"])
+    #expect(drained.output == "rows: 0\n", "\(drained)")
+    let writes = server.requests.filter { $0.method != "GET" }
+    let sent = writes.compactMap { $0.headers["idempotency-key"] }
+    let late = writes.filter { $0.number > before.count }.compactMap {
+      $0.headers["idempotency-key"]
+    }
+    #expect(Set(late) == Set(rows.map(\.token)), "exactly what was left is sent")
+    #expect(late.count == rows.count, "and once")
+    let repeated = Dictionary(grouping: sent, by: \.self).filter { $0.value.count > 1 }
+    // Sent again is only what was on its way and not acknowledged.
+    let wasOnItsWay = Set(rows.filter { $0.state == .inFlight }.map(\.token))
+    #expect(repeated.allSatisfy { wasOnItsWay.contains($0.key) && $0.value.count == 2 })
+    if step == "answered" { #expect(repeated.count == 1) }
+    if step == "marked" || step == "acknowledged" { #expect(repeated.isEmpty) }
+
+    let store = try ModelStore(path: directory.path, configuration: .forTests)
+    let volumes = try store.read { snapshot in
+      try snapshot.identifiers(ofType: "Volume").map { try snapshot.model($0, as: Volume.self) }
+    }
+    // The edit and the second book are there if the process lived to write them.
+    let writtenCount = step == "queued" ? number : 3
+    #expect(volumes.first??.title == (writtenCount > 1 ? "Dune Messiah" : "Dune"))
+    #expect(volumes.compactMap { $0?.id.remoteID } == (writtenCount > 2 ? [42, 43] : [42]))
+    #expect(
+      try store.read { try $0.currentIdentifier(of: "Volume:local:v") } == "Volume:42")
+    #expect(try store.verify().problems.isEmpty)
+    await store.close()
+  }
+}
+
+/// A directory for a store that several processes use one after another.
+struct TemporaryStoreDirectory {
+  let path: String
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("pando-queue-\(UUID().uuidString)").path
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// The built program `QueueTestProcess`.
+enum QueueProcess {
+  /// Runs it to its end.
+  static func run(_ arguments: [String]) async throws -> ChildProcess.Run {
+    try await blocking { try ChildProcess.run("PandoQueueTestProcess", arguments) }
+  }
+}

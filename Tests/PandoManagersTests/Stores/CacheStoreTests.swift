@@ -1,0 +1,209 @@
+import PandoManagers
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+@Suite struct CacheStoreTests {
+  private struct Cache {
+    let memory = InMemoryStore<Book>()
+    let disk: ScriptedStore<Book>
+    let store: CacheStore<Book>
+
+    init(_ books: [Book] = []) {
+      disk = ScriptedStore(.disk, books)
+      store = CacheStore(keyValueStore: memory, persistentStore: disk)
+    }
+  }
+
+  /// Statement 18.
+  @Test
+  func
+    `a read by identifiers comes from memory if all are there, else from disk, and fills memory`()
+    async throws
+  {
+    let cache = Cache([Book("1", "A"), Book("2", "B")])
+    let query = Query<Book>(ids: [.remote("1"), .remote("2")])
+    let first = try await cache.store.get(withQuery: query, in: .local)
+    #expect(first.entities.map(\.title) == ["A", "B"])
+    #expect(cache.disk.calls == ["get"])
+    #expect(cache.memory.count == 2)
+    let second = try await cache.store.get(withQuery: query, in: .local)
+    #expect(second == first)
+    #expect(cache.disk.calls == ["get"])
+    cache.memory.drop([.remote("1")])
+    _ = try await cache.store.get(withQuery: query, in: .local)
+    #expect(cache.disk.calls == ["get", "get"])
+  }
+
+  /// Statement 18.
+  @Test func `a search by identifiers is answered from memory only if complete`() async throws {
+    let cache = Cache([Book("1", "A"), Book("2", "B")])
+    let query = Query<Book>(filter: .ids([.remote("1"), .remote("2")]))
+    _ = try await cache.store.get(withQuery: Query(ids: [.remote("1")]), in: .local)
+    _ = try await cache.store.search(withQuery: query, in: .local)
+    #expect(cache.disk.calls == ["get", "search"])
+    let found = try await cache.store.search(withQuery: query, in: .local)
+    #expect(found.entities.map(\.title) == ["A", "B"])
+    #expect(cache.disk.calls == ["get", "search"])
+  }
+
+  /// Statement 18.
+  @Test func `other searches go to disk and fill memory`() async throws {
+    let cache = Cache([Book("1", "A", year: 1), Book("2", "B", year: 2)])
+    for _ in 0..<2 {
+      let found = try await cache.store.search(withQuery: Query(filter: \.year == 2), in: .local)
+      #expect(found.entities.map(\.title) == ["B"])
+    }
+    #expect(cache.disk.calls == ["search", "search"])
+    #expect(cache.memory.count == 1)
+  }
+
+  /// Statement 19.
+  @Test func `only what should overwrite is written, and the merged value goes to disk`()
+    async throws
+  {
+    let memory = InMemoryStore<Draft>()
+    let disk = ScriptedStore<Draft>(.disk, [Draft(id: .local("a"), revision: 5, text: "five")])
+    let store = CacheStore(keyValueStore: memory, persistentStore: disk)
+    let late = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
+    #expect(late.map(\.text) == ["five"])
+    #expect(disk.calls == ["get"])
+    let merged = try await store.set(
+      [Draft(id: .local("a"), revision: 6, text: "six"), Draft(id: .local("b"), revision: 1)],
+      in: .local)
+    #expect(merged.map(\.text) == ["five six", ""])
+    #expect(disk.calls == ["get", "get", "set 2"])
+    #expect(disk.entities.map(\.text) == ["five six", ""])
+    let read = try await store.get(withQuery: Query(ids: [.local("a")]), in: .local)
+    #expect(read.first?.text == "five six")
+  }
+
+  /// Statement 19, on the disk of this machine.
+  @Test func `the disk store compares and merges in its transaction`() async throws {
+    try await withModelStore { model in
+      let memory = InMemoryStore<Draft>()
+      let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))
+      _ = try await store.set([Draft(id: .local("a"), revision: 5, text: "five")], in: .local)
+      let number = try model.read { try $0.commitNumber }
+      _ = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
+      #expect(try model.read { try $0.commitNumber } == number)
+      let merged = try await store.set(
+        [Draft(id: .local("a"), revision: 6, text: "six")], in: .local)
+      #expect(merged.map(\.text) == ["five six"])
+      #expect(try model.read { try $0.model("Draft:local:a", as: Draft.self)?.text } == "five six")
+    }
+  }
+
+  /// Statement 19.
+  @Test func `removals reach both`() async throws {
+    let cache = Cache([Book("1"), Book("2"), Book("3")])
+    _ = try await cache.store.search(withQuery: .all, in: .local)
+    #expect(cache.memory.count == 3)
+    try await cache.store.remove([.remote("1")], in: .local)
+    #expect(cache.memory.count == 2)
+    #expect(cache.disk.entities.count == 2)
+    _ = try await cache.store.removeAll(withQuery: Query(filter: \.id == .remote("2")), in: .local)
+    #expect(
+      cache.memory.entities(forIDs: [.remote("2"), .remote("3")]).map(\.id) == [.remote("3")])
+    #expect(cache.disk.entities.map(\.id) == [.remote("3")])
+  }
+
+  @Test func `what a slow read found before a write does not stay in memory`() async throws {
+    let cache = Cache([Book("1", "old")])
+    cache.disk.beforeAnswer { [store = cache.store, disk = cache.disk] in
+      disk.beforeAnswer(nil)
+      _ = try? await store.set([Book("1", "new")], in: .local)
+    }
+    let query = Query<Book>(ids: [.remote("1")])
+    _ = try await cache.store.get(withQuery: query, in: .local)
+    #expect(try await cache.store.get(withQuery: query, in: .local).first?.title == "new")
+  }
+
+  @Test func `memory follows what others write to the model store`() async throws {
+    try await withModelStore { model in
+      let memory = InMemoryStore<Book>()
+      let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))
+      let query = Query<Book>(ids: [.remote("1")])
+      _ = try await store.set([Book("1", "A")], in: .local)
+      #expect(try await store.get(withQuery: query, in: .local).first?.title == "A")
+      #expect(memory.count == 1)
+      try await model.write { try $0.set(Book("1", "B")) }
+      #expect(memory.count == 0)
+      #expect(try await store.get(withQuery: query, in: .local).first?.title == "B")
+      try await model.write { try $0.delete("Book:1") }
+      #expect(try await store.get(withQuery: query, in: .local).isEmpty)
+    }
+  }
+
+  @Test func `memory lets go of an entity when a child of it changes`() async throws {
+    try await withModelStore { model in
+      let memory = InMemoryStore<Shelf>()
+      let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))
+      let query = Query<Shelf>(ids: [.local("s")])
+      let shelf = Shelf(id: .local("s"), books: [Book("1", "A"), Book("2", "B")])
+      _ = try await store.set([shelf], in: .local)
+      #expect(try await store.get(withQuery: query, in: .local).first == shelf)
+      #expect(memory.count == 1)
+      try await model.write { try $0.set(Book("2", "C")) }
+      let read = try await store.get(withQuery: query, in: .local)
+      #expect(read.first?.books.map(\.title) == ["A", "C"])
+      try await model.write { try $0.delete("Book:1") }
+      let shorter = try await store.get(withQuery: query, in: .local)
+      #expect(shorter.first?.books.map(\.title) == ["C"])
+    }
+  }
+
+  /// Random writes of two caches and of the model store itself; memory never shows anything old.
+  @Test(arguments: seeds(4))
+  func `random reads show what was written last`(seed: UInt64) async throws {
+    try await withModelStore { model in
+      var random = SeededGenerator(seed: seed)
+      let stores = (0..<2).map { _ in
+        CacheStore(
+          keyValueStore: LRUStore(store: InMemoryStore<Book>(), limit: 3),
+          persistentStore: DiskStore(modelStore: model))
+      }
+      var expected: [String: String] = [:]
+      for step in 0..<200 {
+        let key = "\(Int.random(in: 0..<6, using: &random))"
+        let store = stores[Int.random(in: 0..<2, using: &random)]
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+          try await store.remove([.remote(key)], in: .local)
+          expected[key] = nil
+        case 1:
+          _ = try await store.set([Book(key, "\(step)")], in: .local)
+          expected[key] = "\(step)"
+        case 2:
+          try await model.write { try $0.set(Book(key, "\(step)")) }
+          expected[key] = "\(step)"
+        case 3:
+          _ = try await store.search(withQuery: .all, in: .local)
+        default:
+          let read = try await store.get(withQuery: Query(ids: [.remote(key)]), in: .local)
+          try #require(read.first?.title == expected[key], "seed \(seed), step \(step)")
+        }
+      }
+    }
+  }
+}
+
+/// Only a later revision overwrites; texts are put together.
+struct Draft: PersistentEntity {
+  var id: EntityIdentifier<Draft>
+  var revision: Int
+  var text = ""
+
+  func shouldOverwrite(with new: Draft) -> Bool { new.revision > revision }
+
+  func merging(_ new: Draft) -> Draft {
+    Draft(id: id, revision: new.revision, text: "\(text) \(new.text)")
+  }
+}
+
+/// Holds other entities as children.
+struct Shelf: PersistentEntity, RemoteEntity {
+  var id: EntityIdentifier<Shelf>
+  var books: [Book] = []
+}

@@ -1,0 +1,117 @@
+import PandoManagers
+import PandoLocking
+import PandoModels
+import Testing
+
+@Suite struct RecoverableStoreTests {
+  private struct Pair {
+    let main: ScriptedStore<Book>
+    let recovery: ScriptedStore<Book>
+    let store: RecoverableStore<Book>
+    let events = Locked<[ManagerEvent.Kind]>([])
+
+    init(main: [Book], recovery: [Book]) {
+      self.main = ScriptedStore(.disk, main)
+      self.recovery = ScriptedStore(.disk, recovery)
+      store = RecoverableStore(mainStore: self.main, recoveryStore: self.recovery) {
+        [events] event in events.withLock { $0.append(event.kind) }
+      }
+    }
+
+    func titles() async throws -> [String] {
+      try await store.search(withQuery: .all, in: .local).entities.map(\.title)
+    }
+  }
+
+  /// Statement 21.
+  @Test func `an empty main store is filled from the recovery store`() async throws {
+    let pair = Pair(main: [], recovery: [Book("1", "A")])
+    #expect(try await pair.titles() == ["A"])
+    #expect(pair.main.entities == [Book("1", "A")])
+  }
+
+  /// Statement 21.
+  @Test func `a main store that has something fills the recovery store`() async throws {
+    let pair = Pair(main: [Book("1", "A")], recovery: [Book("1", "old"), Book("2", "gone")])
+    #expect(try await pair.titles() == ["A"])
+    #expect(pair.recovery.entities == [Book("1", "A")])
+  }
+
+  /// Statement 21.
+  @Test func `a main store that fails at first is filled from the recovery store`() async throws {
+    let main = FailsOnce(ScriptedStore<Book>(.disk))
+    let store = RecoverableStore(
+      mainStore: main, recoveryStore: ScriptedStore(.disk, [Book("1", "A")]))
+    #expect(try await store.search(withQuery: .all, in: .local).first?.title == "A")
+    #expect(main.store.entities.count == 1)
+  }
+
+  /// Statement 21.
+  @Test func `writes and removals reach both, reads come from the main store`() async throws {
+    let pair = Pair(main: [Book("1", "A")], recovery: [])
+    _ = try await pair.store.set([Book("2", "B")], in: .local)
+    #expect(pair.recovery.entities.map(\.title) == ["A", "B"])
+    try await pair.store.remove([.remote("1")], in: .local)
+    _ = try await pair.store.removeAll(withQuery: Query(filter: \.id == .remote("2")), in: .local)
+    #expect(pair.main.entities.isEmpty)
+    #expect(pair.recovery.entities.isEmpty)
+    pair.recovery.entities = [Book("3")]
+    #expect(try await pair.titles().isEmpty)
+  }
+
+  /// Statement 21.
+  @Test func `errors of the recovery store are told and hinder nobody`() async throws {
+    let pair = Pair(main: [Book("1", "A")], recovery: [])
+    pair.recovery.fail(.refused)
+    #expect(try await pair.titles() == ["A"])
+    _ = try await pair.store.set([Book("2", "B")], in: .local)
+    #expect(try await pair.titles() == ["A", "B"])
+    #expect(pair.events.withLock { $0 } == [.failedRecovery, .failedRecovery])
+  }
+
+  @Test func `a main store that goes on failing is an error, and nothing is lost`() async throws {
+    let pair = Pair(main: [], recovery: [Book("1", "A")])
+    pair.main.fail(.broken("disk"))
+    await #expect(throws: TestFailure.broken("disk")) { try await pair.titles() }
+    pair.main.fail(nil)
+    #expect(try await pair.titles() == ["A"])
+  }
+}
+
+/// A store whose first search fails.
+private final class FailsOnce: Storing {
+  let store: ScriptedStore<Book>
+  private let hasFailed = Locked(false)
+  var level: StoreLevel { .disk }
+
+  init(_ store: ScriptedStore<Book>) { self.store = store }
+
+  func get(
+    withQuery query: Query<Book>, in context: ReadContext<Book>
+  ) async throws -> QueryResult<Book> { try await store.get(withQuery: query, in: context) }
+
+  func search(
+    withQuery query: Query<Book>, in context: ReadContext<Book>
+  ) async throws -> QueryResult<Book> {
+    let fails = hasFailed.withLock { hasFailed in
+      defer { hasFailed = true }
+      return !hasFailed
+    }
+    if fails { throw TestFailure.broken("not mounted") }
+    return try await store.search(withQuery: query, in: context)
+  }
+
+  func set(_ entities: [Book], in context: WriteContext<Book>) async throws -> [Book] {
+    try await store.set(entities, in: context)
+  }
+
+  func remove(
+    _ identifiers: [EntityIdentifier<Book>], in context: WriteContext<Book>
+  ) async throws { try await store.remove(identifiers, in: context) }
+
+  func removeAll(
+    withQuery query: Query<Book>, in context: WriteContext<Book>
+  ) async throws -> [EntityIdentifier<Book>] {
+    try await store.removeAll(withQuery: query, in: context)
+  }
+}

@@ -1,0 +1,68 @@
+import PandoModels
+import Testing
+
+/// What a model is known as may change; the model may not.
+@Suite struct ModelBoxesTests {
+  private struct Small: Model, Codable, Equatable {
+    let number: Int8
+    var modelIdentifier: String? { nil }
+  }
+
+  private struct Large: Model, Codable, Equatable {
+    let texts: [String]
+    let name: String
+    let number: Int
+    var modelIdentifier: String? { name }
+  }
+
+  private final class Shared: Model, Codable, Equatable {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+
+    var modelIdentifier: String? { name }
+
+    static func == (left: Shared, right: Shared) -> Bool { left.name == right.name }
+  }
+
+  private static var models: [any Model] {
+    [
+      Small(number: -3),
+      Large(
+        texts: ["a", "longer than any small text"], name: "an identifier of some length", number: 7),
+      Shared("shared"),
+    ]
+  }
+
+  @Test(arguments: 0..<3)
+  func `a model is the same under both protocols`(index: Int) {
+    var simple: (any SimpleModel)?
+    do {
+      let model = Self.models[index]
+      simple = ModelBoxes.simple(model)
+      #expect(simple?.isEqual(to: model) == true)
+    }
+    // The first box has gone; what is left keeps the model alive.
+    guard let simple, let type = type(of: simple) as? any Model.Type else {
+      Issue.record("\(index) is no model")
+      return
+    }
+    let back = ModelBoxes.model(simple, type)
+    #expect(back.isEqual(to: Self.models[index]))
+    #expect(back.modelIdentifier == Self.models[index].modelIdentifier)
+  }
+
+  @Test func `a copy of a large model is the same, an equal one need not be`() {
+    let (first, second) = (Self.models[1], Self.models[1])
+    let copy = first
+    #expect(ModelBoxes.areSame(first, copy))
+    #expect(!ModelBoxes.areSame(first, second))
+    #expect(!ModelBoxes.areSame(first, Self.models[2]))
+  }
+
+  @Test func `a model is not taken for one of another type`() async {
+    await #expect(processExitsWith: .failure) {
+      _ = ModelBoxes.model(Small(number: 1), Large.self)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Testing
+
+@testable import PandoModels
+
+@Suite struct SchemaTests {
+  struct New: Model, Codable, Hashable, SchemaVersioned {
+    var modelIdentifier: String?
+    var title: String
+    var count: Int
+    var ratio: Double
+    var tags: [String]
+    var note: String?
+    var level: Level
+    enum Level: String, Codable { case low, high }
+    static let formerFieldNames = ["title": ["caption", "name"]]
+    static let fieldDefaults: [String: any Encodable & Sendable] = [
+      "count": 7, "ratio": 2, "tags": ["none"], "level": "high",
+    ]
+  }
+  struct Old: Codable {
+    var modelIdentifier: String?
+    var name: String
+  }
+  struct Older: Codable {
+    var modelIdentifier: String?
+    var caption: String
+    var name: String
+    var count: Int
+  }
+
+  @Test func `a record lacks fields: defaults, former names, nil`() throws {
+    let body = try RecordEncoder.encodeValue(Old(modelIdentifier: "a", name: "n")).body
+    let new = try RecordDecoder.decodeValue(New.self, from: body)
+    #expect(
+      new == New(modelIdentifier: "a", title: "n", count: 7, ratio: 2, tags: ["none"], level: .high)
+    )
+  }
+
+  @Test func `the newest of several former names counts, and what is there beats the default`()
+    throws
+  {
+    let body = try RecordEncoder.encodeValue(Older(caption: "c", name: "n", count: 1)).body
+    let new = try RecordDecoder.decodeValue(New.self, from: body)
+    #expect(new.title == "c" && new.count == 1)
+  }
+
+  @Test func `declarations hold for the type itself, not for what is inside`() throws {
+    struct Outer: Codable, SchemaVersioned {
+      struct Inner: Codable { var count: Int }
+      var inner: Inner
+      static let fieldDefaults: [String: any Encodable & Sendable] = ["count": 7]
+    }
+    #expect(throws: ModelError.self) {
+      try RecordDecoder.decodeValue(
+        Outer.self, from: RecordEncoder.encodeValue(["inner": [String: Int]()]).body)
+    }
+  }
+
+  struct Generic<Value: Codable & Sendable>: SimpleModel, Encodable {
+    var modelIdentifier: String?
+    func isEqual(to other: any SimpleModel) -> Bool { false }
+  }
+  private struct Hidden: SimpleModel, Codable { var modelIdentifier: String? }
+  struct NamedGeneric<Value: Codable & Sendable>: SimpleModel, Codable {
+    var modelIdentifier: String?
+    static var modelTypeName: String { "named" }
+  }
+
+  @Test func `types without a name of their own have to give one`() throws {
+    struct Local: SimpleModel, Codable { var modelIdentifier: String? }
+    #expect(try ModelTypeName.validated(New.self) == "New")
+    #expect(try ModelTypeName.validated(Hidden.self) == "Hidden")
+    #expect(try ModelTypeName.validated(NamedGeneric<Int>.self) == "named")
+    for type in [Local.self, Generic<Int>.self] as [any SimpleModel.Type] {
+      let error = #expect(throws: ModelError.self) { try ModelTypeName.validated(type) }
+      #expect(error?.code == .unnamedType)
+    }
+  }
+
+  @Test(arguments: ["", "a\nb", String(repeating: "n", count: 256)])
+  func `names that can't be stored are refused`(name: String) {
+    #expect(throws: ModelError.self) { try ModelTypeName.validate(name) }
+  }
+
+  struct Whole: SimpleModel, Codable, Hashable {
+    var modelIdentifier: String?
+    var people: [Person]
+  }
+  struct Holder: Model, Codable, Hashable {
+    var modelIdentifier: String?
+    var whole: Whole
+    var person: Person
+  }
+
+  @Test func `a simple model is stored whole, wherever it stands`() throws {
+    let whole = Whole(modelIdentifier: "w", people: [Person(id: 1, name: "a")])
+    #expect(try MemoryRecords.roundTrip(whole) == whole)
+    let holder = Holder(modelIdentifier: "h", whole: whole, person: Person(id: 2, name: "b"))
+    let records = MemoryRecords()
+    let root = try RecordEncoder(sink: records).encode(holder)
+    #expect(records.records.count == 2)
+    #expect(try records.decode(Holder.self, root) == holder)
+    #expect(holder.map { ($0 as? Person)?.id == 1 ? nil : $0 } == holder)
+  }
+
+  final class Shared: Model, Codable {
+    let modelIdentifier: String?
+    let child: Person?
+    init(_ identifier: String, _ child: Person?) {
+      modelIdentifier = identifier
+      self.child = child
+    }
+  }
+
+  @Test func `a class can be a model`() throws {
+    let shared = Shared("s", Person(id: 1, name: "a"))
+    let back = try MemoryRecords.roundTrip(shared)
+    #expect(back.isEqual(to: shared))
+    #expect(shared.map { _ in nil }?.child == nil)
+  }
+}

@@ -1,0 +1,136 @@
+import PandoConsistency
+import PandoProviders
+import PandoModels
+import Testing
+
+/// Changes of elements elsewhere.
+@Suite struct CollectionElementTests {
+  let manager = DataModelManager()
+
+  private func follower(_ models: [Contact]) -> ListFollower<Contact> {
+    let follower = ListFollower<Contact>(manager)
+    follower.provider.setData(models, cacheKey: nil)
+    manager.settle()
+    return follower
+  }
+
+  @Test func `I2: a change of an element elsewhere is an update of its place`() {
+    let list = follower(Contact.list(1, 2, 3))
+    manager.publish(Contact(2, "Ada"), context: "why")
+    #expect(list.provider.data.map(\.name) == ["", "Ada", ""])
+    let calls = list.takeCalls()
+    #expect(calls.map(\.change) == [.changes([.update(index: 1)])])
+    #expect(calls.first?.context as? String == "why")
+    manager.publish(Contact(2, "Ada"))
+    manager.publish(Contact(9, "Bob"))
+    #expect(list.takeCalls().isEmpty)
+  }
+
+  @Test func `I2: a change inside an element's tree is an update of the element`() {
+    let teams = ListFollower<Team>(manager)
+    teams.provider.setData(
+      [Team(id: 1, lead: Contact(1)), Team(id: 2, lead: Contact(2), members: Contact.list(1, 3))],
+      cacheKey: nil)
+    manager.settle()
+    manager.publish(Contact(3, "Cyd"))
+    #expect(teams.takeChanges() == [.changes([.update(index: 1)])])
+    #expect(teams.provider[1].members[1].name == "Cyd")
+    manager.publish(Contact(1, "Ada"))
+    #expect(teams.takeChanges() == [.changes([.update(index: 1), .update(index: 0)])])
+  }
+
+  @Test func `I2: a deleted element, also by cascade, is deleted from its place`() {
+    let teams = ListFollower<Team>(manager)
+    teams.provider.setData(
+      [
+        Team(id: 1, lead: Contact(1)), Team(id: 2, lead: Contact(2), helper: Contact(1)),
+        Team(id: 3, lead: Contact(1), members: Contact.list(2)),
+      ], cacheKey: nil)
+    manager.settle()
+    manager.erase("Contact:1", context: 4)
+    let calls = teams.takeCalls()
+    #expect(
+      calls.map(\.change) == [
+        .changes([.delete(index: 2), .update(index: 1), .delete(index: 0)])
+      ])
+    #expect(calls.first?.context as? Int == 4)
+    #expect(teams.provider.data == [Team(id: 2, lead: Contact(2))])
+    manager.erase("Team:2")
+    #expect(teams.takeChanges() == [.changes([.delete(index: 0)])])
+    #expect(teams.provider.count == 0)
+  }
+
+  @Test func `I2: several changes of one update are one call, from high to low`() {
+    let list = follower(Contact.list(1, 2, 3, 2))
+    manager.publish(Contact(1, "a"), Contact(2, "b"))
+    #expect(
+      list.takeChanges() == [
+        .changes([.update(index: 3), .update(index: 1), .update(index: 0)])
+      ])
+  }
+
+  @Test func `I2: an element that comes in as another type is merged into its place`() {
+    let list = follower([Contact(1, "Ada")])
+    manager.publish(ContactCard(id: 1, name: "Countess", phone: "1"))
+    #expect(list.provider.data == [Contact(1, "Countess")])
+    manager.publish(ContactCard(id: 1, name: "Countess", phone: "2"))
+    #expect(list.takeChanges() == [.changes([.update(index: 0)])])
+  }
+
+  @Test func `I5: new elements change other collections that hold the same identifiers`() {
+    let list = follower([Contact(1), Contact(2)])
+    let other = follower([Contact(3)])
+    other.provider.append([Contact(2, "Bob")], context: "append")
+    manager.settle()
+    #expect(list.provider[1].name == "Bob")
+    let calls = list.takeCalls()
+    #expect(calls.map(\.change) == [.changes([.update(index: 1)])])
+    #expect(calls.first?.context as? String == "append")
+    other.provider.setData([Contact(1, "Ada")], cacheKey: nil)
+    manager.settle()
+    #expect(list.provider[0].name == "Ada")
+    _ = list.takeCalls()
+    other.provider.update(Contact(2, "Bert"), at: 0)
+    manager.settle()
+    #expect(list.provider[1].name == "Bert")
+    other.provider.insert([Contact(1, "Alf")], at: 0)
+    manager.settle()
+    #expect(list.takeChanges() == [.changes([.update(index: 1)]), .changes([.update(index: 0)])])
+  }
+
+  @Test func `I5: new elements are listened to, and those that left are not`() {
+    let list = follower([Contact(1)])
+    list.provider.append([Contact(2)])
+    list.provider.update(Contact(3), at: 0)
+    manager.settle()
+    manager.publish(Contact(2, "Bob"))
+    manager.publish(Contact(3, "Cyd"))
+    #expect(list.takeChanges() == [.changes([.update(index: 1)]), .changes([.update(index: 0)])])
+    manager.publish(Contact(1, "Ada"))
+    list.provider.remove(at: 1)
+    manager.publish(Contact(2, "Bert"))
+    #expect(list.takeChanges().isEmpty)
+    #expect(manager.consistencyManager.liveTypes(of: "Contact:1").isEmpty)
+    #expect(manager.consistencyManager.liveTypes(of: "Contact:2").isEmpty)
+    #expect(!manager.consistencyManager.liveTypes(of: "Contact:3").isEmpty)
+  }
+
+  @Test func `an element that is twice in the list follows the newer one, and the actor is told`() {
+    let list = follower([Contact(1), Contact(2)])
+    list.provider.append([Contact(1, "Ada")])
+    manager.settle()
+    #expect(list.provider.data.map(\.name) == ["Ada", "", "Ada"])
+    #expect(list.takeChanges() == [.changes([.update(index: 0)])])
+  }
+
+  @Test func `nothing is left of a collection that has gone`() {
+    do {
+      let list = follower(Contact.list(1, 2))
+      list.provider.append([Contact(3)])
+    }
+    manager.settle()
+    for id in 1...3 {
+      #expect(manager.consistencyManager.liveTypes(of: "Contact:\(id)").isEmpty)
+    }
+  }
+}

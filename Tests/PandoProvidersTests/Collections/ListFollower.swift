@@ -1,0 +1,46 @@
+import PandoConsistency
+import PandoProviders
+import PandoLocking
+import PandoModels
+import Testing
+
+/// Keeps a copy of a provider's list by applying what it is told.
+final class ListFollower<T: SimpleModel>: CollectionDataProviderDelegate {
+  struct Call: Sendable {
+    let change: CollectionChange
+    let context: (any Sendable)?
+  }
+
+  let provider: CollectionDataProvider<T>
+  private let received = Locked<[Call]>([])
+  private let action = Locked<(@Sendable (Call) -> Void)?>(nil)
+
+  init(_ manager: DataModelManager) {
+    provider = CollectionDataProvider(dataModelManager: manager)
+    provider.delegate = self
+  }
+
+  /// All calls since the last time it was asked.
+  func takeCalls() -> [Call] { received.withLock { calls in exchange(&calls, with: []) } }
+
+  /// What it was told since the last time it was asked.
+  func takeChanges() -> [CollectionChange] { takeCalls().map(\.change) }
+
+  /// Does something at each call.
+  func onCall(_ action: (@Sendable (Call) -> Void)?) { self.action.withLock { $0 = action } }
+
+  func collectionDataProviderHasUpdatedData<U>(
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    context: (any Sendable)?
+  ) {
+    #expect(dataProvider === provider)
+    let call = Call(change: collectionChanges, context: context)
+    received.withLock { $0.append(call) }
+    action.withLock { $0 }?(call)
+  }
+}
+
+extension ListFollower where T == Contact {
+  /// The numbers of the contacts.
+  var ids: [Int] { provider.data.map(\.id) }
+}

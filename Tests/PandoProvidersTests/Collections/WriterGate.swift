@@ -1,0 +1,25 @@
+import PandoStore
+import PandoFixtures
+
+/// Holds a store's writer until it is opened, so that writes queue in a known order.
+final class WriterGate: Sendable {
+  private let gate = Event()
+  private let store: ModelStore
+
+  init(_ store: ModelStore) {
+    self.store = store
+    let held = Event()
+    store.submit(ticket: "gate", context: nil) { [gate] _ in
+      held.signal()
+      gate.wait()
+    }
+    held.wait()
+  }
+
+  /// Queues a write that no manager knows of, and returns at once.
+  func queue(_ body: @escaping @Sendable (inout ModelTransaction) throws -> Void) {
+    store.submit(ticket: "foreign", context: nil, body)
+  }
+
+  func open() { gate.signal() }
+}

@@ -1,0 +1,85 @@
+import PandoProviders
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+@Suite struct DataProviderTests {
+  private let ada = Person(id: 1, name: "Ada")
+
+  @Test(arguments: Backing.allCases)
+  func `H1: what is set shows at once, and everywhere soon`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let first = DataProvider<Person>(dataModelManager: manager)
+      let second = DataProvider<Person>(dataModelManager: manager)
+      first.setData(ada)
+      #expect(first.data == ada)
+      second.setData(ada)
+      var changed = ada
+      changed.isOnline = true
+      first.setData(changed)
+      #expect(first.data == changed)
+      #expect(second.data != nil)
+      await manager.drain()
+      #expect(first.data == changed)
+      #expect(second.data == changed)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `H1: nil clears this provider only`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let first = DataProvider<Person>(dataModelManager: manager)
+      let second = DataProvider<Person>(dataModelManager: manager)
+      first.setData(ada)
+      second.setData(ada)
+      first.setData(nil)
+      #expect(first.data == nil)
+      await manager.drain()
+      #expect(first.data == nil)
+      #expect(second.data == ada)
+      manager.updateModel(Person(id: 1, name: "Ada L."))
+      await manager.drain()
+      #expect(first.data == nil)
+      #expect(second.data?.name == "Ada L.")
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `H2: the setter's own delegate is not called, others are with the context`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let own = DelegateLog()
+      let other = DelegateLog()
+      let first = DataProvider<Message>(dataModelManager: manager)
+      let second = DataProvider<Person>(dataModelManager: manager)
+      first.delegate = own
+      second.delegate = other
+      second.setData(ada)
+      await manager.drain()
+      let message = Message(id: 1, text: "Hello", author: Person(id: 1, name: "Ada L."))
+      first.setData(message, context: "from the network")
+      await manager.drain()
+      #expect(own.calls.isEmpty)
+      #expect(other.contexts == ["from the network"])
+      #expect(other.data() == [message.author])
+      #expect(second.data == message.author)
+    }
+  }
+
+  @Test(arguments: Backing.lasting)
+  func `H6: a fetched model is listened to like a set one`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let message = Message(id: 1, text: "Hello", author: ada)
+      manager.updateModel(message)
+      let provider = DataProvider<Message>(dataModelManager: manager)
+      let fetched = try await provider.fetchDataFromCache(withCacheKey: "Message:1")
+      #expect(fetched == message)
+      #expect(provider.data == message)
+      manager.updateModel(Person(id: 1, name: "Ada L."))
+      await manager.drain()
+      #expect(provider.data?.author.name == "Ada L.")
+    }
+  }
+}

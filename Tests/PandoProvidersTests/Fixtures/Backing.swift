@@ -1,0 +1,48 @@
+import PandoProviders
+import PandoLMDB
+import PandoModels
+import PandoStore
+
+/// Where a manager keeps its data.
+enum Backing: String, CaseIterable, Sendable {
+  case memory
+  case cache
+  case store
+
+  /// What can be fetched from.
+  static let lasting: [Backing] = [.cache, .store]
+
+  /// Runs a test with a manager, which is drained and closed afterwards.
+  func withManager<Result>(
+    limits: DataModelManager.Limits = .init(), _ body: (DataModelManager) async throws -> Result
+  ) async throws -> Result {
+    switch self {
+    case .memory: return try await body(DataModelManager(limits: limits))
+    case .cache:
+      return try await body(DataModelManager(cacheDelegate: DictionaryCache(), limits: limits))
+    case .store:
+      return try await withStore { store in
+        let manager = try DataModelManager(store: store, limits: limits)
+        let result = try await body(manager)
+        await manager.close()
+        return result
+      }
+    }
+  }
+}
+
+/// Runs a test with an empty store, which is closed afterwards.
+func withStore<Result>(_ body: (ModelStore) async throws -> Result) async throws -> Result {
+  var configuration = ModelStore.Configuration()
+  configuration.mapSizeInBytes = 64 << 20
+  configuration.durability = .unsynchronized
+  let store = try ModelStore.temporary(configuration: configuration)
+  do {
+    let result = try await body(store)
+    await store.close()
+    return result
+  } catch {
+    await store.close()
+    throw error
+  }
+}

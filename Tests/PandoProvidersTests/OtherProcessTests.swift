@@ -1,0 +1,160 @@
+import PandoConsistency
+import PandoLMDB
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+@testable import PandoProviders
+
+/// What other processes commit.
+@Suite struct OtherProcessTests {
+  private let ada = Person(id: 1, name: "Ada")
+
+  private func withStores(
+    changeLogLimit: Int = 1000, _ body: (String, ModelStore) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration()
+      configuration.mapSizeInBytes = 64 << 20
+      configuration.durability = .unsynchronized
+      configuration.changeLogLimit = changeLogLimit
+      let store = try ModelStore(path: path, configuration: configuration)
+      try await body(path, store)
+      await store.close()
+    }
+  }
+
+  @Test func `it is taken in at the next write, fetch or refresh`() async throws {
+    try await withStores { path, store in
+      let manager = try DataModelManager(store: store)
+      let other = try OtherProcess(path)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      let log = DelegateLog()
+      provider.delegate = log
+      provider.setData(ada)
+      await manager.drain()
+      try other.perform("set 1 B")
+      #expect(provider.data == ada)
+      try await manager.refresh()
+      #expect(provider.data?.name == "B")
+      try other.perform("set 1 C")
+      try other.perform("set 3 Cy")
+      let fetched = DataProvider<Person>(dataModelManager: manager)
+      let found = try await fetched.fetchDataFromCache(withCacheKey: "Person:3")
+      #expect(found?.name == "Cy")
+      #expect(provider.data?.name == "C")
+      try other.perform("delete 1")
+      fetched.setData(Person(id: 4, name: "Di"))
+      await manager.drain()
+      #expect(provider.data == nil)
+      try other.perform("set 1 E")
+      try await store.write { try $0.set(Person(id: 5, name: "Ed")) }
+      await manager.drain()
+      #expect(provider.data?.name == "E")
+      #expect(log.calls.count == 4)
+      other.end()
+      await manager.close()
+    }
+  }
+
+  @Test func `where the change log has expired, everything live is read again`() async throws {
+    try await withStores(changeLogLimit: 2) { path, store in
+      let manager = try DataModelManager(store: store)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      let doomed = DataProvider<Person>(dataModelManager: manager)
+      provider.setData(ada)
+      doomed.setData(Person(id: 2, name: "Bob"))
+      await manager.drain()
+      let other = try OtherProcess(path)
+      for line in ["set 1 B", "delete 2", "set 8 X", "set 9 Y", "set 7 Z", "set 6 W"] {
+        try other.perform(line)
+      }
+      // Was: only refreshed. The other process keeps more of the log, so nothing had expired.
+      try await store.write { try $0.set(Person(id: 5, name: "Eve")) }
+      await manager.drain()
+      expectExpired(store)
+      #expect(provider.data?.name == "B")
+      #expect(doomed.data == nil)
+      other.end()
+      await manager.close()
+    }
+  }
+
+  /// What an own edit does to a list that another process has changed.
+  enum OwnEdit: CaseIterable {
+    case moveInPlace, updateUnchanged, moveAway, append
+  }
+
+  @Test(arguments: OwnEdit.allCases)
+  func `a list that others have changed shows their change beside an own edit`(edit: OwnEdit)
+    async throws
+  {
+    try await withStores { path, store in
+      let manager = try DataModelManager(store: store)
+      let people = [ada, Person(id: 2, name: "Bob")]
+      let list = ListFollower<Person>(manager)
+      try await list.provider.setData(people, cacheKey: "people").committed()
+      let other = try OtherProcess(path)
+      try other.perform("set 3 Cy")
+      try await manager.refresh()
+      try other.perform("append 3 people")
+      let write =
+        switch edit {
+        case .moveInPlace: list.provider.move(from: 1, to: 1)
+        case .updateUnchanged: list.provider.update(ada, at: 0)
+        case .moveAway: list.provider.move(from: 0, to: 1)
+        case .append: list.provider.append([ada])
+        }
+      try await write.committed()
+      await manager.drain()
+      let stored = try store.read { try $0.collection("people", as: Person.self) }
+      #expect(list.provider.data == stored)
+      #expect(list.provider.data.contains { $0.name == "Cy" })
+      other.end()
+      await manager.close()
+    }
+  }
+
+  private func expectExpired(_ store: ModelStore) {
+    let error = #expect(throws: StoreError.self) { try store.read { try $0.changes(since: 2) } }
+    #expect(error?.code == .changesExpired)
+  }
+
+  @Test func `over a store that is open for reading only, it is shown after a refresh or fetch`()
+    async throws
+  {
+    try await withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration()
+      configuration.mapSizeInBytes = 64 << 20
+      configuration.durability = .unsynchronized
+      await (try ModelStore(path: path, configuration: configuration)).close()
+      configuration.isReadOnly = true
+      let store = try ModelStore(path: path, configuration: configuration)
+      let manager = try DataModelManager(store: store)
+      let events = EventLog()
+      manager.delegate = events
+      let other = try OtherProcess(path)
+      try other.perform("set 1 Ada")
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      let awaiting = DataProvider<Person>(dataModelManager: manager)
+      awaiting.listen(to: "Person:2")
+      let found = try await provider.fetchDataFromCache(withCacheKey: "Person:1")
+      #expect(found == ada)
+      try other.perform("set 1 B")
+      try other.perform("set 2 Bob")
+      try await manager.refresh()
+      #expect(provider.data?.name == "B")
+      #expect(awaiting.data?.name == "Bob")
+      let write = provider.setData(ada)
+      await #expect(throws: StoreError.self) { try await write.committed() }
+      #expect(provider.data?.name == "B")
+      provider.setData(Person(id: 1, name: "C"), updateCache: false)
+      await manager.drain()
+      #expect(provider.data?.name == "C")
+      #expect(events.failedWrites == [["Person:1"]])
+      other.end()
+      await store.close()
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// The process of the queue tests that is killed: `QueueTestProcess FOLDER PORT ACTION [STEP NUMBER]`.
+// ACTION `write` sets three entities, each with its request in one transaction; `drain` sends what is
+// left. With a step the process kills itself when it comes to that step for the nth time.
+
+import PandoURLSession
+import PandoManagers
+import Foundation
+import PandoModels
+import PandoStore
+
+/// A book, as the tests know it.
+struct Volume: PersistentEntity, MutableEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Volume>
+  var title: String
+
+  static let endpoint: APIPath = "/volumes"
+
+  func withIdentifier(_ id: EntityIdentifier<Volume>) -> Volume { Volume(id: id, title: title) }
+}
+
+/// Kills the process at a step.
+actor Killer {
+  private let step: String
+  private var remaining: Int
+
+  init(step: String, number: Int) {
+    self.step = step
+    remaining = number
+  }
+
+  func pass(_ name: String) {
+    guard name == step else { return }
+    remaining -= 1
+    guard remaining == 0 else { return }
+    kill(getpid(), SIGKILL)
+    // The signal may need a moment; nothing may happen meanwhile.
+    while true { pause() }
+  }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 4, let url = URL(string: "http://127.0.0.1:\(arguments[2])") else {
+  exit(2)
+}
+let killer = Killer(
+  step: arguments.count > 5 ? arguments[4] : "",
+  number: arguments.count > 5 ? Int(arguments[5]) ?? 1 : 0)
+let store = try ModelStore(path: arguments[1])
+var configuration = QueueConfiguration()
+configuration.onStep = { step in await killer.pass(step.rawValue) }
+let queue = APIClientQueue.open(
+  for: store, client: URLSessionAPIClient(baseURL: url), configuration: configuration)
+let remote = RemoteStore<Volume>(clientQueue: queue)
+
+func set(_ volume: Volume) async throws {
+  let write = try remote.request(toSet: [volume], in: .localAndRemote)
+  try await store.write { transaction in
+    _ = try transaction.apply([volume], asOf: nil)
+    try write.enqueue(&transaction)
+  }
+  await killer.pass("queued")
+  // Killed at a later step, the process has written everything by then.
+  if arguments.count > 5, arguments[4] == "queued" { write.committed() }
+}
+
+if arguments[3] == "write" {
+  try await set(Volume(id: .local("v"), title: "Dune"))
+  try await set(Volume(id: .local("v"), title: "Dune Messiah"))
+  try await set(Volume(id: .local("w"), title: "Emma"))
+}
+queue.start()
+// A read comes when all that is before it is done.
+_ = try await queue.send(APIRequest(.get, "/end"))
+print("rows: \(try queue.requests().count)")
+await queue.close()
+store.close()

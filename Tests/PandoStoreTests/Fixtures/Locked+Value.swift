@@ -1,0 +1,6 @@
+import PandoLocking
+
+extension Locked where Value: Sendable {
+  /// What the closures of a test have left there.
+  var value: Value { withLock { $0 } }
+}

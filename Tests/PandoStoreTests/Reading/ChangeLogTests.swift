@@ -1,0 +1,27 @@
+import Foundation
+import PandoModels
+import Testing
+
+@testable import PandoStore
+
+@Suite struct ChangeLogTests {
+  @Test(arguments: [
+    ChangeSet(commitNumber: 1, date: Date(timeIntervalSinceReferenceDate: 0.5)),
+    ChangeSet(
+      commitNumber: .max, updated: ["a", String(repeating: "b", count: 300)],
+      inserted: (0..<100).map(String.init), deleted: [""],
+      collections: [
+        CollectionUpdate(cacheKey: "x", change: .reset),
+        CollectionUpdate(
+          cacheKey: "yy", change: .changes([.insert(index: 3), .move(from: 1, to: 70_000)])),
+      ], author: "me", date: Date(timeIntervalSinceReferenceDate: -7)),
+  ])
+  func `a change set is written as its own coding would`(changeSet: ChangeSet) throws {
+    let bytes = try ChangeLog.encode(changeSet)
+    #expect(try bytes == RecordEncoder.encodeValue(changeSet).body)
+    let copy = try ChangeLog.decode(bytes.span, commitNumber: changeSet.commitNumber)
+    #expect(copy.commitNumber == changeSet.commitNumber)
+    #expect(copy.inserted == changeSet.inserted)
+    #expect(copy.collections == changeSet.collections)
+  }
+}

@@ -1,0 +1,101 @@
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+/// The log of commits: bounded, in order, and honest about what it no longer has.
+@Suite struct ChangesTests {
+  private func leaf(_ id: Int) -> TreeNode { TreeNode("leaf:\(id)", type: "Leaf") }
+
+  private func makeStore(limit: Int, commits: Int, path: String) throws -> ModelStore {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.changeLogLimit = limit
+    let store = try ModelStore(path: path, configuration: configuration)
+    for id in 0..<commits { try store.write(context: id) { try $0.set(leaf(id)) } }
+    return store
+  }
+
+  @Test func `the log keeps the last commits and says when it was too late`() throws {
+    try withTemporaryDirectory { path in
+      let store = try makeStore(limit: 5, commits: 12, path: path)
+      try store.read { snapshot in
+        let changes = try snapshot.changes(since: 7)
+        #expect(changes.map(\.commitNumber) == [8, 9, 10, 11, 12])
+        #expect(changes.map(\.inserted) == (7..<12).map { ["leaf:\($0)"] })
+        #expect(changes.allSatisfy { $0.context == nil && $0.author != nil })
+        let last = try snapshot.changes(since: 11)
+        #expect(last.count == 1)
+        for number in [UInt64(12), 13, .max] {
+          let none = try snapshot.changes(since: number)
+          #expect(none.isEmpty)
+        }
+      }
+      for number in [UInt64(0), 6] {
+        expectFailure(.changesExpired, "commit \(number): the change log begins at commit 8") {
+          _ = try store.read { try $0.changes(since: number) }
+        }
+      }
+      #expect(try store.statistics().changeLogCount == 5)
+      #expect(try store.verify().problems == [])
+      store.close()
+
+      // A smaller limit takes effect with the next commit.
+      let again = try makeStore(limit: 2, commits: 0, path: path)
+      defer { again.close() }
+      #expect(try again.read { try $0.changes(since: 7) }.count == 5)
+      try again.write { try $0.set(leaf(99)) }
+      #expect(try again.read { try $0.changes(since: 11) }.map(\.commitNumber) == [12, 13])
+      expectFailure(.changesExpired, "begins at commit 12") {
+        _ = try again.read { try $0.changes(since: 10) }
+      }
+      #expect(try again.verify().problems == [])
+    }
+  }
+
+  @Test func `a new store has no changes`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    #expect(try store.read { try $0.changes(since: 0) }.isEmpty)
+    #expect(try store.read { try $0.commitNumber } == 0)
+  }
+
+  @Test func `an old snapshot keeps its own version of the log`() throws {
+    try withTemporaryDirectory { path in
+      let store = try makeStore(limit: 2, commits: 3, path: path)
+      defer { store.close() }
+      try store.read { snapshot in
+        try onThreads(1) { _ in
+          for id in 10..<20 { try store.write { try $0.set(leaf(id)) } }
+        }
+        let number = try snapshot.commitNumber
+        #expect(number == 3)
+        let changes = try snapshot.changes(since: 1)
+        #expect(changes.map(\.commitNumber) == [2, 3])
+        let count = try snapshot.count()
+        #expect(count == 3)
+      }
+      #expect(try store.read { try $0.commitNumber } == 13)
+    }
+  }
+
+  @Test func `properties change nothing that is logged`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let commit = try store.commit { transaction in
+      try transaction.setProperty("a", to: [1])
+      let inside = try transaction.snapshot.property("a")
+      #expect(inside == [1])
+    }
+    #expect(commit.changeSet == nil)
+    #expect(try store.read { try $0.property("a") } == [1])
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write { transaction in
+        try transaction.setProperty("a", to: [2])
+        throw Stop()
+      }
+    }
+    #expect(try store.read { try $0.property("a") } == [1])
+    try store.write { try $0.removeAll() }
+    #expect(try store.read { try $0.property("a") } == [1])
+    #expect(try store.read { try $0.commitNumber } == 0)
+  }
+}

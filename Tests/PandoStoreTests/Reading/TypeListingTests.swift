@@ -1,0 +1,81 @@
+import PandoModels
+import PandoFixtures
+import Testing
+
+@testable import PandoStore
+
+/// Nodes are found by the type of their records, also while a transaction is changing them.
+@Suite struct TypeListingTests {
+  @Test(arguments: seeds(4))
+  func `lists by type follow every change`(seed: UInt64) throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    var random = SeededGenerator(seed: seed)
+    // Numbers beyond one block of 2 048.
+    try store.write { transaction in
+      for id in 0..<2_000 { try transaction.set(TreeNode("first:\(id)", type: "First")) }
+    }
+    var expected: [String: Set<String>] = ["Even": [], "Odd": []]
+    for step in 0..<40 {
+      let ids = (0..<20).map { _ in Int.random(in: 0..<200, using: &random) }
+      let deletes = Bool.random(using: &random)
+      try store.write { [expected] transaction in
+        var expected = expected
+        for id in ids {
+          let name = id % 2 == 0 ? "Even" : "Odd"
+          if deletes {
+            try transaction.delete("\(id)")
+            expected[name]?.remove("\(id)")
+          } else {
+            try transaction.set(TreeNode("\(id)", type: name))
+            expected[name]?.insert("\(id)")
+          }
+          let found = try Self.identifiers(ofType: name, in: transaction.snapshot)
+          #expect(found == expected[name], "seed \(seed), step \(step), inside")
+        }
+      }
+      for id in ids {
+        let name = id % 2 == 0 ? "Even" : "Odd"
+        if deletes { expected[name]?.remove("\(id)") } else { expected[name]?.insert("\(id)") }
+      }
+      for (name, ids) in expected {
+        let found = try store.read { try Self.identifiers(ofType: name, in: $0) }
+        #expect(found == ids, "seed \(seed), step \(step)")
+      }
+    }
+    #expect(try store.verify().problems == [])
+    try store.write { transaction in
+      try transaction.removeAll()
+      #expect(try Self.identifiers(ofType: "First", in: transaction.snapshot).isEmpty)
+    }
+    #expect(try store.verify().problems == [])
+  }
+
+  private static func identifiers(
+    ofType name: String, in snapshot: ModelSnapshot
+  ) throws -> Set<String> {
+    guard let type = try snapshot.reader.directory.number(ofTypeNamed: name, in: snapshot.reader)
+    else { return [] }
+    var nodes: [UInt64] = []
+    try snapshot.reader.forEachNode(ofType: type) {
+      nodes.append($0)
+      return true
+    }
+    #expect(nodes == nodes.sorted())
+    return try Set(nodes.map { try snapshot.reader.identifier(of: $0) })
+  }
+
+  @Test func `a store of an earlier format is refused and left as it is`() throws {
+    try withTemporaryDirectory { path in
+      let store = try ModelStore(path: path, configuration: .forTests)
+      try store.editRows { transaction, tables in
+        var row = try transaction.value(StoreState.key, in: tables.meta)
+        row[4] = 1
+        try transaction.put(row, StoreState.key, in: tables.meta)
+      }
+      store.close()
+      expectFailure(.unknownFormat, "has format version 1, this library reads version 2") {
+        _ = try ModelStore(path: path, configuration: .forTests)
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import PandoLMDB
+import PandoModels
+import PandoFixtures
+import Testing
+
+@testable import PandoStore
+
+@Suite struct ClosingTests {
+  private func leaf(_ id: Int) -> TreeNode { TreeNode("leaf:\(id)", type: "Leaf") }
+
+  @Test func `closing waits for the writes that are queued`() throws {
+    try withTemporaryDirectory { path in
+      let store = try ModelStore(path: path, configuration: .forTests)
+      let queue = try WriteQueue(store)
+      for id in 0..<10 { queue.submit { try $0.set(leaf(id)) } }
+      let isClosed = Event()
+      try onThreads(2) { thread in
+        if thread == 0 {
+          store.close()
+          isClosed.signal()
+        } else {
+          for outcome in queue.run() { _ = try outcome.get() }
+          isClosed.wait()
+        }
+      }
+      let again = try ModelStore(path: path, configuration: .forTests)
+      defer { again.close() }
+      #expect(try again.read { try $0.count() } == 10)
+    }
+  }
+
+  @Test func `a closed store refuses reads and writes`() async throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    await store.close()
+    expectFailure(.closed, "the store has been closed") { try store.write { try $0.set(leaf(0)) } }
+    await #expect(throws: StoreError.self) { try await store.write { try $0.set(leaf(0)) } }
+    expectFailure(engine: .closed) { _ = try store.read { try $0.count() } }
+    await store.close()
+  }
+
+  @Test func `a write inside a write stops the process`() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try ModelStore.temporary()
+      try store.write { _ in
+        try store.write { _ in }
+      }
+    }
+  }
+
+  @Test func `a write inside the commit handler stops the process`() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try ModelStore.temporary()
+      store.setCommitHandler { _ in _ = try? store.write { _ in } }
+      try store.write { try $0.set(TreeNode("a", type: "Leaf")) }
+    }
+  }
+
+  @Test func `closing inside a write stops the process`() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try ModelStore.temporary()
+      try store.write { _ in store.close() }
+    }
+  }
+
+  @Test func `a temporary store takes its directory with it`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let path = store.path
+    #expect(access(path, F_OK) == 0)
+    store.close()
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test func `a temporary store that is let go takes its directory with it`() throws {
+    let path = try ModelStore.temporary(configuration: .forTests).path
+    #expect(access(path, F_OK) != 0)
+  }
+}
