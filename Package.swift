@@ -36,24 +36,24 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CPandoLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-    .target(name: "PandoLocking", swiftSettings: librarySettings),
+    .target(name: "PandoSystem", swiftSettings: librarySettings),
     .target(
-      name: "PandoLMDB", dependencies: ["CPandoLMDB", "PandoLocking"],
+      name: "PandoLMDB", dependencies: ["CPandoLMDB", "PandoSystem"],
       swiftSettings: librarySettings),
-    .target(name: "PandoModels", dependencies: ["PandoLocking"], swiftSettings: librarySettings),
+    .target(name: "PandoModels", dependencies: ["PandoSystem"], swiftSettings: librarySettings),
     .target(
-      name: "PandoStore", dependencies: ["PandoLMDB", "PandoModels", "PandoLocking"],
+      name: "PandoStore", dependencies: ["PandoLMDB", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
-      name: "PandoConsistency", dependencies: ["PandoModels", "PandoLocking"],
+      name: "PandoConsistency", dependencies: ["PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "PandoProviders",
-      dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoLocking"],
+      dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "PandoManagers",
-      dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking"],
+      dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
@@ -65,12 +65,12 @@ let package = Package(
       name: "PandoURLSession", dependencies: ["PandoManagers"], swiftSettings: librarySettings),
     .target(
       name: "PandoTestSupport",
-      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoLocking"],
+      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking",
+        "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
       ],
       swiftSettings: librarySettings),
     .target(name: "ExampleServer", swiftSettings: librarySettings),
@@ -82,7 +82,7 @@ let package = Package(
 
     .target(
       name: "PandoFixtures",
-      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoLocking", "CPandoSpawn"],
+      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "CPandoSpawn"],
       path: "Tests/PandoFixtures", swiftSettings: languageSettings),
     .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
     .target(name: "CPandoAllocations", path: "Tests/CPandoAllocations"),
@@ -107,7 +107,7 @@ let package = Package(
     .testTarget(
       name: "PandoLMDBTests",
       dependencies: [
-        "PandoLMDB", "CPandoLMDB", "PandoLocking", "PandoFixtures", "CPandoAllocations",
+        "PandoLMDB", "CPandoLMDB", "PandoSystem", "PandoFixtures", "CPandoAllocations",
         "PandoLMDBReadAll", "PandoLMDBTestProcess",
       ],
       swiftSettings: languageSettings),
@@ -117,26 +117,26 @@ let package = Package(
     .testTarget(
       name: "PandoStoreTests",
       dependencies: [
-        "PandoStore", "PandoLMDB", "PandoModels", "PandoLocking", "PandoFixtures",
+        "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoConsistencyTests",
-      dependencies: ["PandoConsistency", "PandoModels", "PandoLocking", "PandoFixtures"],
+      dependencies: ["PandoConsistency", "PandoModels", "PandoSystem", "PandoFixtures"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoProvidersTests",
       dependencies: [
         "PandoProviders", "PandoConsistency", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoLocking", "PandoFixtures", "PandoStoreTestProcess",
+        "PandoSystem", "PandoFixtures", "PandoStoreTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoManagersTests",
       dependencies: [
         "PandoManagers", "PandoURLSession", "PandoTestSupport", "PandoProviders",
-        "PandoConsistency", "PandoStore", "PandoModels", "PandoLocking", "PandoFixtures",
+        "PandoConsistency", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
         "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess",
       ],
       swiftSettings: languageSettings),
@@ -145,7 +145,7 @@ let package = Package(
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [
-        "PandoCommand", "Pando", "PandoURLSession", "PandoLMDB", "PandoLocking", "PandoFixtures",
+        "PandoCommand", "Pando", "PandoURLSession", "PandoLMDB", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(

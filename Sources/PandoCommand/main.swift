@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 // Top-level code is the whole program: arguments in, exit status out.
 let exitCode = await CommandLineTool().run(Array(CommandLine.arguments.dropFirst()))

@@ -1,5 +1,5 @@
-public import Foundation
-import PandoLocking
+public import FoundationEssentials
+import PandoSystem
 public import PandoModels
 
 extension ConsistencyManager {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 public import PandoModels
 
 extension ConsistencyManager {

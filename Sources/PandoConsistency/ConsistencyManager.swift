@@ -1,4 +1,4 @@
-package import PandoLocking
+package import PandoSystem
 package import PandoModels
 
 /// Keeps every live tree true: a node that changes, changes in every tree that shows it.

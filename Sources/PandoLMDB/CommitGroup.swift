@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The writes of an environment that share commits: who leads, and who waits.
 ///

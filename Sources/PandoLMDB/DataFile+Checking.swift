@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 extension DataFile {
   /// How often a file that looks wrong is looked at, while another process may be making it.

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// Files whose making was cut short, by a full disk or a power cut.
 ///

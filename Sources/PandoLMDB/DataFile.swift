@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// The data file of an environment, opened beside liblmdb's own descriptors.
 ///

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 extension Environment {
   /// Copies the newest committed version into another folder, while readers and writers go on.

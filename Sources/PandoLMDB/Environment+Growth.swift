@@ -1,6 +1,5 @@
-import PandoLocking
+import PandoSystem
 import CPandoLMDB
-import Glibc
 
 extension Environment {
   /// The size of the map; the caller is a reader or holds the writer lock.

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 extension Environment {
   /// Creates the folder unless it is there.

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 import Synchronization
 
 extension Environment {

@@ -1,6 +1,5 @@
-import PandoLocking
+import PandoSystem
 import CPandoLMDB
-import Glibc
 import Synchronization
 
 /// A key-value store in one folder, shared by the threads of this process and by other processes.

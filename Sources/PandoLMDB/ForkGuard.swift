@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// Knows, with one load from memory, whether `fork` has been called since the process began.
 ///

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 extension LMDBError.Code {
   // MARK: Codes of LMDB

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 extension LMDBError: CustomStringConvertible {
   /// One line: which call failed, why, and with which values.

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 /// A leaf page in the map, whose entries are read where they lie.
 ///

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 /// The lock file of an environment, which liblmdb makes, maps and writes to: the readers' slots and
 /// the writer's mutex.

@@ -1,5 +1,4 @@
-import PandoLocking
-import Glibc
+import PandoSystem
 
 /// The data files that are open in this process, by device and inode.
 ///

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 /// The tree of one table in one committed version, searched where its pages lie in the map.
 ///

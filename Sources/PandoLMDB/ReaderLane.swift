@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 import Synchronization
 
 /// A place for one open read transaction, alone on its cache lines, so that readers on different
@@ -9,7 +9,7 @@ struct ReaderLane: ~Copyable {
   ///
   /// Whoever turns 0 into something else has the lane until it turns it into 0 again.
   let start = Atomic<UInt64>(0)
-  /// `pthread_self` of the reader inside; 0 if nobody is inside.
+  /// The identity of the reader inside; 0 if nobody is inside.
   let owner = Atomic<UInt>(0)
   /// A transaction, reset between uses; `nil` if none is kept.
   ///
@@ -24,7 +24,7 @@ struct ReaderLane: ~Copyable {
     // One order for this and the gate: see `ReaderPool.enter`.
     let (isTaken, _) = start.compareExchange(
       expected: 0, desired: now, ordering: .sequentiallyConsistent)
-    if isTaken { owner.store(UInt(pthread_self()), ordering: .relaxed) }
+    if isTaken { owner.store(currentThread(), ordering: .relaxed) }
     return isTaken
   }
 

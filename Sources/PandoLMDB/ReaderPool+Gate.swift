@@ -1,6 +1,6 @@
 import CPandoLMDB
 import Dispatch
-import PandoLocking
+import PandoSystem
 import Synchronization
 
 extension ReaderPool {

@@ -1,7 +1,6 @@
 import CPandoLMDB
 import Dispatch
-import Glibc
-import PandoLocking
+import PandoSystem
 import Synchronization
 
 /// The read transactions of one environment, and the gate they pass.
@@ -88,7 +87,7 @@ final class ReaderPool: Sendable {
   var isReadingOnThisThread: Bool { isReadingOnThisThread(besides: nil) }
 
   private func isReadingOnThisThread(besides other: Int?) -> Bool {
-    let thread = UInt(pthread_self())
+    let thread = currentThread()
     for lane in 0..<Self.laneCount where lane != other {
       if unsafe lanes[lane].owner.load(ordering: .relaxed) == thread { return true }
     }
@@ -157,7 +156,7 @@ final class ReaderPool: Sendable {
     }
     return state.withLock { state in
       state.lastOverflow += 1
-      state.overflow[state.lastOverflow] = Overflow(start: now, owner: UInt(pthread_self()))
+      state.overflow[state.lastOverflow] = Overflow(start: now, owner: currentThread())
       return state.lastOverflow
     }
   }
@@ -165,7 +164,7 @@ final class ReaderPool: Sendable {
   /// Lets the thread begin with this lane from now on, unless it has its old one itself.
   private func remember(_ lane: Int) {
     let last = unsafe lanes[laneOfThread.value].owner.load(ordering: .relaxed)
-    if last != UInt(pthread_self()) { laneOfThread.value = lane }
+    if last != currentThread() { laneOfThread.value = lane }
   }
 
   /// Gives a lane back, and wakes whoever waits for the last reader to leave.

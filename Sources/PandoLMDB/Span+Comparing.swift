@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 extension Span<UInt8> {
   /// Tells whether these bytes come before others in the order of keys.

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// A number that each thread has for itself.
 ///

@@ -1,5 +1,5 @@
 import CPandoLMDB
-import Glibc
+import PandoSystem
 
 /// The longest key, fixed when liblmdb was built: three keys must fit on a page.
 let keyByteCountMax = 511

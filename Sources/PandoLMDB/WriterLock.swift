@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import PandoSystem
 import Synchronization
 
 /// Lets one thread of this process write at a time, and knows which one.
@@ -8,12 +8,12 @@ import Synchronization
 /// be changed while no write transaction of the process is open.
 final class WriterLock: Sendable {
   private let turn = DispatchSemaphore(value: 1)
-  /// `pthread_self` of the thread that writes; 0 for none.
+  /// The identity of the thread that writes; 0 for none.
   private let owner = Atomic<UInt>(0)
 
   /// Whether the calling thread is the one that writes.
   var isHeldByThisThread: Bool {
-    owner.load(ordering: .relaxed) == UInt(pthread_self())
+    owner.load(ordering: .relaxed) == currentThread()
   }
 
   /// Stops the process if the calling thread writes already, and so would wait for itself.
@@ -32,7 +32,7 @@ final class WriterLock: Sendable {
   ) rethrows -> Result {
     checkIsFree(for: purpose)
     turn.wait()
-    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    owner.store(currentThread(), ordering: .relaxed)
     defer {
       owner.store(0, ordering: .relaxed)
       turn.signal()
@@ -42,7 +42,7 @@ final class WriterLock: Sendable {
 
   /// Runs `body` for the thread that has the lock and waits meanwhile.
   func lent<Result>(_ body: () -> Result) -> Result {
-    let holder = owner.exchange(UInt(pthread_self()), ordering: .relaxed)
+    let holder = owner.exchange(currentThread(), ordering: .relaxed)
     defer { owner.store(holder, ordering: .relaxed) }
     return body()
   }

@@ -1,6 +1,6 @@
 public import PandoManagers
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 
 /// A server in memory: answers as it is told, and remembers what it was asked.
 ///

@@ -1,5 +1,5 @@
 public import PandoManagers
-import PandoLocking
+import PandoSystem
 
 /// Iterates over a followed query or graph and keeps all elements it gets.
 ///

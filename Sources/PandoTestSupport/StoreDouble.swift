@@ -1,5 +1,5 @@
 public import PandoManagers
-import PandoLocking
+import PandoSystem
 
 /// A store of entities in memory, at any level, that remembers its calls and fails when it is told to.
 ///

@@ -1,7 +1,7 @@
 import CPandoSpawn
 import Foundation
 import Glibc
-import PandoLocking
+import PandoSystem
 
 extension ChildProcess {
   /// The folder with the programs that were built together with the tests.

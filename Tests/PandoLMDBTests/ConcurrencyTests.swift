@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoLMDB
 import Synchronization
 import PandoFixtures

@@ -9,7 +9,7 @@ import Testing
   /// - Returns: The compiler's status and what it said.
   static func compile(_ body: String) throws -> (status: CInt, output: String) {
     let source = """
-      import LMDB
+      import PandoLMDB
       func test(_ environment: Environment, _ table: RawTable, _ key: [UInt8]) throws {
       \(body)
       }

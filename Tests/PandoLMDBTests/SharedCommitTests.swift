@@ -1,6 +1,6 @@
 import Dispatch
 import PandoLMDB
-import PandoLocking
+import PandoSystem
 import PandoFixtures
 import Testing
 

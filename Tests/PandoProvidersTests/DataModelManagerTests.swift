@@ -1,6 +1,6 @@
 import PandoConsistency
 import PandoLMDB
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

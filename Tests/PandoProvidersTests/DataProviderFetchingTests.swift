@@ -1,7 +1,7 @@
 import PandoConsistency
 import PandoProviders
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 import PandoModels
 import PandoStore
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// `pando demo`: the main job in one minute.
 enum DemoCommand: Command {

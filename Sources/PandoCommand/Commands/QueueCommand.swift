@@ -1,5 +1,5 @@
 import PandoManagers
-import Foundation
+import FoundationEssentials
 import PandoModels
 import PandoStore
 
@@ -136,7 +136,7 @@ enum QueueCommand: Command {
       "uniquingKey": request.request.configuration.uniquingKey.map { .string($0) } ?? .null,
       "nodes": .texts(request.subjects),
       "commit": TreeValue(exactly: request.commitNumber) ?? .null,
-      "queued": .string(ISO8601DateFormatter().string(from: request.date)),
+      "queued": .string(request.date.formatted(.iso8601)),
       "failure": request.lastFailure.map { .string($0) } ?? .null,
     ]
   }

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// A file, or standard input for `-`, opened for reading.
 ///

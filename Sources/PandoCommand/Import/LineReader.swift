@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// Reads a file or a pipe line by line with bounded memory.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 import Synchronization
 
 /// A line on the terminal that shows how far long work has come, how fast, and what is left.

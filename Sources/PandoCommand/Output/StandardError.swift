@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// Standard error: one line for each error, written at once.
 enum StandardError {

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// Standard output: buffered, with errors thrown.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoStore
 
 /// Reads a filter as `pando query` takes it.

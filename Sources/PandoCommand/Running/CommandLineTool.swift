@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// The command as a whole: finds the word's command, runs it, and turns errors into one line on
 /// standard error and an exit status.

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 import PandoStore
 
 /// How a command opens its store.

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// What the system says about a failed call.
 enum SystemError {

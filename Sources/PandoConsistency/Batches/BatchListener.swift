@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// Listeners that are told together: each as usual, and then one delegate for all of them.

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 
 /// Calls people back, one after another, in the order in which the calls were queued.
 package final class Deliverer: Sendable {

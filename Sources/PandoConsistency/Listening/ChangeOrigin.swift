@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Where changes come from: one object an update, which all its changes share.
 final class ChangeOrigin: Sendable {

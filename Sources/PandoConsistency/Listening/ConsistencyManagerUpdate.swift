@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 public import PandoModels
 
 /// One update as it was posted.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// What happened to a tree while its listener could not be told: one after another, as a union.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// One change on its way to a listener.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// What happens on the delivery target.

@@ -1,5 +1,5 @@
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 /// A listener as the manager keeps it: by a weak reference, with what is on its way to it.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Who listens to every update, in the order of registration.
 final class UpdatesListeners: Sendable {

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// Tells a manager's delegate, on a queue of its own.

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import PandoModels
 
 /// One step of the live world: what was set and deleted together, and on whose behalf.

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// The one place where updates are worked out and published, in the order in which they were queued.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// What a pipeline works on.
 struct PipelineContext: Sendable {

@@ -1,5 +1,5 @@
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 package import PandoModels
 
 /// What may be done on the pipeline: regenerate trees, register them, publish and deliver.

@@ -1,4 +1,4 @@
-internal import Glibc
+import PandoSystem
 
 /// How a tree sorts its keys: the comparisons liblmdb 0.9.24 chooses by a table's flags.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import PandoSystem
 
 /// A data file opened for reading with `pread`, never through a map.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import PandoSystem
 
 /// A page walk that could not give its answer.
 public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 public import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 

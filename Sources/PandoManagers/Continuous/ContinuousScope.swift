@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// What is followed through one container, so that it ends with the container's `close()`.

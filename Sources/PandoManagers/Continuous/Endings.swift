@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// What is to be done when nobody follows something any more: when this goes, with what it belongs to.
 final class Endings: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Numbers for what is followed, each given once in a process.
 enum FollowedNumber {

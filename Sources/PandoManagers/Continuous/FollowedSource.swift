@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 
 /// Where iterations over a followed query begin; those that run at the same time share one live query.
 final class FollowedSource<E: Entity>: FollowedOrigin {

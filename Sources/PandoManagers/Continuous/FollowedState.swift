@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 
 /// What somebody follows: its present value, and the one that the commit under way leaves.
 ///

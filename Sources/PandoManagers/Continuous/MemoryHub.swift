@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// Follows the entities of one container that are not on disk.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// What iterations that run at the same time share; it is not kept alive.
 final class SharedLive<Live: AnyObject & Sendable>: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoStore
 
 /// The hubs of this process, one for each open store; none is kept alive.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 import PandoModels
 
 /// What a server names an entity by: `Int`, `Int64`, `String` or `UUID`.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The one object through which a service reads and writes the entities of a type.
 ///

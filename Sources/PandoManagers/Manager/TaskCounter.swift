@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Knows of the tasks that run behind the back of every caller, so that one can wait for them.
 final class TaskCounter: Sendable {

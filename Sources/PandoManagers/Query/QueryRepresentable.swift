@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 public import PandoStore
 
 /// A type whose values filters can compare and indexes can hold.

@@ -1,5 +1,5 @@
 import PandoModels
-import PandoLocking
+import PandoSystem
 import PandoStore
 
 /// Entities together with those that they are related to.

@@ -1,6 +1,6 @@
 import PandoProviders
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 

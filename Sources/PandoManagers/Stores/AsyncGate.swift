@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Lets one task through at a time, in the order in which they come.
 final class AsyncGate: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// The part of a cache that is in memory: what it keeps is what the persistent store has.

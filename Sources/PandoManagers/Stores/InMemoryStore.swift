@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Entities in the memory of this process, without limit.
 ///

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// A store in memory that keeps a number of entities at most.
 ///

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// What a write to a store in memory did to one entity.
 package struct MemoryChange: Sendable {

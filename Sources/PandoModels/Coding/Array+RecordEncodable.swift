@@ -1,4 +1,4 @@
-import Foundation
+import PandoSystem
 
 extension Array: RecordEncodable where Element: Encodable {
   func encodeRecord(

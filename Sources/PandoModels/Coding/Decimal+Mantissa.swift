@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension Decimal {
   /// The number as digits and power of ten, with the fewest digits: equal numbers give equal parts.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
   /// Entries are written in the order of their encoded keys; children are visited in that order too.

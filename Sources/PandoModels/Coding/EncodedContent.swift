@@ -1,4 +1,4 @@
-import Foundation
+import PandoSystem
 
 /// The bytes that a frame has collected, and where its fields or elements lie in them.
 struct EncodedContent: ~Copyable {

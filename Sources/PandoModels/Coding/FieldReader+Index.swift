@@ -1,4 +1,4 @@
-import Foundation
+import PandoSystem
 
 extension FieldReader {
   /// Finds the value of a field by its name, byte by byte.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension Data: RecordDecodable {
   /// Data is read from a byte string, or an array of bytes.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension Data: RecordScalar {
   func append(to writer: inout CBORWriter) {

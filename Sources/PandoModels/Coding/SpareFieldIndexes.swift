@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The indexes of sessions that are gone, for other sessions: their memory can't be freed.
 enum SpareFieldIndexes {

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 /// A place in which each thread keeps one object for its next use.
 ///

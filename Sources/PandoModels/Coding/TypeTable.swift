@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import Synchronization
 
 /// All types met so far, with their traits: a hash table that is read without a lock.

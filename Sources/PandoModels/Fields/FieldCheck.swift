@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 #if DEBUG
   /// Compares the two ways in which a ``FieldCodable`` type codes, once for each type.

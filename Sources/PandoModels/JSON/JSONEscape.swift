@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The objects that stand for other values in ``JSONForm/lossless``.
 enum JSONEscape {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension JSONWriter {
   /// The usual look of a tagged value that is a text: a URL or a UUID.

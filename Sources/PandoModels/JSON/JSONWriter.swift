@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Writes a ``TreeValue`` as JSON: names sorted by their bytes, no choice left open.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Synchronization
 
 /// Whether models of a type have places for children: found out from the first one that is asked for

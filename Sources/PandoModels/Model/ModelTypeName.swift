@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The rules for names of model types.
 package enum ModelTypeName {

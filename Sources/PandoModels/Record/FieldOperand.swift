@@ -1,4 +1,4 @@
-import Foundation
+import PandoSystem
 
 /// A field and a plain value to compare it with, made ready for many bodies: neither the body nor the
 /// field is decoded.

@@ -1,4 +1,4 @@
-import Foundation
+import PandoSystem
 
 extension String {
   /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.

@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 
 /// Providers that are told together: each as usual, and then one delegate for all of them.
 ///

@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 
 extension DataProvider: AnyDataProvider, BatchMember {
   func join(_ batch: BatchCore) -> Bool {

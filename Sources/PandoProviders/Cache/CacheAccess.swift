@@ -1,6 +1,6 @@
 import PandoConsistency
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 import Synchronization
 

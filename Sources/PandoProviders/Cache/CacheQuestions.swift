@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 
 /// Asks a cache many questions at a time, in few tasks where the answers come at once.
 ///

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Carries out the writes of a cache one after another, in one task that sleeps between them.
 final class CacheWriter: Sendable {

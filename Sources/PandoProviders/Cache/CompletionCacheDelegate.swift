@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 public import PandoModels
 
 /// A cache whose calls answer through completion handlers.

@@ -1,6 +1,6 @@
 import PandoConsistency
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 
 extension CollectionDataProvider: AnyDataProvider, BatchMember {
   func join(_ batch: BatchCore) -> Bool {

@@ -1,5 +1,5 @@
 import PandoConsistency
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// An edit that is shown and not yet committed.

@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 extension LiveCollection {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 /// The elements that all providers of one cache key show; those of one provider if it has none.

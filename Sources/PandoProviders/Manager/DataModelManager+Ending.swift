@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 
 extension DataModelManager {
   /// Waits until everything that is queued is committed and delivered.

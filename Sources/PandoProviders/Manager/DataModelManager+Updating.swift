@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 public import PandoModels
 
 /// Changes on nobody's behalf: whoever shows the nodes, shows them changed.

@@ -1,5 +1,5 @@
 public import PandoConsistency
-import PandoLocking
+import PandoSystem
 import PandoModels
 public import PandoStore
 

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 
 /// Tells the manager's delegate of events, on a queue of its own.
 final class ManagerReporter: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// The part of a provider or collection that somebody observes.

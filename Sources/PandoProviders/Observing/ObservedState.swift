@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The newest committed state of one provider, and who waits for the next.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 
 /// Wakes observers away from the pipeline, which must not take time for them.
 final class ObserverWaker: Sendable {

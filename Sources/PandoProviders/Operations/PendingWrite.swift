@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 public import PandoModels
 
 /// A change that is shown already and takes its way to the disk.

@@ -1,5 +1,5 @@
 import PandoConsistency
-import Foundation
+import FoundationEssentials
 import PandoModels
 import PandoStore
 

@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 
 extension DataProvider {
   /// Asks the store or cache for a model and shows it.

@@ -1,5 +1,5 @@
-public import Foundation
-import PandoLocking
+public import FoundationEssentials
+import PandoSystem
 public import PandoModels
 
 /// One live model: what is set on any provider, on the manager or in the store shows here.

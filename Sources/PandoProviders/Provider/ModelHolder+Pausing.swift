@@ -1,6 +1,6 @@
 import PandoConsistency
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 extension ModelHolder {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 /// The core of a ``DataProvider``: its model, its place in the registry, and what it has set itself.

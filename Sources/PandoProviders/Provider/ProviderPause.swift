@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// What a provider that stands still remembers; under its holder's lock.

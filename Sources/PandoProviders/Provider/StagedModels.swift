@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// What an update does to providers that come one after another in the order of their numbers.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// The live collections of a manager, by cache key; none is kept alive.

@@ -1,4 +1,4 @@
-import Glibc
+import PandoSystem
 
 extension Span<UInt8> {
   /// Whether the bytes are those of another span.

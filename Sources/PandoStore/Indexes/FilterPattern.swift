@@ -1,11 +1,12 @@
-import Foundation
-
-/// A regular expression of a filter, in the syntax of ICU.
+/// A regular expression of a filter, in the syntax of Swift's `Regex`.
+///
+/// It is compared scalar by scalar: `.` is one Unicode scalar, a letter matches itself alone and not
+/// what Unicode calls equivalent, and word boundaries are those between `\w` and `\W`.
 package struct FilterPattern: Sendable {
   /// The expression as it was written.
   package let source: String
   /// `nil` if it can't be read.
-  private let expression: NSRegularExpression?
+  private let expression: Expression?
   /// What every text begins with in which it is found; empty if it says nothing.
   package let prefix: String
   /// Whether it says nothing but its prefix.
@@ -13,7 +14,7 @@ package struct FilterPattern: Sendable {
 
   package init(_ source: String) {
     self.source = source
-    expression = try? NSRegularExpression(pattern: source)
+    expression = (try? Regex(source)).map(Expression.init)
     let literal = expression == nil ? (text: "", isWhole: false) : Self.literalPrefix(of: source)
     prefix = literal.text
     isPrefixOnly = literal.isWhole
@@ -27,8 +28,7 @@ package struct FilterPattern: Sendable {
     guard prefix.isEmpty || text.utf8.starts(with: prefix.utf8) else { return false }
     if isPrefixOnly { return true }
     guard let expression else { return false }
-    let range = NSRange(location: 0, length: text.utf16.count)
-    return expression.firstMatch(in: text, range: range) != nil
+    return expression.isFound(in: text)
   }
 
   /// The plain text after a leading `^`, as far as it goes.
@@ -48,6 +48,20 @@ package struct FilterPattern: Sendable {
     }
     return (String(text), true)
   }
+}
+
+/// A compiled expression that several threads use.
+private struct Expression: @unchecked Sendable {
+  // Sendable because it is made from text alone: it holds no closure, and the one thing that it makes
+  // later, its program, it puts in place in one atomic step.
+  private let regex: Regex<AnyRegexOutput>
+
+  init(_ regex: Regex<AnyRegexOutput>) {
+    self.regex = regex.matchingSemantics(.unicodeScalar).wordBoundaryKind(.simple)
+  }
+
+  /// An expression that fails while it runs is not found.
+  func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }
 }
 
 extension FilterPattern: Hashable {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// A ``QueryValue`` as bytes whose order is the total order of values: the middle of an index row's

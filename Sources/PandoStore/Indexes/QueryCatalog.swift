@@ -1,5 +1,5 @@
 import PandoLMDB
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// What queries need to know of a type beside its records.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 import PandoModels
 
 /// A value of a field, as filters, orders and indexes see it.

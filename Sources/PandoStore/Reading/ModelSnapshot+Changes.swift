@@ -1,5 +1,5 @@
 public import PandoModels
-import Foundation
+import FoundationEssentials
 import PandoLMDB
 
 extension ModelSnapshot {

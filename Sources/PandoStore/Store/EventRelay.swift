@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoLMDB
 
 /// Hands events of the environment to the store's core, which exists a moment later.

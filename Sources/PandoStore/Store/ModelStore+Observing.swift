@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 package import PandoModels
 
 extension ModelStore {

@@ -1,5 +1,5 @@
-import Foundation
-import Glibc
+import FoundationEssentials
+import PandoSystem
 import PandoLMDB
 import PandoModels
 

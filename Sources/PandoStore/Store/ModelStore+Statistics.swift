@@ -1,5 +1,5 @@
 import PandoLMDB
-import Foundation
+import FoundationEssentials
 
 /// The size and the state of a store at one moment.
 public struct StoreStatistics: Sendable, Hashable, Codable {
@@ -52,7 +52,7 @@ extension ModelStore {
       if let state = try reader.state(path: path) {
         statistics.commitNumber = state.commitNumber
         statistics.storeIdentifier = state.storeIdentifier
-          .map { String(format: "%02x", $0) }.joined()
+          .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
       }
       try reader.forEachType { name, row in
         if row.recordCount > 0 { statistics.recordCounts[name] = Int(clamping: row.recordCount) }

@@ -1,6 +1,6 @@
 import PandoLMDB
 import PandoModels
-import Foundation
+import PandoSystem
 
 /// A store of model trees in one directory: records, dependency index, collections and change log.
 ///
@@ -71,7 +71,7 @@ public final class ModelStore: Sendable {
     guard let writer, writer.isCurrentThread else { return shutDown() }
     // The writer let go of the last reference, with what a write carried. It can't wait for itself.
     let (core, directory) = (core, temporaryDirectory)
-    Thread.detachNewThread { Self.shutDown(writer, core, directory) }
+    startThread(named: "pando.close") { Self.shutDown(writer, core, directory) }
   }
 
   /// Waits for the writes that are queued, then closes the store.
@@ -87,7 +87,7 @@ public final class ModelStore: Sendable {
   /// The `async` form of ``close()-2yd7k``: the waiting does not hold a thread of the caller's pool.
   public func close() async {
     await withCheckedContinuation { continuation in
-      Thread.detachNewThread { [self] in
+      startThread(named: "pando.close") { [self] in
         shutDown()
         continuation.resume()
       }

@@ -1,5 +1,5 @@
-import PandoLocking
-import Foundation
+import PandoSystem
+import FoundationEssentials
 import PandoLMDB
 import PandoModels
 

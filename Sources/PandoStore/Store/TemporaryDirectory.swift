@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A directory for one temporary store.
 struct TemporaryDirectory: Sendable {

@@ -1,5 +1,4 @@
-import Glibc
-import PandoLocking
+import PandoSystem
 
 /// The writes that have a place in the order and have not begun.
 final class JobQueue: Sendable {

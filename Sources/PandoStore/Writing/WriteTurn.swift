@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// The writes that share a flush, and the callers that wait for its end.
 ///

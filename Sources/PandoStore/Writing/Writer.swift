@@ -1,6 +1,5 @@
-import PandoLocking
-import Foundation
-import Glibc
+import PandoSystem
+import Dispatch
 import PandoLMDB
 import PandoModels
 import Synchronization
@@ -25,27 +24,24 @@ final class Writer: Sendable {
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   private let observers = Locked<[WeakObserver]>([])
-  /// The `pthread_t` of the thread; 0 until it runs.
+  /// The identity of the thread; 0 until it runs.
   private let thread = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
   private let process = getpid()
 
   init(_ core: StoreCore) {
     self.core = core
-    let thread = Thread { [self] in
-      self.thread.store(pthread_self(), ordering: .relaxed)
+    startThread(named: "pando.writer", stackSizeInBytes: Self.stackSizeInBytes) { [self] in
+      thread.store(currentThread(), ordering: .relaxed)
       run()
       // The number may be given to another thread.
-      self.thread.store(0, ordering: .relaxed)
+      thread.store(0, ordering: .relaxed)
       finished.signal()
     }
-    thread.name = "pando.writer"
-    thread.stackSize = Self.stackSizeInBytes
-    thread.start()
   }
 
   /// Whether the caller runs on the writer's thread, that is inside a write or the commit handler.
-  var isCurrentThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+  var isCurrentThread: Bool { thread.load(ordering: .relaxed) == currentThread() }
 
   /// Whether this is the process that the writer was made in, and not one forked from it.
   var isInItsProcess: Bool { getpid() == process }

@@ -1,5 +1,5 @@
 import Foundation
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoFixtures
 import Testing

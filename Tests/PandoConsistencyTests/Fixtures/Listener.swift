@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// A listener that keeps what it is told.

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoFixtures
 
 /// Notes values from any thread.

@@ -1,5 +1,5 @@
 import PandoConsistency
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// A holder that takes its updates as a provider does, and counts how often it is asked.

@@ -1,7 +1,7 @@
 import PandoManagers
 import PandoProviders
 import Foundation
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoTestSupport
 import PandoStore

@@ -1,6 +1,6 @@
 import PandoProviders
 import Foundation
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoTestSupport
 import PandoStore

@@ -1,6 +1,6 @@
 import Foundation
 import PandoLMDB
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

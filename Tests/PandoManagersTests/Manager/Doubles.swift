@@ -1,6 +1,6 @@
 import PandoManagers
 import PandoLMDB
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 

@@ -1,5 +1,5 @@
 import PandoManagers
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 

@@ -1,6 +1,6 @@
 import PandoManagers
 import Foundation
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

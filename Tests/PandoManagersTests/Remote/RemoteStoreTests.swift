@@ -1,7 +1,7 @@
 import PandoURLSession
 import PandoManagers
 import Foundation
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

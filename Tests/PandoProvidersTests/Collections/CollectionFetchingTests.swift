@@ -1,6 +1,6 @@
 import PandoConsistency
 import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoFixtures
 import Testing

@@ -1,6 +1,6 @@
 import PandoConsistency
 @testable import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures

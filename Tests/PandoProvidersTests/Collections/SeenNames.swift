@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 
 /// Notes which names a provider shows when it is asked to.
 final class SeenNames: Sendable {

@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// Remembers what it is told.

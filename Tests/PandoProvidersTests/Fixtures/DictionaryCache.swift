@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// A cache in memory that remembers its calls.

@@ -1,5 +1,5 @@
 import PandoProviders
-import PandoLocking
+import PandoSystem
 
 /// Remembers the events of a manager.
 final class EventLog: DataModelManagerDelegate {

@@ -1,6 +1,6 @@
 import Dispatch
 import PandoProviders
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoFixtures
 

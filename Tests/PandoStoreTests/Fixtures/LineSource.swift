@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Hands out lines one after another, from any thread.
 final class LineSource: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 extension Locked where Value: Sendable {
   /// What the closures of a test have left there.

@@ -1,5 +1,5 @@
 import Dispatch
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoFixtures
 import Testing

@@ -1,5 +1,5 @@
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 
 /// Answers that a server can be asked about again, whether they still hold.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// The identifier that a server gave an entity, kept under the one the entity had before.
@@ -22,7 +22,7 @@ struct IdentifierAlias: Codable, Hashable, Sendable {
 
   /// What a model identifier that is local looks like in a body: `local:` and its key.
   static func localText(of modelIdentifier: String) -> String {
-    guard let range = modelIdentifier.range(of: ":local:") else { return modelIdentifier }
+    guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }
     return String(modelIdentifier[modelIdentifier.utf8.index(after: range.lowerBound)...])
   }
 

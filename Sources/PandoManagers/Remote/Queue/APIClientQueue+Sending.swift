@@ -1,5 +1,5 @@
-import Foundation
-import PandoLocking
+import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 extension APIClientQueue {

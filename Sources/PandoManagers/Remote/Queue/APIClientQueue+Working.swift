@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// The work of a queue; one task does it, so that one thing happens after another.

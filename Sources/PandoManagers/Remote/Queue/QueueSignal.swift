@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// Wakes the one task that works through a queue; what is said while it works is not lost.
 final class QueueSignal: Sendable {

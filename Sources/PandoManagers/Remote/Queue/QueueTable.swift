@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// A request on its way into a queue.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 public import PandoStore
 
 /// The way of one request through a queue: from the transaction that makes it durable to its answer.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 import PandoModels
 
 /// A request that waits durably for a server, or was refused by one.

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// The content of a request.
 public struct APIBody: Hashable, Sendable, Codable {

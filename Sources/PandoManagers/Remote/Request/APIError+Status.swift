@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension APIError {
   /// The most of an answer's text that is quoted.
@@ -24,10 +24,11 @@ extension APIError {
   /// The beginning of a content, in one line; `nil` if it is no text or empty.
   static func quoted(_ body: Data) -> String? {
     let bytes = body.prefix(quotedByteCountMaximum)
-    let text = String(decoding: bytes, as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !text.isEmpty, !bytes.contains(0) else { return nil }
-    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let text = String(decoding: bytes, as: UTF8.self).drop(while: \.isWhitespace)
+    guard let last = text.lastIndex(where: { !$0.isWhitespace }), !bytes.contains(0) else {
+      return nil
+    }
+    let line = text[...last].split(whereSeparator: \.isNewline).joined(separator: " ")
     return line + (bytes.count < body.count ? "…" : "")
   }
 }

@@ -39,6 +39,23 @@ public struct APIPath: Hashable, Sendable, Codable {
     }
     return escaped
   }
+
+  /// Returns the text that a segment of a path stands for; `nil` if its escapes are broken.
+  static func unescaping(_ segment: some StringProtocol) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(segment.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      guard digits.count == 2 else { return nil }
+      bytes.append(UInt8(digits[0] << 4 | digits[1]))
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
 }
 
 extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {

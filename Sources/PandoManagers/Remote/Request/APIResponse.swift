@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// The answer of a server.
 public struct APIResponse: Hashable, Sendable {

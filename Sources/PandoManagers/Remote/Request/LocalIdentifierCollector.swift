@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 
 /// Notes the local identifiers that are met while a value is encoded.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// What the reader of a queued request's answer has to know; stored with the request.
 struct AnswerNote: Codable {

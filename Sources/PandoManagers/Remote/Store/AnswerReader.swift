@@ -1,4 +1,3 @@
-import Foundation
 import PandoModels
 import PandoStore
 
@@ -97,7 +96,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     if let new = entities.first?.id, !new.isLocal { return (old, new) }
     // Some servers say it by the place of what they have made.
     if let place = response.headers["Location"]?.split(separator: "/").last,
-      let text = String(place).removingPercentEncoding,
+      let text = APIPath.unescaping(place),
       let new = EntityIdentifier<E>(text: text), !new.isLocal
     {
       return (old, new)

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 import PandoModels
 
 /// An entity that a server keeps.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import PandoModels
 
 /// Where the entities are in an answer, and what is known of them.

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 import PandoModels
 import PandoStore
 

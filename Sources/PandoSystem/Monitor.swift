@@ -1,5 +1,3 @@
-import Glibc
-
 /// A value that one thread at a time may use, and on whose changes threads can wait.
 ///
 /// A POSIX mutex and condition variable, for the reason that ``Locked`` gives.

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A lock that many readers or one writer hold at a time.
 ///
 /// It guards no value of its own: readers see what the writers of several values publish together.

@@ -1,5 +1,3 @@
-public import Glibc
-
 /// A value that one thread at a time may use; copies of this handle share it.
 ///
 /// A POSIX mutex and not `Synchronization.Mutex`: ThreadSanitizer does not see that one when two

@@ -1,0 +1,2 @@
+/// A module of the service's own.
+public let nameOfTestSupport = "TestSupport"
