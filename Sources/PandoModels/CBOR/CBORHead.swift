@@ -62,3 +62,88 @@ package struct CBORHead: Hashable, Sendable {
     }
   }
 }
+
+/// Bytes that are not the CBOR a record is made of.
+package struct CBORError: Error, Hashable {
+  /// The kind of failure.
+  package enum Code: UInt8, Sendable {
+    /// The bytes end inside an item.
+    case endOfBytes
+    /// A head that RFC 8949 reserves or forbids.
+    case badHead
+    /// An item of indefinite length, which no record holds.
+    case indefiniteLength
+    /// An item of another kind than was asked for.
+    case wrongKind
+    /// A number that does not fit the type asked for.
+    case numberOutOfRange
+    /// A text that is not UTF-8.
+    case badText
+    /// Arrays, maps and tags nested deeper than the limit.
+    case nestingTooDeep
+    /// Bytes after the item.
+    case trailingBytes
+  }
+
+  /// The kind of failure.
+  package let code: Code
+  /// Where it was met: bytes from the beginning of what the reader was given.
+  package let offset: Int
+
+  package init(_ code: Code, offset: Int) {
+    self.code = code
+    self.offset = offset
+  }
+}
+
+extension CBORError: CustomStringConvertible {
+  package var description: String { "\(explanation) at byte \(offset)" }
+
+  /// What the code means, in words.
+  package var explanation: String {
+    switch code {
+    case .endOfBytes: "the bytes end too early"
+    case .badHead: "not a CBOR item"
+    case .indefiniteLength: "an item of indefinite length"
+    case .wrongKind: "an item of another kind"
+    case .numberOutOfRange: "a number out of range"
+    case .badText: "a text that is not UTF-8"
+    case .nestingTooDeep: "nested too deep"
+    case .trailingBytes: "bytes after the end"
+    }
+  }
+}
+
+/// The CBOR tags that appear in records.
+///
+/// Those from 20545 to 20548 are Pando's own and say how a child, or what holds one, can be lost;
+/// the others are in the IANA registry. `docs/format.md` draws the contents.
+package enum RecordTag {
+  /// A reference that can't be missing where it stands, or an element or entry that can be removed:
+  /// an array of node number and type number.
+  package static let requiredReference: UInt64 = 20545
+  /// A reference in a slot that can be null: an array of node number and type number.
+  package static let optionalReference: UInt64 = 20546
+  /// A map that holds a reference and lies in a slot that can be null.
+  package static let optionalSlot: UInt64 = 20547
+  /// A map whose entries hold references and can be removed one by one.
+  package static let entries: UInt64 = 20548
+
+  /// An unsigned integer of more than 64 bits, big endian.
+  package static let positiveBignum: UInt64 = 2
+  /// An integer below `Int64`'s range: −1 minus the unsigned integer of the bytes.
+  package static let negativeBignum: UInt64 = 3
+  /// A decimal fraction: an array of exponent (to the base 10) and mantissa.
+  package static let decimalFraction: UInt64 = 4
+  /// A URL as text.
+  package static let url: UInt64 = 32
+  /// A UUID as 16 bytes.
+  package static let uuid: UInt64 = 37
+}
+
+extension RecordTag {
+  /// Whether a tag has a meaning for records only.
+  static func isPrivate(_ tag: UInt64) -> Bool {
+    (requiredReference...entries).contains(tag)
+  }
+}

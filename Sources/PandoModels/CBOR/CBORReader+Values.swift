@@ -136,17 +136,6 @@ extension CBORReader {
     return unsafe contents
   }
 
-  /// Reads what follows a reference's tag.
-  package mutating func reference() throws(CBORError) -> RecordReference {
-    let before = self
-    guard try arrayHead() == 2 else { throw before.error(.wrongKind) }
-    let node = try unsigned()
-    guard let type = UInt32(exactly: try unsigned()) else {
-      throw before.error(.numberOutOfRange)
-    }
-    return RecordReference(node: node, type: type)
-  }
-
   private mutating func count(_ major: CBORHead.Major) throws(CBORError) -> Int {
     Int(try expect(major).argument)
   }

@@ -117,12 +117,4 @@ extension CBORWriter {
   package mutating func append(byteString bytes: [UInt8]) {
     unsafe bytes.withUnsafeBytes { unsafe append(byteString: $0) }
   }
-
-  /// Appends a reference to a record.
-  package mutating func append(reference: RecordReference, isOptional: Bool) {
-    append(tag: isOptional ? RecordTag.optionalReference : RecordTag.requiredReference)
-    append(arrayHead: 2)
-    append(reference.node)
-    append(UInt64(reference.type))
-  }
 }

@@ -159,3 +159,86 @@ struct ListMatching {
     for mover in movers { origins[mover.new] = Int32(mover.old) }
   }
 }
+
+/// Where elements of each class stand in a list.
+struct ClassPlaces {
+  private var starts: [Int]
+  /// Positions, class by class, and in ascending order in each.
+  private(set) var places: [Int32]
+
+  /// Sorts the positions of a list by class.
+  ///
+  /// - Parameters:
+  ///   - list: Classes, all below `classCount`.
+  ///   - classCount: How many classes there are.
+  init(of list: [UInt32], classCount: Int) {
+    starts = Array(repeating: 0, count: classCount + 1)
+    places = Array(repeating: 0, count: list.count)
+    for number in list { starts[Int(number) + 1] += 1 }
+    for number in 0..<classCount { starts[number + 1] += starts[number] }
+    var next = starts
+    for (index, number) in list.enumerated() {
+      places[next[Int(number)]] = Int32(index)
+      next[Int(number)] += 1
+    }
+  }
+
+  /// Where in ``places`` the positions of a class are.
+  func range(of number: UInt32) -> Range<Int> { starts[Int(number)]..<starts[Int(number) + 1] }
+}
+
+/// Finds the longest chain of pairs that ascends in both lists.
+struct CommonChains {
+  private struct Link {
+    let old: Int32
+    let new: Int32
+    let previous: Int32
+  }
+
+  private var links: [Link] = []
+  /// The last links of the best chains, by length; their new positions ascend.
+  private var ends: [Int32] = []
+
+  /// Takes another pair.
+  ///
+  /// - Parameters:
+  ///   - old: Not below the one offered before.
+  ///   - new: For the same `old`, below the one offered before.
+  mutating func offer(old: Int, new: Int32) {
+    var length = ends.count
+    if let last = ends.last, links[Int(last)].new >= new { length = shortest(reaching: new) }
+    let previous = length > 0 ? ends[length - 1] : -1
+    let number = Int32(links.count)
+    if length == ends.count {
+      ends.append(number)
+    } else if links[Int(ends[length])].new > new {
+      ends[length] = number
+    } else {
+      return
+    }
+    links.append(Link(old: Int32(old), new: new, previous: previous))
+  }
+
+  /// The pairs of the longest chain, in descending order.
+  func longest() -> [(old: Int, new: Int)] {
+    var pairs: [(old: Int, new: Int)] = []
+    pairs.reserveCapacity(ends.count)
+    var number = ends.last ?? -1
+    while number >= 0 {
+      let link = links[Int(number)]
+      pairs.append((Int(link.old), Int(link.new)))
+      number = link.previous
+    }
+    return pairs
+  }
+
+  private func shortest(reaching new: Int32) -> Int {
+    var low = 0
+    var high = ends.count
+    while low < high {
+      let middle = (low + high) / 2
+      if links[Int(ends[middle])].new >= new { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

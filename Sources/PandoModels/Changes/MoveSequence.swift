@@ -1,3 +1,13 @@
+/// An element that leaves its place in a list and comes in at another.
+struct ListMover {
+  /// Where it was in the old list.
+  let old: Int
+  /// Where it is in the new list.
+  let new: Int
+  /// How many elements before its old place keep theirs.
+  let keptBeforeOld: Int
+}
+
 /// Works out positions for moves that are applied one after another, in the order of the new list.
 ///
 /// Elements that keep their places divide the list into gaps. A mover that has been placed stands in
@@ -44,5 +54,39 @@ extension Array {
       if isInSecondPart(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+}
+
+/// A row of marks that tells how many are set before a place (Fenwick, *A new data structure for
+/// cumulative frequency tables*, 1994).
+struct PrefixCounter {
+  /// Entry *i* counts the marks of as many places up to *i* as its lowest set bit says.
+  private var sums: [Int]
+
+  /// Makes a row with all marks set.
+  init(count: Int) { sums = (0...count).map { $0 & -$0 } }
+
+  /// How many marks are set before a place.
+  ///
+  /// - Complexity: O(log *n*).
+  func count(before index: Int) -> Int {
+    var sum = 0
+    var index = index
+    while index > 0 {
+      sum += sums[index]
+      index &= index - 1
+    }
+    return sum
+  }
+
+  /// Takes away the mark of a place, which has one.
+  ///
+  /// - Complexity: O(log *n*).
+  mutating func remove(_ index: Int) {
+    var index = index + 1
+    while index < sums.count {
+      sums[index] -= 1
+      index += index & -index
+    }
   }
 }

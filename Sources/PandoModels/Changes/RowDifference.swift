@@ -68,3 +68,112 @@ package enum RowDifference {
       offset: ends.before)
   }
 }
+
+/// Numbers the rows of a list from 0, in order, and then all others that are asked for.
+struct RowNumbers {
+  /// One entry a row number, from ``first`` on; `UInt32.max` where there is none.
+  private var table: [UInt32] = []
+  private let first: UInt32
+  /// Used where a table would be too large.
+  private var hashed: [UInt32: UInt32] = [:]
+  private(set) var classCount: Int
+
+  /// How large a table may be for each row: 32 bytes, about what an entry of a `Dictionary` needs.
+  private static let entriesPerRow = 8
+
+  /// Numbers the rows of a list.
+  ///
+  /// - Parameter rows: Each once.
+  init(of rows: ArraySlice<UInt32>) {
+    classCount = rows.count
+    first = rows.min() ?? 0
+    let entryCount = Int((rows.max() ?? 0) - first) + 1
+    if entryCount <= rows.count * Self.entriesPerRow {
+      table = Array(repeating: UInt32.max, count: entryCount)
+      for (number, row) in rows.enumerated() { table[Int(row - first)] = UInt32(number) }
+    } else {
+      hashed.reserveCapacity(rows.count)
+      for (number, row) in rows.enumerated() { hashed[row] = UInt32(number) }
+    }
+  }
+
+  /// The number of a row, which was not asked for before; a new one if it is not in the list.
+  mutating func classNumber(of row: UInt32) -> UInt32 {
+    if row >= first, Int(row - first) < table.count, table[Int(row - first)] != .max {
+      return table[Int(row - first)]
+    }
+    if !hashed.isEmpty, let number = hashed[row] { return number }
+    defer { classCount += 1 }
+    return UInt32(classCount)
+  }
+}
+
+/// A set of row numbers that is asked about every row of a list.
+struct RowSet {
+  private enum Form {
+    case none
+    case one(UInt32)
+    /// One bit a number, from a first one on.
+    case bits(first: UInt32, words: [UInt64])
+    case hashed(Set<UInt32>)
+  }
+
+  private let form: Form
+
+  /// How many bits are spent on a number: eight bytes, less than an entry of a `Set` needs.
+  private static let bitsPerRow = 64
+  /// How many bits a small set may have in any case: 8 KiB.
+  private static let bitCountInAnyCase = 1 << 16
+
+  /// Makes a set.
+  ///
+  /// - Parameter rows: Numbers, in any order.
+  init(_ rows: [UInt32]) {
+    guard let first = rows.min(), let last = rows.max() else {
+      form = .none
+      return
+    }
+    guard first < last else {
+      form = .one(first)
+      return
+    }
+    let bitCount = Int(last - first) + 1
+    guard bitCount <= max(Self.bitCountInAnyCase, rows.count * Self.bitsPerRow) else {
+      form = .hashed(Set(rows))
+      return
+    }
+    var words = Array<UInt64>(repeating: 0, count: (bitCount + 63) / 64)
+    for row in rows { words[Int(row - first) >> 6] |= 1 << UInt64((row - first) & 63) }
+    form = .bits(first: first, words: words)
+  }
+
+  /// Whether a number is in the set.
+  func contains(_ row: UInt32) -> Bool {
+    switch form {
+    case .none: return false
+    case .one(let only): return row == only
+    case .bits(let first, let words):
+      guard row >= first else { return false }
+      let bit = Int(row - first)
+      return bit >> 6 < words.count && words[bit >> 6] & (1 << UInt64(bit & 63)) != 0
+    case .hashed(let rows): return rows.contains(row)
+    }
+  }
+
+  /// The places of a list where numbers of the set stand, in ascending order.
+  func places(in list: [UInt32]) -> [Int] {
+    switch form {
+    case .none: return []
+    case .one(let only): return Self.places(in: list) { $0 == only }
+    case .bits, .hashed: return Self.places(in: list) { contains($0) }
+    }
+  }
+
+  @inline(__always)
+  private static func places(in list: [UInt32], where isWanted: (UInt32) -> Bool) -> [Int] {
+    var places: [Int] = []
+    let span = list.span
+    for index in span.indices where isWanted(span[index]) { places.append(index) }
+    return places
+  }
+}

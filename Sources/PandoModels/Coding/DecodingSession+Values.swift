@@ -162,55 +162,21 @@ extension DecodingSession {
   }
 
   private func decodeChild<Value: Decodable>(
-    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, of children: [any Model],
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, of children: LiveChildren,
     index: UInt64, at value: CBORReader, level: Int
   ) throws -> Value {
-    guard index < UInt64(children.count) else {
+    guard index < UInt64(children.models.count) else {
       throw ModelError(.invalidRecord, reason: "a reference to a child that is not there")
     }
-    let child = children[Int(index)]
+    let child = children.models[Int(index)]
     if let child = child as? Value { return child }
     if let known = unsafe traits.pointee.model,
-      let converted = LiveCoder.convert(
-        child, to: known, amid: unsafe children.prefix(oldChildCount)) as? Value
+      let converted = children.convert(
+        child, known, children.models.prefix(children.oldCount)) as? Value
     {
       return converted
     }
     // A model without identifier may be nothing but a wrapper of the child.
     return try unsafe decodeInline(type, traits, from: value, level: level)
-  }
-}
-
-extension CBORReader {
-  /// The reference that comes next, and how many bytes it has; `nil` if something else comes.
-  func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
-    // The tag's head has three bytes, the first of which no other item begins with but tags. In
-    // bounds: more than three are there.
-    guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }
-    let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
-    let tag = UInt64(UInt16(bigEndian: bits))
-    guard tag == RecordTag.requiredReference || tag == RecordTag.optionalReference else {
-      return nil
-    }
-    var copy = self
-    copy.advance(by: 3)
-    if let reference = copy.shortReference() {
-      return unsafe (reference, copy.position - position)
-    }
-    let reference = try copy.reference()
-    return unsafe (reference, copy.position - position)
-  }
-
-  /// Reads what follows a reference's tag where its numbers are small; leaves anything else alone.
-  private mutating func shortReference() -> RecordReference? {
-    var copy = self
-    // An array of two; in bounds, for a byte is left.
-    guard copy.remaining > 0, unsafe copy.position.load(as: UInt8.self) == 0x82 else { return nil }
-    copy.advance(by: 1)
-    guard let node = copy.takeSmallUnsigned(), let number = copy.takeSmallUnsigned(),
-      let type = UInt32(exactly: number)
-    else { return nil }
-    self = copy
-    return RecordReference(node: node, type: type)
   }
 }

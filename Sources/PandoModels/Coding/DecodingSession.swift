@@ -3,10 +3,8 @@
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
   // calls a model while it holds one.
   @exclusivity(unchecked) private(set) var source: (any RecordSource)?
-  /// Models kept out of line; references hold their indexes.
-  @exclusivity(unchecked) private(set) var children: [any Model]?
-  /// How many of the children come from the older of two models that are merged.
-  @exclusivity(unchecked) private(set) var oldChildCount = 0
+  /// The children of a live model, which have no records.
+  @exclusivity(unchecked) private(set) var children: LiveChildren?
   /// Whether types that read their fields themselves do so.
   @exclusivity(unchecked) private(set) var usesFields = true
   @exclusivity(unchecked) private(set) var hasEnded = false
@@ -45,18 +43,15 @@
   ///
   /// - Parameters:
   ///   - source: Gives the records that records refer to.
-  ///   - children: Models kept out of line.
-  ///   - oldChildCount: How many of them belong to the older of two models.
+  ///   - children: The children of a live model, which have no records.
   ///   - usingFields: Whether types that read their fields themselves do so.
   /// - Returns: A session to be ended by ``end(_:)``.
   static func begin(
-    source: (any RecordSource)? = nil, children: [any Model]? = nil, oldChildCount: Int = 0,
-    usingFields: Bool = true
+    source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
     session.begin(source: source, usingFields: usingFields)
     unsafe session.children = children
-    unsafe session.oldChildCount = oldChildCount
     return session
   }
 
@@ -174,4 +169,18 @@
     unsafe madeBytes.append(copy)
     return UnsafeRawBufferPointer(copy)
   }
+}
+
+/// The children of a live model, kept beside its coding; references hold their indexes.
+struct LiveChildren {
+  let models: [any Model]
+  /// How many of them come from the older of two models that are merged.
+  let oldCount: Int
+  /// Makes a child of one type show the data of one of another type, amid the old children; `nil` if
+  /// there is no way.
+  let convert: (any Model, any Model.Type, ArraySlice<any Model>) -> (any Model)?
+}
+
+extension ThreadSlot<DecodingSession> {
+  static let decoding = ThreadSlot()
 }

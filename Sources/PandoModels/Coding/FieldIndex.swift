@@ -1,3 +1,4 @@
+import PandoSystem
 import Synchronization
 
 /// An index of the keys of one map, in memory that is used again and never freed.
@@ -5,12 +6,6 @@ import Synchronization
 /// What refers to it (``FieldReader``) is counted by nobody, so that reading a field costs no counting;
 /// instead both hold a ticket. A new use of the memory makes a new ticket, and old readers refuse.
 @unsafe struct FieldIndex: ~Copyable {
-  /// Where one field is; its value begins behind its key.
-  @safe struct Field {
-    let key: UnsafeRawPointer
-    let keyCount: Int
-  }
-
   /// Names the present use.
   ///
   /// Atomic, because a reader that a model has kept may ask for it on any thread. All else is touched
@@ -22,7 +17,7 @@ import Synchronization
   var next: UnsafeMutablePointer<FieldIndex>?
   /// Whether nobody needs it any longer, though others above it are in use.
   var isReleased = false
-  var fields: UnsafeMutablePointer<Field>
+  var fields: UnsafeMutablePointer<FieldLocation>
   var capacity = unsafe Self.initialCapacity
   var count = 0
   /// Whether the keys are in order, so that they can be searched by halves; `nil` while unknown.
@@ -75,14 +70,14 @@ import Synchronization
       let key = unsafe quickReader.position + 1
       guard let keyCount = quickReader.takeShortField() else { break }
       // There is room for `fieldCount` fields, which are trivial. The reader is behind the value.
-      unsafe fields[indexed] = unsafe Field(key: key, keyCount: keyCount)
+      unsafe fields[indexed] = unsafe FieldLocation(key: key, keyCount: keyCount)
       indexed &+= 1
     }
     var fieldReader = quickReader
     for _ in indexed..<fieldCount {
       let key = unsafe fieldReader.position + 1
       if let keyCount = fieldReader.takeShortField() {
-        unsafe fields[indexed] = unsafe Field(key: key, keyCount: keyCount)
+        unsafe fields[indexed] = unsafe FieldLocation(key: key, keyCount: keyCount)
         indexed += 1
         continue
       }
@@ -92,7 +87,7 @@ import Synchronization
         try fieldReader.skip()
         continue
       }
-      unsafe fields[indexed] = unsafe Field(key: fieldReader.position, keyCount: keyCount)
+      unsafe fields[indexed] = unsafe FieldLocation(key: fieldReader.position, keyCount: keyCount)
       indexed += 1
       fieldReader.advance(by: keyCount)
       try fieldReader.skip()
@@ -118,5 +113,85 @@ import Synchronization
     unsafe fields.deallocate()
     unsafe capacity = Self.initialCapacity
     unsafe fields = .allocate(capacity: capacity)
+  }
+}
+
+extension FieldIndex {
+  /// The container of the present map, the one that the memory served last if it can be.
+  ///
+  /// Containers are objects, and to make one takes as long as to read a few fields. One that nobody else
+  /// has any more serves the next map too: ``retire()`` then leaves the ticket as it is.
+  ///
+  /// - Parameters:
+  ///   - map: A reader with the present ticket, which goes nowhere else.
+  ///   - type: The type of the keys.
+  /// - Returns: The container.
+  mutating func container<Key: CodingKey>(
+    _ map: FieldReader, keyedBy type: Key.Type
+  ) -> KeyedDecodingContainer<Key> {
+    if let container = unsafe keptContainer, unsafe keptKeys == ObjectIdentifier(type) {
+      unsafe isKeptInUse = true
+      unsafe readerCount -= 1
+      // Made below for the same type of keys.
+      return unsafe unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+    }
+    let made = KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
+    // A container is a reference to one object and nothing else; if that changed, none is kept.
+    guard unsafe !isKeptInUse,
+      MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+    else { return made }
+    unsafe keptContainer = unsafe unsafeBitCast(made, to: AnyObject.self)
+    unsafe keptKeys = ObjectIdentifier(type)
+    unsafe isKeptInUse = true
+    unsafe readerCount -= 1
+    return made
+  }
+
+  /// Makes the readers with the present ticket refuse, unless the only one is that of a container that
+  /// nobody else has.
+  mutating func endTicket() {
+    let isKept =
+      unsafe readerCount == 0 && isKeptInUse && isKnownUniquelyReferenced(&keptContainer)
+    unsafe isKeptInUse = false
+    unsafe readerCount = 0
+    if isKept { return }
+    unsafe keptContainer = nil
+    unsafe ticket.store(ticket.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+  }
+}
+
+/// The indexes of sessions that are gone, for other sessions: their memory can't be freed.
+enum SpareFieldIndexes {
+  /// The list, linked by `next`.
+  ///
+  /// Sendable because whoever takes an index from it is its only user.
+  @safe private struct List: @unchecked Sendable {
+    var first: UnsafeMutablePointer<FieldIndex>?
+  }
+
+  private static let list = Locked(List())
+
+  /// Takes an index, or makes one.
+  static func take(for session: DecodingSession) -> UnsafeMutablePointer<FieldIndex> {
+    let found = unsafe list.withLock { list in
+      let first = unsafe list.first
+      unsafe list.first = unsafe first?.pointee.next
+      return unsafe first
+    }
+    if let found = unsafe found {
+      unsafe found.pointee.session = session
+      return unsafe found
+    }
+    let made = UnsafeMutablePointer<FieldIndex>.allocate(capacity: 1)
+    unsafe made.initialize(to: FieldIndex(session))
+    return unsafe made
+  }
+
+  /// Takes an index back that is in no list.
+  static func put(_ index: UnsafeMutablePointer<FieldIndex>) {
+    list.withLock { list in
+      unsafe index.pointee.next = unsafe list.first
+      unsafe list.first = unsafe index
+    }
   }
 }

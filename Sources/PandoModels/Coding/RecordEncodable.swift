@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A type that this module encodes itself, because its own `encode(to:)` would be slower, or not the
 /// same every time, or would not tell how children are lost.
 protocol RecordEncodable {
@@ -18,5 +20,143 @@ extension RecordScalar {
   ) throws -> EncodingOutcome {
     unsafe append(to: &frame.writer)
     return .written
+  }
+}
+
+/// Types with an encoding of their own wherever they stand.
+extension Bool: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension String: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension Double: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension Float: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension Int: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
+}
+
+extension Int8: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
+}
+
+extension Int16: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
+}
+
+extension Int32: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
+}
+
+extension Int64: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension UInt: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
+}
+
+extension UInt8: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
+}
+
+extension UInt16: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
+}
+
+extension UInt32: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
+}
+
+extension UInt64: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension Int128: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension UInt128: RecordScalar {
+  func append(to writer: inout CBORWriter) { writer.append(self) }
+}
+
+extension Data: RecordScalar {
+  func append(to writer: inout CBORWriter) {
+    unsafe withUnsafeBytes { unsafe writer.append(byteString: $0) }
+  }
+}
+
+extension Date: RecordScalar {
+  /// Seconds since 2001-01-01 00:00 UTC, as `Date` codes itself, so that every bit survives.
+  func append(to writer: inout CBORWriter) { writer.append(timeIntervalSinceReferenceDate) }
+}
+
+extension UUID: RecordScalar {
+  func append(to writer: inout CBORWriter) {
+    writer.append(tag: RecordTag.uuid)
+    unsafe withUnsafeBytes(of: uuid) { unsafe writer.append(byteString: $0) }
+  }
+}
+
+extension Decimal: RecordScalar {
+  /// `[exponent, mantissa]`; not a number is the float that says so, for the tag has no form for it.
+  func append(to writer: inout CBORWriter) {
+    guard !isNaN else { return writer.append(Double.nan) }
+    writer.append(tag: RecordTag.decimalFraction)
+    writer.append(arrayHead: 2)
+    let (exponent, magnitude) = parts
+    writer.append(Int64(exponent))
+    // A negative integer n is held as −1 − n, so its magnitude is one less there.
+    let isNegative = sign == .minus && magnitude > 0
+    writer.appendInteger(isNegative: isNegative, magnitude: isNegative ? magnitude - 1 : magnitude)
+  }
+}
+
+extension URL: RecordEncodable {
+  /// A tagged text; a URL relative to another is a map of both, as `URL` codes itself.
+  func encodeRecord(
+    to frame: EncodingFrame, slot: EncodingSlot, level: Int
+  ) throws -> EncodingOutcome {
+    guard baseURL == nil else {
+      return try frame.encodeInline(self, slot: slot, level: level, splits: false)
+    }
+    unsafe frame.writer.append(tag: RecordTag.url)
+    unsafe frame.writer.append(relativeString)
+    return .written
+  }
+}
+
+extension Decimal {
+  /// The number as digits and power of ten, with the fewest digits: equal numbers give equal parts.
+  ///
+  /// Not for what is no number.
+  var parts: (exponent: Int, magnitude: UInt128) {
+    // Public API tells the digits as text only; a significand has at most 39 of them.
+    guard var magnitude = UInt128(significand.description), magnitude > 0 else { return (0, 0) }
+    var exponent = exponent
+    while magnitude % 10 == 0 && exponent < 127 {
+      magnitude /= 10
+      exponent += 1
+    }
+    return (exponent, magnitude)
+  }
+
+  /// Makes the number ±`magnitude` × 10^`exponent`.
+  ///
+  /// - Returns: `nil` if the exponent is out of range.
+  init?(isNegative: Bool, magnitude: UInt128, exponent: Int) {
+    guard (-128...127).contains(exponent) else { return nil }
+    let high = Decimal(UInt64(truncatingIfNeeded: magnitude >> 64))
+    let low = Decimal(UInt64(truncatingIfNeeded: magnitude))
+    let significand = high * (Decimal(UInt64.max) + 1) + low
+    self.init(sign: isNegative ? .minus : .plus, exponent: exponent, significand: significand)
   }
 }

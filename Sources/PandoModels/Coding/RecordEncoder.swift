@@ -88,3 +88,60 @@ package struct RecordEncoder {
     return result
   }
 }
+
+/// Receives the nodes of a tree while it is encoded.
+package protocol RecordSink: AnyObject {
+  /// A node begins; its parents have begun before it.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - identifier: Its identifier, not empty.
+  ///   - value: The model itself; asking for it copies it.
+  /// - Returns: The numbers that references to it carry.
+  /// - Throws: Anything, to refuse the tree.
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference
+
+  /// The body of a node is complete; those of its children came before.
+  ///
+  /// - Parameters:
+  ///   - reference: What ``beginNode(_:identifier:value:)`` returned.
+  ///   - body: The record's bytes, valid during the call.
+  ///   - edges: One for each distinct child, sorted by child.
+  /// - Throws: Anything, to refuse the tree.
+  func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws
+}
+
+/// The place that a value is encoded into, which says how it can be lost.
+enum EncodingSlot {
+  /// What is around the value can't be without it.
+  case required
+  /// It can be null.
+  case optional
+  /// It can be removed from a list.
+  case element
+  /// It can be removed from a map.
+  case entry
+
+  /// The place of what an optional holds.
+  var unwrapped: EncodingSlot { self == .required ? .optional : self }
+
+  var edgeKinds: EdgeKinds {
+    switch self {
+    case .required: .required
+    case .optional: .optional
+    case .element: .element
+    case .entry: .entry
+    }
+  }
+}
+
+/// What became of a value that was to be encoded.
+enum EncodingOutcome {
+  case written
+  /// Nothing was written: it can't be without a child that was removed.
+  case lost
+}

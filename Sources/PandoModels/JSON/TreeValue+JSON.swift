@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension TreeValue {
   /// Reads a value from JSON.
   ///
@@ -51,4 +53,162 @@ extension TreeValue {
 extension TreeValue: CustomStringConvertible {
   /// The value as JSON in one line, in its lossless form.
   public var description: String { json(.lossless) }
+}
+
+/// How a value that JSON has no word for is written as JSON.
+public enum JSONForm: Hashable, Sendable {
+  /// JSON for people and other programs.
+  ///
+  /// A node is its fields, bytes are base64, a UUID, a URL and a decimal number look as usual, a
+  /// double that is no number is the text `NaN`, `Infinity` or `-Infinity`. A node that is only
+  /// named is `{"$reference": [identifier, type]}`. What has no usual look is written as in
+  /// ``lossless``. Reading takes the JSON as it stands and makes no node.
+  case plain
+
+  /// JSON that reads back as exactly the same value.
+  ///
+  /// What JSON cannot say is an object with one name that begins with `$`:
+  ///
+  /// | JSON | value |
+  /// |---|---|
+  /// | `{"$bytes": "…"}` | ``TreeValue/bytes(_:)`` in base64 |
+  /// | `{"$double": "7ff8000000000000"}` | a ``TreeValue/double(_:)`` that is not finite, its bits |
+  /// | `{"$entries": [[key, value], …]}` | ``TreeValue/entries(_:)`` |
+  /// | `{"$node": [identifier, type, fields]}` | ``TreeValue/node(_:)`` |
+  /// | `{"$reference": [identifier, type]}` | ``TreeValue/reference(identifier:typeName:)`` |
+  /// | `{"$required": value}` | ``TreeValue/required(_:)`` |
+  /// | `{"$tagged": [tag, value]}` | ``TreeValue/tagged(_:_:)`` |
+  ///
+  /// A field whose own name begins with `$` is written with a second `$` in front.
+  case lossless
+}
+
+/// Why a text is not JSON, or not JSON that can be kept exactly, and where.
+public struct JSONError: Error, Hashable, Sendable {
+  /// The line, from 1; lines end with LF, CR LF or CR.
+  public var line: Int
+
+  /// The column, from 1, in Unicode scalars.
+  public var column: Int
+
+  /// What was found there and what was expected.
+  public var reason: String
+
+  /// Makes an error.
+  ///
+  /// - Parameters:
+  ///   - line: The line, from 1.
+  ///   - column: The column, from 1, in Unicode scalars.
+  ///   - reason: What was found there and what was expected.
+  public init(line: Int, column: Int, reason: String) {
+    self.line = line
+    self.column = column
+    self.reason = reason
+  }
+
+  /// Finds line and column of a byte.
+  init(reason: String, at position: Int, in bytes: Span<UInt8>) {
+    var line = 1
+    var column = 1
+    for index in 0..<min(position, bytes.count) {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\n") {
+        // The second half of CR LF: the line was counted already.
+        if index == 0 || bytes[index - 1] != UInt8(ascii: "\r") { line += 1 }
+        column = 1
+      } else if byte == UInt8(ascii: "\r") {
+        line += 1
+        column = 1
+      } else if byte & 0xc0 != 0x80 {
+        column += 1
+      }
+    }
+    self.init(line: line, column: column, reason: reason)
+  }
+}
+
+extension JSONError: CustomStringConvertible {
+  /// Line, column and reason in one line.
+  public var description: String { "line \(line), column \(column): \(reason)" }
+}
+
+/// The objects that stand for other values in ``JSONForm/lossless``.
+enum JSONEscape {
+  /// Why an object that looks like an escape is none.
+  struct Failure: Error {
+    let reason: String
+  }
+
+  /// The value that an object stands for, which has a name that begins with `$`.
+  static func value(of fields: [String: TreeValue]) throws(Failure) -> TreeValue {
+    if fields.count == 1, let (name, content) = fields.first, !isDoubled(name) {
+      guard let value = value(of: content, named: name) else {
+        throw Failure(reason: "the content of \"\(name)\" is not as it should be")
+      }
+      return value
+    }
+    var result: [String: TreeValue] = [:]
+    for (name, value) in fields {
+      guard name.utf8.first == UInt8(ascii: "$") else {
+        result[name] = value
+        continue
+      }
+      guard isDoubled(name) else {
+        throw Failure(reason: "\"\(name)\" must be the only name in its object")
+      }
+      result[String(name.unicodeScalars.dropFirst())] = value
+    }
+    return .object(result)
+  }
+
+  /// Whether a name begins with two `$`, which may be followed by a combining mark.
+  private static func isDoubled(_ name: String) -> Bool {
+    name.utf8.starts(with: "$$".utf8)
+  }
+
+  private static func value(of content: TreeValue, named name: String) -> TreeValue? {
+    switch (name, content) {
+    case ("$bytes", .string(let text)):
+      return Data(base64Encoded: text).map { .bytes([UInt8]($0)) }
+    case ("$double", .string(let text)):
+      return UInt64(text, radix: 16).map { .double(Double(bitPattern: $0)) }
+    case ("$entries", .array(let pairs)):
+      return entries(pairs)
+    case ("$node", .array(let parts)):
+      guard parts.count == 3, case .string(let identifier) = parts[0],
+        case .string(let typeName) = parts[1]
+      else { return nil }
+      return .node(TreeNode(identifier, type: typeName, fields: parts[2]))
+    case ("$reference", .array(let parts)):
+      guard parts.count == 2, case .string(let identifier) = parts[0],
+        case .string(let typeName) = parts[1]
+      else { return nil }
+      return .reference(identifier: identifier, typeName: typeName)
+    case ("$required", let value):
+      return .required(value)
+    case ("$tagged", .array(let parts)):
+      guard parts.count == 2, let tag = tag(parts[0]) else { return nil }
+      return .tagged(tag, parts[1])
+    default:
+      return nil
+    }
+  }
+
+  private static func entries(_ pairs: [TreeValue]) -> TreeValue? {
+    var entries = [TreeValue: TreeValue](minimumCapacity: pairs.count)
+    for pair in pairs {
+      guard case .array(let pair) = pair, pair.count == 2,
+        entries.updateValue(pair[1], forKey: pair[0]) == nil
+      else { return nil }
+    }
+    return .entries(entries)
+  }
+
+  private static func tag(_ value: TreeValue) -> UInt64? {
+    switch value {
+    case .integer(let value): UInt64(exactly: value)
+    case .unsigned(let value): value
+    default: nil
+    }
+  }
 }

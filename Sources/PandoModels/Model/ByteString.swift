@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// Text as a key of sets and dictionaries that is compared byte by byte.
 ///
 /// `String` compares by Unicode equivalence, under which two different identifiers can be equal.
@@ -15,4 +17,43 @@ package struct ByteString: Hashable, Comparable {
   }
 
   package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+}
+
+extension String {
+  /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
+  package func hasSameBytes(as other: String) -> Bool {
+    // A text is two words: a short one itself, else where its bytes are and how many.
+    let words = unsafe unsafeBitCast(self, to: (UInt, UInt).self)
+    if words == (unsafe unsafeBitCast(other, to: (UInt, UInt).self)) { return true }
+    if utf8.count != other.utf8.count { return false }
+    let mine = utf8Span.span
+    let theirs = other.utf8Span.span
+    return mine.count == theirs.count && compareBytes(mine, theirs, count: mine.count) == 0
+  }
+
+  /// Whether the UTF-8 bytes come before those of another text.
+  package func hasBytes(before other: String) -> Bool {
+    let mine = utf8Span.span
+    let theirs = other.utf8Span.span
+    let order = compareBytes(mine, theirs, count: Swift.min(mine.count, theirs.count))
+    return order == 0 ? mine.count < theirs.count : order < 0
+  }
+
+  /// Feeds the UTF-8 bytes to a hasher, with an end mark.
+  package func hashBytes(into hasher: inout Hasher) {
+    // Read at once.
+    unsafe utf8Span.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    hasher.combine(UInt8(0xff))
+  }
+}
+
+/// Compares the first bytes of two spans, each of which has at least so many.
+private func compareBytes(_ left: Span<UInt8>, _ right: Span<UInt8>, count: Int) -> CInt {
+  // Both are read during the call only.
+  unsafe left.withUnsafeBytes { left in
+    unsafe right.withUnsafeBytes { right in
+      guard count > 0, let left = left.baseAddress, let right = right.baseAddress else { return 0 }
+      return unsafe memcmp(left, right, count)
+    }
+  }
 }

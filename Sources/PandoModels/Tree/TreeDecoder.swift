@@ -48,3 +48,81 @@ package struct TreeDecoder {
     return try builder.run(resolve)
   }
 }
+
+/// The record of one node, as a ``TreeDecoder`` needs it.
+///
+/// Whoever makes one promises that the body stays valid.
+@safe package struct TreeRecord {
+  /// The node's identifier.
+  package var identifier: String
+
+  /// The name of the node's type.
+  package var typeName: String
+
+  /// The record's body, which stays valid until the decoder is done; `nil` leaves the node a
+  /// reference.
+  package var body: UnsafeRawBufferPointer?
+
+  /// Makes the record of a node.
+  ///
+  /// - Parameters:
+  ///   - identifier: The node's identifier.
+  ///   - typeName: The name of the node's type.
+  ///   - body: The record's body, which stays valid until the decoder is done, or `nil`.
+  package init(identifier: String, typeName: String, body: UnsafeRawBufferPointer?) {
+    self.identifier = identifier
+    self.typeName = typeName
+    unsafe self.body = body
+  }
+}
+
+extension TreeBuilder {
+  /// Makes the value of a frame that has all its items.
+  func contents(of frame: Frame) throws(RecordFault) -> TreeValue {
+    switch frame.kind {
+    case .body, .node:
+      return values[frame.start]
+    case .array:
+      return .array(Array(values[frame.start...]))
+    case .object:
+      return try object(frame)
+    case .entries:
+      return .entries(try entries(frame))
+    case .tag(let tag):
+      guard !frame.hasReference else { throw damaged("a reference inside of a tag") }
+      if tag == RecordTag.positiveBignum || tag == RecordTag.negativeBignum {
+        guard case .bytes = values[frame.start] else {
+          throw damaged("a big integer that is no byte string")
+        }
+      }
+      return .tagged(tag, values[frame.start])
+    }
+  }
+
+  /// A map is an object when all its keys are texts.
+  private func object(_ frame: Frame) throws(RecordFault) -> TreeValue {
+    var fields = [String: TreeValue](minimumCapacity: (values.count - frame.start) / 2)
+    for index in stride(from: frame.start, to: values.count, by: 2) {
+      // Two spellings of one name are one key to a dictionary of texts, but not to entries.
+      guard case .string(let name) = values[index],
+        fields.updateValue(values[index + 1], forKey: name) == nil
+      else {
+        guard !frame.hasReference else {
+          throw damaged("an object whose names are no texts, or occur twice")
+        }
+        return .entries(try entries(frame))
+      }
+    }
+    return .object(fields)
+  }
+
+  private func entries(_ frame: Frame) throws(RecordFault) -> [TreeValue: TreeValue] {
+    var entries = [TreeValue: TreeValue](minimumCapacity: (values.count - frame.start) / 2)
+    for index in stride(from: frame.start, to: values.count, by: 2) {
+      guard entries.updateValue(values[index + 1], forKey: values[index]) == nil else {
+        throw damaged("a map that has one key twice")
+      }
+    }
+    return entries
+  }
+}

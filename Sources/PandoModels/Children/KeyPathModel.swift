@@ -1,0 +1,135 @@
+/// A model that names its children in one line of key paths: the second way.
+///
+/// ```swift
+/// struct Message: KeyPathModel, Codable {
+///   let id: String
+///   var author: Person
+///   var readers: [Person]
+///   var modelIdentifier: String? { "message:\(id)" }
+///   static let children = Children(\Message.author, \.readers)
+/// }
+/// ```
+/// It is several times faster than finding children through the coding. The properties are stored
+/// `var`s of a struct, and hold models, optionals, lists and maps of models, nested in any way. A child
+/// inside a plain value that is no model has a key path through that value.
+public protocol KeyPathModel: Model {
+  /// The properties that hold children, in the order in which they are coded.
+  static var children: Children<Self> { get }
+}
+
+extension KeyPathModel {
+  /// Returns a copy with every child that a key path leads to replaced.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
+  ///   replaces nothing.
+  /// - Returns: `nil` if a required child was removed.
+  @inlinable
+  public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+    Self.children.map(self, transform)
+  }
+
+  /// Calls a closure with every child that a key path leads to.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  @inlinable
+  public func forEach(_ visit: (any Model) -> Void) {
+    Self.children.forEach(of: self, visit)
+  }
+}
+
+extension KeyPathModel where Self: Codable {
+  /// Returns a copy with every child that a key path leads to replaced.
+  ///
+  /// - Parameter transform: Returns what replaces a child; `nil` to remove it. A model of another type
+  ///   replaces nothing.
+  /// - Returns: `nil` if a required child was removed.
+  @inlinable
+  public func map(_ transform: (any Model) -> (any Model)?) -> Self? {
+    Self.children.map(self, transform)
+  }
+
+  /// Calls a closure with every child that a key path leads to.
+  ///
+  /// - Parameter visit: Called once for each place of a child.
+  @inlinable
+  public func forEach(_ visit: (any Model) -> Void) {
+    Self.children.forEach(of: self, visit)
+  }
+}
+
+/// The properties of a model that hold its children.
+public struct Children<Root: KeyPathModel>: Sendable {
+  @usableFromInline let properties: [ChildProperty]
+
+  /// Names the properties.
+  ///
+  /// - Parameter paths: Key paths to stored `var`s, in the order in which they are coded.
+  public init<each Slot: ChildSlot>(
+    _ paths: repeat any WritableKeyPath<Root, each Slot> & Sendable
+  ) {
+    var properties: [ChildProperty] = []
+    for path in repeat each paths { properties.append(ChildProperty(path)) }
+    self.properties = properties
+  }
+
+  @inlinable
+  func map(_ root: Root, _ transform: (any Model) -> (any Model)?) -> Root? {
+    var root = root
+    let isWhole = unsafe withUnsafeMutablePointer(to: &root) { place in
+      let place = UnsafeMutableRawPointer(place)
+      for property in properties {
+        // A root of the type that the properties were made for.
+        guard unsafe property.map(place, transform) else { return false }
+      }
+      return true
+    }
+    return isWhole ? root : nil
+  }
+
+  @inlinable
+  func forEach(of root: Root, _ visit: (any Model) -> Void) {
+    unsafe withUnsafePointer(to: root) { place in
+      let place = unsafe UnsafeRawPointer(place)
+      for property in properties { unsafe property.forEach(place, visit) }
+    }
+  }
+}
+
+/// One property of a model that holds children: how they are replaced and visited.
+///
+/// It knows the model by its place in memory only: without type parameters a call costs a fraction.
+@safe
+@usableFromInline
+struct ChildProperty: Sendable {
+  /// Replaces the children in the property of the model at a place.
+  ///
+  /// Returns `false` if the model can't be without a child that was removed.
+  @usableFromInline let map:
+    @Sendable (UnsafeMutableRawPointer, (any Model) -> (any Model)?) -> Bool
+  /// Visits the children in the property of the model at a place.
+  @usableFromInline let forEach: @Sendable (UnsafeRawPointer, (any Model) -> Void) -> Void
+
+  /// Makes the property that a key path leads to.
+  init<Root, Slot: ChildSlot>(_ path: any WritableKeyPath<Root, Slot> & Sendable) {
+    guard let offset = MemoryLayout<Root>.offset(of: path) else {
+      unsafe map = { root, transform in
+        let root = unsafe root.assumingMemoryBound(to: Root.self)
+        guard let slot = unsafe root.pointee[keyPath: path].mapSlot(transform) else { return false }
+        unsafe root.pointee[keyPath: path] = slot
+        return true
+      }
+      unsafe forEach = { root, visit in
+        unsafe root.assumingMemoryBound(to: Root.self).pointee[keyPath: path].forEachInSlot(visit)
+      }
+      return
+    }
+    // A stored property: `offset(of:)` says that a slot lies there.
+    unsafe map = { root, transform in
+      let place = unsafe (root + offset).assumingMemoryBound(to: Slot.self)
+      return unsafe place.pointee.replaceInSlot(transform)
+    }
+    unsafe forEach = { root, visit in
+      unsafe (root + offset).assumingMemoryBound(to: Slot.self).pointee.forEachInSlot(visit)
+    }
+  }
+}

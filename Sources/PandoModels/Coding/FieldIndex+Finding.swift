@@ -1,0 +1,103 @@
+import PandoSystem
+import Synchronization
+
+extension FieldReader {
+  /// Finds the value of a field by its name, byte by byte.
+  func find(_ name: inout String) -> CBORReader? {
+    name.withUTF8 { key in unsafe index.pointee.find(key) }
+  }
+
+  /// The names of all fields, in their order in the map.
+  var names: [String] {
+    guard isValid else { return [] }
+    return unsafe (0..<index.pointee.count).compactMap { place in
+      let field = unsafe index.pointee.fields[place]
+      // The key's bytes were checked to be there.
+      return unsafe String(utf8: UnsafeRawBufferPointer(start: field.key, count: field.keyCount))
+    }
+  }
+}
+
+extension FieldIndex {
+  /// Finds the value of a field by its name.
+  @inline(__always)
+  mutating func find(_ name: UnsafeBufferPointer<UInt8>) -> CBORReader? {
+    let key = unsafe UnsafeRawPointer(name.baseAddress ?? nil) ?? end
+    let question = unsafe askedCount
+    unsafe askedCount = question + 1
+    // Most values of a type have the same fields and are asked for them in the same order.
+    let hints = unsafe owner?.pointee.hints
+    var place = unsafe hints?[question] ?? lastFound + 1
+    if unsafe place >= count || !fields[place].hasKey(key, count: name.count) {
+      guard let found = unsafe search(key, count: name.count) else { return nil }
+      hints?[question] = found
+      place = found
+    }
+    unsafe lastFound = place
+    let field = unsafe fields[place]
+    // The map's values lie before its end.
+    return unsafe CBORReader(start: field.key + field.keyCount, end: end)
+  }
+
+  @inline(never)
+  private mutating func search(_ key: UnsafeRawPointer, count keyCount: Int) -> Int? {
+    guard unsafe count > 16, unsafe areKeysSorted() else {
+      for place in unsafe 0..<count where unsafe fields[place].hasKey(key, count: keyCount) {
+        return place
+      }
+      return nil
+    }
+    var (low, high) = unsafe (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      let order = unsafe fields[middle].order(key, count: keyCount)
+      if order == 0 { return middle }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return nil
+  }
+
+  private mutating func areKeysSorted() -> Bool {
+    if let known = unsafe isSorted { return known }
+    var found = true
+    for place in unsafe 1..<count {
+      let field = unsafe fields[place]
+      if unsafe fields[place - 1].order(field.key, count: field.keyCount) >= 0 { found = false }
+    }
+    unsafe isSorted = found
+    return found
+  }
+}
+
+/// Where the fields of a type's values were in their maps when they were last asked for.
+///
+/// Records of one type mostly have the same fields, and a type asks for them in the same order: so the
+/// *n*-th question is mostly answered by the same place. Hints are checked before they are believed;
+/// threads may overwrite each other's.
+@safe struct FieldHints {
+  /// How many questions there are hints for.
+  private static let capacity = 64
+
+  private let places: UnsafeMutablePointer<Atomic<UInt8>>
+
+  /// Makes hints that say nothing; they are never freed, like the traits of the type.
+  init() {
+    unsafe places = .allocate(capacity: Self.capacity)
+    for index in 0..<Self.capacity {
+      unsafe (places + index).initialize(to: Atomic(.max))
+    }
+  }
+
+  /// Where the answer to the *n*-th question was.
+  @inline(__always)
+  subscript(question: Int) -> Int? {
+    get {
+      guard question < Self.capacity else { return nil }
+      return unsafe Int(places[question].load(ordering: .relaxed))
+    }
+    nonmutating set {
+      guard question < Self.capacity, let newValue, newValue < Int(UInt8.max) else { return }
+      unsafe places[question].store(UInt8(newValue), ordering: .relaxed)
+    }
+  }
+}

@@ -1,0 +1,289 @@
+/// The fields of one value in a record, to be read by a ``FieldCodable`` type.
+///
+/// It lives as long as the initializer it was given to.
+@safe public struct FieldSource: ~Copyable {
+  let map: FieldReader
+
+  init(_ map: FieldReader) { self.map = map }
+
+  /// Finds a field by its present or a former name; `nil` if the record has neither.
+  @inline(__always)
+  func field(_ name: StaticString) -> CBORReader? {
+    let key = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    if let found = unsafe map.index.pointee.find(key) { return found }
+    return map.hasSchema ? former(name) : nil
+  }
+
+  @inline(never)
+  private func former(_ name: StaticString) -> CBORReader? {
+    var name = name.description
+    return (try? map.field(&name)) ?? nil
+  }
+
+  /// Reads a field of a type that holds no other value.
+  @inline(__always)
+  func scalar<Known: RecordScalarDecodable & Decodable>(_ name: StaticString) throws -> Known {
+    guard var reader = field(name) else { return try map.absent(Known.self, name.description) }
+    do {
+      return try Known.decodeScalar(from: &reader)
+    } catch {
+      throw ModelError.located(error, inside: name.description)
+    }
+  }
+
+  /// Reads a field of a type that holds no other value, if it is there and not null.
+  @inline(__always)
+  func scalarIfPresent<Known: RecordScalarDecodable & Decodable>(
+    _ name: StaticString
+  ) throws -> Known? {
+    guard var reader = field(name) else {
+      return try map.defaultValue(Known.self, name.description)
+    }
+    do {
+      if try reader.takeNull() { return nil }
+      return try Known.decodeScalar(from: &reader)
+    } catch {
+      throw ModelError.located(error, inside: name.description)
+    }
+  }
+}
+
+extension FieldSource {
+  /// Reads a field of any type.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: Its type.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read<Value: Decodable>(
+    _ name: StaticString, as type: Value.Type = Value.self
+  ) throws -> Value {
+    guard let reader = field(name) else { return try map.absent(type, name.description) }
+    do {
+      return try map.session().decode(type, at: reader, level: map.level)
+    } catch {
+      throw ModelError.located(error, inside: name.description)
+    }
+  }
+
+  /// Reads a field of any type that may be absent or null.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: Its type.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read<Value: Decodable>(
+    _ name: StaticString, as type: Optional<Value>.Type = Optional<Value>.self
+  ) throws -> Value? {
+    guard var reader = field(name) else {
+      return try map.defaultValue(Value.self, name.description)
+    }
+    do {
+      if try reader.takeNull() { return nil }
+      return try map.session().decode(Value.self, at: reader, level: map.level)
+    } catch {
+      throw ModelError.located(error, inside: name.description)
+    }
+  }
+}
+
+/// The types that need no generic code.
+extension FieldSource {
+  /// Reads a truth value.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Bool { try scalar(name) }
+
+  /// Reads a truth value that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Bool? { try scalarIfPresent(name) }
+
+  /// Reads a text.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> String { try scalar(name) }
+
+  /// Reads a text that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> String? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Double { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Double? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Float { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Float? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int8 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int8? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int16 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int16? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int32 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int32? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int64 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> Int64? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt8 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt8? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt16 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt16? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt32 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt32? { try scalarIfPresent(name) }
+
+  /// Reads a number.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt64 { try scalar(name) }
+
+  /// Reads a number that may be absent or null.
+  ///
+  /// - Parameter name: The name of the field.
+  /// - Returns: Its value; `nil` if it is null or the record has no such field.
+  /// - Throws: ``ModelError`` that names the field.
+  public mutating func read(_ name: StaticString) throws -> UInt64? { try scalarIfPresent(name) }
+}

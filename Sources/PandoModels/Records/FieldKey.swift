@@ -1,0 +1,229 @@
+import PandoSystem
+
+/// The key of a field, made ready to be looked for in many maps.
+package struct FieldKey: Sendable, Hashable {
+  /// The UTF-8 of the key.
+  package let bytes: [UInt8]
+  /// The head and the first bytes of the key as they stand in a map, eight at most.
+  ///
+  /// A key of 24 bytes or more has none: its head has more than one byte.
+  private let start: UInt64
+  /// Which of the eight count.
+  private let mask: UInt64
+
+  /// Makes a key.
+  ///
+  /// - Parameter name: The name of the field.
+  package init(_ name: String) { self.init(Array(name.utf8)) }
+
+  /// Makes a key.
+  ///
+  /// - Parameter bytes: The UTF-8 of the key.
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    var start: UInt64 = 0
+    var mask: UInt64 = 0
+    if bytes.count <= Self.shortByteCountMaximum {
+      for (index, byte) in ([0x60 + UInt8(bytes.count)] + bytes.prefix(7)).enumerated() {
+        start |= UInt64(byte) << UInt64(8 * index)
+        mask |= 0xFF << UInt64(8 * index)
+      }
+    }
+    self.start = start
+    self.mask = mask
+  }
+
+  private static let shortByteCountMaximum = 23
+
+  /// Whether a field begins with this key: the head of its key has one byte and the key `keyCount`, and all
+  /// are among the `remaining` bytes that are there.
+  @unsafe
+  @inline(__always)
+  fileprivate func begins(
+    _ field: UnsafeRawPointer, keyCount: Int, remaining: Int
+  ) -> Bool {
+    if remaining >= 8 {
+      // In bounds: eight bytes are there.
+      let found = unsafe UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))
+      guard found & mask == start, mask != 0 else { return false }
+      if keyCount < 8 { return true }
+    }
+    return unsafe isKey(at: field + 1, keyCount: keyCount)
+  }
+
+  /// Whether these bytes are the key.
+  @unsafe
+  @inline(never)
+  fileprivate func isKey(at address: UnsafeRawPointer, keyCount: Int) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      // Of a key without bytes none are read.
+      guard let other = bytes.baseAddress, keyCount > 0 else { return keyCount == bytes.count }
+      return unsafe FieldLocation(key: address, keyCount: keyCount)
+        .hasKey(other, count: bytes.count)
+    }
+  }
+}
+
+/// Where one field of a map is; its value begins behind its key.
+@safe struct FieldLocation {
+  let key: UnsafeRawPointer
+  let keyCount: Int
+
+  /// Whether the key has these bytes.
+  @inline(__always)
+  func hasKey(_ other: UnsafeRawPointer, count: Int) -> Bool {
+    guard keyCount == count else { return false }
+    // Both keys have `count` bytes. Loads that overlap are cheaper than a call.
+    if count >= 8 && count <= 16 {
+      return unsafe key.loadUnaligned(as: UInt64.self) == other.loadUnaligned(as: UInt64.self)
+        && key.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+          == other.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+    }
+    if count >= 4 && count < 8 {
+      return unsafe key.loadUnaligned(as: UInt32.self) == other.loadUnaligned(as: UInt32.self)
+        && key.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+          == other.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+    }
+    return unsafe memcmp(key, other, count) == 0
+  }
+
+  /// Compares the key with another: shorter ones come first, for their heads are smaller.
+  func order(_ other: UnsafeRawPointer, count: Int) -> Int {
+    if keyCount != count { return keyCount < count ? -1 : 1 }
+    // Both keys have `count` bytes.
+    return unsafe Int(memcmp(key, other, count))
+  }
+}
+
+extension CBORReader {
+  /// Moves to the value under a key of a map.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - count: How many fields of the map follow.
+  /// - Returns: Whether the map has the key; if not, the reader is behind the map.
+  /// - Throws: ``CBORError``.
+  package mutating func find(_ key: FieldKey, among count: Int) throws(CBORError) -> Bool {
+    // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
+    var reader = self
+    var rest = count
+    while rest > 0 {
+      let field = unsafe reader.position
+      let remaining = reader.remaining
+      guard let keyCount = reader.takeShortField() else { break }
+      rest &-= 1
+      guard unsafe key.begins(field, keyCount: keyCount, remaining: remaining) else { continue }
+      // Back to the value, which begins behind the key.
+      advance(by: unsafe field - position + 1 + keyCount)
+      return true
+    }
+    self = reader
+    return try findSlowly(key, among: rest)
+  }
+
+  @inline(never)
+  private mutating func findSlowly(
+    _ key: FieldKey, among count: Int
+  ) throws(CBORError) -> Bool {
+    for _ in 0..<count {
+      if let keyCount = try textCount() {
+        let found = unsafe position
+        advance(by: keyCount)
+        if unsafe key.isKey(at: found, keyCount: keyCount) { return true }
+      } else {
+        try skip()
+      }
+      try skip()
+    }
+    return false
+  }
+}
+
+/// A field and a plain value to compare it with, made ready for many bodies: neither the body nor the
+/// field is decoded.
+package struct FieldOperand: Sendable {
+  /// A value that has the same order in a body as decoded.
+  package enum Value: Sendable {
+    case bool(Bool)
+    case integer(Int64)
+    /// A number.
+    case double(Double)
+    /// The UTF-8 of a text.
+    case text([UInt8])
+  }
+
+  /// How a field stands to the value.
+  package enum Order: Sendable {
+    case less, equal, greater
+    /// The field is absent, of another kind, or in a form that has to be decoded.
+    case unknown
+  }
+
+  private let key: FieldKey
+  private let value: Value
+
+  /// Makes an operand.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a field of the body itself.
+  ///   - value: The value; a double is a number.
+  package init(field name: String, _ value: Value) {
+    key = FieldKey(name)
+    self.value = value
+  }
+
+  /// How the field of a body stands to the value.
+  ///
+  /// - Parameter body: A record body; read during the call only.
+  /// - Returns: The order, or that it is unknown.
+  /// - Throws: ``CBORError`` when the bytes are no record body.
+  package func order(in body: UnsafeRawBufferPointer) throws(CBORError) -> Order {
+    var reader = unsafe CBORReader(body)
+    let head = try reader.head()
+    guard head.major == .map, try reader.find(key, among: Int(head.argument)) else {
+      return .unknown
+    }
+    switch value {
+    case .bool(let value):
+      guard let found = try reader.head().bool else { return .unknown }
+      return Order(found ? 1 : 0, value ? 1 : 0)
+    case .integer(let value):
+      if let found = reader.takeSmallUnsigned() {
+        return Order(Int64(truncatingIfNeeded: found), value)
+      }
+      let head = try reader.head()
+      guard let found = Int64(exactly: head.argument) else { return .unknown }
+      switch head.major {
+      case .unsigned: return Order(found, value)
+      case .negative: return Order(-1 - found, value)
+      default: return .unknown
+      }
+    case .double(let value):
+      if let found = reader.takeWideDouble() { return Order(found, value) }
+      guard let found = try reader.head().double else { return .unknown }
+      return Order(found, value)
+    case .text(let value):
+      guard let found = unsafe reader.takeShortText() else { return .unknown }
+      return unsafe Order(found, value)
+    }
+  }
+}
+
+extension FieldOperand.Order {
+  fileprivate init<Number: Comparable>(_ found: Number, _ value: Number) {
+    // What is no number is neither.
+    self = found < value ? .less : found == value ? .equal : found > value ? .greater : .unknown
+  }
+
+  /// Compares texts byte by byte.
+  fileprivate init(_ found: UnsafeRawBufferPointer, _ value: [UInt8]) {
+    let order = unsafe value.withUnsafeBytes { value -> Int in
+      guard let left = found.baseAddress, let right = value.baseAddress else {
+        return 0
+      }
+      // Both have as many bytes.
+      return unsafe Int(memcmp(left, right, min(found.count, value.count)))
+    }
+    self.init(order == 0 ? found.count - value.count : order, 0)
+  }
+}

@@ -1,0 +1,131 @@
+/// Which record a child is: the numbers that the store gave its identifier and its type.
+package struct RecordReference: Hashable, Sendable {
+  /// The number of the identifier.
+  package let node: UInt64
+  /// The number of the model type.
+  package let type: UInt32
+
+  package init(node: UInt64, type: UInt32) {
+    self.node = node
+    self.type = type
+  }
+}
+
+/// That a record holds a child; a record has one edge for each distinct child.
+package struct RecordEdge: Hashable, Sendable {
+  /// The child.
+  package let child: RecordReference
+  /// How the record loses it.
+  package let kinds: EdgeKinds
+
+  package init(child: RecordReference, kinds: EdgeKinds) {
+    self.child = child
+    self.kinds = kinds
+  }
+}
+
+extension [RecordEdge] {
+  /// Sorts by child and joins the edges of one child into one.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  package mutating func normalize() {
+    guard count > 1 else { return }
+    sort { ($0.child.node, $0.child.type) < ($1.child.node, $1.child.type) }
+    var last = 0
+    for index in 1..<count {
+      if self[index].child == self[last].child {
+        self[last] = RecordEdge(
+          child: self[last].child, kinds: self[last].kinds.union(self[index].kinds))
+      } else {
+        last += 1
+        self[last] = self[index]
+      }
+    }
+    removeSubrange((last + 1)...)
+  }
+}
+
+/// How a parent loses a child: the innermost slot the reference stands in, for all its places in one
+/// record.
+///
+/// A reference in a required slot of a value without identifier is ``required``, also when that value
+/// is itself the element of a list: what becomes of the parent is read from the record, not from here.
+package struct EdgeKinds: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The value around the child can't be without it.
+  package static let required = EdgeKinds(rawValue: 1)
+  /// The slot becomes null.
+  package static let optional = EdgeKinds(rawValue: 2)
+  /// The element is removed from its list.
+  package static let element = EdgeKinds(rawValue: 4)
+  /// The entry is removed from its map.
+  package static let entry = EdgeKinds(rawValue: 8)
+}
+
+/// Limits of the record coder.
+package enum RecordLimits {
+  /// How deep models, values, lists and maps may be nested in one tree.
+  ///
+  /// Coding a tree recurses. A debug build with the address sanitizer needs about 6 KiB of stack for
+  /// each level (a release build a tenth of it) and models add their own frames, so a thread of
+  /// 1 MiB is enough; threads on Linux have 8 MiB unless asked otherwise.
+  package static let maximumNestingDepth = 128
+}
+
+extension CBORReader {
+  /// Reads what follows a reference's tag.
+  package mutating func reference() throws(CBORError) -> RecordReference {
+    let before = self
+    guard try arrayHead() == 2 else { throw before.error(.wrongKind) }
+    let node = try unsigned()
+    guard let type = UInt32(exactly: try unsigned()) else {
+      throw before.error(.numberOutOfRange)
+    }
+    return RecordReference(node: node, type: type)
+  }
+
+  /// The reference that comes next, and how many bytes it has; `nil` if something else comes.
+  func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
+    // The tag's head has three bytes, the first of which no other item begins with but tags. In
+    // bounds: more than three are there.
+    guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }
+    let bits = unsafe position.loadUnaligned(fromByteOffset: 1, as: UInt16.self)
+    let tag = UInt64(UInt16(bigEndian: bits))
+    guard tag == RecordTag.requiredReference || tag == RecordTag.optionalReference else {
+      return nil
+    }
+    var copy = self
+    copy.advance(by: 3)
+    if let reference = copy.shortReference() {
+      return unsafe (reference, copy.position - position)
+    }
+    let reference = try copy.reference()
+    return unsafe (reference, copy.position - position)
+  }
+
+  /// Reads what follows a reference's tag where its numbers are small; leaves anything else alone.
+  private mutating func shortReference() -> RecordReference? {
+    var copy = self
+    // An array of two; in bounds, for a byte is left.
+    guard copy.remaining > 0, unsafe copy.position.load(as: UInt8.self) == 0x82 else { return nil }
+    copy.advance(by: 1)
+    guard let node = copy.takeSmallUnsigned(), let number = copy.takeSmallUnsigned(),
+      let type = UInt32(exactly: number)
+    else { return nil }
+    self = copy
+    return RecordReference(node: node, type: type)
+  }
+}
+
+extension CBORWriter {
+  /// Appends a reference to a record.
+  package mutating func append(reference: RecordReference, isOptional: Bool) {
+    append(tag: isOptional ? RecordTag.optionalReference : RecordTag.requiredReference)
+    append(arrayHead: 2)
+    append(reference.node)
+    append(UInt64(reference.type))
+  }
+}

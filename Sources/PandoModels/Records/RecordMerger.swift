@@ -1,0 +1,177 @@
+/// Walks the fields of two bodies, which both are in the order of their encoded names.
+struct RecordMerger: ~Copyable {
+  private struct Field {
+    /// Where the encoded name lies.
+    let key: Range<Int>
+    let name: String
+    let value: Range<Int>
+  }
+
+  private let old: RecordCursor
+  private let new: RecordCursor
+  private let policy: RecordMerge.Policy
+  private var output: CBORWriter
+  private var result = RecordMerge()
+
+  init(old: RecordCursor, new: RecordCursor, policy: RecordMerge.Policy) {
+    self.old = old
+    self.new = new
+    self.policy = policy
+    output = CBORWriter(minimumCapacity: old.byteCount + new.byteCount)
+  }
+
+  mutating func merge(leaving names: Set<String>) throws(RecordFault) -> RecordMerge {
+    guard let oldFields = try RecordMerger.fields(of: old),
+      let newFields = try RecordMerger.fields(of: new)
+    else { return try mergeWhole() }
+    var oldIndex = 0
+    var newIndex = 0
+    var count = 0
+    while oldIndex < oldFields.count || newIndex < newFields.count {
+      let order =
+        oldIndex == oldFields.count
+        ? 1
+        : newIndex == newFields.count
+          ? -1 : compareKeys(oldFields[oldIndex].key, newFields[newIndex].key)
+      if order < 0 {
+        copyOld(oldFields[oldIndex])
+      } else if order > 0 {
+        if policy == .update { add(newFields[newIndex]) }
+      } else {
+        try merge(newFields[newIndex], into: oldFields[oldIndex], leaving: names)
+      }
+      if order <= 0 || policy == .update { count += 1 }
+      if order <= 0 { oldIndex += 1 }
+      if order >= 0 { newIndex += 1 }
+    }
+    output.insertHead(.map, UInt64(count), at: 0)
+    if !result.changedFields.isEmpty { result.body = output.bytes }
+    return result
+  }
+
+  /// Bodies that are no objects have no fields: an update takes the new one, a projection keeps
+  /// the old one.
+  private mutating func mergeWhole() throws(RecordFault) -> RecordMerge {
+    guard policy == .update else { return result }
+    var fitter = RecordFitter(new, keepsTypes: false)
+    try fitter.fit(.root, shape: nil, into: &output)
+    // The bytes outlive the cursors, and are read at once.
+    if unsafe !old.slice(0..<old.byteCount).elementsEqual(output.buffer) {
+      result.body = output.bytes
+    }
+    return result
+  }
+
+  private mutating func merge(
+    _ newField: Field, into oldField: Field, leaving names: Set<String>
+  ) throws(RecordFault) {
+    // The bytes outlive the cursors, and are read at once.
+    let oldValue = unsafe old.slice(oldField.value)
+    if unsafe oldValue.elementsEqual(new.slice(newField.value)) { return copyOld(oldField) }
+    if names.contains(oldField.name) { return copyOld(oldField) }
+    var shape = RecordShape()
+    try shape.absorb(RecordCursor(old, at: oldField.value.lowerBound))
+    if policy == .projection, try !fits(newField.value, oldField.value, shape) {
+      result.keptFields.append(oldField.name)
+      return copyOld(oldField)
+    }
+    unsafe output.append(raw: old.slice(oldField.key))
+    let start = output.count
+    var fitter = RecordFitter(
+      RecordCursor(new, at: newField.value.lowerBound), keepsTypes: policy == .projection)
+    try fitter.fit(.field, shape: shape, into: &output)
+    if unsafe !oldValue.elementsEqual(output.buffer[start...]) {
+      result.changedFields.append(oldField.name)
+    }
+  }
+
+  private mutating func add(_ field: Field) {
+    result.changedFields.append(field.name)
+    // The bytes outlive the cursor, and are read at once.
+    unsafe output.append(raw: new.slice(field.key.lowerBound..<field.value.upperBound))
+  }
+
+  private mutating func copyOld(_ field: Field) {
+    // As above.
+    unsafe output.append(raw: old.slice(field.key.lowerBound..<field.value.upperBound))
+  }
+
+  /// Whether the type of the old body can most likely still be decoded with the new value.
+  private func fits(
+    _ newValue: Range<Int>, _ oldValue: Range<Int>, _ shape: RecordShape
+  ) throws(RecordFault) -> Bool {
+    let oldKind = try RecordValueKind(RecordCursor(old, at: oldValue.lowerBound))
+    let newKind = try RecordValueKind(RecordCursor(new, at: newValue.lowerBound))
+    if newKind == .null { return shape.isRequired != true }
+    return oldKind == .null || newKind.fits(oldKind)
+  }
+
+  /// Below zero when the first key comes first, zero when both are the same.
+  private func compareKeys(_ oldKey: Range<Int>, _ newKey: Range<Int>) -> Int {
+    for (oldIndex, newIndex) in zip(oldKey, newKey) {
+      let difference = Int(old[oldIndex]) - Int(new[newIndex])
+      if difference != 0 { return difference }
+    }
+    return oldKey.count - newKey.count
+  }
+
+  /// The fields of a body that is an object, or `nil` for another body.
+  private static func fields(of body: RecordCursor) throws(RecordFault) -> [Field]? {
+    var cursor = body
+    let head = try cursor.head()
+    guard head.major == .map else { return nil }
+    var fields: [Field] = []
+    for _ in 0..<head.argument {
+      var copy = cursor
+      let head = try copy.head()
+      // A key that is no text is one of a dictionary.
+      guard head.major == .text else { return nil }
+      let name = try copy.text(head)
+      fields.append(Field(key: try cursor.skip(), name: name, value: try cursor.skip()))
+    }
+    try cursor.finish()
+    return fields
+  }
+}
+
+/// What a value is, as far as the type that decodes it must expect it.
+enum RecordValueKind: Equatable {
+  case null
+  case bool
+  case integer
+  /// A floating-point number that no integer equals.
+  case fraction
+  case bytes
+  case text
+  case array
+  /// An object, a dictionary or a child: a child without identifier is an object in its slot.
+  case object
+  case tagged(UInt64)
+
+  /// Looks at the item under a cursor.
+  init(_ cursor: RecordCursor) throws(RecordFault) {
+    let head = try cursor.nextHead()
+    switch head.major {
+    case .unsigned, .negative: self = .integer
+    case .bytes: self = .bytes
+    case .text: self = .text
+    case .array: self = .array
+    case .map: self = .object
+    case .tag: self = RecordTag.isPrivate(head.argument) ? .object : .tagged(head.argument)
+    case .simple:
+      if let number = head.double {
+        self = number.rounded() == number && number.isFinite ? .integer : .fraction
+      } else {
+        self = head.bool == nil ? .null : .bool
+      }
+    }
+  }
+
+  /// Whether a type that had a value of another kind most likely decodes this one.
+  ///
+  /// A number that was a fraction may become an integer, which a `Double` reads; the other way
+  /// round an `Int` could not.
+  func fits(_ old: RecordValueKind) -> Bool {
+    self == old || (self == .integer && old == .fraction)
+  }
+}
