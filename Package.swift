@@ -73,12 +73,6 @@ let package = Package(
         "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
       ],
       swiftSettings: librarySettings),
-    .target(name: "ExampleServer", swiftSettings: librarySettings),
-    .executableTarget(
-      name: "inbox", dependencies: ["Pando", "ExampleServer"], swiftSettings: librarySettings),
-    .executableTarget(
-      name: "library", dependencies: ["Pando", "PandoURLSession", "ExampleServer"],
-      swiftSettings: librarySettings),
 
     .target(
       name: "PandoFixtures",
@@ -147,12 +141,6 @@ let package = Package(
       dependencies: [
         "PandoCommand", "Pando", "PandoURLSession", "PandoLMDB", "PandoSystem", "PandoFixtures",
       ],
-      swiftSettings: languageSettings),
-    .testTarget(
-      name: "InboxTests", dependencies: ["inbox", "ExampleServer", "Pando", "PandoFixtures"],
-      swiftSettings: languageSettings),
-    .testTarget(
-      name: "LibraryTests", dependencies: ["library", "PandoFixtures"],
       swiftSettings: languageSettings),
   ]
 )

@@ -1,5 +1,0 @@
-import Glibc
-
-// Top-level code is the whole program: arguments in, exit status out.
-let exitCode = await Inbox().run(Array(CommandLine.arguments.dropFirst()))
-exit(exitCode)
