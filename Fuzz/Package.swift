@@ -51,7 +51,7 @@ let package = Package(
       name: "fuzz-import",
       dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzImport",
-      exclude: ["Command/Running/CommandLineTool.swift", "Command/Output/ChangeOutput.swift"],
+      exclude: ["Command/Output/ChangeOutput.swift"],
       swiftSettings: settings + [
         .enableExperimentalFeature("Lifetimes"), .strictMemorySafety(),
       ]),

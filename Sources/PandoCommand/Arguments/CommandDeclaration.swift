@@ -39,3 +39,71 @@ struct CommandDeclaration: Sendable {
     options.first { $0.name == name }
   }
 }
+
+/// An argument that is known by its place.
+struct Positional: Sendable, Hashable {
+  /// How often the argument stands there.
+  enum Count: Sendable, Hashable {
+    case one
+    case optional
+    case any
+  }
+
+  /// The name that usage and errors show, for example `STORE`.
+  let name: String
+  /// How often it is given.
+  let count: Count
+  /// One line of help.
+  let help: String
+
+  init(_ name: String, count: Count = .one, _ help: String) {
+    self.name = name
+    self.count = count
+    self.help = help
+  }
+
+  /// The argument as the usage line shows it.
+  var usage: String {
+    switch count {
+    case .one: name
+    case .optional: "[\(name)]"
+    case .any: "[\(name)…]"
+    }
+  }
+
+  /// The store's directory, the first argument of every command.
+  static let store = Positional("STORE", "the store's directory")
+}
+
+/// An option that a command takes.
+struct Option: Sendable, Hashable {
+  /// The name with its dashes, for example `--map`.
+  let name: String
+  /// How the value is called in the help; `nil` for an option without a value.
+  let value: String?
+  /// Whether the option may be given more than once.
+  let repeats: Bool
+  /// One line of help.
+  let help: String
+
+  /// An option that is there or not.
+  static func flag(_ name: String, _ help: String) -> Option {
+    Option(name: name, value: nil, repeats: false, help: help)
+  }
+
+  /// An option followed by a value.
+  static func value(
+    _ name: String, _ value: String, repeats: Bool = false, _ help: String
+  ) -> Option {
+    Option(name: name, value: value, repeats: repeats, help: help)
+  }
+
+  /// Machine-readable output, the same on every command that prints a report or a list.
+  static let json = flag("--json", "print JSON instead of text")
+
+  /// The option as the usage line shows it.
+  var usage: String {
+    let text = value.map { "\(name) \($0)" } ?? name
+    return "[\(text)]" + (repeats ? "…" : "")
+  }
+}

@@ -148,3 +148,168 @@ enum KeyValueCommand: Command {
     }
   }
 }
+
+/// One table of an environment, opened for one run of the command.
+struct KeyValueAccess {
+  let environment: Environment
+  let table: RawTable
+  private let path: String
+  private let tableName: String
+
+  /// Opens a table for reading; environment and table must be there.
+  ///
+  /// - Throws: A ``CommandError`` with ``ExitCode/notThere`` when one is not.
+  init(reading path: String, _ tableName: String) throws {
+    try StoreAccess.requireStore(at: path)
+    try self.init(path, tableName, isReadOnly: true, creating: false)
+  }
+
+  /// Opens a table for writing.
+  ///
+  /// - Throws: A ``CommandError`` when the table is one of Pando's own.
+  init(writing path: String, _ tableName: String, creating: Bool) throws {
+    if !creating { try StoreAccess.requireStore(at: path) }
+    try self.init(path, tableName, isReadOnly: false, creating: creating)
+  }
+
+  private init(
+    _ path: String, _ tableName: String, isReadOnly: Bool, creating: Bool
+  ) throws {
+    self.path = path
+    self.tableName = tableName
+    SignalLine.prepare(for: "pando kv", path: path)
+    var configuration = Environment.Configuration()
+    configuration.isReadOnly = isReadOnly
+    environment = try Environment(path: path, configuration: configuration)
+    do {
+      if !isReadOnly { try KeyValueAccess.refuseOwnTable(tableName, in: environment, path) }
+      table = try environment.rawTable(tableName.isEmpty ? nil : tableName, create: creating)
+    } catch let error as LMDBError where error.code == .notFound {
+      environment.close()
+      throw CommandError(
+        .notThere, at: path, "there is no table \(tableName)",
+        remedy: "list them with: pando kv \(path) '' scan")
+    } catch {
+      environment.close()
+      throw error
+    }
+  }
+
+  /// The tables in which Pando keeps models.
+  static let ownTableNames = [
+    "meta", "identifiers", "types", "nodes", "nodesByType", "parents", "collections",
+    "collectionNames", "elements", "changes", "indexes", "indexRows",
+  ]
+
+  /// Refuses tables whose rows depend on each other, and the table that lists them, in a store.
+  private static func refuseOwnTable(
+    _ name: String, in environment: Environment, _ path: String
+  ) throws {
+    guard name.isEmpty || ownTableNames.contains(name) else { return }
+    let tables = try environment.rawTable(nil, create: false)
+    let isStore = try environment.read { snapshot in
+      try ownTableNames.allSatisfy { try snapshot.contains(key: Array($0.utf8).span, in: tables) }
+    }
+    guard isStore else { return }
+    let table = name.isEmpty ? "the unnamed table" : name
+    throw CommandError(
+      .usage, at: path, "\(table) is a table of Pando's own, whose rows depend on each other",
+      remedy: "change models with pando set and pando delete")
+  }
+
+  /// A key that is not in the table.
+  func noKey(_ key: String) -> CommandError {
+    CommandError(.notThere, at: path, "there is no key \(key) in table \(tableName)")
+  }
+
+  /// A copy of the value under a key.
+  func value(forKey key: [UInt8]) throws -> [UInt8]? {
+    try environment.read { snapshot in
+      guard let value = try snapshot.bytes(forKey: key.span, in: table) else { return nil }
+      return KeyValueAccess.copy(value)
+    }
+  }
+
+  /// Calls a closure with copies of keys and values until it returns false.
+  func forEach(
+    prefix: [UInt8], isReversed: Bool, _ body: ([UInt8], [UInt8]) throws -> Bool
+  ) throws {
+    try environment.read { snapshot in
+      try snapshot.scan(table, prefix: prefix, reversed: isReversed) { key, value in
+        try body(KeyValueAccess.copy(key), KeyValueAccess.copy(value))
+      }
+    }
+  }
+
+  private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(bytes.count)
+    for index in bytes.indices { copy.append(bytes[index]) }
+    return copy
+  }
+}
+
+/// Keys and values as the command line writes them: text, or hexadecimal digits.
+struct KeyValueCodec: Sendable {
+  /// Whether bytes are written as hexadecimal digits.
+  let isHex: Bool
+
+  /// The bytes that a text stands for.
+  ///
+  /// - Throws: A usage error that names the argument when the text is no hexadecimal number.
+  func bytes(_ text: String, _ name: String) throws(CommandError) -> [UInt8] {
+    guard isHex else { return Array(text.utf8) }
+    let digits = Array(text.utf8)
+    var bytes: [UInt8] = []
+    guard digits.count.isMultiple(of: 2) else { throw notHex(text, name) }
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let pair = String(decoding: digits[index..<index + 2], as: UTF8.self)
+      // A sign would be taken for part of a number.
+      guard !pair.hasPrefix("+"), !pair.hasPrefix("-"), let byte = UInt8(pair, radix: 16) else {
+        throw notHex(text, name)
+      }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  /// Bytes as text: the text they are, with escapes for control characters and for bytes that are
+  /// no UTF-8; or two hexadecimal digits each.
+  func text(_ bytes: [UInt8]) -> String {
+    if isHex { return bytes.map(KeyValueCodec.digits).joined() }
+    if let text = String(validating: bytes, as: UTF8.self) { return text.escapingControlCharacters }
+    var text = ""
+    var decoder = UTF8()
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      var iterator = rest.makeIterator()
+      decoder = UTF8()
+      if case .scalarValue(let scalar) = decoder.decode(&iterator) {
+        text += String(Character(scalar)).escapingControlCharacters
+        rest.removeFirst(UTF8.width(scalar))
+      } else {
+        text += "\\x" + KeyValueCodec.digits(rest.removeFirst())
+      }
+    }
+    return text
+  }
+
+  /// Bytes as a JSON value that loses nothing: the text they are, or hexadecimal digits, which
+  /// stand in an object unless all bytes are written so.
+  func json(_ bytes: [UInt8]) -> TreeValue {
+    if !isHex, let text = String(validating: bytes, as: UTF8.self) { return .string(text) }
+    let digits = TreeValue.string(bytes.map(KeyValueCodec.digits).joined())
+    return isHex ? digits : ["hex": digits]
+  }
+
+  private static func digits(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16)
+    return digits.count == 1 ? "0" + digits : digits
+  }
+
+  private func notHex(_ text: String, _ name: String) -> CommandError {
+    CommandError(
+      .usage, "\(name) “\(text)” is not hexadecimal",
+      remedy: "give two digits for each byte, or leave out --hex")
+  }
+}

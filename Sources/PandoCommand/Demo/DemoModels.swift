@@ -1,3 +1,45 @@
+import Pando
+
+/// Somebody who writes messages.
+struct Person: Model, Codable, Equatable {
+  let id: String
+  var name: String
+  /// An optional child: without the image the person stays.
+  var portrait: Image?
+
+  var modelIdentifier: String? { "Person:\(id)" }
+}
+
+/// A picture; the demo's smallest model.
+struct Image: Model, Codable, Equatable {
+  let id: String
+  var caption: String
+  var width: Int
+  var height: Int
+
+  var modelIdentifier: String? { "Image:\(id)" }
+}
+
+/// Something that a person wrote.
+struct Message: Model, Codable, Equatable {
+  let id: String
+  var text: String
+  /// A required child: no message without its sender.
+  var sender: Person
+  /// A list of children: it loses what is deleted.
+  var images: [Image]
+
+  var modelIdentifier: String? { "Message:\(id)" }
+}
+
+/// The people somebody knows.
+struct ContactList: Model, Codable, Equatable {
+  let id: String
+  var people: [Person]
+
+  var modelIdentifier: String? { "ContactList:\(id)" }
+}
+
 /// What the demo stores.
 ///
 /// Identifiers begin with `demo-`, so that they meet nobody else's in a store that has other nodes

@@ -1,5 +1,6 @@
 import Dispatch
 import Pando
+import PandoModels
 
 /// A provider and a list that write down what they are told.
 final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @unchecked Sendable {
@@ -65,5 +66,88 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
       }
     }
     return texts.joined(separator: ", ")
+  }
+}
+
+/// The live part: who shows something is told what others write.
+extension Demo {
+  func watch(_ store: ModelStore) async throws {
+    try title("Live: a provider and a list are told what others write, and where")
+    let queue = DispatchQueue(label: "pando.demo")
+    let manager = try DataModelManager(store: store, deliveringOn: .queue(queue))
+    let views = LiveViews(manager, deliveringOn: queue)
+    try await views.message.fetchDataFromCache(withCacheKey: "Message:demo-2")
+    try await views.list.fetchDataFromCache(withCacheKey: DemoModels.inboxKey)
+    try say("provider shows \(views.messageText)")
+    try say("list shows     \(views.listText)")
+    try await tell("A push inserts a message; it knows the list's key, and no provider", views) {
+      try await CollectionDataProvider.insert(
+        [DemoModels.pushed], at: 1, cacheKey: DemoModels.inboxKey, dataModelManager: manager
+      ).committed()
+      await manager.drain()
+    }
+    try await tell("A transaction takes Grace's rank away; it knows neither", views) {
+      try await store.write { try $0.set(DemoModels.grace) }
+      await manager.drain()
+    }
+    await manager.close()
+  }
+
+  private func tell(
+    _ text: String, _ views: LiveViews, _ change: () async throws -> Void
+  ) async throws {
+    try say("")
+    let (_, time) = try await timed(change)
+    try say("\(text):")
+    for line in views.takeLines() { try say(line) }
+    try say("written, committed and told in \(time)")
+  }
+}
+
+/// A tree of nodes as lines that a person reads.
+///
+///     Message:1  text "Hello"
+///     ├─ sender (required): Person:7  name "Ada"
+///     └─ images (list): Image:3  width 800
+struct TreePicture {
+  /// The lines of the picture.
+  private(set) var lines: [String] = []
+
+  init(of tree: TreeNode) {
+    add(tree, label: "", "", "")
+  }
+
+  private mutating func add(_ node: TreeNode, label: String, _ first: String, _ rest: String) {
+    let fields = (node.fields.objectValue ?? [:]).sorted { $0.key < $1.key }
+    let values = fields.compactMap { name, value in
+      value.isPlain && name != "id" ? "\(name) \(value.json())" : nil
+    }
+    lines.append(first + label + node.identifier + "  " + values.joined(separator: ", "))
+    var children: [(label: String, node: TreeNode)] = []
+    for (name, value) in fields {
+      switch value {
+      case .required(.node(let child)): children.append(("\(name) (required): ", child))
+      case .node(let child): children.append(("\(name) (optional): ", child))
+      case .array(let elements):
+        children += elements.compactMap(\.nodeValue).map { ("\(name) (list): ", $0) }
+      default: break
+      }
+    }
+    for (index, child) in children.enumerated() {
+      let isLast = index == children.count - 1
+      add(
+        child.node, label: child.label, rest + (isLast ? "└─ " : "├─ "),
+        rest + (isLast ? "   " : "│  "))
+    }
+  }
+}
+
+extension TreeValue {
+  /// Whether the value is shown on the line of its node.
+  fileprivate var isPlain: Bool {
+    switch self {
+    case .null, .bool, .integer, .unsigned, .double, .string: true
+    default: false
+    }
   }
 }

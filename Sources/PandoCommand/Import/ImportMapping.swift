@@ -1,4 +1,5 @@
 import PandoModels
+import PandoStore
 
 /// What in plain JSON is a node: the rules by which import and set split it.
 struct ImportMapping: Hashable, Sendable {
@@ -72,4 +73,105 @@ struct ImportMapping: Hashable, Sendable {
     formerRoots.remove(type)
     root = type
   }
+}
+
+/// The mapping as the store keeps it, a property of the store that holds JSON:
+///
+///     {"properties": {"user": "User:id_str"}, "required": ["user"],
+///      "root": "Status:id_str", "formerRoots": []}
+extension ImportMapping {
+  /// The name of the property in the store.
+  static let propertyName = "importMapping"
+
+  /// Reads what ``encoded()`` wrote.
+  ///
+  /// - Throws: A ``CommandError`` when the bytes are something else.
+  init(encoded bytes: [UInt8]) throws {
+    let value: TreeValue
+    do {
+      value = try TreeValue(json: bytes.span)
+    } catch {
+      throw ImportMapping.unreadable("\(error)")
+    }
+    root = try value["root"]?.stringValue.map(ImportMapping.nodeType)
+    for (name, type) in value["properties"]?.objectValue ?? [:] {
+      properties[name] = try ImportMapping.nodeType(type.stringValue ?? "")
+    }
+    required = Set((value["required"]?.arrayValue ?? []).compactMap(\.stringValue))
+    for type in value["formerRoots"]?.arrayValue ?? [] {
+      formerRoots.insert(try ImportMapping.nodeType(type.stringValue ?? ""))
+    }
+  }
+
+  /// The mapping as bytes, always the same for the same mapping.
+  func encoded() -> [UInt8] {
+    Array(treeValue.json().utf8)
+  }
+
+  /// The mapping as a value for reports and for the store.
+  var treeValue: TreeValue {
+    var fields: [String: TreeValue] = [
+      "properties": .object(properties.mapValues { .string($0.text) }),
+      "required": .array(required.sorted().map { .string($0) }),
+      "formerRoots": .array(formerRoots.map(\.text).sorted().map { .string($0) }),
+    ]
+    if let root { fields["root"] = .string(root.text) }
+    return .object(fields)
+  }
+
+  private static func nodeType(_ text: String) throws -> NodeType {
+    guard let type = NodeType(parsing: text) else { throw unreadable("“\(text)”") }
+    return type
+  }
+
+  private static func unreadable(_ reason: String) -> CommandError {
+    CommandError(
+      .failure, at: "property \(propertyName)", "the kept mapping cannot be read: \(reason)",
+      remedy: "give the mapping again with pando import --root and --map")
+  }
+}
+
+extension ModelSnapshot {
+  /// The mapping that imports left in the store; empty when there was none.
+  func importMapping() throws -> ImportMapping {
+    guard let bytes = try property(ImportMapping.propertyName) else { return ImportMapping() }
+    return try ImportMapping(encoded: bytes)
+  }
+}
+
+extension ModelTransaction {
+  /// Adds a mapping to the one in the store, which another process may have changed since it was
+  /// read; one that says nothing new is not written.
+  mutating func keep(_ mapping: ImportMapping) throws {
+    var kept = try snapshot.importMapping()
+    kept.add(mapping)
+    let bytes = kept.encoded()
+    guard try snapshot.property(ImportMapping.propertyName) != bytes else { return }
+    try setProperty(ImportMapping.propertyName, to: bytes)
+  }
+}
+
+/// A type of nodes and the field whose value identifies them.
+struct NodeType: Hashable, Sendable {
+  /// The type's name in the store.
+  let typeName: String
+  /// The field that identifies a node; its value and the type's name make the identifier.
+  let field: String
+
+  init(typeName: String, field: String) {
+    self.typeName = typeName
+    self.field = field
+  }
+
+  /// Parses `TYPE:FIELD`.
+  ///
+  /// - Returns: `nil` when either part is missing.
+  init?(parsing text: some StringProtocol) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+    self.init(typeName: String(parts[0]), field: String(parts[1]))
+  }
+
+  /// The notation of the command line, `TYPE:FIELD`.
+  var text: String { "\(typeName):\(field)" }
 }

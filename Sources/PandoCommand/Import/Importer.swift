@@ -76,3 +76,189 @@ struct Importer {
     counts.updatedCount += commit.changeSet?.updated.count ?? 0
   }
 }
+
+extension Importer {
+  /// Lines in one transaction.
+  static let linesPerCommit = 10_000
+
+  /// Text in one transaction.
+  ///
+  /// Long lines are committed earlier than ``linesPerCommit`` says, so
+  /// that memory stays bounded whatever a line holds.
+  static let bytesPerCommit = 64 * 1024 * 1024
+
+  /// Bad lines that are shown one by one; the others are only counted.
+  static let reportedLineCount = 20
+
+  /// Trees of some lines, ready to be written.
+  private struct Batch: Sendable {
+    var write: ImportWrite
+    var lineCount = 0
+    var lastLine = 0
+    var byteCount = 0
+  }
+
+  /// Reads an input line by line; while one batch of lines is being written, the next is read.
+  ///
+  /// - Throws: A ``CommandError`` that names the bad line and the last line kept.
+  mutating func importLines(of input: Input, into store: ModelStore) async throws {
+    var reader = LineReader(input)
+    let bar = ProgressBar(
+      "importing \(input.name)", counting: input.byteCount == nil ? "lines" : "bytes",
+      of: input.byteCount)
+    defer { bar.clear() }
+    var lastLineKept = 0
+    var writing: (batch: Batch, task: Task<ImportWrite.Commit, any Error>)?
+    do {
+      repeat {
+        let next = Result { try readBatch(from: &reader, input, bar) }
+        if let (batch, task) = writing {
+          let commit = try await task.value
+          count(commit)
+          for refusal in commit.result {
+            skip(refusal.error.placed(in: "line \(refusal.line)"), of: input, bar)
+          }
+          lastLineKept = batch.lastLine
+          counts.treeCount += batch.write.trees.count - commit.result.count
+          counts.lineCount += batch.lineCount
+        }
+        let batch = try next.get()
+        // An input without lines still leaves its mapping in the store.
+        let isDone = batch.lineCount == 0 && counts.commitCount > 0
+        writing = isDone ? nil : (batch, Task { try await batch.write.commit(to: store) })
+        splitter.forgetNodes()
+      } while writing != nil
+    } catch {
+      throw CommandError(wrapping: error).placed(in: input.name).advising(
+        lastLineKept == 0 ? "nothing was imported" : "lines 1 to \(lastLineKept) are kept")
+    }
+  }
+
+  /// Reads and splits lines until a transaction is full or the input ends.
+  private mutating func readBatch(
+    from reader: inout LineReader, _ input: Input, _ bar: ProgressBar
+  ) throws -> Batch {
+    var batch = Batch(
+      write: ImportWrite(collection: collection, mapping: mapping, skipsRefused: keepsGoing))
+    while batch.lineCount < Importer.linesPerCommit, batch.byteCount < Importer.bytesPerCommit,
+      let line = try reader.next()
+    {
+      batch.lineCount += 1
+      batch.lastLine = reader.lineNumber
+      batch.byteCount += line.count
+      do throws(CommandError) {
+        let trees = try trees(inLine: line, number: reader.lineNumber)
+        batch.write.trees += trees
+        batch.write.lines += repeatElement(reader.lineNumber, count: trees.count)
+      } catch {
+        guard keepsGoing else { throw error }
+        skip(error, of: input, bar)
+      }
+      bar.advance(to: input.byteCount == nil ? reader.lineNumber : reader.byteCount)
+    }
+    return batch
+  }
+
+  private mutating func trees(
+    inLine line: [UInt8], number: Int
+  ) throws(CommandError) -> [TreeNode] {
+    guard line.contains(where: { !JSONSpace.contains($0) }) else { return [] }
+    let value: TreeValue
+    do {
+      value = try TreeValue(json: line.span)
+    } catch {
+      throw CommandError(
+        .badInput, at: "line \(number), column \(error.column)", "not JSON: \(error.reason)",
+        remedy: "correct the line, or skip bad lines with --keep-going")
+    }
+    do {
+      return try splitter.trees(in: value)
+    } catch {
+      throw error.placed(in: "line \(number)")
+    }
+  }
+
+  /// Counts a bad line, and shows it if not too many were shown already.
+  private mutating func skip(_ error: CommandError, of input: Input, _ bar: ProgressBar) {
+    counts.skippedLineCount += 1
+    guard counts.skippedLineCount <= Importer.reportedLineCount else { return }
+    bar.clear()
+    var shown = CommandError(error.exitCode, at: error.place, error.reason, remedy: "skipped")
+      .placed(in: input.name)
+    if counts.skippedLineCount == Importer.reportedLineCount {
+      shown.remedy += "; further bad lines are only counted"
+    }
+    StandardError.line(shown.line(for: "pando import"))
+  }
+}
+
+/// The bytes that JSON takes for space.
+private let JSONSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+
+/// Trees that go into a store in one transaction.
+struct ImportWrite: Sendable {
+  /// A tree that the store refused.
+  struct Refusal: Sendable {
+    /// Its line in the input.
+    let line: Int
+    /// Why.
+    let error: CommandError
+  }
+
+  typealias Commit = ModelStore.Commit<[Refusal]>
+
+  /// The trees, in order.
+  var trees: [TreeNode] = []
+  /// The line of each tree, where the input is read line by line.
+  var lines: [Int] = []
+  /// The collection that they are appended to, if any.
+  let collection: String?
+  /// The rules that are kept with them.
+  let mapping: ImportMapping
+  /// Whether a tree that the store refuses is left out, instead of ending the import.
+  var skipsRefused = false
+
+  /// Writes the trees, or nothing.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - progress: Told how many trees are done.
+  /// - Returns: What changed, and the trees that were left out.
+  /// - Throws: What the store throws; for a tree that it refuses, with the tree's line.
+  func commit(
+    to store: ModelStore, progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) async throws -> Commit {
+    try await store.commit { transaction in
+      try transaction.keep(mapping)
+      var elements: [TreeValue] = []
+      var refusals: [Refusal] = []
+      for (index, tree) in trees.enumerated() {
+        if let refusal = try set(tree, at: index, &transaction) {
+          refusals.append(refusal)
+        } else if collection != nil {
+          elements.append(.reference(identifier: tree.identifier, typeName: tree.typeName))
+        }
+        progress(index + 1)
+      }
+      if let collection { try transaction.append(elements, toCollection: collection) }
+      return refusals
+    }
+  }
+
+  /// Stores a tree.
+  ///
+  /// The store refuses a tree before it writes any of it, so the transaction can go on without.
+  private func set(
+    _ tree: TreeNode, at index: Int, _ transaction: inout ModelTransaction
+  ) throws -> Refusal? {
+    do {
+      try transaction.set(tree)
+      return nil
+    } catch {
+      let error = CommandError(wrapping: error)
+      guard index < lines.count, error.exitCode == .badInput else { throw error }
+      guard skipsRefused else { throw error.placed(in: "line \(lines[index])") }
+      return Refusal(line: lines[index], error: error)
+    }
+  }
+}

@@ -92,3 +92,239 @@ struct TreeSplitter {
     return try split(value, &isRequired)
   }
 }
+
+// Inside a node.
+extension TreeSplitter {
+  /// Makes a node of an object that has the identifying field.
+  mutating func node(
+    _ value: TreeValue, _ type: NodeType
+  ) throws(CommandError) -> TreeNode {
+    guard case .object(let fields) = value else {
+      preconditionFailure("only objects become nodes")
+    }
+    let identifier = try identifier(of: fields, type)
+    guard !enclosing.contains(where: { $0.utf8.elementsEqual(identifier.utf8) }) else {
+      throw badInput("\(identifier) lies inside itself", "a node cannot be part of itself")
+    }
+    enclosing.append(identifier)
+    var isRequired = false
+    let contents = try split(fields, &isRequired)
+    enclosing.removeLast()
+    let node = TreeNode(identifier, type: type.typeName, fields: .object(contents))
+    findings.meet(node)
+    return node
+  }
+
+  private func identifier(
+    of fields: [String: TreeValue], _ type: NodeType
+  ) throws(CommandError) -> String {
+    guard let value = fields[type.field] else {
+      throw badInput(
+        "a \(type.typeName) without “\(type.field)”, the field that identifies it",
+        "add the field, or map the property to another one")
+    }
+    guard let text = value.identifyingText else {
+      throw badInput(
+        "“\(type.field)” identifies a \(type.typeName), so it must be a text or a number, "
+          + "not \(value.kindName)",
+        "correct the field, or map the property to another one")
+    }
+    return "\(type.typeName):\(text)"
+  }
+
+  /// Splits the fields of an object; `isRequired` becomes true when the object cannot be without
+  /// one of them.
+  mutating func split(
+    _ fields: [String: TreeValue], _ isRequired: inout Bool
+  ) throws(CommandError) -> [String: TreeValue] {
+    var names: [String] = []
+    for (name, value) in fields where value.isContainer { names.append(name) }
+    guard !names.isEmpty else { return fields }
+    names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var result = fields
+    for name in names {
+      guard let value = fields[name] else { continue }
+      place.enter(.name(name))
+      var isSlotRequired = false
+      var slot: TreeValue
+      if let type = mapping.properties[name] {
+        slot = try split(value, under: type)
+        switch slot {
+        case .node, .reference: isSlotRequired = mapping.required.contains(name)
+        default: break
+        }
+      } else {
+        slot = try split(value, &isSlotRequired)
+      }
+      if isSlotRequired {
+        slot = .required(slot)
+        isRequired = true
+      }
+      result[name] = slot
+      place.leave()
+    }
+    return result
+  }
+
+  /// Splits a value that is no node.
+  ///
+  /// A list loses its elements one by one, so what is required inside it ends there.
+  mutating func split(
+    _ value: TreeValue, _ isRequired: inout Bool
+  ) throws(CommandError) -> TreeValue {
+    switch value {
+    case .object(let fields):
+      if let reference = reference(fields) { return reference }
+      return .object(try split(fields, &isRequired))
+    case .array(let elements):
+      var result: [TreeValue] = []
+      result.reserveCapacity(elements.count)
+      for (index, element) in elements.enumerated() {
+        guard element.isContainer else {
+          result.append(element)
+          continue
+        }
+        place.enter(.index(index))
+        var ends = false
+        result.append(try split(element, &ends))
+        place.leave()
+      }
+      return .array(result)
+    default: return value
+    }
+  }
+
+  /// Splits the value of a mapped property: a node, a list of nodes, or a map of nodes.
+  private mutating func split(
+    _ value: TreeValue, under type: NodeType
+  ) throws(CommandError) -> TreeValue {
+    switch value {
+    case .object(let fields):
+      if let reference = reference(fields) { return reference }
+      guard isMap(fields, of: type) else { return .node(try node(value, type)) }
+      var entries: [TreeValue: TreeValue] = [:]
+      for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        guard let element = fields[name] else { continue }
+        place.enter(.name(name))
+        entries[.string(name)] = try nodeOrReference(element, type)
+        place.leave()
+      }
+      return entries.isEmpty ? .object([:]) : .entries(entries)
+    case .array(let elements):
+      var result: [TreeValue] = []
+      result.reserveCapacity(elements.count)
+      for (index, element) in elements.enumerated() {
+        place.enter(.index(index))
+        var ends = false
+        if case .object = element {
+          result.append(try nodeOrReference(element, type))
+        } else {
+          result.append(try split(element, &ends))
+        }
+        place.leave()
+      }
+      return .array(result)
+    default: return value
+    }
+  }
+
+  mutating func nodeOrReference(
+    _ value: TreeValue, _ type: NodeType
+  ) throws(CommandError) -> TreeValue {
+    if case .object(let fields) = value, let reference = reference(fields) { return reference }
+    return .node(try node(value, type))
+  }
+
+  /// Whether an object is a map of nodes: it lacks the field, but all its values have it.
+  func isMap(_ fields: [String: TreeValue], of type: NodeType) -> Bool {
+    fields[type.field] == nil
+      && fields.values.allSatisfy { value in
+        guard case .object(let fields) = value else { return false }
+        return fields[type.field] != nil || reference(fields) != nil
+      }
+  }
+
+  /// The stored node that an object stands for, where references are accepted.
+  private func reference(_ fields: [String: TreeValue]) -> TreeValue? {
+    guard acceptsReferences, fields.count == 1, let parts = fields["$reference"]?.arrayValue,
+      parts.count == 2, let identifier = parts[0].stringValue, let typeName = parts[1].stringValue
+    else { return nil }
+    return .reference(identifier: identifier, typeName: typeName)
+  }
+
+  private func badInput(_ reason: String, _ remedy: String) -> CommandError {
+    CommandError(.badInput, at: place.text, reason, remedy: remedy)
+  }
+}
+
+// Outside every node.
+extension TreeSplitter {
+  /// Looks for nodes in a value that belongs to none.
+  ///
+  /// What holds no node at all is left out as a whole and named once.
+  ///
+  /// - Returns: Whether the value holds nodes.
+  @discardableResult
+  mutating func outside(
+    _ value: TreeValue, into trees: inout [TreeNode], isTop: Bool = true
+  ) throws(CommandError) -> Bool {
+    let mark = findings.leftOutMark
+    let countBefore = trees.count
+    switch value {
+    case .object(let fields):
+      for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        guard let field = fields[name] else { continue }
+        place.enter(.name(name))
+        if let type = mapping.properties[name] {
+          try collect(field, type, into: &trees)
+        } else {
+          try outside(field, into: &trees, isTop: false)
+        }
+        place.leave()
+      }
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        place.enter(.index(index))
+        try outside(element, into: &trees, isTop: false)
+        place.leave()
+      }
+    default:
+      findings.leaveOut(place)
+      return false
+    }
+    let holdsNodes = trees.count > countBefore
+    if !holdsNodes, !isTop {
+      findings.takeBack(to: mark)
+      findings.leaveOut(place)
+    }
+    return holdsNodes
+  }
+
+  /// Takes the nodes under a mapped property as trees of their own.
+  private mutating func collect(
+    _ value: TreeValue, _ type: NodeType, into trees: inout [TreeNode]
+  ) throws(CommandError) {
+    switch value {
+    case .object(let fields) where !isMap(fields, of: type):
+      trees.append(try node(value, type))
+    case .object(let fields):
+      for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        guard let element = fields[name] else { continue }
+        place.enter(.name(name))
+        trees.append(try node(element, type))
+        place.leave()
+      }
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        place.enter(.index(index))
+        if case .object = element {
+          trees.append(try node(element, type))
+        } else {
+          try outside(element, into: &trees, isTop: false)
+        }
+        place.leave()
+      }
+    default: findings.leaveOut(place)
+    }
+  }
+}

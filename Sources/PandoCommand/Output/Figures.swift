@@ -1,3 +1,5 @@
+import PandoModels
+
 /// Numbers as people read them.
 enum Figures {
   /// A count with its thousands set apart: `1 234 567`.
@@ -65,5 +67,89 @@ enum Figures {
     let fraction = String(scaled.magnitude % UInt64(scale))
     let zeros = String(repeating: "0", count: digits - fraction.count)
     return "\(sign)\(whole).\(zeros)\(fraction)"
+  }
+}
+
+/// Rows of text in columns, for reports.
+struct TextTable {
+  /// On which side of its column a cell stands.
+  enum Alignment: Sendable {
+    case left
+    case right
+  }
+
+  private let alignments: [Alignment]
+  private var rows: [[String]] = []
+
+  /// A table with one column for each alignment.
+  init(_ alignments: [Alignment]) {
+    self.alignments = alignments
+  }
+
+  /// Adds a row.
+  ///
+  /// - Precondition: One cell for each column.
+  mutating func row(_ cells: String...) {
+    add(cells)
+  }
+
+  /// Adds a row.
+  ///
+  /// - Precondition: One cell for each column.
+  mutating func add(_ cells: [String]) {
+    precondition(cells.count == alignments.count, "\(cells.count) cells in a row")
+    rows.append(cells.map(\.escapingControlCharacters))
+  }
+
+  /// The lines of the table, without blanks at their ends.
+  var lines: [String] {
+    let widths = alignments.indices.map { column in
+      rows.map { $0[column].count }.max() ?? 0
+    }
+    return rows.map { cells in
+      var line = ""
+      for (column, cell) in cells.enumerated() {
+        let blanks = String(repeating: " ", count: widths[column] - cell.count)
+        line += (column == 0 ? "" : "  ")
+        line += alignments[column] == .left ? cell + blanks : blanks + cell
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+  }
+}
+
+/// Prints a list as it comes: one text a line, or one JSON array.
+struct ListOutput {
+  private let output: StandardOutput
+  private let isJSON: Bool
+  private var count = 0
+
+  init(_ output: StandardOutput, asJSON isJSON: Bool) {
+    self.output = output
+    self.isJSON = isJSON
+  }
+
+  /// Prints an identifier or another text; in JSON it is exact, on a line control characters are
+  /// escaped.
+  mutating func write(_ text: String) throws {
+    if isJSON {
+      try write(value: .string(text))
+    } else {
+      try output.line(text.escapingControlCharacters)
+    }
+  }
+
+  /// Prints a value as JSON in one line.
+  mutating func write(value: TreeValue) throws {
+    if isJSON { try output.write(count == 0 ? "[\n  " : ",\n  ") }
+    try output.write(value.json())
+    if !isJSON { try output.line() }
+    count += 1
+  }
+
+  /// Ends the list.
+  func end() throws {
+    if isJSON { try output.line(count == 0 ? "[]" : "\n]") }
   }
 }

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoModels
 
 /// An ordered list of byte strings kept in the rows of one table, cheap to change anywhere.
 ///
@@ -80,5 +81,57 @@ extension CountedList {
   /// The bytes with which the keys of all rows of this list begin.
   var keyPrefix: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+  }
+}
+
+/// Why a list could not be read or changed.
+enum CountedListError: Error, Hashable {
+  /// A row is missing or holds bytes that no list ever wrote.
+  case damaged(list: UInt64, block: UInt64, reason: String)
+
+  /// An element is larger than a row can be.
+  case elementTooLarge(byteCount: Int)
+}
+
+extension CountedListError: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .damaged(let list, let block, let reason):
+      "list \(list), \(Self.name(ofBlock: block)) is damaged: \(reason)"
+    case .elementTooLarge(let byteCount):
+      "an element of \(byteCount) bytes is larger than "
+        + "\(CountedList.Limits.elementByteCountMax) bytes"
+    }
+  }
+
+  private static func name(ofBlock block: UInt64) -> String {
+    if block == CountedList.rootBlock { return "root" }
+    let number = block & ~CountedList.leafBit
+    return block == number ? "inner row \(number)" : "leaf \(number)"
+  }
+}
+
+extension CountedList {
+  /// A number that changes when the bytes of a row change or come to lie under another key.
+  ///
+  /// XXH64, seeded with the XXH64 of the key. It is no defence against somebody who wants a change
+  /// to escape.
+  ///
+  /// - Complexity: O(*n*).
+  static func checksum(of bytes: Span<UInt8>, list: UInt64, block: UInt64) -> UInt64 {
+    let key = key(list: list, block: block)
+    // The buffers do not leave the closures.
+    let seed = unsafe key.span.withUnsafeBytes { unsafe XXHash64.hash($0) }
+    return unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
+  }
+
+  /// The little-endian word at an offset.
+  ///
+  /// - Precondition: 8 bytes lie there.
+  static func word(in bytes: Span<UInt8>, at offset: Int) -> UInt64 {
+    // Bytes have no padding, the load checks the bounds, and every bit pattern is an integer.
+    UInt64(
+      littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(
+        fromByteOffset: offset, as: UInt64.self))
   }
 }

@@ -1,3 +1,6 @@
+import PandoModels
+import PandoSystem
+
 /// Fixed-width integers in rows: big endian in keys, so that byte order is number order, and little
 /// endian in values.
 enum ByteFields {
@@ -31,5 +34,77 @@ enum ByteFields {
   /// Appends a little-endian integer to a value.
   static func append(_ value: UInt64, width: Int, to bytes: inout [UInt8]) {
     for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
+  }
+
+  /// Reads a text.
+  ///
+  /// - Parameters:
+  ///   - bytes: The text in UTF-8.
+  ///   - what: What it is, for the error.
+  static func text(_ bytes: Span<UInt8>, _ what: String) throws -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw StoreError.damaged(what, "it is not UTF-8")
+    }
+    return text
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether the bytes are those of another span.
+  func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    // Both pointers are read for `count` bytes during the call.
+    return unsafe withUnsafeBytes { mine in
+      unsafe other.withUnsafeBytes { theirs in
+        guard let mine = mine.baseAddress, let theirs = theirs.baseAddress else { return true }
+        return unsafe memcmp(mine, theirs, count) == 0
+      }
+    }
+  }
+}
+
+/// The record functions over bytes whose lifetime the compiler watches. Each reads them during the
+/// call only.
+extension RecordBody {
+  static func edges(in body: Span<UInt8>) throws -> [RecordEdge] {
+    try unsafe body.withUnsafeBytes { try unsafe edges(in: $0) }
+  }
+
+  static func losing(_ children: Set<UInt64>, in body: Span<UInt8>) throws -> RecordLoss {
+    try unsafe body.withUnsafeBytes { try unsafe losing(children: children, in: $0) }
+  }
+
+  static func merging(
+    _ new: Span<UInt8>, into old: Span<UInt8>, policy: RecordMerge.Policy,
+    leaving names: Set<String> = []
+  ) throws -> RecordMerge {
+    try unsafe new.withUnsafeBytes { new in
+      try unsafe old.withUnsafeBytes { old in
+        try unsafe merging(new, into: old, policy: policy, leaving: names)
+      }
+    }
+  }
+
+  static func validate(_ body: Span<UInt8>) throws {
+    try unsafe body.withUnsafeBytes { try unsafe validate($0) }
+  }
+}
+
+extension RecordHeader {
+  /// Whether the checksum is that of a body.
+  func matches(_ body: Span<UInt8>) -> Bool {
+    unsafe body.withUnsafeBytes { unsafe matches($0) }
+  }
+}
+
+extension [UInt8] {
+  init(copying bytes: Span<UInt8>) {
+    // The pointer does not leave the closure, and the array copies what it points to.
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  mutating func append(copying bytes: Span<UInt8>) {
+    // As above.
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 }

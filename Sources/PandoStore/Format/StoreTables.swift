@@ -52,3 +52,70 @@ struct StoreTables: Sendable {
     indexRows = try table("indexRows")
   }
 }
+
+/// The counters of a store: the row `state` of the `meta` table, rewritten by each flush that changed
+/// something.
+///
+/// ```
+/// offset 0         4      8          24       32         40      48        56           64
+///        ┌─────────┬──────┬──────────┬────────┬──────────┬───────┬─────────┬────────────┐
+///        │ "PNDO"  │format│ store id │ commit │ next     │ next  │ next    │ oldest     │
+///        │         │  4   │ 16       │ number │ node     │ type  │collect. │ change     │
+///        └─────────┴──────┴──────────┴────────┴──────────┴───────┴─────────┴────────────┘
+/// ```
+///
+/// Integers are little endian; the counters are eight bytes each.
+struct StoreState: Equatable {
+  /// The version of the byte layouts in docs/format.md that this code reads and writes.
+  static let formatVersion: UInt32 = 2
+  static let magic: [UInt8] = Array("PNDO".utf8)
+  static let key: [UInt8] = Array("state".utf8)
+
+  var storeIdentifier: [UInt8]
+  var commitNumber: UInt64 = 0
+  var nextNode: UInt64 = 1
+  var nextType: UInt64 = 1
+  var nextCollection: UInt64 = 1
+  /// The first commit number whose change set is still in the log, or the next one if none is.
+  var oldestChange: UInt64 = 1
+
+  init(storeIdentifier: [UInt8]) {
+    precondition(storeIdentifier.count == 16, "a store identifier has 16 bytes")
+    self.storeIdentifier = storeIdentifier
+  }
+
+  init(_ bytes: Span<UInt8>, path: String) throws {
+    guard bytes.count >= 8, (0..<4).allSatisfy({ bytes[$0] == Self.magic[$0] }) else {
+      throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
+    }
+    let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
+    guard version == UInt64(Self.formatVersion) else {
+      throw StoreError(
+        .unknownFormat, path,
+        "has format version \(version), this library reads version \(Self.formatVersion); "
+          + "open it with the version of Pando that wrote it and move it with dump and load")
+    }
+    guard bytes.count == 64 else {
+      throw StoreError.damaged(path, "the state row has \(bytes.count) bytes instead of 64")
+    }
+    storeIdentifier = (8..<24).map { bytes[$0] }
+    func counter(_ index: Int) -> UInt64 {
+      ByteFields.littleEndian(bytes, at: 24 + 8 * index, width: 8) ?? 0
+    }
+    commitNumber = counter(0)
+    nextNode = counter(1)
+    nextType = counter(2)
+    nextCollection = counter(3)
+    oldestChange = counter(4)
+  }
+
+  var bytes: [UInt8] {
+    var bytes = Self.magic
+    ByteFields.append(UInt64(Self.formatVersion), width: 4, to: &bytes)
+    bytes.append(contentsOf: storeIdentifier)
+    for counter in [commitNumber, nextNode, nextType, nextCollection, oldestChange] {
+      ByteFields.append(counter, width: 8, to: &bytes)
+    }
+    return bytes
+  }
+}

@@ -35,3 +35,134 @@ struct TypeRow: Equatable {
     return bytes
   }
 }
+
+/// Which of 2 048 neighbouring nodes have a record of a type: a row of the `nodesByType` table.
+///
+/// ```
+/// key   0      2                8
+///       ┌──────┬────────────────┐
+///       │ type │ node ÷ 2 048   │   big endian
+///       └──────┴────────────────┘
+/// value: up to 256 bytes; bit k of byte j is node 2 048 · block + 8 · j + k. Zeros at the end are
+/// left out, and so is a block without nodes.
+/// ```
+struct TypeBlock: Equatable {
+  static let nodeCountLog2: UInt64 = 11
+  private static let wordCount = 1 << Int(nodeCountLog2) / 64
+
+  private var words = [UInt64](repeating: 0, count: wordCount)
+
+  /// A block without nodes.
+  init() {}
+
+  /// Reads a row.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when it is too long or has zeros at its end.
+  init(_ bytes: Span<UInt8>, type: UInt32) throws {
+    guard bytes.count > 0, bytes.count <= Self.wordCount * 8, bytes[bytes.count - 1] != 0 else {
+      throw StoreError.damaged(
+        "type number \(type)", "a row of its nodes has \(bytes.count) bytes and is malformed")
+    }
+    for index in 0..<bytes.count {
+      words[index / 8] |= UInt64(bytes[index]) << UInt64(index % 8 * 8)
+    }
+  }
+
+  /// The number of the row that a record belongs to.
+  static func number(of key: RecordKey) -> UInt64 {
+    UInt64(key.type) << 48 | key.node >> nodeCountLog2
+  }
+
+  /// The type whose nodes a row holds.
+  static func type(ofRow number: UInt64) -> UInt32 { UInt32(number >> 48) }
+
+  private static func place(_ node: UInt64) -> (word: Int, bit: UInt64) {
+    let index = Int(node & (1 << nodeCountLog2 - 1))
+    return (index / 64, 1 << UInt64(index % 64))
+  }
+
+  func contains(_ node: UInt64) -> Bool {
+    let (word, bit) = Self.place(node)
+    return words[word] & bit != 0
+  }
+
+  mutating func insert(_ node: UInt64) {
+    let (word, bit) = Self.place(node)
+    words[word] |= bit
+  }
+
+  mutating func remove(_ node: UInt64) {
+    let (word, bit) = Self.place(node)
+    words[word] &= ~bit
+  }
+
+  /// The nodes of the row with a number, ascending.
+  func nodes(ofRow number: UInt64) -> [UInt64] {
+    let first = (number & (1 << 48 - 1)) << Self.nodeCountLog2
+    var nodes: [UInt64] = []
+    for (index, word) in words.enumerated() {
+      var rest = word
+      while rest != 0 {
+        nodes.append(first + UInt64(64 * index + rest.trailingZeroBitCount))
+        rest &= rest - 1
+      }
+    }
+    return nodes
+  }
+
+  /// The bytes of the row; empty for a block without nodes.
+  var bytes: [UInt8] {
+    var bytes = (0..<(8 * Self.wordCount)).map { index in
+      UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(index % 8 * 8))
+    }
+    while bytes.last == 0 { bytes.removeLast() }
+    return bytes
+  }
+}
+
+/// The rows of nodes by type that a flush has changed and not written yet.
+struct TypeBlocks {
+  private var places: [UInt64: Int] = [:]
+  private var rows: [(number: UInt64, block: TypeBlock)] = []
+  /// The place of the row that each type's last record was in: new nodes mostly share one.
+  private var recentPlaces: [Int] = []
+
+  /// The numbers of the rows.
+  var numbers: some Collection<UInt64> { places.keys }
+
+  /// The rows in the order of their numbers.
+  var sorted: [(number: UInt64, block: TypeBlock)] { rows.sorted { $0.number < $1.number } }
+
+  subscript(number: UInt64) -> TypeBlock? {
+    get { places[number].map { rows[$0].block } }
+    set {
+      guard let newValue else { preconditionFailure("a row that has changed stays") }
+      if let place = places[number] {
+        rows[place].block = newValue
+      } else {
+        places[number] = rows.count
+        rows.append((number, newValue))
+      }
+    }
+  }
+
+  /// Notes that a record came or went, if its row is here.
+  ///
+  /// - Returns: `false`, and nothing was done, if it is not.
+  mutating func note(_ key: RecordKey, came: Bool) -> Bool {
+    let number = TypeBlock.number(of: key)
+    let type = Int(key.type)
+    let place: Int
+    if type < recentPlaces.count, rows[recentPlaces[type]].number == number {
+      place = recentPlaces[type]
+    } else {
+      guard let found = places[number] else { return false }
+      place = found
+      let missing = type + 1 - recentPlaces.count
+      if missing > 0 { recentPlaces += Array(repeating: found, count: missing) }
+      recentPlaces[type] = found
+    }
+    if came { rows[place].block.insert(key.node) } else { rows[place].block.remove(key.node) }
+    return true
+  }
+}

@@ -205,3 +205,36 @@ extension QueryValue.Kind {
     }
   }
 }
+
+/// How a filter compares a field with a value.
+public enum FilterComparison: String, Hashable, Sendable, CaseIterable {
+  /// The same place in the total order.
+  case equal = "=="
+  /// Another place in the total order.
+  case notEqual = "!="
+  /// Before, among values of the same kind.
+  case less = "<"
+  /// Before or equal, among values of the same kind.
+  case lessOrEqual = "<="
+  /// After, among values of the same kind.
+  case greater = ">"
+  /// After or equal, among values of the same kind.
+  case greaterOrEqual = ">="
+
+  /// Whether a value stands in this relation to another.
+  ///
+  /// - Parameters:
+  ///   - value: The value of a field.
+  ///   - operand: What it is compared with.
+  /// - Returns: Whether it does; by order only values of one kind do.
+  public func holds(_ value: QueryValue, _ operand: QueryValue) -> Bool {
+    switch self {
+    case .equal: value == operand
+    case .notEqual: value != operand
+    case .less: value.kind == operand.kind && value < operand
+    case .lessOrEqual: value.kind == operand.kind && value <= operand
+    case .greater: value.kind == operand.kind && value > operand
+    case .greaterOrEqual: value.kind == operand.kind && value >= operand
+    }
+  }
+}

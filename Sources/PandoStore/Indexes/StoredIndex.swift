@@ -1,4 +1,3 @@
-import PandoLMDB
 import PandoModels
 
 /// An index as it is declared in a store: a row of the `indexes` table.
@@ -31,7 +30,7 @@ struct StoredIndex: Hashable {
     var type: UInt32 = 0
     for index in 0..<4 { type = type << 8 | UInt32(key[index]) }
     self.type = type
-    field = FieldPath(try StoreReader.text(key.extracting(4..<key.count), "the name of a field"))
+    field = FieldPath(try ByteFields.text(key.extracting(4..<key.count), "the name of a field"))
   }
 
   /// The key of the declaration.
@@ -79,37 +78,23 @@ struct StoredIndex: Hashable {
   }
 }
 
-extension StoreReader {
-  /// The indexes of a type, in the order of the names of their fields.
-  func indexes(ofType type: UInt32) throws -> [StoredIndex] {
-    var found: [StoredIndex] = []
-    try snapshot.scan(tables.indexes, prefix: StoredIndex.bytes(type)) { key, value in
-      found.append(try StoredIndex(key: key, value: value))
-      return true
-    }
-    return found
-  }
+/// An index of a store: the values of one field over all records of one type, in order.
+///
+/// It is kept in the transaction of the records, whoever writes them, and answers queries until it is
+/// dropped.
+public struct ModelIndex: Hashable, Sendable {
+  /// The type whose records it covers.
+  public let typeName: String
+  /// The field, by the name under which it is coded; with dots it leads through objects.
+  public let field: String
 
-  /// All indexes, by type number.
-  func indexes() throws -> [UInt32: [StoredIndex]] {
-    var found: [UInt32: [StoredIndex]] = [:]
-    try snapshot.scan(tables.indexes) { key, value in
-      let index = try StoredIndex(key: key, value: value)
-      found[index.type, default: []].append(index)
-      return true
-    }
-    return found
-  }
-
-  /// Calls a closure with the keys of an index's rows in a range of values.
-  func forEachRow(
-    of index: StoredIndex, in range: IndexRange, reversed: Bool = false,
-    _ body: (Span<UInt8>) throws -> Bool
-  ) throws {
-    let prefix = index.prefix
-    let upper = range.upper.map { prefix + $0 } ?? IndexRange.successor(of: prefix)
-    try snapshot.scan(
-      tables.indexRows, from: prefix + range.lower, upTo: upper, reversed: reversed
-    ) { key, _ in try body(key) }
+  /// Names an index.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type whose records it covers.
+  ///   - field: The field, by the name under which it is coded.
+  public init(typeName: String, field: String) {
+    self.typeName = typeName
+    self.field = field
   }
 }

@@ -9,7 +9,7 @@ extension ModelSnapshot {
   public func collectionKeys() throws -> [String] {
     var keys: [String] = []
     try reader.snapshot.scan(reader.tables.collections) { key, _ in
-      keys.append(try StoreReader.text(key, "a cache key"))
+      keys.append(try ByteFields.text(key, "a cache key"))
       return true
     }
     return keys

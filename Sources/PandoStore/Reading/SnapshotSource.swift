@@ -11,7 +11,7 @@ import PandoModels
   private let directory: TypeDirectory
   /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
   @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
-  @exclusivity(unchecked) private var pending: WriteContext?
+  @exclusivity(unchecked) private var pending: (any PendingRows)?
   /// Finds the rows of nodes in committed versions: a tree's nodes mostly lie on one page.
   private let cursor: ReaderCursor
   /// Finds the numbers of nodes in committed versions.

@@ -1,6 +1,17 @@
 import PandoLMDB
 import PandoModels
 
+/// Rows that a transaction writes once, at its end, as they are by now.
+protocol PendingRows: AnyObject {
+  var counters: StoreState { get }
+  /// How many records of a type there are now; `nil` if the transaction has not met the type.
+  func recordCount(ofTypeNamed name: String) -> UInt64?
+  /// The row of nodes by type with a number; `nil` if the transaction has not changed it.
+  func typeBlock(_ number: UInt64) -> TypeBlock?
+  /// The numbers of the changed rows of a type, in any order.
+  func typeBlockNumbers(ofType type: UInt32) -> [UInt64]
+}
+
 /// Reads rows of the store in one version: the vocabulary that snapshots, transactions, checks and
 /// dumps share.
 ///
@@ -9,12 +20,13 @@ struct StoreReader: ~Escapable {
   let snapshot: Snapshot
   let tables: StoreTables
   let directory: TypeDirectory
-  /// The transaction under way whose rows this reads; `nil` for a committed version.
-  let pending: WriteContext?
+  /// What the transaction under way has yet to write; `nil` for a committed version.
+  let pending: (any PendingRows)?
 
   @_lifetime(copy snapshot)
-  init(_ snapshot: Snapshot, tables: StoreTables, directory: TypeDirectory, pending: WriteContext?)
-  {
+  init(
+    _ snapshot: Snapshot, tables: StoreTables, directory: TypeDirectory, pending: (any PendingRows)?
+  ) {
     self.snapshot = snapshot
     self.tables = tables
     self.directory = directory
@@ -29,7 +41,7 @@ extension StoreReader {
   /// The counters; in a transaction as it has made them so far.
   func state(path: String) throws -> StoreState? {
     // The row is written once per flush, after all its writes.
-    if let pending { return pending.state.counters }
+    if let pending { return pending.counters }
     let key = StoreState.key
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
       return nil
@@ -116,17 +128,10 @@ extension StoreReader {
 
   func forEachType(_ body: (String, TypeRow) throws -> Void) throws {
     try snapshot.scan(tables.types) { key, value in
-      let name = try Self.text(key, "type name")
+      let name = try ByteFields.text(key, "type name")
       try body(name, TypeRow(value, name: name))
       return true
     }
-  }
-
-  static func text(_ bytes: Span<UInt8>, _ what: String) throws -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw StoreError.damaged(what, "it is not UTF-8")
-    }
-    return text
   }
 
   /// The parents of a node in key order: the record or collection that holds it, and how.
@@ -193,6 +198,63 @@ extension StoreReader {
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collectionNames) else {
       throw StoreError.damaged("collection \(number)", "it has no cache key")
     }
-    return try Self.text(bytes, "the cache key of collection \(number)")
+    return try ByteFields.text(bytes, "the cache key of collection \(number)")
+  }
+}
+
+extension StoreReader {
+  /// Calls a closure with the nodes that have a record of a type, in the order of their numbers; it may
+  /// read anything, and returns false to stop.
+  func forEachNode(ofType type: UInt32, _ body: (UInt64) throws -> Bool) throws {
+    for number in try typeBlockNumbers(ofType: type) {
+      guard let block = try typeBlock(number) else { continue }
+      for node in block.nodes(ofRow: number) where try !body(node) { return }
+    }
+  }
+
+  /// The numbers of the rows with nodes of a type, those that a transaction has yet to write among
+  /// them.
+  private func typeBlockNumbers(ofType type: UInt32) throws -> [UInt64] {
+    let prefix = [UInt8(truncatingIfNeeded: type >> 8), UInt8(truncatingIfNeeded: type)]
+    var numbers: [UInt64] = []
+    try snapshot.scan(tables.nodesByType, prefix: prefix) { key, _ in
+      guard let number = ByteFields.bigEndian(key, at: 0), key.count == 8 else {
+        throw StoreError.damaged(
+          "type number \(type)", "a key of its nodes has \(key.count) bytes instead of 8")
+      }
+      numbers.append(number)
+      return true
+    }
+    guard let pending else { return numbers }
+    return Set(numbers).union(pending.typeBlockNumbers(ofType: type)).sorted()
+  }
+
+  /// The nodes of a row as they are now; `nil` if there is no such row.
+  func typeBlock(_ number: UInt64) throws -> TypeBlock? {
+    if let changed = pending?.typeBlock(number) { return changed }
+    return try storedTypeBlock(number)
+  }
+
+  /// The nodes of a row as they were when the flush began.
+  func storedTypeBlock(_ number: UInt64) throws -> TypeBlock? {
+    let key = IntegerKey(number)
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.nodesByType) else {
+      return nil
+    }
+    return try TypeBlock(bytes, type: TypeBlock.type(ofRow: number))
+  }
+
+  /// Calls a closure with the bodies of a type's records in the order of their node numbers, checksums
+  /// checked.
+  func forEachRecord(
+    ofType type: UInt32, _ body: (RecordKey, Span<UInt8>) throws -> Bool
+  ) throws {
+    try forEachNode(ofType: type) { node in
+      let key = RecordKey(type: type, node: node)
+      guard let found = try self.body(of: key) else {
+        throw damagedRecord(key, "it is counted among the nodes of its type but is missing")
+      }
+      return try body(key, found)
+    }
   }
 }

@@ -84,7 +84,7 @@ extension ModelStore {
       try checkFormat(core)
       try Migrator(core).run()
       if configuration.verifying == .everything {
-        let report = try core.read { try StoreCheck(core).run($0, progress: nil) }
+        let report = try core.read { try StoreCheck.report(on: $0, path: path) }
         try refuseProblems(report, path: path)
       }
       return core
@@ -99,7 +99,7 @@ extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   private static func verifyPages(path: String) throws {
     guard !Environment.isUnmade(path: path) else { return }  // a new store
-    try refuseProblems(checkPages(path: path, .newest, nil), path: path)
+    try refuseProblems(StoreCheck.pages(ofStoreAt: path, .newest, nil), path: path)
   }
 
   static func refuseProblems(_ report: VerificationReport, path: String) throws {

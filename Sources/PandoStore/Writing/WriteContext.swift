@@ -5,7 +5,7 @@ import PandoModels
 ///
 /// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
 /// the face that users see. Writer thread only.
-@safe final class WriteContext {
+@safe final class WriteContext: PendingRows {
   /// What a nested transaction that throws puts back.
   struct State {
     var counters: StoreState
@@ -275,10 +275,17 @@ extension WriteContext {
   /// The commit number that the write under way gets if it changes anything.
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
-  /// How many records of a type there are now; `nil` if this flush has not met the type.
   func recordCount(ofTypeNamed name: String) -> UInt64? {
     guard let row = state.types[ByteString(name)] else { return nil }
     return row.recordCount &+ UInt64(bitPattern: Int64(recordDifference(ofType: row.number)))
+  }
+
+  var counters: StoreState { state.counters }
+
+  func typeBlock(_ number: UInt64) -> TypeBlock? { state.typeBlocks[number] }
+
+  func typeBlockNumbers(ofType type: UInt32) -> [UInt64] {
+    state.typeBlocks.numbers.filter { TypeBlock.type(ofRow: $0) == type }
   }
 
   private func recordDifference(ofType number: UInt32) -> Int {

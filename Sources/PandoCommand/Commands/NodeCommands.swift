@@ -1,0 +1,194 @@
+import PandoModels
+import PandoStore
+
+/// `pando get`: prints a tree as JSON.
+enum GetCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "get",
+    summary: "print a node and all it holds as JSON",
+    positionals: [.store, Positional("ID", "the node's identifier")],
+    options: [
+      .value("--depth", "N", "levels of nodes below it; 0 prints references to its children"),
+      .value("--type", "TYPE", "the record of this type, where a node has several"),
+      .flag("--compact", "one line"),
+      .flag("--lossless", "JSON that `pando set --lossless` reads back exactly"),
+    ],
+    notes: [
+      """
+      Imported JSON comes back as it went in; names are sorted. A node below the depth asked for is \
+      {"$reference": [identifier, type]}.
+      """
+    ],
+    examples: [
+      .init("pando get tweets Status:505874924095815681", "a status with its user"),
+      .init("pando get tweets User:1186275104 --compact | jq .screen_name", "one field of a user"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let depth = try arguments.count("--depth") ?? .max
+    let identifier = arguments[1]
+    let typeName = arguments.value("--type")
+    let tree = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      try store.read { snapshot in
+        let types = try snapshot.typeNames(of: identifier)
+        guard typeName.map({ types.contains($0) }) ?? true,
+          let tree = try snapshot.tree(identifier, as: typeName, depth: depth)
+        else { throw CommandError.noNode(identifier, typeName: typeName, in: arguments[0]) }
+        return tree
+      }
+    }
+    // A lossless tree names its root too, so that it can be told from its fields.
+    let value = TreeValue.node(tree)
+    try output.line(
+      value.json(
+        arguments.has("--lossless") ? .lossless : .plain, isPretty: !arguments.has("--compact")))
+  }
+}
+
+extension CommandError {
+  /// A node that is not in the store.
+  static func noNode(
+    _ identifier: String, typeName: String? = nil, in path: String
+  ) -> CommandError {
+    let record = typeName.map { " with a record of type \($0)" } ?? ""
+    return CommandError(
+      .notThere, at: path, "there is no node \(identifier)\(record)",
+      remedy: "list them with: pando ls \(path)")
+  }
+}
+
+/// `pando ls`: which nodes there are.
+enum ListCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "ls",
+    summary: "list identifiers, one a line, in the order of their bytes",
+    positionals: [.store],
+    options: [
+      .value("--type", "T", "only nodes with a record of this type"),
+      .value("--prefix", "P", "only identifiers that begin with P"),
+      .value("--limit", "N", "at most N"),
+      .flag("--count", "print how many instead"),
+      .json,
+    ],
+    examples: [
+      .init("pando ls tweets --type User --count", "how many users there are"),
+      .init("pando ls tweets --prefix Status: | head", "the first ten statuses"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let typeName = arguments.value("--type")
+    let prefix = arguments.value("--prefix") ?? ""
+    let limit = try arguments.count("--limit") ?? .max
+    try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      try store.read { snapshot in
+        if arguments.has("--count") {
+          let count = try min(count(snapshot, typeName, prefix), limit)
+          let value: TreeValue = ["count": .integer(Int64(count))]
+          try output.line(arguments.has("--json") ? value.json() : String(count))
+          return
+        }
+        var list = ListOutput(output, asJSON: arguments.has("--json"))
+        var left = limit
+        if left > 0 {
+          try snapshot.forEachIdentifier(ofType: typeName, prefix: prefix) { identifier in
+            try list.write(identifier)
+            left -= 1
+            return left > 0
+          }
+        }
+        try list.end()
+      }
+    }
+  }
+
+  private static func count(
+    _ snapshot: ModelSnapshot, _ typeName: String?, _ prefix: String
+  ) throws -> Int {
+    guard !prefix.isEmpty else { return try snapshot.count(ofType: typeName) }
+    var count = 0
+    try snapshot.forEachIdentifier(ofType: typeName, prefix: prefix) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+}
+
+/// `pando parents`: who holds a node.
+enum ParentsCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "parents",
+    summary: "list the nodes that hold a node",
+    positionals: [.store, Positional("ID", "the node's identifier")],
+    options: [
+      .flag("--all", "also the parents of the parents, and so on, nearest first"), .json,
+    ],
+    examples: [
+      .init("pando parents tweets User:1186275104", "the statuses of a user, one a line")
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let identifier = arguments[1]
+    let isAll = arguments.has("--all")
+    let parents = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      try store.read { snapshot in
+        guard try snapshot.contains(identifier) else {
+          throw CommandError.noNode(identifier, in: arguments[0])
+        }
+        return try isAll ? snapshot.ancestors(of: identifier) : snapshot.parents(of: identifier)
+      }
+    }
+    var list = ListOutput(output, asJSON: arguments.has("--json"))
+    for parent in parents { try list.write(parent) }
+    try list.end()
+  }
+}
+
+/// `pando delete`: deletes a node and tells what the cascade did.
+enum DeleteCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "delete",
+    summary: "delete a node, and print what the cascade did",
+    positionals: [.store, Positional("ID", "the node's identifier")],
+    options: [.json],
+    notes: [
+      """
+      Prints a line for each node and collection concerned: deleted and updated with an \
+      identifier, collection with a key. Parents that hold the node as an optional child lose it, \
+      lists and collections lose the element, and a parent that requires it is deleted too. \
+      Children of what is deleted stay.
+      """
+    ],
+    examples: [
+      .init("pando delete tweets User:1186275104", "takes a user out of every status"),
+      .init(
+        "pando ls tweets --prefix User: | xargs -n 1 pando delete tweets", "deletes all users"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let identifier = arguments[1]
+    let deletion = try await StoreAccess.change.open(arguments[0], for: declaration) { store in
+      try await store.write { try $0.delete(identifier) }
+    }
+    guard let deletion else { throw CommandError.noNode(identifier, in: arguments[0]) }
+    if arguments.has("--json") {
+      let value: TreeValue = [
+        "deleted": .texts(deletion.deleted), "updated": .texts(deletion.updated),
+        "collections": .texts(deletion.collections),
+      ]
+      try output.line(value.json(isPretty: true))
+      return
+    }
+    for (word, names) in [
+      ("deleted", deletion.deleted), ("updated", deletion.updated),
+      ("collection", deletion.collections),
+    ] {
+      for name in names { try output.line("\(word)\t\(name.escapingControlCharacters)") }
+    }
+  }
+}
+
+extension TreeValue {
+  /// An array of texts.
+  static func texts(_ texts: [String]) -> TreeValue { .array(texts.map { .string($0) }) }
+}

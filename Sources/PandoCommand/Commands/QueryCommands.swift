@@ -1,0 +1,238 @@
+import PandoModels
+import PandoStore
+
+/// `pando query`: which nodes of a type match a filter.
+enum QueryCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "query",
+    summary: "find nodes of a type by the values of their fields",
+    positionals: [
+      .store, Positional("TYPE", "the type of the nodes"),
+      Positional("FILTER", "which of them, such as 'year > 1990'; all for all"),
+    ],
+    options: [
+      .value(
+        "--order", "FIELD", repeats: true, "by this field, FIELD:desc for the highest value first"),
+      .value("--limit", "N", "at most N"),
+      .flag("--explain", "print how the query is answered instead"),
+      .flag("--count", "print how many instead"),
+      .json,
+    ],
+    notes: [
+      """
+      A filter compares fields with values: == != < <= > >=, ~= "regular expression", and \
+      >> [value, …] for one of several; && and || and ! and brackets combine them. Values are \
+      texts in quotation marks, numbers, true, false, null, date("2026-11-21T18:00:00Z") and \
+      uuid("…"). A field of an object inside has a dot, as in place.city; $id is the identifier \
+      of the node; a name with other characters stands in `backticks`.
+      """,
+      """
+      Identifiers are printed one a line, in the order asked for, else in the order in which the \
+      store first saw them. Fields with an index (see pando index) are not searched for.
+      """,
+    ],
+    examples: [
+      .init(#"pando query books Book 'year > 1990 && title ~= "^The"'"#, "by two fields"),
+      .init("pando query books Book all --order year:desc --limit 10", "the ten newest"),
+    ])
+
+  /// How many nodes are looked at to say which fields there are.
+  private static let sampleCount = 1000
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let (filter, filterFields) = try FilterParser.parse(arguments[2])
+    var query = RecordQuery(typeName: arguments[1])
+    query.filter = filter
+    query.limit = try arguments.count("--limit")
+    let order = try arguments.values("--order").map(Self.order)
+    query.order = order.map { .field(FilterParser.field($0.field), isDescending: $0.isDescending) }
+    let fields = filterFields + order.map(\.field)
+    let isJSON = arguments.has("--json")
+    try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      try store.read { snapshot in
+        guard try snapshot.count(ofType: query.typeName) > 0 else {
+          throw CommandError(
+            .notThere, at: arguments[0], "there is no node of type \(query.typeName)",
+            remedy: "see which types there are with: pando stat \(arguments[0])")
+        }
+        if arguments.has("--explain") {
+          let plan = try snapshot.plan(for: query).description
+          return try output.line(
+            isJSON
+              ? TreeValue.object(["plan": .string(plan)]).json() : plan.escapingControlCharacters)
+        }
+        let found = try snapshot.identifiers(matching: query)
+        if found.isEmpty { try requireFields(fields, of: query.typeName, snapshot, arguments[0]) }
+        if arguments.has("--count") {
+          let value: TreeValue = ["count": .integer(Int64(found.count))]
+          return try output.line(isJSON ? value.json() : String(found.count))
+        }
+        var list = ListOutput(output, asJSON: isJSON)
+        for identifier in found { try list.write(identifier) }
+        try list.end()
+      }
+    }
+  }
+
+  private static func order(
+    _ text: String
+  ) throws(CommandError) -> (field: String, isDescending: Bool) {
+    var field = text
+    let isDescending = text.hasSuffix(":desc")
+    if isDescending { field.removeLast(5) }
+    if field.hasSuffix(":asc") { field.removeLast(4) }
+    guard !field.isEmpty else {
+      throw CommandError(.usage, "--order takes FIELD or FIELD:desc, not “\(text)”")
+    }
+    return (field, isDescending)
+  }
+
+  /// Says which field is unknown where that may be why nothing was found.
+  private static func requireFields(
+    _ fields: [String], of typeName: String, _ snapshot: ModelSnapshot, _ path: String
+  ) throws {
+    var missing = fields.filter { $0 != "$id" }
+    var known: Set<String> = []
+    for identifier in try snapshot.identifiers(ofType: typeName, limit: sampleCount) {
+      if missing.isEmpty { return }
+      guard let tree = try snapshot.tree(identifier, as: typeName, depth: 0) else { continue }
+      known.formUnion(tree.fields.objectValue?.keys.map { $0 } ?? [])
+      missing.removeAll { name in
+        tree[name] != nil
+          || name.split(separator: ".").reduce(TreeValue?.some(.node(tree))) {
+            $0?[String($1)]
+          } != nil
+      }
+    }
+    guard let name = missing.first else { return }
+    let names = known.sorted().prefix(20).joined(separator: ", ")
+    throw CommandError(
+      .notThere, at: path, "no \(typeName) has a field “\(name)”", remedy: "it has: \(names)")
+  }
+}
+
+/// `pando index`: the indexes that answer queries.
+enum IndexCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "index",
+    summary: "list, add, drop or check the indexes of a store",
+    positionals: [
+      .store, Positional("ACTION", "list, add, drop or check"),
+      Positional("TYPE", count: .optional, "the type of the nodes"),
+      Positional("FIELD", count: .optional, "the field, with dots for one inside an object"),
+    ],
+    options: [.json],
+    actions: [
+      "STORE list [--json]", "STORE add TYPE FIELD", "STORE drop TYPE FIELD",
+      "STORE check [--json]",
+    ],
+    notes: [
+      """
+      An index holds the values of one field over all nodes of a type, in order. It is kept by \
+      every write, whoever writes, until it is dropped; pando query uses it by itself.
+      """
+    ],
+    examples: [
+      .init("pando index books add Book year", "from now on Book.year has an index"),
+      .init("pando index books list", "a line for each: type and field"),
+    ])
+
+  private enum Action: String, CaseIterable {
+    case list, add, drop, check
+  }
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    guard let action = Action(rawValue: arguments[1]) else {
+      let names = Action.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandError(
+        .usage, "“\(arguments[1])” is none of \(names)", remedy: "see: pando index --help")
+    }
+    let isChange = action == .add || action == .drop
+    guard arguments.positionals.count == (isChange ? 4 : 2) else {
+      throw CommandError(
+        .usage, "\(action) takes \(isChange ? "TYPE FIELD" : "nothing more")",
+        remedy: "see: pando index --help")
+    }
+    if isChange { try arguments.refuse(["--json"], "is for list and check, not for \(action)") }
+    switch action {
+    case .list: try await list(arguments, output)
+    case .check: try await check(arguments, output)
+    case .add, .drop: try await change(arguments, isAdded: action == .add, output)
+    }
+  }
+
+  private static func line(_ words: String...) -> String {
+    words.map(\.escapingControlCharacters).joined(separator: "\t")
+  }
+
+  private static func list(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      let indexes = try store.read { try $0.indexes() }
+      guard arguments.has("--json") else {
+        for index in indexes {
+          try output.line(line(index.typeName, index.field))
+        }
+        return
+      }
+      var list = ListOutput(output, asJSON: true)
+      for index in indexes {
+        try list.write(value: ["type": .string(index.typeName), "field": .string(index.field)])
+      }
+      try list.end()
+    }
+  }
+
+  private static func change(
+    _ arguments: ParsedArguments, isAdded: Bool, _ output: StandardOutput
+  ) async throws {
+    let (typeName, field) = (arguments[2], arguments[3])
+    try await StoreAccess.change.open(arguments[0], for: declaration) { store in
+      let isChanged = try await store.write { transaction in
+        // A misspelled type would get an index that nothing ever enters.
+        guard try !isAdded || transaction.snapshot.count(ofType: typeName) > 0 else {
+          throw CommandError(
+            .notThere, at: arguments[0], "there is no node of type \(typeName)",
+            remedy: "see which types there are with: pando stat \(arguments[0])")
+        }
+        return isAdded
+          ? try transaction.addIndex(on: field, ofType: typeName)
+          : try transaction.dropIndex(on: field, ofType: typeName)
+      }
+      guard isChanged || isAdded else {
+        throw CommandError(
+          .notThere, at: arguments[0], "there is no index of \(field) of \(typeName)",
+          remedy: "list them with: pando index \(arguments[0]) list")
+      }
+      let word = isAdded ? isChanged ? "added" : "there already" : "dropped"
+      try output.line(line(word, typeName, field))
+    }
+  }
+
+  private static func check(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let path = arguments[0]
+    try await StoreAccess.read.open(path, for: declaration) { store in
+      let (count, problems) = try store.read { snapshot in
+        (try snapshot.indexes().count, try snapshot.indexProblems())
+      }
+      if arguments.has("--json") {
+        let value: TreeValue = [
+          "clean": .bool(problems.isEmpty), "indexes": .integer(Int64(count)),
+          "problems": .array(
+            problems.map { ["subject": .string($0.subject), "reason": .string($0.reason)] }),
+        ]
+        try output.line(value.json(isPretty: true))
+      } else {
+        for problem in problems { try output.line("\(problem)".escapingControlCharacters) }
+        if problems.isEmpty {
+          try output.line("clean: \(Figures.count(count, "index", "indexes"))")
+        }
+      }
+      guard problems.isEmpty else {
+        throw CommandError(
+          .failure, at: path,
+          "the indexes are damaged: \(Figures.count(problems.count, "problem"))",
+          remedy: "drop and add those that are named; check the rest with: pando verify \(path)")
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import PandoModels
+
+/// A place inside a JSON document, as people write it: `statuses[3].user`.
+struct JSONPlace: Sendable {
+  /// One step down.
+  enum Step: Sendable {
+    case name(String)
+    case index(Int)
+  }
+
+  private var steps: [Step] = []
+
+  /// Goes one step down.
+  mutating func enter(_ step: Step) {
+    steps.append(step)
+  }
+
+  /// Goes back up.
+  mutating func leave() {
+    steps.removeLast()
+  }
+
+  /// The exact place; `the top` for the document itself.
+  var text: String { joined(showingIndexes: true) }
+
+  /// The place without positions in arrays: `statuses[].user`, the same for all elements.
+  var pattern: String { joined(showingIndexes: false) }
+
+  private func joined(showingIndexes: Bool) -> String {
+    var text = ""
+    for step in steps {
+      switch step {
+      case .index(let index): text += showingIndexes ? "[\(index)]" : "[]"
+      case .name(let name) where name.isPlainName: text += (text.isEmpty ? "" : ".") + name
+      case .name(let name): text += "[\"" + name + "\"]"
+      }
+    }
+    return text.isEmpty ? "the top" : text
+  }
+}
+
+extension String {
+  /// Whether the text needs no quotes inside a place.
+  fileprivate var isPlainName: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        byte >= 0x80 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+          || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+          || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+      }
+  }
+}
+
+extension JSONError {
+  /// Whether a whole value was read and something follows it, as in a file of JSON lines.
+  var isAfterValue: Bool { reason.hasPrefix("expected nothing more after the value") }
+}
+
+extension TreeValue {
+  /// Whether values lie inside this one.
+  var isContainer: Bool {
+    switch self {
+    case .object, .array: true
+    default: false
+    }
+  }
+
+  /// What the value is, for messages.
+  var kindName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a truth value"
+    case .integer, .unsigned, .double: "a number"
+    case .string(let text) where text.isEmpty: "an empty text"
+    case .string: "a text"
+    case .array: "an array"
+    case .object, .entries: "an object"
+    case .bytes: "bytes"
+    case .tagged: "a tagged value"
+    case .node, .reference: "a node"
+    case .required(let value): value.kindName
+    }
+  }
+
+  /// The value as the last part of an identifier: a text itself, a number as JSON writes it.
+  ///
+  /// `nil` for anything else, and for an empty text.
+  var identifyingText: String? {
+    switch self {
+    case .string(let text): text.isEmpty ? nil : text
+    case .integer, .unsigned, .double: json()
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import PandoLMDB
+import PandoModels
+
+extension StoreCheck {
+  /// Every collection has its key in both tables, a whole list, and elements that the dependency
+  /// index knows.
+  mutating func checkCollections(_ reader: borrowing StoreReader, _ state: StoreState) throws {
+    let names = try reader.snapshot.count(of: reader.tables.collectionNames)
+    let total = try reader.snapshot.count(of: reader.tables.collections)
+    if names != total { try note("collections", "\(names) names for \(total) keys") }
+    var numbers: Set<UInt64> = []
+    try reader.snapshot.scan(reader.tables.collections) { key, value in
+      try noting { run in
+        let cacheKey = try ByteFields.text(key, "a cache key")
+        guard let number = ByteFields.littleEndian(value, at: 0, width: 8), value.count == 8 else {
+          return try run.note(cacheKey, "its collection row is malformed")
+        }
+        run.count { $0.collectionCount += 1 }
+        if number >= state.nextCollection || !numbers.insert(number).inserted {
+          try run.note(cacheKey, "its number \(number) is taken or has not been given out")
+        }
+        if try !reader.cacheKey(ofCollection: number).hasSameBytes(as: cacheKey) {
+          try run.note(cacheKey, "its number leads back to another cache key")
+        }
+        try run.checkElements(of: cacheKey, number, reader)
+      }
+      tell(.collections, report.collectionCount, of: total)
+      return true
+    }
+    try checkLooseRows(reader, numbers)
+  }
+
+  private mutating func checkElements(
+    of cacheKey: String, _ number: UInt64, _ reader: borrowing StoreReader
+  ) throws {
+    let list = CountedList(table: reader.tables.elements, number: number)
+    var occurrences: [UInt64: Int] = [:]
+    do {
+      _ = try list.checkInvariants(in: reader.snapshot)
+      try list.forEach(of: reader.snapshot) { _, bytes in
+        let element = try CollectionElement(bytes, of: cacheKey)
+        if case .value(let body) = element { try RecordBody.validate(body.span) }
+        for child in try element.children() { occurrences[child, default: 0] += 1 }
+        count { $0.elementCount += 1 }
+        return true
+      }
+    } catch let error as CountedListError {
+      return try note(cacheKey, "\(error)")
+    } catch let error as ModelError {
+      return try note(cacheKey, "an element can't be read: \(error)")
+    }
+    for (child, count) in occurrences {
+      guard let row = try reader.summary(of: child) else {
+        try note(cacheKey, "it lists node \(child), which does not exist")
+        continue
+      }
+      if try reader.occurrenceCount(of: child, inCollection: number) != count {
+        try note(cacheKey, "the dependency index does not count \(row.identifier) \(count) times")
+      }
+      self.count { $0.edgeCount += 1 }
+    }
+  }
+
+  /// No list has rows without a collection that owns it.
+  private mutating func checkLooseRows(
+    _ reader: borrowing StoreReader, _ numbers: Set<UInt64>
+  ) throws {
+    var last: UInt64?
+    try reader.snapshot.scan(reader.tables.elements) { key, _ in
+      guard let number = ByteFields.bigEndian(key, at: 0) else {
+        try note("elements", "a key has \(key.count) bytes instead of 16")
+        return true
+      }
+      if number != last, !numbers.contains(number) {
+        try note("collection \(number)", "it has elements but no cache key")
+      }
+      last = number
+      return true
+    }
+  }
+}
+
+extension StoreCheck {
+  /// Every record of a type stands in each of its indexes with its value, and nothing else does.
+  mutating func checkIndexes(_ reader: borrowing StoreReader) throws {
+    try noting { run in try run.checkRows(of: reader.indexes().values.joined(), reader) }
+  }
+
+  private mutating func checkRows(
+    of indexes: some Sequence<StoredIndex>, _ reader: borrowing StoreReader
+  ) throws {
+    var numbers: Set<UInt32> = []
+    var rowCount = 0
+    for index in indexes.sorted(by: { $0.number < $1.number }) {
+      if !numbers.insert(index.number).inserted {
+        try note(name(of: index, reader), "its number \(index.number) is taken")
+      }
+      var found: UInt64 = 0
+      try reader.forEachRow(of: index, in: .everything) { key in
+        rowCount += 1
+        found += 1
+        try noting { run in try run.checkRow(key, of: index, reader) }
+        return true
+      }
+      let expected = recordCounts[index.type] ?? 0
+      if found != expected {
+        try note(name(of: index, reader), "it has \(found) rows for \(expected) records")
+      }
+    }
+    let count = try reader.snapshot.count(of: reader.tables.indexRows)
+    if count != rowCount {
+      try note("indexes", "\(count - rowCount) rows belong to no index")
+    }
+  }
+
+  private mutating func checkRow(
+    _ key: Span<UInt8>, of index: StoredIndex, _ reader: borrowing StoreReader
+  ) throws {
+    guard let node = StoredIndex.node(ofRow: key) else {
+      return try note(name(of: index, reader), "a row has \(key.count) bytes, too few for a node")
+    }
+    guard let body = try reader.body(of: RecordKey(type: index.type, node: node)) else {
+      return try note(name(of: index, reader), "a row speaks of node \(node), which has no record")
+    }
+    let expected = index.rowKey(IndexValue(try index.field.value(in: body)), node: node)
+    if !key.hasSameBytes(as: expected.span) {
+      let identifier = try reader.identifier(of: node)
+      try note(name(of: index, reader), "the row of \(identifier) does not show its value")
+    }
+  }
+
+  private func name(of index: StoredIndex, _ reader: borrowing StoreReader) -> String {
+    let type = try? reader.directory.name(ofTypeNumber: index.type, in: reader)
+    return "index \(type ?? "type \(index.type)").\(index.field.name)"
+  }
+}
+
+extension ModelSnapshot {
+  /// Checks the indexes alone: what they hold against the records.
+  package func indexProblems() throws -> [VerificationReport.Problem] {
+    var run = StoreCheck(progress: nil)
+    try reader.forEachType { run.recordCounts[$1.number] = $1.recordCount }
+    try run.checkIndexesAlone(reader)
+    return run.report.problems
+  }
+}

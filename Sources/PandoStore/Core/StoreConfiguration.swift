@@ -1,0 +1,92 @@
+public import PandoLMDB
+public import PandoModels
+
+/// A change of the stored records of one type, done once when a store is opened.
+///
+/// Most changes need none: a new optional field reads as nil, a new required one takes the default
+/// that the type declares, and a renamed one is found by its former name.
+public struct Migration: Sendable {
+  /// The type whose records are changed.
+  public let typeName: String
+  /// The schema version that the records have afterwards, at least 1; the store remembers it.
+  public let version: Int
+  let transform: @Sendable (inout TreeNode) throws -> Void
+
+  /// Declares a migration.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type whose records are changed.
+  ///   - version: The version that the records have afterwards; migrations of a type run in the
+  ///     order of their versions, each only if the store has not reached its version.
+  ///   - transform: Changes the fields of one record. Children appear as `.reference`. It can't
+  ///     change identifier or type. Throwing leaves the store as it was and fails the opening.
+  public init(
+    typeName: String, version: Int, transform: @escaping @Sendable (inout TreeNode) throws -> Void
+  ) {
+    precondition(version >= 1, "a migration to version \(version); versions begin at 1")
+    self.typeName = typeName
+    self.version = version
+    self.transform = transform
+  }
+}
+
+/// How far a migration has come.
+public struct MigrationProgress: Sendable {
+  /// The type whose records are being changed.
+  public let typeName: String
+  /// The version they will have.
+  public let version: Int
+  /// Records done so far.
+  public let completedCount: Int
+  /// Records in all.
+  public let totalCount: Int
+}
+
+/// How a store is opened.
+public struct StoreConfiguration: Sendable {
+  /// How much of the file is checked before the store is used.
+  public enum Verification: Sendable {
+    /// Sizes and meta pages only; always done.
+    case none
+    /// Every page, read without the memory map: a damaged file is an error and never a signal.
+    case pages
+    /// Every page, then every record, index row and collection.
+    case everything
+  }
+
+  /// Address space for the file, in bytes; it grows by itself when it is full, and begins smaller
+  /// where the process may not have as much.
+  public var mapSizeInBytes: Int = 256 << 30
+  /// The size in bytes beyond which the map does not grow.
+  public var maximumMapSizeInBytes: Int = 4 << 40
+  /// How many readers, of all processes together, may be active at once.
+  public var maximumReaders: Int = 1024
+  /// What a commit waits for, and so what a power cut can take.
+  public var durability: Durability = .full
+  /// Whether the store refuses writes; another process may write at the same time.
+  public var isReadOnly = false
+  /// Types whose own `merge(_:)` is used for their records, and which merges are checked against.
+  public var models: [any SimpleModel.Type] = []
+  /// Changes of old records, each done once; see ``Migration``.
+  public var migrations: [Migration] = []
+  /// Told how far a migration has come; called on the thread that opens the store.
+  public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
+  /// How many commits ``ModelSnapshot/changes(since:)`` reaches back, at least 1.
+  public var changeLogLimit: Int = 10_000
+  /// What is checked before the store is used.
+  public var verifying: Verification = .none
+  /// Told what a service may want to log; called on any thread, must not block and must not use
+  /// the store.
+  public var events: (@Sendable (StoreEvent) -> Void)?
+  /// A flush that takes longer is an event.
+  public var slowCommitThreshold: Duration = .seconds(1)
+
+  #if DEBUG
+    var reportsChildDisagreement = true
+  #else
+    var reportsChildDisagreement = false
+  #endif
+
+  /// Makes the configuration that suits most services.
+  public init() {}
+}

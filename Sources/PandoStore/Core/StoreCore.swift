@@ -1,0 +1,145 @@
+import FoundationEssentials
+import PandoLMDB
+import PandoModels
+import PandoSystem
+
+/// What the parts of an open store share: the environment, the tables, the types, the counters.
+///
+/// Any thread.
+final class StoreCore: Sendable {
+  let path: String
+  let environment: Environment
+  let tables: StoreTables
+  let directory = TypeDirectory()
+  let configuration: StoreConfiguration
+  /// Names this opening of the store in change sets, so that a process knows its own.
+  let author = UUID().uuidString
+  /// The identifier that the store gets if it is new.
+  let newStoreIdentifier: [UInt8]
+  /// Types whose own `merge(_:)` counts, by type name.
+  let mergingTypes: [String: any (Model & Codable).Type]
+  private let counters = Locked(StoreCounters())
+
+  init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
+    self.path = path
+    self.environment = environment
+    self.configuration = configuration
+    tables = try StoreTables(environment, create: !configuration.isReadOnly)
+    newStoreIdentifier = unsafe withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
+    var merging: [String: any (Model & Codable).Type] = [:]
+    for type in configuration.models {
+      let name = try directory.name(of: type)
+      if let type = type as? any (Model & Codable).Type { merging[name] = type }
+    }
+    mergingTypes = merging
+  }
+
+  /// Whether a write needs the models themselves beside their records.
+  var needsModels: Bool { !mergingTypes.isEmpty || configuration.reportsChildDisagreement }
+
+  func now() -> Date { Date() }
+
+  func read<Result>(_ body: (borrowing StoreReader) throws -> Result) throws -> Result {
+    try environment.read { snapshot in
+      try body(
+        StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
+    }
+  }
+
+  var currentCounters: StoreCounters { counters.withLock { $0 } }
+
+  func count(_ body: (inout StoreCounters) -> Void) { counters.withLock { body(&$0) } }
+
+  func report(_ event: StoreEvent) {
+    count { counters in
+      switch event {
+      case .slowCommit: counters.slowCommits += 1
+      case .mapGrown: counters.mapGrowths += 1
+      case .staleReadersCleared(let count): counters.staleReadersCleared += count
+      case .failedWrite: counters.failedWrites += 1
+      case .conflictingContent: counters.conflictingContents += 1
+      case .fieldKept: counters.keptFields += 1
+      case .childrenDisagree: break
+      }
+    }
+    configuration.events?(event)
+  }
+}
+
+/// Hands events of the environment to the store's core, which exists a moment later.
+///
+/// What comes before that moment waits for it. Any thread.
+final class EventRelay: Sendable {
+  private struct State {
+    weak var core: StoreCore?
+    /// What came before there was a core.
+    var early: [EnvironmentEvent]? = []
+  }
+
+  private let state = Locked(State())
+
+  func connect(_ target: StoreCore) {
+    let early = state.withLock { state in
+      state.core = target
+      return exchange(&state.early, with: nil)
+    }
+    for event in early ?? [] { tell(target, event) }
+  }
+
+  func receive(_ event: EnvironmentEvent) {
+    let core = state.withLock { state in
+      state.early?.append(event)
+      return state.core
+    }
+    if let core { tell(core, event) }
+  }
+
+  private func tell(_ core: StoreCore, _ event: EnvironmentEvent) {
+    switch event {
+    case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
+    case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))
+    case .writeQueued: break  // the store has a writer of its own
+    case .writesRefused: break  // the write that failed is reported with its error
+    }
+  }
+}
+
+/// Something that a service may want to log or count.
+///
+/// Given to the `events` closure of ``ModelStore/Configuration``; the set may grow.
+public enum StoreEvent: Sendable {
+  /// A flush took longer than `slowCommitThreshold`.
+  case slowCommit(duration: Duration, writeCount: Int)
+  /// The memory map was full and has been grown.
+  case mapGrown(sizeInBytes: Int)
+  /// Reader slots of processes that have died were freed.
+  case staleReadersCleared(count: Int)
+  /// A write failed; its caller has the error too.
+  case failedWrite(any Error)
+  /// One tree held an identifier twice with different content; the last in traversal order counts.
+  case conflictingContent(identifier: String, typeName: String)
+  /// A merge brought a field that the type can't decode; the field kept its old value.
+  case fieldKept(identifier: String, typeName: String, field: String)
+  /// The hand-written `forEach` of a model names other children than its coding (debug builds).
+  case childrenDisagree(identifier: String, typeName: String)
+}
+
+/// How often things have happened since the store was opened.
+public struct StoreCounters: Hashable, Sendable {
+  /// Writes that were committed.
+  public internal(set) var writes = 0
+  /// Shared transactions that ended well; one serves several writes, and flushes what they changed.
+  public internal(set) var flushes = 0
+  /// Writes that failed or whose closure threw.
+  public internal(set) var failedWrites = 0
+  /// Flushes slower than `slowCommitThreshold`.
+  public internal(set) var slowCommits = 0
+  /// Times that the memory map grew.
+  public internal(set) var mapGrowths = 0
+  /// Reader slots of dead processes that were freed.
+  public internal(set) var staleReadersCleared = 0
+  /// Trees that held an identifier twice with different content.
+  public internal(set) var conflictingContents = 0
+  /// Fields that kept their value in a merge because the type could not decode the new one.
+  public internal(set) var keptFields = 0
+}

@@ -1,0 +1,80 @@
+import PandoLMDB
+import PandoModels
+
+/// Writes the lines of a dump.
+struct StoreDump {
+  let path: String
+
+  func run(_ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void) throws {
+    try write(.header(commitNumber: reader.state(path: path)?.commitNumber ?? 0))
+    var types: [(name: String, row: TypeRow)] = []
+    try reader.forEachType { types.append(($0, $1)) }
+    // Of two records from one commit the newest is that of the lower number, so the order counts.
+    for (name, row) in types.sorted(by: { $0.row.number < $1.row.number }) {
+      let fields = try reader.indexes(ofType: row.number).map(\.field.name)
+      try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: fields))
+    }
+    try reader.snapshot.scan(reader.tables.meta, prefix: PropertyKey.prefix) { key, value in
+      let name = try ByteFields.text(
+        key.extracting(PropertyKey.prefix.count..<key.count), "the name of a property")
+      try write(.property(name: name, value: Array(copying: value)))
+      return true
+    }
+    let nodeCount = try writeNodes(reader, write)
+    let collectionCount = try writeCollections(reader, write)
+    try write(.end(nodeCount: nodeCount, collectionCount: collectionCount))
+  }
+
+  private func writeNodes(
+    _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
+  ) throws -> Int {
+    var count = 0
+    try reader.snapshot.scan(reader.tables.identifiers) { _, value in
+      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+        throw StoreError.damaged("identifiers", "a row is malformed")
+      }
+      let row = try reader.requiredSummary(of: node)
+      let records = try row.types.map { type in
+        let key = RecordKey(type: type, node: node)
+        let tree = try reader.treeNode(key, depth: 0)
+        return DumpLine.Record(
+          typeName: tree.typeName, commitNumber: try reader.header(of: key).commitNumber,
+          fields: tree.fields)
+      }
+      try write(
+        .node(
+          identifier: row.identifier, isAskedFor: row.isAskedFor,
+          records: records.sorted { $0.typeName.hasBytes(before: $1.typeName) }))
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  private func writeCollections(
+    _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
+  ) throws -> Int {
+    var count = 0
+    try reader.snapshot.scan(reader.tables.collections) { key, _ in
+      let cacheKey = try ByteFields.text(key, "a cache key")
+      guard let list = try reader.list(cacheKey) else { return true }
+      let total = try list.count(in: reader.snapshot)
+      var start = 0
+      repeat {
+        let end = min(start + DumpLine.elementsPerLine, total)
+        let elements = try reader.elements(of: cacheKey, in: start..<end) { element in
+          switch element {
+          case .node(let reference): try reader.treeValue(reference, depth: 0)
+          case .value(let body): try reader.treeValue(body.span, depth: 0)
+          }
+        }
+        try write(
+          .collection(cacheKey: cacheKey, elements: elements ?? [], continues: start > 0))
+        start = end
+      } while start < total
+      count += 1
+      return true
+    }
+    return count
+  }
+}

@@ -1,0 +1,168 @@
+import PandoModels
+
+/// A filter over fields of any form: key paths of an entity type, or names.
+package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable {
+  /// Everything.
+  case all
+  case compare(Field, FilterComparison, QueryValue)
+  case isIn(Field, QueryValueSet)
+  /// A text in which a regular expression is found.
+  case pattern(Field, FilterPattern)
+  /// A text that begins with another, byte by byte.
+  case prefix(Field, String)
+  case and([FilterTree])
+  case or([FilterTree])
+  case not(FilterTree)
+}
+
+extension FilterTree {
+  /// Whether something matches whose fields have certain values.
+  package func matches(
+    _ value: (Field) throws -> QueryValue
+  ) rethrows -> Bool {
+    switch self {
+    case .all: return true
+    case .compare(let field, let comparison, let operand):
+      return comparison.holds(try value(field), operand)
+    case .isIn(let field, let values): return values.contains(try value(field))
+    case .pattern(let field, let pattern):
+      guard case .string(let text) = try value(field) else { return false }
+      return pattern.isFound(in: text)
+    case .prefix(let field, let prefix):
+      guard case .string(let text) = try value(field) else { return false }
+      return text.utf8.starts(with: prefix.utf8)
+    case .and(let parts):
+      for part in parts where try !part.matches(value) { return false }
+      return true
+    case .or(let parts):
+      for part in parts where try part.matches(value) { return true }
+      return false
+    case .not(let part): return try !part.matches(value)
+    }
+  }
+
+  /// Calls a closure with every comparison, from left to right.
+  package func forEachLeaf<Failure>(
+    _ body: (FilterTree) throws(Failure) -> Void
+  ) throws(Failure) {
+    switch self {
+    case .all: break
+    case .and(let parts), .or(let parts): for part in parts { try part.forEachLeaf(body) }
+    case .not(let part): try part.forEachLeaf(body)
+    default: try body(self)
+    }
+  }
+}
+
+/// Values that a field can be one of.
+package struct QueryValueSet: Hashable, Sendable {
+  /// The values in the order given, each once.
+  package let values: [QueryValue]
+  /// How many values are compared one by one.
+  private static let fewCount = 6
+  /// For looking up; `nil` for a few values.
+  private let lookup: Set<QueryValue>?
+
+  package init(_ values: some Sequence<QueryValue>) {
+    let given = Array(values)
+    guard given.count > Self.fewCount else {
+      var distinct: [QueryValue] = []
+      for value in given where !distinct.contains(value) { distinct.append(value) }
+      self.values = distinct
+      lookup = nil
+      return
+    }
+    var seen: Set<QueryValue> = []
+    self.values = given.filter { seen.insert($0).inserted }
+    lookup = seen
+  }
+
+  package func contains(_ value: QueryValue) -> Bool {
+    lookup?.contains(value) ?? values.contains(value)
+  }
+
+  package static func == (left: QueryValueSet, right: QueryValueSet) -> Bool {
+    left.values == right.values
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+/// A regular expression of a filter, in the syntax of Swift's `Regex`.
+///
+/// It is compared scalar by scalar: `.` is one Unicode scalar, a letter matches itself alone and not
+/// what Unicode calls equivalent, and word boundaries are those between `\w` and `\W`.
+package struct FilterPattern: Sendable {
+  /// The expression as it was written.
+  package let source: String
+  /// `nil` if it can't be read.
+  private let expression: Expression?
+  /// What every text begins with in which it is found; empty if it says nothing.
+  package let prefix: String
+  /// Whether it says nothing but its prefix.
+  package let isPrefixOnly: Bool
+
+  package init(_ source: String) {
+    self.source = source
+    expression = (try? Regex(source)).map(Expression.init)
+    let literal = expression == nil ? (text: "", isWhole: false) : Self.literalPrefix(of: source)
+    prefix = literal.text
+    isPrefixOnly = literal.isWhole
+  }
+
+  /// Whether the expression can be read.
+  package var isValid: Bool { expression != nil }
+
+  /// Whether it is found anywhere in a text; an expression that can't be read never is.
+  package func isFound(in text: String) -> Bool {
+    guard prefix.isEmpty || text.utf8.starts(with: prefix.utf8) else { return false }
+    if isPrefixOnly { return true }
+    guard let expression else { return false }
+    return expression.isFound(in: text)
+  }
+
+  /// The plain text after a leading `^`, as far as it goes.
+  private static func literalPrefix(of source: String) -> (text: String, isWhole: Bool) {
+    // An alternative anywhere may begin otherwise.
+    guard source.unicodeScalars.first == "^", !source.unicodeScalars.contains("|") else {
+      return ("", false)
+    }
+    var text = String.UnicodeScalarView()
+    for scalar in source.unicodeScalars.dropFirst() {
+      guard !scalar.isPatternSyntax else {
+        // A quantifier makes what is before it optional or repeated.
+        if "?*{+".unicodeScalars.contains(scalar) { _ = text.popLast() }
+        return (String(text), false)
+      }
+      text.append(scalar)
+    }
+    return (String(text), true)
+  }
+}
+
+/// A compiled expression that several threads use.
+private struct Expression: @unchecked Sendable {
+  // Sendable because it is made from text alone: it holds no closure, and the one thing that it makes
+  // later, its program, it puts in place in one atomic step.
+  private let regex: Regex<AnyRegexOutput>
+
+  init(_ regex: Regex<AnyRegexOutput>) {
+    self.regex = regex.matchingSemantics(.unicodeScalar).wordBoundaryKind(.simple)
+  }
+
+  /// An expression that fails while it runs is not found.
+  func isFound(in text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }
+}
+
+extension FilterPattern: Hashable {
+  package static func == (left: FilterPattern, right: FilterPattern) -> Bool {
+    left.source.utf8.elementsEqual(right.source.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(Array(source.utf8)) }
+}
+
+extension Unicode.Scalar {
+  /// Whether the scalar says something else than itself in a regular expression.
+  fileprivate var isPatternSyntax: Bool { #"\^$.|?*+()[]{}"#.unicodeScalars.contains(self) }
+}

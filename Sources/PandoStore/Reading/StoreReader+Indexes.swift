@@ -1,0 +1,59 @@
+import PandoLMDB
+import PandoModels
+
+extension StoreReader {
+  /// The indexes of a type, in the order of the names of their fields.
+  func indexes(ofType type: UInt32) throws -> [StoredIndex] {
+    var found: [StoredIndex] = []
+    try snapshot.scan(tables.indexes, prefix: StoredIndex.bytes(type)) { key, value in
+      found.append(try StoredIndex(key: key, value: value))
+      return true
+    }
+    return found
+  }
+
+  /// All indexes, by type number.
+  func indexes() throws -> [UInt32: [StoredIndex]] {
+    var found: [UInt32: [StoredIndex]] = [:]
+    try snapshot.scan(tables.indexes) { key, value in
+      let index = try StoredIndex(key: key, value: value)
+      found[index.type, default: []].append(index)
+      return true
+    }
+    return found
+  }
+
+  /// Calls a closure with the keys of an index's rows in a range of values.
+  func forEachRow(
+    of index: StoredIndex, in range: IndexRange, reversed: Bool = false,
+    _ body: (Span<UInt8>) throws -> Bool
+  ) throws {
+    let prefix = index.prefix
+    let upper = range.upper.map { prefix + $0 } ?? IndexRange.successor(of: prefix)
+    try snapshot.scan(
+      tables.indexRows, from: prefix + range.lower, upTo: upper, reversed: reversed
+    ) { key, _ in try body(key) }
+  }
+}
+
+extension ModelSnapshot {
+  /// Returns the indexes of the store.
+  ///
+  /// - Parameter typeName: Only those of a type; `nil` for all.
+  /// - Returns: The indexes, sorted by the bytes of type and field.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  public func indexes(ofType typeName: String? = nil) throws -> [ModelIndex] {
+    var names: [UInt32: String] = [:]
+    try reader.forEachType { name, row in names[row.number] = name }
+    var found: [(ByteString, StoredIndex)] = []
+    for (type, indexes) in try reader.indexes() {
+      guard let name = names[type] else {
+        throw StoreError.damaged("type number \(type)", "it has indexes but no such type is there")
+      }
+      if let typeName, !name.hasSameBytes(as: typeName) { continue }
+      found += indexes.map { (ByteString(name), $0) }
+    }
+    return found.map { ($0, ByteString($1.field.name)) }.sorted { $0 < $1 }
+      .map { ModelIndex(typeName: $0.text, field: $1.text) }
+  }
+}

@@ -1,0 +1,137 @@
+import PandoLMDB
+import PandoModels
+import PandoSystem
+
+/// Type names and their numbers, and which Swift type bears which name in this process.
+///
+/// Numbers are given once and never change, so what was read from a committed version stays true; a
+/// number given in a transaction under way is learnt only after its commit. Any thread.
+final class TypeDirectory: Sendable {
+  private struct State {
+    var numbers: [ByteString: UInt32] = [:]
+    var names: [UInt32: String] = [:]
+    var swiftTypes: [ByteString: any SimpleModel.Type] = [:]
+    var checkedNames: [ObjectIdentifier: String] = [:]
+    var typeNumbers: [ObjectIdentifier: UInt32] = [:]
+  }
+
+  private let state = Locked(State())
+  /// What queries know of types.
+  let catalog = QueryCatalog()
+
+  /// The name of a Swift type, checked once: it must be a legal name and no other type's.
+  func name(of type: any SimpleModel.Type) throws -> String {
+    let identity = ObjectIdentifier(type)
+    if let name = state.withLock({ $0.checkedNames[identity] }) { return name }
+    let name = try ModelTypeName.validated(type)
+    return try state.withLock { state in
+      if let other = state.swiftTypes[ByteString(name)], ObjectIdentifier(other) != identity {
+        throw StoreError(
+          .typeCollision, name,
+          "both \(String(reflecting: other)) and \(String(reflecting: type)) have this type name; "
+            + "give one of them another modelTypeName")
+      }
+      state.swiftTypes[ByteString(name)] = type
+      state.checkedNames[identity] = name
+      return name
+    }
+  }
+
+  /// The Swift type that bears a name in this process, once it has been used or was given at opening.
+  func swiftType(named name: String) -> (any SimpleModel.Type)? {
+    state.withLock { $0.swiftTypes[ByteString(name)] }
+  }
+
+  /// The number of a Swift type in a snapshot; `nil` if no record of it was ever stored.
+  func number(
+    of type: any SimpleModel.Type, in reader: borrowing StoreReader
+  ) throws -> UInt32? {
+    let identity = ObjectIdentifier(type)
+    if let number = state.withLock({ $0.typeNumbers[identity] }) { return number }
+    let number = try number(ofTypeNamed: name(of: type), in: reader)
+    if reader.isCommitted, let number { state.withLock { $0.typeNumbers[identity] = number } }
+    return number
+  }
+
+  /// The number of a type in a snapshot; `nil` if no record of it was ever stored.
+  func number(ofTypeNamed name: String, in reader: borrowing StoreReader) throws -> UInt32? {
+    if let number = state.withLock({ $0.numbers[ByteString(name)] }) { return number }
+    guard let row = try reader.typeRow(named: name) else { return nil }
+    if reader.isCommitted { learn(name: name, number: row.number) }
+    return row.number
+  }
+
+  /// The name of a type number in a snapshot.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when no type has the number.
+  func name(ofTypeNumber number: UInt32, in reader: borrowing StoreReader) throws -> String {
+    if let name = state.withLock({ $0.names[number] }) { return name }
+    var found: String?
+    try reader.forEachType { name, row in
+      if row.number == number { found = name }
+    }
+    guard let found else {
+      throw StoreError.damaged("type number \(number)", "no type has this number")
+    }
+    if reader.isCommitted { learn(name: found, number: number) }
+    return found
+  }
+
+  private func learn(name: String, number: UInt32) {
+    state.withLock {
+      $0.numbers[ByteString(name)] = number
+      $0.names[number] = name
+    }
+  }
+}
+
+/// What queries need to know of a type beside its records.
+struct QueriedType: Sendable {
+  /// The type's number; 0 if no record of it was ever stored.
+  let number: UInt32
+  let recordCount: Int
+  /// Its indexes, in the order of the names of their fields.
+  let indexes: [StoredIndex]
+}
+
+/// What is known of the types in the newest version that was queried.
+///
+/// So one query after another need not read what only a commit changes. Any thread.
+final class QueryCatalog: Sendable {
+  private struct Version {
+    var transactionID: UInt64 = 0
+    var types: [ByteString: QueriedType] = [:]
+  }
+
+  private let newest = Locked(Version())
+
+  /// What a reader's version says of a type.
+  func type(named name: String, in reader: borrowing StoreReader) throws -> QueriedType {
+    // What a transaction has not committed is seen by it alone.
+    guard reader.isCommitted else { return try reader.queriedType(named: name) }
+    let key = ByteString(name)
+    let transactionID = reader.snapshot.transactionID
+    let known = newest.withLock { newest in
+      newest.transactionID == transactionID ? newest.types[key] : nil
+    }
+    if let known { return known }
+    let type = try reader.queriedType(named: name)
+    guard type.number > 0 else { return type }
+    newest.withLock { newest in
+      if newest.transactionID < transactionID { newest = Version(transactionID: transactionID) }
+      if newest.transactionID == transactionID { newest.types[key] = type }
+    }
+    return type
+  }
+}
+
+extension StoreReader {
+  fileprivate func queriedType(named name: String) throws -> QueriedType {
+    let row = try typeRow(named: name)
+    let count = pending?.recordCount(ofTypeNamed: name) ?? row?.recordCount ?? 0
+    let number = row?.number ?? 0
+    return QueriedType(
+      number: number, recordCount: Int(clamping: count),
+      indexes: number == 0 ? [] : try indexes(ofType: number))
+  }
+}

@@ -1,0 +1,200 @@
+import FoundationEssentials
+import PandoLMDB
+import Synchronization
+
+/// The size and the state of a store at one moment.
+public struct StoreStatistics: Sendable, Hashable, Codable {
+  /// The number of the last commit.
+  public internal(set) var commitNumber: UInt64 = 0
+  /// How many nodes are stored.
+  public internal(set) var nodeCount = 0
+  /// How many records there are, by type name.
+  public internal(set) var recordCounts: [String: Int] = [:]
+  /// How many edges the dependency index holds: pairs of a child and a record or collection.
+  public internal(set) var edgeCount = 0
+  /// How many collections there are.
+  public internal(set) var collectionCount = 0
+  /// How many commits the change log holds.
+  public internal(set) var changeLogCount = 0
+  /// The size of the data file, in bytes.
+  public internal(set) var fileSizeInBytes = 0
+  /// The bytes of the file that hold rows; the rest is free for coming commits.
+  public internal(set) var usedSizeInBytes = 0
+  /// The size of the memory map, in bytes of address space.
+  public internal(set) var mapSizeInBytes = 0
+  /// Reader slots in use, of all processes.
+  public internal(set) var readerCount = 0
+  /// Reader slots there are.
+  public internal(set) var readerCountMaximum = 0
+  /// How long the oldest active reader of this process has been reading, in seconds; `nil` if none.
+  public internal(set) var oldestReaderAgeInSeconds: Double?
+  /// The format version of the store.
+  public internal(set) var formatVersion = Int(StoreState.formatVersion)
+  /// The identifier of the store, as hexadecimal digits.
+  public internal(set) var storeIdentifier = ""
+}
+
+extension ModelStore {
+  /// Measures the store.
+  ///
+  /// - Returns: Figures of one committed version.
+  /// - Throws: `LMDBError` or ``StoreError`` when the store can't be read.
+  /// - Complexity: O(*t*) for *t* types.
+  public func statistics() throws -> StoreStatistics {
+    var statistics = StoreStatistics()
+    let environment = try core.environment.statistics()
+    statistics.fileSizeInBytes = environment.fileSizeInBytes
+    statistics.mapSizeInBytes = environment.mapSizeInBytes
+    statistics.usedSizeInBytes = environment.usedSizeInBytes
+    statistics.readerCount = environment.readersInUse
+    statistics.readerCountMaximum = environment.readersMax
+    statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
+    try core.read { reader in
+      if let state = try reader.state(path: path) {
+        statistics.commitNumber = state.commitNumber
+        statistics.storeIdentifier = state.storeIdentifier
+          .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      }
+      try reader.forEachType { name, row in
+        if row.recordCount > 0 { statistics.recordCounts[name] = Int(clamping: row.recordCount) }
+      }
+      statistics.nodeCount = try reader.snapshot.count(of: core.tables.nodes)
+      statistics.edgeCount = try reader.snapshot.count(of: core.tables.parents)
+      statistics.collectionCount = try reader.snapshot.count(of: core.tables.collections)
+      statistics.changeLogCount = try reader.snapshot.count(of: core.tables.changes)
+    }
+    return statistics
+  }
+
+  /// How often things have happened since the store was opened.
+  public var counters: StoreCounters { core.currentCounters }
+
+  /// Writes a copy of one committed version while readers and writers go on.
+  ///
+  /// - Parameters:
+  ///   - destination: A directory that does not exist or is empty.
+  ///   - compacting: Whether to leave free pages out.
+  /// - Throws: `LMDBError` when the copy can't be written; ``StoreError`` `damaged` when its pages
+  ///   are not sound. liblmdb makes a compact copy of a file with lost pages without a word, and
+  ///   that copy is broken, so the pages of every copy are walked.
+  /// - Complexity: O(size of the file).
+  public func copy(to destination: String, compacting: Bool = false) throws {
+    try core.environment.copy(to: destination, compacting: compacting)
+    try Self.refuseProblems(
+      StoreCheck.pages(ofStoreAt: destination, .newest, nil), path: destination)
+  }
+}
+
+extension ModelStore {
+  /// Checks the whole store while others read and write.
+  ///
+  /// First every page of the file, read without the memory map; then, if the pages are sound, that
+  /// every record decodes and its checksum holds, that records and dependency index agree in both
+  /// directions, that no node contains itself, and that collections, counts and change log are whole.
+  ///
+  /// - Parameter progress: Told how far the check has come, about once for each thousand pages and
+  ///   each ten thousand rows.
+  /// - Returns: What was found; nothing is repaired.
+  /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all.
+  /// - Complexity: Reads the file twice.
+  public func verify(
+    progress: ((VerificationProgress) -> Void)? = nil
+  ) throws -> VerificationReport {
+    for _ in 1..<Self.verificationAttemptMaximum {
+      do {
+        return try verifyNewest(progress)
+      } catch let error as PageWalkError where error.code == .changedMeanwhile {
+        continue
+      }
+    }
+    return try verifyNewest(progress)
+  }
+
+  /// How often a version is tried whose meta page two commits overwrite before it has been read.
+  ///
+  /// The snapshot keeps its pages but not its meta page, and that is read at once: once is seldom
+  /// needed, twice hardly ever.
+  private static let verificationAttemptMaximum = 64
+
+  private func verifyNewest(
+    _ progress: ((VerificationProgress) -> Void)?
+  ) throws -> VerificationReport {
+    try core.read { reader in
+      let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
+      var report = try StoreCheck.pages(ofStoreAt: path, version, progress)
+      guard report.isClean else { return report }
+      let pageCount = report.pageCount
+      report = try StoreCheck.report(on: reader, path: path, progress: progress)
+      report.pageCount = pageCount
+      return report
+    }
+  }
+
+  /// Checks a store that may be too damaged to be opened.
+  ///
+  /// The pages are walked before anything maps the file; only if they are sound is it opened, for
+  /// reading, and the rest checked.
+  ///
+  /// - Parameters:
+  ///   - path: The directory of the store.
+  ///   - progress: Told how far the check has come.
+  /// - Returns: What was found; nothing is repaired.
+  /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
+  ///   when the file can't be read at all.
+  public static func verify(
+    path: String, progress: ((VerificationProgress) -> Void)? = nil
+  ) throws -> VerificationReport {
+    let report = try StoreCheck.pages(ofStoreAt: path, .newest, progress)
+    guard report.isClean else { return report }
+    var configuration = Configuration()
+    configuration.isReadOnly = true
+    let store = try ModelStore(path: path, configuration: configuration)
+    defer { store.close() }
+    return try store.verify(progress: progress)
+  }
+}
+
+extension ModelStore {
+  /// Fills an empty store from the lines of a dump, in one transaction.
+  ///
+  /// Afterwards the store is equal to the one that was dumped, its commit number included.
+  ///
+  /// - Parameter nextLine: Returns one line after another, then `nil`. It is called on the writer
+  ///   thread while the caller waits.
+  /// - Returns: How much was loaded.
+  /// - Throws: ``StoreError`` `invalidDump` with the number of the line; then nothing was loaded.
+  ///   What `nextLine` throws. ``StoreError`` `engine` when the map had to grow meanwhile or a write
+  ///   in the same flush failed: load again from the first line.
+  /// - Complexity: O(*n* log *n*); lines are taken one at a time.
+  @discardableResult
+  public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
+    let attempts = Atomic(0)
+    return try write { transaction in
+      guard attempts.add(1, ordering: .relaxed).oldValue == 0 else {
+        throw StoreError(
+          .engine, path,
+          "the load had to begin again, because the memory map grew or a write beside it failed; "
+            + "nothing was loaded, load again from the first line")
+      }
+      var load = StoreLoad(transaction.work)
+      return try load.run(nextLine)
+    }
+  }
+}
+
+extension ModelStore {
+  /// Writes one committed version as lines of JSON from which ``load(nextLine:)`` makes an equal store.
+  ///
+  /// Nothing is lost: identifiers, types with their schema versions and indexes, all records, collections,
+  /// properties, which nodes were asked for. The change log is not part of it. Equal stores have
+  /// equal dumps.
+  ///
+  /// - Parameter line: Gets each line, without a line break.
+  /// - Throws: What `line` throws; ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*n*); lines are made one at a time.
+  public func dump(_ line: (String) throws -> Void) throws {
+    try core.read { reader in
+      try StoreDump(path: path).run(reader) { try line($0.text) }
+    }
+  }
+}
