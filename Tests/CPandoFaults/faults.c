@@ -2,9 +2,11 @@
 #include "faults.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -17,7 +19,13 @@ static _Atomic int current = FAULT_NONE;
 
 void faults_set(enum fault fault) { atomic_store(&current, fault); }
 
-int faults_fork(void) { return fork(); }
+int faults_fork(void) {
+  pid_t parent = getpid();
+  pid_t child = fork();
+  // Nothing stays when the parent is killed.
+  if (child == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)) _exit(127);
+  return child;
+}
 
 static int fails(int fault, int error) {
   if (atomic_load(&current) != fault) return 0;

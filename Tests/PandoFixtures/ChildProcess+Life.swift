@@ -10,10 +10,19 @@ extension ChildProcess {
     .path
 
   /// A process from its start until it has been waited for, which a thread of its own does.
+  ///
+  /// That thread starts it too: the process is killed when the thread ends, so it does not live longer
+  /// than the tests, however these end.
   final class Life: Sendable {
-    private let identifier: pid_t
-    private let ending = Locked<Int32?>(nil)
-    private let ended = Event()
+    private struct State {
+      var identifier: pid_t = 0
+      /// Negative for a signal.
+      var status: Int32?
+    }
+
+    private let name: String
+    private let state = Locked(State())
+    private let ended = DispatchSemaphore(value: 0)
 
     init(
       _ program: String, _ arguments: [String], _ environment: [String: String],
@@ -21,79 +30,67 @@ extension ChildProcess {
     ) throws {
       let path = program.contains("/") ? program : "\(ChildProcess.productFolder)/\(program)"
       let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      identifier = try withCStrings([path] + arguments) { words in
-        try withCStrings(variables.map { "\($0)=\($1)" }) { variables in
-          try Self.spawn(path, words, variables, directory, descriptors)
+      name = ([program] + arguments).joined(separator: " ")
+      let failure = Locked<CInt>(0)
+      let begun = DispatchSemaphore(value: 0)
+      Thread.detachNewThread { [self] in
+        let identifier = withCStrings([path] + arguments) { words in
+          withCStrings(variables.map { "\($0)=\($1)" }) { variables in
+            pando_spawn(path, words, variables, directory, descriptors, CInt(descriptors.count))
+          }
         }
+        let code = errno
+        if identifier < 0 { failure.withLock { $0 = code } }
+        state.withLock { $0.identifier = identifier }
+        begun.signal()
+        if identifier > 0 { reap(identifier) }
       }
-      Thread.detachNewThread { [self] in reap() }
+      begun.wait()
+      let code = failure.withLock { $0 }
+      if code != 0 { throw Failure("start of \(path)", code) }
     }
 
-    /// Its status, negative for a signal, once it has ended.
-    var status: Int32? { ending.withLock { $0 } }
+    /// Its number.
+    var identifier: pid_t { state.withLock { $0.identifier } }
 
-    func wait() -> Int32 {
-      ended.wait()
+    /// Its number and what it runs.
+    var description: String { "process \(identifier) (\(name))" }
+
+    /// Its status, negative for a signal, once it has ended.
+    var status: Int32? { state.withLock { $0.status } }
+
+    func wait(_ file: StaticString, _ line: UInt) -> Int32 {
+      Waits.during("the end of \(description)", file, line) { ended.wait() }
+      ended.signal()
       return status ?? 0
     }
 
     func send(_ signal: Int32) {
-      ending.withLock { if $0 == nil { _ = Glibc.kill(identifier, signal) } }
+      state.withLock { if $0.status == nil { _ = Glibc.kill($0.identifier, signal) } }
     }
 
-    private func reap() {
+    private func reap(_ identifier: pid_t) {
       // Until `waitpid` nobody else gets the process's number, so `send` never meets a stranger.
       var information = siginfo_t()
       while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) == -1,
         errno == EINTR
       {}
-      ending.withLock { ending in
+      state.withLock { state in
         var status: CInt = 0
         while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
         let signal = status & 0x7F
-        ending = signal == 0 ? status >> 8 & 0xFF : -signal
+        state.status = signal == 0 ? status >> 8 & 0xFF : -signal
       }
       ended.signal()
-    }
-
-    private static func spawn(
-      _ path: String, _ words: [UnsafeMutablePointer<CChar>?],
-      _ variables: [UnsafeMutablePointer<CChar>?], _ directory: String?, _ descriptors: [CInt]
-    ) throws -> pid_t {
-      var actions = posix_spawn_file_actions_t()
-      posix_spawn_file_actions_init(&actions)
-      defer { posix_spawn_file_actions_destroy(&actions) }
-      for (number, descriptor) in descriptors.enumerated() {
-        posix_spawn_file_actions_adddup2(&actions, descriptor, CInt(number))
-      }
-      posix_spawn_file_actions_addclosefrom_np(&actions, CInt(descriptors.count))
-      if let directory { posix_spawn_file_actions_addchdir_np(&actions, directory) }
-
-      // A thread of Dispatch has most signals blocked, and a process inherits that.
-      var attributes = posix_spawnattr_t()
-      posix_spawnattr_init(&attributes)
-      defer { posix_spawnattr_destroy(&attributes) }
-      var (none, all) = (sigset_t(), sigset_t())
-      sigemptyset(&none)
-      sigfillset(&all)
-      posix_spawnattr_setsigmask(&attributes, &none)
-      posix_spawnattr_setsigdefault(&attributes, &all)
-      posix_spawnattr_setflags(
-        &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-      var identifier = pid_t()
-      let code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
-      guard code == 0 else { throw Failure("posix_spawn \(path)", code) }
-      return identifier
     }
   }
 }
 
 /// Runs `body` with copies of texts as C passes them to programs, a null pointer last.
 private func withCStrings<Result>(
-  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
-) rethrows -> Result {
+  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
   let copies = texts.map { strdup($0) }
   defer { for copy in copies { free(copy) } }
-  return try body(copies + [nil])
+  return body(copies + [nil])
 }

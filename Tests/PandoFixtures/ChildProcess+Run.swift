@@ -24,11 +24,13 @@ extension ChildProcess {
   ///   - environment: What differs from the environment of the tests.
   ///   - directory: Where it runs; by default where the tests do.
   ///   - input: What it reads.
+  ///   - file: Where; the watchdog names it when the end never comes.
+  ///   - line: Where.
   /// - Returns: What it printed and how it ended.
   /// - Throws: ``Failure`` when it cannot be started.
   public static func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String] = [:],
-    directory: String? = nil, input: String = ""
+    directory: String? = nil, input: String = "", file: StaticString = #fileID, line: UInt = #line
   ) throws -> Run {
     // Files in memory instead of pipes: nothing blocks, however much is printed.
     let files = try ["input", "output", "errors"].map(makeFile)
@@ -36,7 +38,7 @@ extension ChildProcess {
     try files[0].seek(toOffset: 0)
     let life = try Life(
       program, arguments, environment, directory, files.map(\.fileDescriptor))
-    let status = life.wait()
+    let status = life.wait(file, line)
     let texts = try files.map { file in
       try file.seek(toOffset: 0)
       return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)

@@ -4,9 +4,9 @@ import Glibc
 
 /// A program that runs in a process of its own, with its input and output at hand.
 ///
-/// Its three standard descriptors are the only ones it has, no signal is blocked or ignored in it, and it is
-/// killed when nobody holds this any more. Not `Process` of Foundation, which reads past the end
-/// of a buffer when very many files are open (Swift 6.3.1).
+/// Its three standard descriptors are the only ones it has, no signal is blocked or ignored in it, and
+/// it is killed when nobody holds this any more or the tests end. Not `Process` of Foundation, which
+/// reads past the end of a buffer when very many files are open (Swift 6.3.1).
 public final class ChildProcess: @unchecked Sendable {
   // Sendable because one thread at a time writes (`input`), and one reads (`rest`).
   private let life: Life
@@ -36,6 +36,9 @@ public final class ChildProcess: @unchecked Sendable {
 
   deinit { send(SIGKILL) }
 
+  /// Its number.
+  public var identifier: Int32 { life.identifier }
+
   /// Whether it has ended.
   public var hasEnded: Bool { life.status != nil }
 
@@ -58,13 +61,18 @@ public final class ChildProcess: @unchecked Sendable {
   public func closeInput() { input = nil }
 
   /// Waits for the next line it prints; `nil` when there is none any more.
-  public func nextLine() -> String? {
+  ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the line never comes.
+  ///   - line: Where.
+  /// - Returns: The line without its end.
+  public func nextLine(file: StaticString = #fileID, line: UInt = #line) -> String? {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         defer { rest = Data(rest[(end + 1)...]) }
         return String(decoding: rest[..<end], as: UTF8.self)
       }
-      let more = output.availableData
+      let more = Waits.during("a line of \(life.description)", file, line) { output.availableData }
       rest += more
       if more.isEmpty {
         defer { rest = Data() }
@@ -80,14 +88,23 @@ public final class ChildProcess: @unchecked Sendable {
 
   /// Waits for its end; whatever it prints must fit into a pipe or have been read.
   ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the end never comes.
+  ///   - line: Where.
   /// - Returns: Its status, negative for the signal that ended it.
   @discardableResult
-  public func wait() -> Int32 { life.wait() }
+  public func wait(file: StaticString = #fileID, line: UInt = #line) -> Int32 {
+    life.wait(file, line)
+  }
 
   /// Ends it as a crash would, and waits for its end.
-  public func kill() {
+  ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the end never comes.
+  ///   - line: Where.
+  public func kill(file: StaticString = #fileID, line: UInt = #line) {
     send(SIGKILL)
-    wait()
+    wait(file: file, line: line)
   }
 
   private static func makePipe() throws -> (reading: FileHandle, writing: FileHandle) {

@@ -13,8 +13,12 @@ public final class Event: Sendable {
   }
 
   /// Waits until it has happened; returns at once afterwards.
-  public func wait() {
-    semaphore.wait()
+  ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the event never comes.
+  ///   - line: Where.
+  public func wait(file: StaticString = #fileID, line: UInt = #line) {
+    Waits.during("an event", file, line) { semaphore.wait() }
     semaphore.signal()
   }
 }

@@ -92,8 +92,13 @@ public final class ManualClock: Clock, @unchecked Sendable {
 
   /// Waits until somebody has begun to sleep for the nth time since the clock was made.
   ///
-  /// - Parameter count: Which time, from 1.
-  public func slept(_ count: Int) async {
+  /// - Parameters:
+  ///   - count: Which time, from 1.
+  ///   - file: Where; the watchdog names it when nobody begins to sleep.
+  ///   - line: Where.
+  public func slept(_ count: Int, file: StaticString = #fileID, line: UInt = #line) async {
+    let wait = Waits.begin("\(file):\(line) waits for sleep \(count) of a clock")
+    defer { Waits.end(wait) }
     await withCheckedContinuation { continuation in
       let isThere = lock.withLock { () -> Bool in
         if sleepCount >= count { return true }

@@ -13,19 +13,28 @@ public struct OtherProcess: Sendable {
 
   /// Has one line carried out, and waits until that is committed.
   ///
-  /// - Parameter line: `set ID NAME` or `delete ID`.
+  /// - Parameters:
+  ///   - text: `set ID NAME` or `delete ID`.
+  ///   - file: Where; the watchdog names it when the process does not answer.
+  ///   - line: Where.
   /// - Throws: ``Ended`` when the process has gone.
-  public func perform(_ line: String) throws {
-    try process.write("\(line)\n")
-    guard process.nextLine() != nil else { throw Ended() }
+  public func perform(
+    _ text: String, file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    try process.write("\(text)\n")
+    guard process.nextLine(file: file, line: line) != nil else { throw Ended() }
   }
 
   /// It ended before it was told to.
   public struct Ended: Error {}
 
   /// Lets it end, and waits for its end.
-  public func end() {
+  ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the end never comes.
+  ///   - line: Where.
+  public func end(file: StaticString = #fileID, line: UInt = #line) {
     process.closeInput()
-    process.wait()
+    process.wait(file: file, line: line)
   }
 }

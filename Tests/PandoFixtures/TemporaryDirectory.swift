@@ -37,7 +37,8 @@ private func makeTemporaryDirectory() -> String {
   }
 }
 
-private func removeTree(_ path: String) {
+/// Removes a folder with all that is in it.
+func removeTree(_ path: String) {
   guard let directory = opendir(path) else {
     unlink(path)
     return

@@ -20,10 +20,13 @@ public func withEnvironment<Result>(
 
 extension Environment.Configuration {
   /// A small map without flushes: a test does not survive a power cut anyway.
+  ///
+  /// Growth waits for the readers however long they need.
   public static var forTests: Self {
     var configuration = Self()
     configuration.mapSizeInBytes = 64 << 20
     configuration.maximumMapSizeInBytes = 1 << 30
+    configuration.mapGrowthTimeoutInSeconds = 1_000_000
     configuration.durability = .unsynchronized
     return configuration
   }

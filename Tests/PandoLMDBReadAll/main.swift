@@ -78,8 +78,10 @@ guard CommandLine.arguments.count == 2 else {
   print("usage: LMDBReadAll ENVIRONMENT")
   exit(2)
 }
-// A damaged file that sends liblmdb round in circles ends here instead.
-alarm(60)
+// A damaged file that sends liblmdb round in circles ends here instead: time of the processor, of
+// which a sound file takes a fraction of a second.
+var processorSeconds = rlimit(rlim_cur: 600, rlim_max: 600)
+setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &processorSeconds)
 var environment: OpaquePointer?
 require(mdb_env_create(&environment), "mdb_env_create")
 require(mdb_env_set_maxdbs(environment, 1024), "mdb_env_set_maxdbs")

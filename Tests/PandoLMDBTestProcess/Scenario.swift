@@ -8,6 +8,7 @@ enum Scenario {
     var configuration = Environment.Configuration()
     configuration.mapSizeInBytes = 1 << 20
     configuration.maximumMapSizeInBytes = 1 << 28
+    configuration.mapGrowthTimeoutInSeconds = 1_000_000
     configuration.durability = .unsynchronized
     return configuration
   }

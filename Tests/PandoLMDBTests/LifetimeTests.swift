@@ -1,4 +1,3 @@
-import Glibc
 import PandoFixtures
 import Testing
 
@@ -7,7 +6,7 @@ import Testing
   /// Compiles a source against the built module.
   ///
   /// - Returns: The compiler's status and what it said.
-  static func compile(_ body: String) throws -> (status: CInt, output: String) {
+  static func compile(_ body: String) throws -> (status: Int32, output: String) {
     let source = """
       import PandoLMDB
       func test(_ environment: Environment, _ table: RawTable, _ key: [UInt8]) throws {
@@ -17,19 +16,12 @@ import Testing
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     // Lifetimes are checked after type checking, so the compiler has to go as far as SIL.
     let command = """
-      swiftc -frontend -emit-sil -parse-as-library -swift-version 6 -o /dev/null - \
+      exec swiftc -frontend -emit-sil -parse-as-library -swift-version 6 -o /dev/null - \
       -package-name pando-test -module-name Test -I '\(ChildProcess.productFolder)/Modules' \
-      -Xcc -fmodule-map-file='/\(root)/Sources/CPandoLMDB/module.modulemap' 2>&1 <<'END'
-      \(source)
-      END
+      -Xcc -fmodule-map-file='/\(root)/Sources/CPandoLMDB/module.modulemap' 2>&1
       """
-    let pipe = try #require(popen(command, "r"))
-    var output = ""
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 {
-      output += String(decoding: buffer[..<count], as: UTF8.self)
-    }
-    return (pclose(pipe), output)
+    let run = try ChildProcess.run("/bin/sh", ["-c", command], input: source)
+    return (run.status, run.output)
   }
 
   @Test func `proper use compiles`() throws {

@@ -90,8 +90,7 @@ import Testing
   }
 
   /// Was: not until the next process opened the file, which grew with each commit meanwhile.
-  @Test(.timeLimit(.minutes(1)))
-  func `a writer that goes on frees the slots of the dead by itself`() throws {
+  @Test func `a writer that goes on frees the slots of the dead by itself`() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment(path: path, configuration: .forTests)
       defer { environment.close() }

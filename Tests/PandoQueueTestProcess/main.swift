@@ -49,8 +49,12 @@ let killer = Killer(
 let store = try ModelStore(path: arguments[1])
 var configuration = QueueConfiguration()
 configuration.onStep = { step in await killer.pass(step.rawValue) }
+// The server answers or closes the connection; how long that takes says nothing.
+var clientConfiguration = URLSessionAPIClient.Configuration()
+clientConfiguration.timeoutInSeconds = 1_000_000
 let queue = APIClientQueue.open(
-  for: store, client: URLSessionAPIClient(baseURL: url), configuration: configuration)
+  for: store, client: URLSessionAPIClient(baseURL: url, configuration: clientConfiguration),
+  configuration: configuration)
 let remote = RemoteStore<Volume>(clientQueue: queue)
 
 func set(_ volume: Volume) async throws {

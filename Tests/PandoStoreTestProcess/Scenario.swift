@@ -23,7 +23,7 @@ enum Scenario {
     try store.write { try $0.set(TreeNode("a", type: "Leaf")) }
     let child = faults_fork()
     if child == 0 {
-      alarm(30)  // was: the child waited for a thread that only the parent has
+      // Was: the child waited for a thread that only the parent has.
       expectError(.usedAfterFork) { try store.read { _ in } }
       expectError(.usedAfterFork) { try store.write { try $0.set(TreeNode("b", type: "Leaf")) } }
       store.close()

@@ -12,6 +12,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "owner-only": Scenario.ownerOnly,
   "strange-directories": Scenario.strangeDirectories,
   "clock-jumps": Scenario.clockJumps,
+  "temporary-refused": Scenario.temporaryRefused,
   "grow": Scenario.grow,
   "write-people": Scenario.writePeople,
 ]

@@ -26,7 +26,7 @@ int faults_flushed_folders(void);
 /// The clock of the day runs that many seconds before or behind the system's; others go on as they do.
 void faults_shift_clock(long seconds);
 
-/// `fork`, which Swift does not offer.
+/// `fork`, which Swift does not offer; the child is killed when the calling thread ends.
 int faults_fork(void);
 
 #endif

@@ -55,6 +55,8 @@ extension URLSessionAPIClient {
     server: TestServer, configure: (inout Configuration) -> Void = { _ in }
   ) throws {
     var configuration = Configuration()
+    // The server answers or closes the connection; how long that takes says nothing.
+    configuration.timeoutInSeconds = 1_000_000
     configure(&configuration)
     guard let url = URL(string: server.address) else { throw POSIXError(.EINVAL) }
     self.init(baseURL: url, configuration: configuration)

@@ -6,7 +6,8 @@ import Testing
 /// Several processes on one store, and a disk that fails.
 @Suite struct ProcessTests {
   @Test(arguments: [
-    "disk-full", "failed-flush", "fork", "owner-only", "strange-directories", "clock-jumps",
+    "disk-full", "failed-flush", "fork", "owner-only", "strange-directories", "temporary-refused",
+    "clock-jumps",
   ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in

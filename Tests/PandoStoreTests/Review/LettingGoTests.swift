@@ -62,26 +62,4 @@ import Testing
     try use()
     hasEnded.wait()
   }
-
-  @Test func `a temporary store that can't be opened leaves no directory`() throws {
-    var configuration = ModelStore.Configuration()
-    configuration.isReadOnly = true  // there is nothing to read
-    let before = try Self.directories()
-    #expect(throws: (any Error).self) {
-      _ = try ModelStore.temporary(configuration: configuration)
-    }
-    // Others make and remove stores meanwhile; an empty directory can only be this one's.
-    let left = try Self.directories().subtracting(before).filter { name in
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
-      return (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true
-    }
-    #expect(left.isEmpty)
-  }
-
-  private static func directories() throws -> Set<String> {
-    let folder = FileManager.default.temporaryDirectory.path
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    // Fixtures of other tests have directories of their own.
-    return Set(names.filter { $0.hasPrefix("pando-") && !$0.hasPrefix("pando-test-") })
-  }
 }

@@ -1,1 +1,0 @@
-#include "spawn_np.h"
