@@ -96,7 +96,7 @@ let package = Package(
       dependencies: ["PandoURLSession", "PandoManagers", "PandoStore", "PandoModels"],
       path: "Tests/PandoQueueTestProcess", swiftSettings: languageSettings),
     .testTarget(
-      name: "PandoFixturesTests", dependencies: ["PandoFixtures", "PandoLocking"],
+      name: "PandoFixturesTests", dependencies: ["PandoFixtures", "PandoSystem"],
       swiftSettings: languageSettings),
     .testTarget(
       name: "PandoLMDBTests",

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PandoLocking
+import PandoSystem
 
 /// What Swift Testing tells about its run, as lines of JSON (its ABI, version 0).
 final class TestEvents: Sendable {

@@ -1,4 +1,4 @@
-import PandoLocking
+import PandoSystem
 
 /// What threads of the tests wait for at present: the watchdog names it.
 enum Waits {

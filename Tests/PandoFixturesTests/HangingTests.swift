@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import PandoFixtures
-import PandoLocking
+import PandoSystem
 import Testing
 
 /// What never ends, and what takes long: ``WatchdogTests`` runs each in a process of its own.
