@@ -46,9 +46,76 @@ public protocol KeyCodec<Value>: ValueCodec {
   func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> Value
 }
 
-extension LMDBError {
-  /// The error of bytes that are no value of the type asked for.
-  static func undecodable(_ type: String, _ reason: String) -> LMDBError {
-    LMDBError(.undecodable, function: type, detail: reason)
+/// Bytes that a codec writes one after the other.
+///
+/// Up to 512 bytes stay where the buffer is; only longer values allocate.
+public struct EncodingBuffer: ~Copyable {
+  private static let inlineByteCount = 512
+
+  private var inline = InlineArray<512, UInt8>(repeating: 0)
+  /// All bytes, once they are more than fit inline.
+  private var spilled: [UInt8] = []
+  /// How many bytes were written.
+  public private(set) var count = 0
+
+  /// Makes an empty buffer.
+  public init() {}
+
+  /// What was written.
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get {
+      count <= Self.inlineByteCount ? inline.span.extracting(first: count) : spilled.span
+    }
+  }
+
+  /// Writes one byte.
+  ///
+  /// - Parameter byte: The byte.
+  public mutating func append(_ byte: UInt8) {
+    if count < Self.inlineByteCount {
+      inline[count] = byte
+    } else {
+      spill(reserving: 1)
+      spilled.append(byte)
+    }
+    count += 1
+  }
+
+  /// Writes bytes.
+  ///
+  /// - Parameter bytes: The bytes, copied.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public mutating func append(contentsOf bytes: Span<UInt8>) {
+    if count + bytes.count <= Self.inlineByteCount {
+      for index in bytes.indices { inline[count + index] = bytes[index] }
+    } else {
+      spill(reserving: bytes.count)
+      unsafe bytes.withUnsafeBufferPointer { unsafe spilled.append(contentsOf: $0) }
+    }
+    count += bytes.count
+  }
+
+  /// Writes a number, most significant byte first.
+  ///
+  /// - Parameter value: A number of 1 to 8 whole bytes.
+  public mutating func append(bigEndian value: some FixedWidthInteger) {
+    append(
+      lowBytesOf: UInt64(truncatingIfNeeded: value), byteCount: type(of: value).bitWidth / 8)
+  }
+
+  /// Writes the lowest bytes of a number, most significant byte first.
+  mutating func append(lowBytesOf value: UInt64, byteCount: Int) {
+    precondition((1...8).contains(byteCount), "a number of \(byteCount) bytes")
+    for index in (0..<byteCount).reversed() {
+      append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))))
+    }
+  }
+
+  /// Moves the inline bytes to the heap, where they go on.
+  private mutating func spill(reserving byteCount: Int) {
+    guard count <= Self.inlineByteCount, spilled.isEmpty else { return }
+    spilled.reserveCapacity(Swift.max(2 * Self.inlineByteCount, count + byteCount))
+    for index in 0..<count { spilled.append(inline[index]) }
   }
 }

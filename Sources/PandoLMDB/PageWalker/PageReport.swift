@@ -64,7 +64,7 @@ public struct PageReport: Hashable, Sendable {
   /// Records in the free list, one or more for each transaction that freed pages.
   public internal(set) var freeListEntries: UInt64 = 0
   /// The main table, then the named tables by name.
-  public internal(set) var tables: [Table] = []
+  public internal(set) var tables: [PageReport.Table] = []
   /// What is wrong, in the order it was found.
   public internal(set) var problems: [PageProblem] = []
   /// Whether the walk ended at the limit of problems, so that there may be more.
@@ -89,7 +89,7 @@ extension PageReport {
     transactionID = walk.meta.transactionID
     lastPage = walk.meta.lastPage
     freeListEntries = walk.freeListTree.entries
-    tables = walk.tables.map { Table($0, pageSize: walk.pageSize) }
+    tables = walk.tables.map { PageReport.Table($0, pageSize: walk.pageSize) }
     problems = walk.problems
     stoppedEarly = walk.stoppedEarly
     pages.meta = PageFormat.metaPageCount

@@ -4,7 +4,7 @@ extension PageWalk {
   /// The small page has a header and nodes like any leaf; the nodes' keys are the values. With
   /// values of one size it has no nodes: the values follow the header.
   func walkSubPage(
-    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePlace, in tree: inout PageTree
+    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
   ) throws {
     let end = node.valueOffset + node.valueByteCount
     let bytes = buffer.bytes.extracting(node.valueOffset..<end)
@@ -43,7 +43,7 @@ extension PageWalk {
 
   /// Several values under one key, in a tree of their own.
   func walkDuplicates(
-    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePlace, in tree: inout PageTree
+    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
   ) throws {
     guard node.valueByteCount == PageFormat.treeRecordByteCount else {
       return try note(
@@ -71,7 +71,7 @@ extension PageWalk {
 
   /// A leaf of duplicates of one size, without nodes.
   func walkFixedSizeLeaf(
-    _ place: PagePlace, _ page: borrowing PageBytes, in tree: inout PageTree
+    _ place: PagePosition, _ page: borrowing PageBytes, in tree: inout PageTree
   ) throws {
     guard try checkItems(page, place.page, in: &tree),
       try checkBounds(

@@ -21,9 +21,9 @@ extension PageWalk {
   /// Walks one tree and compares it with its record.
   func walk(_ tree: inout PageTree, bufferLevel: Int = 0) throws {
     guard try checkRecord(&tree), tree.record.root != PageFormat.noPage else { return }
-    let root = PagePlace(
+    let root = PagePosition(
       page: tree.record.root, parent: nil, level: 1, bufferLevel: bufferLevel,
-      bounds: PagePlace.Bounds())
+      bounds: PagePosition.Bounds())
     try walkPage(root, in: &tree)
     guard tree.isWhole else { return }
     let counts: [(String, UInt64, UInt64)] = [
@@ -70,7 +70,7 @@ extension PageWalk {
   }
 
   /// Walks a page and all below it.
-  func walkPage(_ place: PagePlace, in tree: inout PageTree) throws {
+  func walkPage(_ place: PagePosition, in tree: inout PageTree) throws {
     guard try claim(place.page, parent: place.parent, in: &tree) else { return }
     let buffer = buffer(atLevel: place.bufferLevel)
     guard try read(place.page, byteCount: pageSize, into: buffer, in: &tree) else { return }
@@ -101,7 +101,7 @@ extension PageWalk {
   }
 
   private func noteDepth(
-    _ what: String, _ place: PagePlace, in tree: inout PageTree
+    _ what: String, _ place: PagePosition, in tree: inout PageTree
   ) throws {
     try note(
       .depth, page: place.page, in: &tree,
@@ -109,7 +109,7 @@ extension PageWalk {
   }
 
   private func walkBranch(
-    _ place: PagePlace, _ buffer: PageBuffer, in tree: inout PageTree
+    _ place: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree
   ) throws {
     let page = PageBytes(buffer.bytes)
     guard try checkNodes(page, place.page, isBranch: true, in: &tree) else { return }
@@ -128,14 +128,38 @@ extension PageWalk {
     for index in 0..<count {
       let node = page.node(index)
       var bounds = place.bounds
-      if index > 0 { bounds.lower = PagePlace.Key(buffer: buffer, range: node.keyRange) }
+      if index > 0 { bounds.lower = PagePosition.Key(buffer: buffer, range: node.keyRange) }
       if index + 1 < count {
-        bounds.upper = PagePlace.Key(buffer: buffer, range: page.node(index + 1).keyRange)
+        bounds.upper = PagePosition.Key(buffer: buffer, range: page.node(index + 1).keyRange)
       }
-      let child = PagePlace(
+      let child = PagePosition(
         page: node.child, parent: place.page, level: place.level + 1,
         bufferLevel: place.bufferLevel + 1, bounds: bounds)
       try walkPage(child, in: &tree)
     }
   }
+}
+
+/// A page's place in its tree.
+struct PagePosition {
+  /// Where a key of a parent page lies.
+  struct Key {
+    let buffer: PageBuffer
+    let range: Range<Int>
+  }
+
+  /// The range of the keys of a page, as its parents give it; `nil` is without end.
+  struct Bounds {
+    var lower: Key?
+    var upper: Key?
+  }
+
+  let page: UInt64
+  /// The page that refers to this one, or `nil` if a tree's record does.
+  let parent: UInt64?
+  /// 1 for the root.
+  let level: Int
+  /// Which buffer the page is read into.
+  let bufferLevel: Int
+  let bounds: Bounds
 }

@@ -1,0 +1,76 @@
+extension Environment {
+  /// How an environment is opened.
+  public struct Configuration: Sendable {
+    /// The address space reserved for the map, in bytes.
+    ///
+    /// Only address space: the file is as large as its data. A file that says it is larger wins. It
+    /// is rounded up to whole pages.
+    public var mapSizeInBytes: Int = 256 << 30
+    /// Where automatic growth of the map stops, in bytes; above it `mapFull` is thrown.
+    public var maximumMapSizeInBytes: Int = 1 << 40
+    /// How long growth of the map waits for readers to end, in seconds.
+    ///
+    /// New readers wait meanwhile. When the time is up the write fails with `mapInUse`.
+    public var mapGrowthTimeoutInSeconds: Int = 30
+    /// How many named tables can be open; each costs a few bytes a transaction.
+    public var maximumTables: Int = 128
+    /// How many read transactions can be open in all processes together.
+    ///
+    /// Whoever opens the file first decides; 64 bytes each.
+    public var maximumReaders: Int = 1024
+    /// How many ended read transactions are kept for reuse.
+    public var maximumIdleReaders: Int = 64
+    /// What a commit promises when the power fails.
+    public var durability: Durability = .full
+    /// Whether writes of several threads that wait for one another share a commit, and so its flushes.
+    ///
+    /// Each still runs alone, on its own thread, sees what those before it have written, and returns
+    /// when that is committed; they share the number of the commit. With 8 threads that commit single
+    /// rows it is several times faster, with one it changes nothing. In exchange a closure must not
+    /// wait for the write of another thread to return, and one that throws makes those that share the
+    /// commit with it run again, each with a commit of its own.
+    public var sharesCommits: Bool = false
+    /// Whether writes are refused; the file must exist.
+    public var isReadOnly: Bool = false
+    /// The permissions of new files.
+    public var fileMode: UInt32 = 0o600
+    /// Told what the environment did by itself; called on the thread it happened on.
+    package var onEvent: (@Sendable (EnvironmentEvent) -> Void)?
+
+    /// Makes the default configuration.
+    public init() {}
+  }
+}
+
+/// What an environment did by itself.
+package enum EnvironmentEvent: Sendable, Hashable {
+  /// The map was mapped anew with this size.
+  case mapGrown(sizeInBytes: Int)
+  /// Slots of readers whose process has died were freed.
+  case staleReadersCleared(count: Int)
+  /// A write waits to share the commit of others.
+  case writeQueued
+  /// A flush failed; writes are refused from here on.
+  case writesRefused
+}
+
+/// What a commit promises when the power fails.
+///
+/// A crash of the process alone loses nothing at any level: committed pages are in the page cache
+/// of the system.
+public enum Durability: Sendable, Hashable, CaseIterable {
+  /// A commit that returned is on the disk.
+  ///
+  /// Two flushes a commit: the pages, then the meta page.
+  case full
+  /// A power cut may lose the newest commits; what is left is a whole earlier version.
+  ///
+  /// One flush a commit: the pages. The meta page follows with the next one, or with
+  /// ``Environment/sync()``. LMDB: `MDB_NOMETASYNC`.
+  case consistent
+  /// A power cut may lose commits and **may damage the file**.
+  ///
+  /// No flush; the system writes when it likes, in any order. For data that can be made again.
+  /// LMDB: `MDB_NOSYNC`.
+  case unsynchronized
+}

@@ -1,0 +1,128 @@
+import CPandoLMDB
+import PandoSystem
+
+extension Environment {
+  /// Frees the slots of readers whose process has died.
+  ///
+  /// Such a slot keeps the file from reusing the pages of its version. It is done at each open, when
+  /// the slots run out, and by the writer about once a second.
+  ///
+  /// - Returns: How many slots were freed.
+  /// - Note: LMDB: `mdb_reader_check`.
+  @discardableResult
+  public func clearStaleReaders() -> Int {
+    guard (try? checkProcess("clearStaleReaders")) != nil, let ticket = try? readers.enter() else {
+      return 0
+    }
+    defer { readers.leave(ticket) }
+    guard let environment = unsafe pointer else { return 0 }
+    return unsafe clearStaleReaders(in: environment)
+  }
+
+  /// Frees stale slots about once a second; the writer lock is held.
+  ///
+  /// While the slot of a dead reader stands, no page that was freed since is used again, and every
+  /// commit makes the file larger.
+  func clearStaleReadersNowAndThen() {
+    let now = ContinuousClock.now
+    guard unsafe now - staleReaderCheck >= .seconds(1), let environment = unsafe pointer else {
+      return
+    }
+    unsafe staleReaderCheck = now
+    _ = unsafe clearStaleReaders(in: environment)
+  }
+
+  /// Frees stale slots and tells of it; the caller is a reader or holds the writer lock.
+  func clearStaleReaders(in environment: OpaquePointer) -> Int {
+    var count: CInt = 0
+    let status = unsafe mdb_reader_check(environment, &count)
+    guard status == 0, count > 0 else { return 0 }
+    configuration.onEvent?(.staleReadersCleared(count: Int(count)))
+    return Int(count)
+  }
+
+  /// Flushes what earlier commits left to the system.
+  ///
+  /// Of use with a durability below `full`.
+  ///
+  /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
+  /// - Note: LMDB: `mdb_env_sync`.
+  public func sync() throws(LMDBError) {
+    try checkProcess("sync")
+    let ticket = try readers.enter()
+    defer { readers.leave(ticket) }
+    let status = unsafe mdb_env_sync(try openPointer("mdb_env_sync"), 1)
+    guard status != 0 else { return }
+    let cause = LMDBError.Code(rawValue: status)
+    guard cause != .readOnly else { throw LMDBError(cause, function: "mdb_env_sync") }
+    let refusal = LMDBError(
+      .failedFlush, function: "mdb_env_sync", detail: cause.explanation)
+    writeRefusal.withLock { $0 = refusal }
+    configuration.onEvent?(.writesRefused)
+    throw refusal
+  }
+}
+
+extension Environment {
+  /// Copies the newest committed version into another folder, while readers and writers go on.
+  ///
+  /// The copy is flushed, and appears under its name only when it is whole. While it is made it
+  /// counts as a reader: pages freed meanwhile are not used again, and the map can't grow.
+  ///
+  /// - Parameters:
+  ///   - path: A folder without a data file; created with mode 0700 if absent.
+  ///   - compacting: Whether to leave free pages out and write the pages in order; slower, smaller.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, else the error
+  ///   of the system; a copy that failed is removed.
+  /// - Precondition: The calling thread is not inside a write of this environment.
+  /// - Note: LMDB: `mdb_env_copyfd2`.
+  public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
+    try checkProcess("copy")
+    precondition(
+      !isWritingOnThisThread,
+      "copy inside a write of the same environment: it would wait for itself")
+    try Self.createFolder(path)
+    let target = "\(path)/\(DataFile.name)"
+    let partial = "\(target).partial"
+    guard unsafe access(target, F_OK) != 0 else {
+      throw LMDBError(.fileExists, function: "copy", detail: target)
+    }
+    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+    let descriptor = retryInterrupted {
+      unsafe PandoSystem.open(partial, flags, configuration.fileMode)
+    }
+    guard descriptor >= 0 else { throw .system("open", partial) }
+    do throws(LMDBError) {
+      defer { PandoSystem.close(descriptor) }
+      try write(to: descriptor, compacting: compacting, detail: partial)
+      if fsync(descriptor) != 0 { throw LMDBError.system("fsync", partial) }
+      if unsafe rename(partial, target) != 0 { throw LMDBError.system("rename", target) }
+      try Self.flushNames(in: path)
+    } catch {
+      unsafe unlink(partial)
+      throw error
+    }
+  }
+
+  private func write(
+    to descriptor: CInt, compacting: Bool, detail: String
+  ) throws(LMDBError) {
+    while true {
+      let ticket = try readers.enter()
+      let environment = unsafe pointer
+      var status = LMDBError.Code.closed.rawValue
+      if let environment = unsafe environment {
+        status = unsafe mdb_env_copyfd2(
+          environment, descriptor, compacting ? UInt32(MDB_CP_COMPACT) : 0)
+      }
+      readers.leave(ticket)
+      guard status == MDB_MAP_RESIZED else {
+        return try check(status, "mdb_env_copyfd2", detail)
+      }
+      try adoptMapOfOtherProcess()
+      if ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) != 0 {
+        throw .system("ftruncate", detail)
+      }
+    }
+  }
+}

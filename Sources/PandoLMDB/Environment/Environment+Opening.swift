@@ -1,0 +1,111 @@
+import CPandoLMDB
+import PandoSystem
+
+extension Environment {
+  /// Creates the folder unless it is there.
+  static func createFolder(_ path: String) throws(LMDBError) {
+    if retryInterrupted({ unsafe mkdir(path, 0o700) }) != 0, errno != EEXIST {
+      throw .system("mkdir", path)
+    }
+  }
+
+  /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.
+  ///
+  /// Flushing the file alone does not promise that it can be found again. A file system that can't
+  /// flush folders, and a parent that this process may not read, are left to the system.
+  ///
+  /// - Parameter path: The folder.
+  /// - Throws: ``LMDBError`` with the system's code.
+  static func flushNames(in path: String) throws(LMDBError) {
+    for folder in [path, "\(path)/.."] {
+      let descriptor = retryInterrupted {
+        unsafe PandoSystem.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      }
+      guard descriptor >= 0 else {
+        if errno == EACCES || errno == EPERM { continue }
+        throw .system("open", folder)
+      }
+      defer { PandoSystem.close(descriptor) }
+      if retryInterrupted({ fsync(descriptor) }) != 0, errno != EINVAL {
+        throw .system("fsync", folder)
+      }
+    }
+  }
+
+  /// Opens LMDB's environment, with a map of the configured size or what the file asks for.
+  ///
+  /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
+  /// as its pages need anyway.
+  static func makePointer(
+    _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
+  ) throws(LMDBError) -> OpaquePointer {
+    var size = configuration.mapSizeInBytes.roundedUpToPage
+    if mapSizeInBytes > size, (try? checkAddressSpace(mapSizeInBytes)) != nil {
+      size = mapSizeInBytes
+    }
+    try checkAddressSpace(size)
+    try LockFile.reserve(
+      in: path, maximumReaders: configuration.maximumReaders, mode: configuration.fileMode)
+    var environment: OpaquePointer?
+    try check(unsafe mdb_env_create(&environment), "mdb_env_create")
+    guard let environment = unsafe environment else {
+      preconditionFailure("a created environment is not nil")
+    }
+    do {
+      try check(unsafe mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
+      try check(
+        unsafe mdb_env_set_maxdbs(environment, UInt32(configuration.maximumTables)),
+        "mdb_env_set_maxdbs")
+      try check(
+        unsafe mdb_env_set_maxreaders(environment, UInt32(configuration.maximumReaders)),
+        "mdb_env_set_maxreaders")
+      try check(
+        unsafe mdb_env_open(environment, path, configuration.flags, configuration.fileMode),
+        "mdb_env_open", path)
+    } catch {
+      unsafe mdb_env_close(environment)
+      throw error
+    }
+    return unsafe environment
+  }
+}
+
+extension Environment {
+  /// Whether a folder has no data file with a commit: none, an empty one, or one whose making was cut
+  /// short.
+  ///
+  /// - Parameter path: The folder.
+  /// - Returns: Whether opening it for writing makes a new file.
+  package static func isUnmade(path: String) -> Bool {
+    var status = stat()
+    guard unsafe stat("\(path)/\(DataFile.name)", &status) == 0 else { return errno == ENOENT }
+    return DataFile.isUnfinished(folder: path)
+  }
+}
+
+extension Environment.Configuration {
+  /// LMDB's flags; read transactions are never bound to threads.
+  fileprivate var flags: UInt32 {
+    var flags = MDB_NOTLS
+    if isReadOnly { flags |= MDB_RDONLY }
+    switch durability {
+    case .full: break
+    case .consistent: flags |= MDB_NOMETASYNC
+    case .unsynchronized: flags |= MDB_NOSYNC
+    }
+    return UInt32(flags)
+  }
+
+  /// Stops the process for limits that make no sense.
+  func checkLimits() {
+    precondition(mapSizeInBytes > 0, "mapSizeInBytes is \(mapSizeInBytes)")
+    precondition(
+      maximumMapSizeInBytes >= mapSizeInBytes,
+      "maximumMapSizeInBytes \(maximumMapSizeInBytes) is below mapSizeInBytes \(mapSizeInBytes)")
+    precondition(maximumTables > 0, "maximumTables is \(maximumTables)")
+    precondition(maximumReaders > 0, "maximumReaders is \(maximumReaders)")
+    precondition(maximumIdleReaders >= 0, "maximumIdleReaders is \(maximumIdleReaders)")
+    precondition(
+      mapGrowthTimeoutInSeconds >= 0, "mapGrowthTimeoutInSeconds is \(mapGrowthTimeoutInSeconds)")
+  }
+}

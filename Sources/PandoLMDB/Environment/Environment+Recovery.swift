@@ -1,0 +1,111 @@
+import CPandoLMDB
+import PandoSystem
+
+extension Environment {
+  /// Decides what a failed commit means for the commits after it; the writer lock is held.
+  ///
+  /// A commit writes pages, flushes them, and writes a meta page through. When the pages could not
+  /// be written (a full disk), the old version is untouched and the next commit may succeed. When
+  /// the flush failed, the system may have dropped pages it reports as clean, and nothing written
+  /// later could be trusted. When the meta page failed, liblmdb gives the environment up.
+  ///
+  /// - Returns: The error for the caller of this commit.
+  func commitError(_ error: LMDBError) -> LMDBError {
+    let refusal: LMDBError
+    if isGivenUpByLMDB() {
+      refusal = LMDBError(
+        .failedFlush, function: error.function, detail: "the meta page: \(error.code.explanation)")
+      try? reopenForReading(refusal)
+    } else if error.code.rawValue > 0, file.hasFailedFlush() {
+      refusal = LMDBError(
+        .failedFlush, function: error.function, detail: "the pages: \(error.code.explanation)")
+      writeRefusal.withLock { $0 = refusal }
+    } else if error.code == .inputOutput, file.isOnFullDisk() {
+      return LMDBError(.diskFull, function: error.function, detail: "a write was cut short")
+    } else {
+      return error
+    }
+    configuration.onEvent?(.writesRefused)
+    return refusal
+  }
+
+  /// Opens LMDB's environment again if liblmdb has given it up and nobody has done so yet.
+  ///
+  /// - Returns: `true` if a reader may try again.
+  func recoverForReading() -> Bool {
+    guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { return false }
+    return writer.withLock("read") {
+      guard isGivenUpByLMDB() else { return true }
+      let refusal = LMDBError(.failedFlush, function: "mdb_txn_begin", detail: "the meta page")
+      return (try? reopenForReading(writeRefusal.withLock { $0 } ?? refusal)) != nil
+    }
+  }
+
+  /// Whether liblmdb answers every transaction with `MDB_PANIC`.
+  private func isGivenUpByLMDB() -> Bool {
+    guard let environment = unsafe pointer else { return false }
+    var transaction: OpaquePointer?
+    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
+    return status == MDB_PANIC
+  }
+
+  /// Opens LMDB's environment again, so that reads go on.
+  private func reopenForReading(_ refusal: LMDBError) throws(LMDBError) {
+    writeRefusal.withLock { $0 = refusal }
+    guard !readers.isReadingOnThisThread else { throw refusal }
+    let drain = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
+      () throws(LMDBError) in
+      try reopen()
+    }
+    if drain == .timedOut { throw refusal }
+  }
+
+  /// Closes LMDB's environment and opens it again with the same tables.
+  ///
+  /// No reader is inside, the writer lock is held. If it fails, the next read or write tries again.
+  func reopen() throws(LMDBError) {
+    readers.abortIdleTransactions()
+    if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
+    unsafe pointer = nil
+    unsafe mapNumber &+= 1
+    do {
+      unsafe pointer = try makePointerWithTables()
+      unsafe loss = nil
+    } catch {
+      unsafe loss = error
+      throw error
+    }
+  }
+
+  private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
+    let environment = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
+    do {
+      try unsafe reopenTables(in: environment)
+    } catch {
+      unsafe mdb_env_close(environment)
+      throw error
+    }
+    return unsafe environment
+  }
+
+  /// Opens LMDB's environment if an attempt to open it again has failed; the writer lock is held.
+  func reopenIfLost() throws(LMDBError) {
+    guard let loss = unsafe loss else { return }
+    guard !readers.isReadingOnThisThread else { throw loss }
+    let drain = try readers.whileEmpty(timeoutInSeconds: configuration.mapGrowthTimeoutInSeconds) {
+      () throws(LMDBError) in
+      try reopen()
+    }
+    if drain == .timedOut { throw loss }
+  }
+
+  /// Does the same for a reader that has left.
+  func reopenIfLostForReading(_ loss: LMDBError) throws(LMDBError) {
+    guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { throw loss }
+    let outcome = writer.withLock("read") {
+      Result { () throws(LMDBError) in try reopenIfLost() }
+    }
+    try outcome.get()
+  }
+}

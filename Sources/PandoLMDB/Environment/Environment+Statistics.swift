@@ -1,0 +1,104 @@
+import CPandoLMDB
+
+extension Environment {
+  /// Sizes and readers at this moment.
+  ///
+  /// - Returns: The figures.
+  /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
+  /// - Complexity: O(*r*) for *r* reader slots.
+  public func statistics() throws(LMDBError) -> EnvironmentStatistics {
+    try checkProcess("statistics")
+    let oldestStart = readers.oldestStartInNanoseconds()
+    let ticket = try readers.enter()
+    defer { readers.leave(ticket) }
+    let environment = try unsafe openPointer("mdb_env_info")
+    var info = unsafe MDB_envinfo()
+    var pages = MDB_stat()
+    try check(unsafe mdb_env_info(environment, &info), "mdb_env_info")
+    try check(unsafe mdb_env_stat(environment, &pages), "mdb_env_stat")
+    let open = try unsafe ReaderList(environment)
+    return EnvironmentStatistics(
+      mapSizeInBytes: unsafe info.me_mapsize,
+      usedSizeInBytes: unsafe (info.me_last_pgno + 1) * Int(pages.ms_psize),
+      fileSizeInBytes: try file.sizeInBytes(),
+      pageSizeInBytes: Int(pages.ms_psize),
+      lastTransactionID: UInt64(unsafe info.me_last_txnid),
+      readersMax: Int(unsafe info.me_maxreaders),
+      readersInUse: open.transactionIDs.count,
+      oldestReaderTransactionID: open.transactionIDs.min(),
+      oldestReaderAgeInSeconds: oldestStart.map { start in
+        Double(coarseNanoseconds() - start) / 1e9
+      })
+  }
+}
+
+extension Snapshot {
+  /// Sizes of a table in this version.
+  ///
+  /// - Parameter table: A table opened in this environment.
+  /// - Returns: The figures.
+  /// - Throws: ``LMDBError`` with code `badTable` if the table was opened after this snapshot.
+  /// - Complexity: O(1).
+  public func statistics(of table: RawTable) throws(LMDBError) -> TableStatistics {
+    let pages = try handle.statistics(of: table)
+    let pageCount = pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages
+    return TableStatistics(
+      count: pages.ms_entries, depth: Int(pages.ms_depth),
+      branchPageCount: pages.ms_branch_pages, leafPageCount: pages.ms_leaf_pages,
+      overflowPageCount: pages.ms_overflow_pages, sizeInBytes: pageCount * Int(pages.ms_psize))
+  }
+}
+
+/// The open read transactions of all processes.
+///
+/// LMDB tells them as lines of text: process, thread, and transaction number or a dash.
+private struct ReaderList {
+  private(set) var transactionIDs: [UInt64] = []
+
+  init(_ environment: OpaquePointer) throws(LMDBError) {
+    var text = ""
+    let status = unsafe withUnsafeMutablePointer(to: &text) { text in
+      unsafe mdb_reader_list(
+        environment,
+        { line, context in
+          guard let line = unsafe line, let context = unsafe context else { return -1 }
+          unsafe context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
+          return 0
+        }, text)
+    }
+    guard status >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_reader_list")
+    }
+    for line in text.split(separator: "\n") {
+      if let number = line.split(separator: " ").last.flatMap({ UInt64($0) }) {
+        transactionIDs.append(number)
+      }
+    }
+  }
+}
+
+/// Sizes and readers of an environment at one moment.
+public struct EnvironmentStatistics: Sendable, Hashable {
+  /// The address space that is mapped, in bytes; the file can grow up to it without a new map.
+  public let mapSizeInBytes: Int
+  /// The bytes up to the last page ever used; free pages among them are used again.
+  public let usedSizeInBytes: Int
+  /// The length of the data file in bytes.
+  public let fileSizeInBytes: Int
+  /// The size of a page in bytes.
+  public let pageSizeInBytes: Int
+  /// The number of the last commit.
+  public let lastTransactionID: UInt64
+  /// How many read transactions can be open in all processes together.
+  public let readersMax: Int
+  /// How many read transactions are open in all processes, stale ones included.
+  public let readersInUse: Int
+  /// The version that the oldest open read transaction of all processes shows.
+  ///
+  /// Pages freed since then can't be used again. `nil` if nobody reads.
+  public let oldestReaderTransactionID: UInt64?
+  /// How long the oldest open read transaction of this process has been open, in seconds.
+  ///
+  /// Exact to a few milliseconds. `nil` if nobody reads.
+  public let oldestReaderAgeInSeconds: Double?
+}

@@ -1,0 +1,106 @@
+import CPandoLMDB
+import PandoSystem
+
+extension Environment {
+  /// Runs `body` in a write transaction and commits it.
+  ///
+  /// `body` may run more than once: when the map is full it is taken back, the map grows, and it
+  /// runs again; so it does where commits are shared (``Configuration/sharesCommits``) and one of
+  /// those that share it fails. So it changes nothing but the transaction.
+  ///
+  /// - Parameter body: Gets the transaction. It runs on the calling thread and must be synchronous.
+  ///   When it throws, nothing is changed.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
+  ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
+  ///   commit could not be flushed (reads go on, writes need a reopened environment), the system's
+  ///   code (such as `diskFull`) if this commit could not be written; or what `body` throws.
+  /// - Precondition: The calling thread is not inside another write of this environment.
+  @discardableResult
+  public func write<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    try checkProcess("write")
+    if configuration.sharesCommits { return try writeTogether(body) }
+    return try writer.withLock("write") { try writeAlone(body) }
+  }
+
+  /// Runs `body` until the map is large enough for it; the writer lock is held.
+  func writeAlone<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    while true {
+      if let result = try writeOnce(body) { return result }
+    }
+  }
+
+  /// Runs `body` once.
+  ///
+  /// - Returns: `nil` if the map has grown and `body` has to run again.
+  func writeOnce<Result>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result? {
+    var transaction = try beginWriting()
+    let outcome: Swift.Result<Result, any Error>
+    do {
+      outcome = .success(try body(&transaction))
+    } catch {
+      outcome = .failure(error)
+    }
+    precondition(
+      transaction.handle.environment == number, "the transaction was exchanged for another one")
+    if transaction.failure?.code == .mapFull, canGrow {
+      transaction.abort()
+      try growMap()
+      return nil
+    }
+    let result: Result
+    do {
+      result = try outcome.get()
+    } catch {
+      transaction.abort()
+      throw explained(error)
+    }
+    do throws(LMDBError) {
+      try transaction.commit()
+    } catch {
+      if error.code == .mapFull, canGrow {
+        try growMap()
+        return nil
+      }
+      throw explained(commitError(error))
+    }
+    return result
+  }
+
+  /// Says of a full map how large it is.
+  private func explained(_ error: any Error) -> any Error {
+    guard let error = error as? LMDBError, error.code == .mapFull, error.detail.isEmpty else {
+      return error
+    }
+    return LMDBError(
+      .mapFull, function: error.function,
+      detail: "it may not grow above \(configuration.maximumMapSizeInBytes) bytes")
+  }
+
+  /// Begins a write transaction; the writer lock is held.
+  func beginWriting() throws(LMDBError) -> WriteTransaction {
+    if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
+    try reopenIfLost()
+    clearStaleReadersNowAndThen()
+    while true {
+      var transaction: OpaquePointer?
+      let environment = try unsafe openPointer("write")
+      let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+      if status == 0, let transaction = unsafe transaction {
+        return WriteTransaction(
+          unsafe UnsafeSnapshotHandle(
+            transaction: transaction, environment: number, isReadOnly: false))
+      }
+      guard status == MDB_MAP_RESIZED else {
+        throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_txn_begin")
+      }
+      try remap(to: 0)
+    }
+  }
+}

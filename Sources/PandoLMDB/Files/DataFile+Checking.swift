@@ -1,0 +1,149 @@
+import PandoSystem
+
+extension DataFile {
+  /// How often a file that looks wrong is looked at, while another process may be making it.
+  private static let attemptCount = 10
+
+  /// Checks sizes and meta pages before liblmdb maps the file.
+  ///
+  /// An empty file is a new one. While another process makes the file it may be seen half made, so
+  /// a file that looks wrong is looked at again. One whose making was cut short is made anew.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - isReadOnly: Whether a new file is an error.
+  ///   - mode: The permissions of new files.
+  /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
+  /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
+  func checkHeader(folder: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) -> Int {
+    for _ in 1..<Self.attemptCount {
+      if let size = try? checkHeaderOnce(folder: folder, isReadOnly: isReadOnly) { return size }
+      usleep(1000)
+    }
+    if !isReadOnly, Self.isUnfinished(folder: folder) {
+      _ = discardUnfinished(folder: folder, mode: mode)
+    }
+    return try checkHeaderOnce(folder: folder, isReadOnly: isReadOnly)
+  }
+
+  private func checkHeaderOnce(folder: String, isReadOnly: Bool) throws(LMDBError) -> Int {
+    let size = try sizeInBytes()
+    if size == 0, !isReadOnly { return 0 }
+    do {
+      let file = try PageFile(environment: folder)
+      guard let metas = MetaPair.read(from: file) else {
+        // It changes all the time: somebody else has it open, so it is whole.
+        return 0
+      }
+      if let problem = metas.problem { throw LMDBError(problem, metas.pages, path: file.path) }
+      try Self.checkVersion(metas.live, in: file)
+      return Int(metas.live.mapSizeInBytes)
+    } catch let error as LMDBError {
+      throw error
+    } catch let error as PageWalkError {
+      throw LMDBError(
+        LMDBError.Code(rawValue: error.systemError), function: "open", detail: error.path)
+    } catch {
+      throw LMDBError(.invalidFile, function: "open", detail: "\(folder): \(error)")
+    }
+  }
+
+  /// Checks that the file holds what its newest meta page refers to, as far as that is known.
+  ///
+  /// Pages that were taken and given back within one transaction count as used but are never
+  /// written, so a whole file may end before its last page. Then every page beyond the end must
+  /// be in the free list, or the file was cut off.
+  private static func checkVersion(_ meta: MetaRecord, in file: PageFile) throws {
+    let size = file.sizeInBytes
+    if let problem = meta.versionProblem(fileSizeInBytes: size) {
+      throw LMDBError(problem, [meta], path: file.path)
+    }
+    let pageCount = size / UInt64(meta.pageSizeInBytes)
+    guard pageCount <= meta.lastPage else { return }
+    let walk = PageWalk(
+      file, meta: meta, fileSizeInBytes: size, problemLimit: 1, isProtected: false)
+    var freeList = walk.freeListTree
+    do {
+      try walk.walk(&freeList)
+    } catch PageWalk.Stop.changed {
+      return
+    } catch PageWalk.Stop.problemLimit {
+      // Told apart below.
+    }
+    let isWhole = walk.problems.isEmpty
+    guard isWhole, (pageCount...meta.lastPage).allSatisfy({ walk.free.contains($0) }) else {
+      throw LMDBError(
+        .truncatedFile, function: "open",
+        detail: "\(file.path) has \(size) bytes, pages up to \(meta.lastPage) are in use")
+    }
+  }
+}
+
+extension LMDBError {
+  /// The error of a file whose meta pages are wrong.
+  fileprivate init(_ problem: PageProblem, _ pages: [MetaRecord], path: String) {
+    let isOtherVersion = pages.contains {
+      $0.magic == PageFormat.magic && $0.version != PageFormat.version
+    }
+    let code: Code =
+      problem.kind == .fileSize ? .truncatedFile : isOtherVersion ? .versionMismatch : .invalidFile
+    self.init(code, function: "open", detail: "\(path): \(problem)")
+  }
+}
+
+/// Files whose making was cut short, by a full disk or a power cut.
+///
+/// liblmdb writes both meta pages of a new file with one call, before anything else. If only a part
+/// of that reaches the file, liblmdb refuses it from then on, although nothing can be in it.
+extension DataFile {
+  /// What file systems and disks write whole; a file of another size was cut off by somebody.
+  private static let sectorSize: UInt64 = 512
+
+  /// Whether a file is what the making of one can leave: two meta pages at most, each absent, empty, cut
+  /// short or as it is first written, and so without any commit.
+  ///
+  /// - Parameter folder: The folder of the environment.
+  /// - Returns: Whether nothing can be in it.
+  static func isUnfinished(folder: String) -> Bool {
+    guard let file = try? PageFile(environment: folder) else { return false }
+    let pageSize = UInt64(1.roundedUpToPage)
+    let size = file.sizeInBytes
+    guard size <= PageFormat.metaPageCount * pageSize, size % sectorSize == 0 else { return false }
+    return (0..<PageFormat.metaPageCount).allSatisfy { index in
+      // What lies beyond the end stays zero.
+      let buffer = PageBuffer(byteCount: PageFormat.metaByteCount)
+      if case .failed = file.read(PageFormat.metaByteCount, at: index * pageSize, into: buffer) {
+        return false
+      }
+      let page = MetaRecord(index: Int(index), PageBytes(buffer.bytes))
+      return [0, index].contains(page.headerPageNumber)
+        && [0, PageFormat.Flags.meta].contains(page.headerFlags)
+        && [0, PageFormat.magic].contains(page.magic)
+        && [0, PageFormat.version].contains(page.version) && page.transactionID == 0
+    }
+  }
+
+  /// Makes an unfinished file empty, unless somebody has it open, who may be making it.
+  ///
+  /// Whoever has an environment open holds a lock on the first byte of its lock file. This process
+  /// has not, or its locks would be lost here: ``OpenFiles`` sees to that.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - mode: The permissions of a new lock file.
+  /// - Returns: Whether the file is empty now.
+  func discardUnfinished(folder: String, mode: UInt32) -> Bool {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC
+    let lockFile = retryInterrupted { unsafe open("\(folder)/\(LockFile.name)", flags, mode) }
+    guard lockFile >= 0 else { return false }
+    defer { close(lockFile) }
+    var range = flock()
+    range.l_type = Int16(F_WRLCK)
+    range.l_whence = Int16(SEEK_SET)
+    range.l_len = 1
+    guard retryInterrupted({ unsafe fcntl(lockFile, F_SETLK, &range) }) == 0,
+      Self.isUnfinished(folder: folder)
+    else { return false }
+    return retryInterrupted { ftruncate(descriptor, 0) } == 0
+  }
+}

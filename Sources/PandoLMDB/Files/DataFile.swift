@@ -1,0 +1,71 @@
+import PandoSystem
+
+/// The data file of an environment, opened beside liblmdb's own descriptors.
+///
+/// It is checked before liblmdb maps it, and kept open to learn which step of a commit failed.
+struct DataFile: ~Copyable, Sendable {
+  static let name = "data.mdb"
+
+  let descriptor: CInt
+  let identity: OpenFiles.Identity
+
+  /// Opens the file, and creates it where that is allowed.
+  init(path: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) {
+    let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
+    let descriptor = retryInterrupted { unsafe open(path, flags | O_CLOEXEC, mode) }
+    guard descriptor >= 0 else { throw .system("open", path) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      let error = LMDBError.system("fstat", path)
+      PandoSystem.close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+    identity = OpenFiles.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  deinit {
+    PandoSystem.close(descriptor)
+  }
+
+  /// The size of the file.
+  func sizeInBytes() throws(LMDBError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", Self.name) }
+    return Int(status.st_size)
+  }
+
+  /// Whether the file system has hardly any space left.
+  ///
+  /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. What is
+  /// left then is less than liblmdb writes at once, which is at most 64 pages.
+  func isOnFullDisk() -> Bool {
+    var status = statvfs()
+    guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 64 * 4096
+  }
+
+  /// Tells whether a flush of the file has failed since the last call.
+  ///
+  /// Linux remembers a failed write-back once for each open file description, so this descriptor
+  /// still learns of a failure that liblmdb's own has been told.
+  func hasFailedFlush() -> Bool {
+    retryInterrupted { fdatasync(descriptor) } != 0
+  }
+}
+
+/// Repeats a system call that a signal interrupted.
+func retryInterrupted(_ call: () -> CInt) -> CInt {
+  while true {
+    let result = call()
+    if result != -1 || errno != EINTR { return result }
+  }
+}
+
+extension Int {
+  /// The next multiple of the system's page size.
+  var roundedUpToPage: Int {
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    return (self + page - 1) / page * page
+  }
+}

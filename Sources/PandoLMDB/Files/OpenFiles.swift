@@ -1,0 +1,67 @@
+import PandoSystem
+
+/// The data files that are open in this process, by device and inode.
+///
+/// Closing a file drops every record lock the process holds on it, so a second handle on one file
+/// would take the locks of the first one away when it ends.
+enum OpenFiles {
+  /// What makes two paths the same file.
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  /// The process that opened each file: what the parent opened is not open in a child.
+  private static let open = Locked<[Identity: pid_t]>([:])
+
+  /// Registers a file.
+  ///
+  /// - Throws: ``LMDBError`` with code `alreadyOpen` if it is registered.
+  static func register(_ identity: Identity, path: String) throws(LMDBError) {
+    let isNew = open.withLock { $0.updateValue(getpid(), forKey: identity) != getpid() }
+    if !isNew { throw LMDBError(.alreadyOpen, function: "open", detail: path) }
+  }
+
+  /// Forgets a file.
+  static func unregister(_ identity: Identity) {
+    _ = open.withLock { $0.removeValue(forKey: identity) }
+  }
+}
+
+/// Knows, with one load from memory, whether `fork` has been called since the process began.
+///
+/// A page with `MADV_WIPEONFORK` reads as zero in a child. LMDB 0.9 checks no process id itself,
+/// and a child that goes on with its parent's environment corrupts the lock table.
+enum ForkGuard {
+  /// A byte that is 1 in this process and 0 in its children; `nil` if the kernel can't do that.
+  ///
+  /// Written once, before it is shared.
+  nonisolated(unsafe) private static let mark: UnsafePointer<UInt8>? = unsafe makeMark()
+
+  /// A name for this process, to be compared with a later one.
+  static func currentProcess() -> pid_t {
+    _ = unsafe mark
+    return getpid()
+  }
+
+  /// Tells whether this is the process that ``currentProcess()`` named.
+  @inline(__always)
+  static func isStillRunning(in process: pid_t) -> Bool {
+    if let mark = unsafe mark, unsafe mark.pointee == 1 { return true }
+    return getpid() == process
+  }
+
+  private static func makeMark() -> UnsafePointer<UInt8>? {
+    let byteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let page = unsafe mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let page = unsafe page, unsafe page != MAP_FAILED else { return nil }
+    guard unsafe madvise(page, byteCount, MADV_WIPEONFORK) == 0 else {
+      unsafe munmap(page, byteCount)
+      return nil
+    }
+    let mark = unsafe page.assumingMemoryBound(to: UInt8.self)
+    unsafe mark.pointee = 1
+    return unsafe UnsafePointer(mark)
+  }
+}

@@ -1,0 +1,251 @@
+/// A place in a table, to walk from key to key in both directions.
+///
+/// It begins nowhere: move it before asking what it points to. Like the snapshot it was made from
+/// it can't leave the closure; what it points to lives as long as that snapshot.
+///
+/// - Note: One cursor serves one thread at a time.
+public struct Cursor: ~Copyable, ~Escapable {
+  private var handle: CursorHandle
+  /// What it points to; nowhere if a move found nothing, or before the first move.
+  ///
+  /// The bytes stay in the map as long as the snapshot that the cursor was made from.
+  @usableFromInline internal private(set) var place = CursorEntry.nowhere
+
+  @_lifetime(copy snapshot)
+  init(_ snapshot: Snapshot, _ table: RawTable) throws(LMDBError) {
+    handle = try CursorHandle(snapshot.handle, table)
+  }
+
+  /// The key it points to; `nil` if a move found nothing, or before the first move.
+  @inlinable
+  public var key: Span<UInt8>? {
+    @_lifetime(copy self)
+    get {
+      guard place.isSomewhere else { return nil }
+      // The bytes outlive `self`, as said above.
+      return unsafe _overrideLifetime(Span(_unsafeBytes: place.key), copying: self)
+    }
+  }
+
+  /// The value it points to; `nil` if a move found nothing, or before the first move.
+  @inlinable
+  public var value: Span<UInt8>? {
+    @_lifetime(copy self)
+    get {
+      guard place.isSomewhere else { return nil }
+      // As for `key`.
+      return unsafe _overrideLifetime(Span(_unsafeBytes: place.value), copying: self)
+    }
+  }
+
+  /// Moves to the first key.
+  ///
+  /// - Returns: `false` if the table is empty.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  @_lifetime(self: copy self)
+  public mutating func moveToFirst() throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.moveToFirst()
+  }
+
+  /// Moves to the last key.
+  ///
+  /// - Returns: `false` if the table is empty.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  @_lifetime(self: copy self)
+  public mutating func moveToLast() throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.moveToLast()
+  }
+
+  /// Moves to the next key; from nowhere to the first one.
+  ///
+  /// - Returns: `false` if there is no further key.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(1) on average.
+  @_lifetime(self: copy self)
+  public mutating func moveToNext() throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.moveToNext()
+  }
+
+  /// Moves to the key before; from nowhere to the last one.
+  ///
+  /// - Returns: `false` if there is no key before.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(1) on average.
+  @_lifetime(self: copy self)
+  public mutating func moveToPrevious() throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.moveToPrevious()
+  }
+
+  /// Moves to a key, or to the first one above it.
+  ///
+  /// - Parameter key: Any bytes; empty ones mean the first key.
+  /// - Returns: `false` if the table has no key at or above it.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  @_lifetime(self: copy self)
+  public mutating func move(toFirstNotBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.seek(key)
+  }
+
+  /// Moves to the last key below another.
+  ///
+  /// - Parameter key: Any bytes.
+  /// - Returns: `false` if the table has no key below it.
+  /// - Throws: ``LMDBError`` if the file is damaged.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
+  @_lifetime(self: copy self)
+  public mutating func move(toLastBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
+    defer { place = handle.place }
+    return try handle.seekLast(below: key)
+  }
+}
+
+extension Snapshot {
+  /// Makes a cursor in a table.
+  ///
+  /// - Parameter table: A table opened in this environment.
+  /// - Returns: A cursor that points nowhere yet.
+  /// - Throws: ``LMDBError`` with code `badTable` if the table was opened after this snapshot.
+  /// - Complexity: O(1), one allocation.
+  @_lifetime(copy self)
+  public func cursor(in table: RawTable) throws(LMDBError) -> Cursor {
+    try Cursor(self, table)
+  }
+}
+
+extension Snapshot {
+  /// Calls `body` for each key in a range, in key order.
+  ///
+  /// - Parameters:
+  ///   - table: A table opened in this environment.
+  ///   - lower: The first key, if it is there; `nil` starts at the beginning.
+  ///   - upper: The key to stop before; `nil` goes to the end.
+  ///   - reversed: Whether to go from the end of the range to its beginning.
+  ///   - body: Gets key and value, which live during the call; returns `false` to stop.
+  /// - Throws: ``LMDBError``, or what `body` throws.
+  /// - Complexity: O(log *n* + *m*) for *m* keys visited; one allocation, for the cursor.
+  public func scan(
+    _ table: RawTable, from lower: [UInt8]? = nil, upTo upper: [UInt8]? = nil,
+    reversed: Bool = false, _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
+  ) throws {
+    var cursor = try CursorHandle(handle, table)
+    if reversed {
+      try cursor.visitReversed(from: lower, upTo: upper, body)
+    } else {
+      try cursor.visit(from: lower, upTo: upper, body)
+    }
+  }
+
+  /// Calls `body` for each key with a prefix, in key order.
+  ///
+  /// - Parameters:
+  ///   - table: A table opened in this environment.
+  ///   - prefix: What the keys begin with; an empty one means all keys.
+  ///   - reversed: Whether to begin with the last key.
+  ///   - body: Gets key and value, which live during the call; returns `false` to stop.
+  /// - Throws: ``LMDBError``, or what `body` throws.
+  /// - Complexity: O(log *n* + *m*) for *m* keys visited; one allocation, for the cursor.
+  public func scan(
+    _ table: RawTable, prefix: [UInt8], reversed: Bool = false,
+    _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
+  ) throws {
+    let upper = keyAfterPrefix(prefix)
+    try scan(
+      table, from: prefix.isEmpty ? nil : prefix, upTo: upper, reversed: reversed, body)
+  }
+}
+
+/// The first key that is above every key with a prefix; `nil` if there is none.
+func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
+  var key = prefix
+  while let last = key.popLast() {
+    if last < .max {
+      key.append(last + 1)
+      return key
+    }
+  }
+  return nil
+}
+
+extension CursorHandle {
+  /// Visits the keys of a range, upwards.
+  fileprivate mutating func visit(
+    from lower: [UInt8]?, upTo upper: [UInt8]?,
+    _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
+  ) throws {
+    var isFound = try lower.map { try seek($0.span) } ?? moveToFirst()
+    while isFound {
+      if let upper, !place.keySpan.isLess(than: upper.span) { return }
+      guard try body(place.keySpan, place.valueSpan) else { return }
+      isFound = try moveToNext()
+    }
+  }
+
+  /// Visits the keys of a range, downwards.
+  fileprivate mutating func visitReversed(
+    from lower: [UInt8]?, upTo upper: [UInt8]?,
+    _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
+  ) throws {
+    var isFound = try seekLast(below: upper?.span)
+    while isFound {
+      if let lower, place.keySpan.isLess(than: lower.span) { return }
+      guard try body(place.keySpan, place.valueSpan) else { return }
+      isFound = try moveToPrevious()
+    }
+  }
+}
+
+/// A key and its value in the map, decoded when asked for.
+///
+/// It lives as long as the call it was given to.
+public struct Entry<Key, Value>: ~Escapable {
+  /// The encoded key.
+  public let keyBytes: Span<UInt8>
+  /// The encoded value.
+  public let valueBytes: Span<UInt8>
+  private let table: Table<Key, Value>
+
+  @_lifetime(copy keyBytes, copy valueBytes)
+  init(_ keyBytes: Span<UInt8>, _ valueBytes: Span<UInt8>, _ table: Table<Key, Value>) {
+    self.keyBytes = keyBytes
+    self.valueBytes = valueBytes
+    self.table = table
+  }
+
+  /// The key; decoded each time.
+  public var key: Key {
+    get throws { try table.keys.decode(keyBytes) }
+  }
+
+  /// The value; decoded each time.
+  public var value: Value {
+    get throws { try table.values.decode(valueBytes) }
+  }
+}
+
+/// A value in the map, decoded when asked for.
+///
+/// It lives as long as the snapshot it was read from.
+public struct LazyValue<Value>: ~Escapable {
+  /// The encoded value.
+  public let bytes: Span<UInt8>
+  private let codec: any ValueCodec<Value>
+
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>, _ codec: any ValueCodec<Value>) {
+    self.bytes = bytes
+    self.codec = codec
+  }
+
+  /// The value; decoded each time.
+  public var value: Value {
+    get throws { try codec.decode(bytes) }
+  }
+}

@@ -1,0 +1,230 @@
+import CPandoLMDB
+
+/// An open cursor of LMDB and what it points to.
+///
+/// LMDB keeps the bytes in place until the transaction ends or changes something. Whoever hands them
+/// out narrows their lifetime to that.
+///
+/// In a read transaction a step to a neighbour on the same page does without liblmdb; its own cursor
+/// stays behind, and catches up where the page ends.
+@safe
+struct CursorHandle: ~Copyable {
+  private let pointer: OpaquePointer
+  /// What it points to; nowhere if a move found nothing, or before the first move.
+  private(set) var place = CursorEntry.nowhere
+  /// The page of the place, if it has been looked at.
+  private var leaf = LeafPage.none
+  /// The number of the place on that page.
+  private var index = 0
+  /// Whether liblmdb's cursor has been left behind somewhere on that page.
+  private var isBehind = false
+  /// Whether pages lie in the map, and nobody changes them.
+  private var readsPages: Bool
+  /// The size of pages, once it is known.
+  private var pageSizeInBytes = 0
+  private let transaction: OpaquePointer
+
+  init(_ handle: UnsafeSnapshotHandle, _ table: RawTable) throws(LMDBError) {
+    table.checkBelongs(to: handle.environment)
+    var cursor: OpaquePointer?
+    let status = unsafe mdb_cursor_open(handle.transaction, table.number, &cursor)
+    guard status == 0, let cursor = unsafe cursor else {
+      throw handle.tableError(status, "mdb_cursor_open", table)
+    }
+    unsafe pointer = cursor
+    unsafe transaction = handle.transaction
+    readsPages = handle.isReadOnly
+  }
+
+  deinit {
+    unsafe mdb_cursor_close(pointer)
+  }
+
+  /// Moves to the first key, and tells whether there is one.
+  mutating func moveToFirst() throws(LMDBError) -> Bool { try move(MDB_FIRST) }
+
+  /// Moves to the last key, and tells whether there is one.
+  mutating func moveToLast() throws(LMDBError) -> Bool { try move(MDB_LAST) }
+
+  /// Moves to the next key, from nowhere to the first one, and tells whether there is one.
+  @inline(__always)
+  mutating func moveToNext() throws(LMDBError) -> Bool {
+    if step(to: index &+ 1) { return true }
+    return try leavePage(by: 1)
+  }
+
+  /// Moves to the key before, from nowhere to the last one, and tells whether there is one.
+  @inline(__always)
+  mutating func moveToPrevious() throws(LMDBError) -> Bool {
+    if step(to: index &- 1) { return true }
+    return try leavePage(by: -1)
+  }
+
+  /// Moves to the first key that is not below the target.
+  mutating func seek(_ target: Span<UInt8>) throws(LMDBError) -> Bool {
+    if target.isEmpty { return try move(MDB_FIRST) }
+    return try unsafe target.withUnsafeBufferPointer { buffer throws(LMDBError) in
+      // LMDB replaces the key by the one it found; nothing found, nobody reads it.
+      try unsafe move(MDB_SET_RANGE, MDB_val(buffer))
+    }
+  }
+
+  /// Moves to the last key below the limit; `nil` means the last key of all.
+  mutating func seekLast(below limit: Span<UInt8>?) throws(LMDBError) -> Bool {
+    guard let limit else { return try move(MDB_LAST) }
+    if limit.isEmpty {
+      forget()
+      return false
+    }
+    return try seek(limit) ? move(MDB_PREV) : move(MDB_LAST)
+  }
+
+  /// Removes what it points to; ``moveToNext()`` then goes to the key after it.
+  ///
+  /// In write transactions only.
+  func delete() -> CInt {
+    unsafe mdb_cursor_del(pointer, 0)
+  }
+
+  /// Moves liblmdb's cursor, which is where this one is unless that does not matter.
+  private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
+    try unsafe move(operation, MDB_val())
+  }
+
+  /// Moves liblmdb's cursor to a key, for the operations that want one.
+  private mutating func move(
+    _ operation: MDB_cursor_op, _ target: MDB_val
+  ) throws(LMDBError) -> Bool {
+    var key = unsafe target
+    var value = unsafe MDB_val()
+    forget()
+    let status = unsafe mdb_cursor_get(pointer, &key, &value, operation)
+    guard try checkFound(status, "mdb_cursor_get") else { return false }
+    unsafe place = CursorEntry(key, value)
+    return true
+  }
+
+  private mutating func forget() {
+    place = .nowhere
+    leaf = .none
+    isBehind = false
+  }
+}
+
+extension CursorHandle {
+  /// Goes to an entry of the page, if it has it.
+  @inline(__always)
+  private mutating func step(to target: Int) -> Bool {
+    guard let found = leaf.entry(at: target) else { return false }
+    place = found
+    index = target
+    isBehind = true
+    return true
+  }
+
+  /// Goes to a neighbour for which the page has to be looked at, or left.
+  @inline(never)
+  private mutating func leavePage(by distance: Int) throws(LMDBError) -> Bool {
+    guard place.isSomewhere else { return try move(distance > 0 ? MDB_FIRST : MDB_LAST) }
+    if leaf.count == 0, enterPage(isNearEnd: distance < 0), step(to: index &+ distance) {
+      return true
+    }
+    if isBehind { try catchUp() }
+    return try move(distance > 0 ? MDB_NEXT : MDB_PREV)
+  }
+
+  /// Looks at the page of the place; the caller has just come to it.
+  ///
+  /// - Returns: Whether its neighbours may be read from the page.
+  private mutating func enterPage(isNearEnd: Bool) -> Bool {
+    guard readsPages, let key = unsafe place.key.baseAddress else { return false }
+    if pageSizeInBytes == 0 {
+      var statistics = MDB_stat()
+      guard unsafe mdb_env_stat(mdb_txn_env(transaction), &statistics) == 0 else { return false }
+      pageSizeInBytes = Int(statistics.ms_psize)
+      readsPages = LeafPage.hasKnownLayout && pageSizeInBytes <= LeafPage.sizeInBytesMax
+      guard readsPages else { return false }
+    }
+    guard let page = unsafe LeafPage(holdingKeyAt: key, sizeInBytes: pageSizeInBytes),
+      let found = unsafe page.index(ofKeyAt: key, isNearEnd: isNearEnd),
+      let entry = page.entry(at: found), entry.isSame(as: place)
+    else { return false }
+    leaf = page
+    index = found
+    return true
+  }
+
+  /// Brings liblmdb's cursor to the place.
+  ///
+  /// - Throws: ``LMDBError`` with code `corrupted` if it can't be found again.
+  private mutating func catchUp() throws(LMDBError) {
+    isBehind = false
+    let place = unsafe UnsafeMutableRawPointer(mutating: place.key.baseAddress)
+    var key = unsafe MDB_val(mv_size: self.place.key.count, mv_data: place)
+    var value = unsafe MDB_val()
+    var status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_SET_KEY)
+    if unsafe status == 0 && key.mv_data == place { return }
+    // The keys of a damaged file are in another order. From here on as liblmdb goes.
+    readsPages = false
+    status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_FIRST)
+    while unsafe status == 0 && key.mv_data != place {
+      status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_NEXT)
+    }
+    if status == 0 { return }
+    let code = status == MDB_NOTFOUND ? MDB_CORRUPTED : status
+    forget()
+    try check(code, "mdb_cursor_get", "a key is not found where it lies")
+  }
+}
+
+/// The bytes that a cursor points to, without the types of LMDB, so that they can be reached without a
+/// call.
+@usableFromInline
+@safe
+struct CursorEntry {
+  @usableFromInline let key: UnsafeRawBufferPointer
+  @usableFromInline let value: UnsafeRawBufferPointer
+
+  /// No place.
+  static var nowhere: CursorEntry {
+    unsafe CursorEntry(
+      key: UnsafeRawBufferPointer(start: nil, count: 0),
+      value: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  @inline(__always)
+  init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    unsafe self.key = key
+    unsafe self.value = value
+  }
+
+  @inline(__always)
+  init(_ key: MDB_val, _ value: MDB_val) {
+    unsafe self.init(
+      key: UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size),
+      value: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+  }
+
+  /// Whether there is something here.
+  @usableFromInline var isSomewhere: Bool { unsafe key.baseAddress != nil }
+
+  /// Whether both are the same bytes in memory.
+  func isSame(as other: CursorEntry) -> Bool {
+    unsafe key.baseAddress == other.key.baseAddress && key.count == other.key.count
+      && value.baseAddress == other.value.baseAddress && value.count == other.value.count
+  }
+
+  /// The key, for as long as LMDB keeps it in place; the caller narrows the lifetime.
+  @inline(__always)
+  var keySpan: Span<UInt8> {
+    @_lifetime(immortal)
+    get { unsafe _overrideLifetime(Span(_unsafeBytes: key), copying: ()) }
+  }
+
+  /// The value, likewise.
+  @inline(__always)
+  var valueSpan: Span<UInt8> {
+    @_lifetime(immortal)
+    get { unsafe _overrideLifetime(Span(_unsafeBytes: value), copying: ()) }
+  }
+}
