@@ -153,7 +153,9 @@ import Testing
   }
 
   /// Was: a store made elsewhere was refused, as its file asks for the map that it had there.
-  @Test(.disabled(if: isSanitized), arguments: ["ulimit -v 16000000", "true"])
+  @Test(
+    .disabled(if: isSanitized, "a sanitizer has signals and address space of its own"),
+    arguments: ["ulimit -v 16000000", "true"])
   func `a limited address space makes the map smaller and nothing else`(before: String) throws {
     try withTemporaryDirectory { directory throws in
       let outcome = try PandoProcess.shell(

@@ -37,7 +37,10 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("shared/data/twitter.json").path
 
-  @Test(.enabled(if: FileManager.default.fileExists(atPath: realPath)))
+  @Test(
+    .enabled(
+      if: FileManager.default.fileExists(atPath: realPath), "shared/data/twitter.json is not there")
+  )
   func `a real answer comes back, changes everywhere, and stays clean`() throws {
     let text = try String(contentsOfFile: TweetTests.realPath, encoding: .utf8)
     let document = try TreeValue(json: text)

@@ -38,7 +38,10 @@ import Testing
     private static let isOptimized = true
   #endif
 
-  @Test(.enabled(if: allocations_are_counted() == 1 && isOptimized))
+  @Test(
+    .enabled(
+      if: allocations_are_counted() == 1 && isOptimized,
+      "allocations are counted in release builds without a sanitizer"))
   func `a tree costs one allocation for each long text`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     let longText = String(repeating: "long ", count: 20)
