@@ -112,7 +112,7 @@ struct SplitFindings {
   private(set) var differing: Set<String> = []
 
   private var differingCountBefore = 0
-  private var pending: [JSONPlace] = []
+  private var pending: [JSONPosition] = []
   private var nodes: [String: TreeNode] = [:]
 
   init() {}
@@ -121,7 +121,7 @@ struct SplitFindings {
   var leftOutCount: Int { leftOut.values.reduce(unnamedLeftOutCount, +) }
 
   /// The first value left out in the document that is being split.
-  var firstPending: JSONPlace? { pending.first }
+  var firstPending: JSONPosition? { pending.first }
 
   /// Starts with a document; values left out in one that was not settled do not count.
   mutating func begin() {
@@ -129,7 +129,7 @@ struct SplitFindings {
   }
 
   /// Counts a value outside every node.
-  mutating func leaveOut(_ place: JSONPlace) {
+  mutating func leaveOut(_ place: JSONPosition) {
     pending.append(place)
   }
 

@@ -1,7 +1,7 @@
 import PandoModels
 
-/// A place inside a JSON document, as people write it: `statuses[3].user`.
-struct JSONPlace: Sendable {
+/// A position inside a JSON document, as people write it: `statuses[3].user`.
+struct JSONPosition: Sendable {
   /// One step down.
   enum Step: Sendable {
     case name(String)
@@ -20,10 +20,10 @@ struct JSONPlace: Sendable {
     steps.removeLast()
   }
 
-  /// The exact place; `the top` for the document itself.
+  /// The exact position; `the top` for the document itself.
   var text: String { joined(showingIndexes: true) }
 
-  /// The place without positions in arrays: `statuses[].user`, the same for all elements.
+  /// The position without indexes in arrays: `statuses[].user`, the same for all elements.
   var pattern: String { joined(showingIndexes: false) }
 
   private func joined(showingIndexes: Bool) -> String {
@@ -40,7 +40,7 @@ struct JSONPlace: Sendable {
 }
 
 extension String {
-  /// Whether the text needs no quotes inside a place.
+  /// Whether the text needs no quotes inside a position.
   fileprivate var isPlainName: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in

@@ -16,7 +16,7 @@ struct TreeSplitter {
   var findings = SplitFindings()
 
   /// Where the splitter is in the document.
-  var place = JSONPlace()
+  var place = JSONPosition()
   /// Identifiers of the nodes around the current place, outermost first.
   var enclosing: [String] = []
 
@@ -38,7 +38,7 @@ struct TreeSplitter {
   /// - Throws: A bad-input error with the place inside the document; also for data outside every
   ///   node when that is forbidden.
   mutating func trees(in value: TreeValue) throws(CommandError) -> [TreeNode] {
-    place = JSONPlace()
+    place = JSONPosition()
     enclosing = []
     findings.begin()
     var trees: [TreeNode] = []
@@ -71,7 +71,7 @@ struct TreeSplitter {
   mutating func tree(
     _ value: TreeValue, identifier: String, typeName: String
   ) throws(CommandError) -> TreeNode {
-    place = JSONPlace()
+    place = JSONPosition()
     enclosing = [identifier]
     guard case .object(let fields) = value else {
       throw CommandError(
@@ -86,7 +86,7 @@ struct TreeSplitter {
   ///
   /// - Throws: A bad-input error with the place inside the document.
   mutating func element(_ value: TreeValue) throws(CommandError) -> TreeValue {
-    place = JSONPlace()
+    place = JSONPosition()
     enclosing = []
     var isRequired = false
     return try split(value, &isRequired)

@@ -15,7 +15,7 @@ extension ModelTransaction {
     _ entities: [E], asOf: UInt64?, keepsOrder: Bool = true
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
-    if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
+    if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     var applied: [AppliedEntity<E>] = []
     applied.reserveCapacity(entities.count)
     for given in entities {
@@ -34,13 +34,14 @@ extension ModelTransaction {
   ) throws -> AppliedEntity<E> {
     let stored = try overwrite(entity)
     if keepsOrder {
-      let place = takePlace()
+      let place = takeSequenceNumber()
       let identifier = stored.id.modelIdentifier
       // Nothing was written, and still this is the last word on the entity.
       if let commit = try snapshot.lastCommit(of: identifier),
-        WritePlace.of(commit: commit) != place
+        SequenceNumber.of(commit: commit) != place
       {
-        try setOrderMark(OrderMark(.confirmed, place: place, commit: commit), of: identifier)
+        try setSequenceRow(
+          SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
       }
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
@@ -50,7 +51,7 @@ extension ModelTransaction {
     _ entity: E, asOf: UInt64
   ) throws -> AppliedEntity<E> {
     let identifier = entity.id.modelIdentifier
-    guard try snapshot.orderState(of: identifier).place <= asOf else {
+    guard try snapshot.sequenceState(of: identifier).sequenceNumber <= asOf else {
       let stored = try snapshot.model(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
@@ -63,7 +64,7 @@ extension ModelTransaction {
     let stored = try overwrite(fitted)
     for node in [identifier] + fitting.written {
       guard let commit = try snapshot.lastCommit(of: node) else { continue }
-      try setOrderMark(OrderMark(.answered, place: asOf, commit: commit), of: node)
+      try setSequenceRow(SequenceRow(.answered, sequenceNumber: asOf, commit: commit), of: node)
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
@@ -94,18 +95,20 @@ extension ModelTransaction {
     _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, onlySynchronized: Bool = false,
     keepsOrder: Bool = true
   ) throws -> [EntityIdentifier<E>] {
-    if keepsOrder { try keepOrder(ofNamespace: E.identifierNamespace) }
-    let now = keepsOrder && asOf == nil ? takePlace() : 0
+    if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
+    let now = keepsOrder && asOf == nil ? takeSequenceNumber() : 0
     return try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { identifier in
       let name = identifier.modelIdentifier
       if let asOf {
-        let state = try snapshot.orderState(of: name)
-        guard state.place <= asOf, state.isSynchronized || !onlySynchronized else { return false }
+        let state = try snapshot.sequenceState(of: name)
+        guard state.sequenceNumber <= asOf, state.isSynchronized || !onlySynchronized else {
+          return false
+        }
       }
       let deletion = try delete(name)
       if keepsOrder {
         // Before the commit that carries it out, if it was known before.
-        try setOrderMark(OrderMark(.removed, place: asOf ?? now), of: name)
+        try setSequenceRow(SequenceRow(.tombstone, sequenceNumber: asOf ?? now), of: name)
       }
       return deletion != nil
     }
@@ -164,8 +167,8 @@ private struct AnswerFitting {
     _ child: any Model, in snapshot: ModelSnapshot
   ) throws -> (any Model)? {
     guard let identifier = child.modelIdentifier else { return try fit(child, in: snapshot) }
-    let state = try snapshot.orderState(of: identifier)
-    guard state.place > asOf else {
+    let state = try snapshot.sequenceState(of: identifier)
+    guard state.sequenceNumber > asOf else {
       let fitted = try fit(child, in: snapshot)
       if fitted != nil { written.append(identifier) }
       return fitted

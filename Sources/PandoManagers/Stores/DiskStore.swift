@@ -32,7 +32,7 @@ extension DiskStore: OrderedStoring {
     let namespace = E.identifierNamespace
     if !modelStore.isReadOnly, follower.isFirst(namespace) {
       // From now on it has to be known what was removed, whoever does it.
-      try await modelStore.write { try $0.keepOrder(ofNamespace: namespace) }
+      try await modelStore.write { try $0.keepTombstones(ofNamespace: namespace) }
     }
     return try modelStore.read { follower.takeReadPlace(after: try $0.commitNumber) }
   }
@@ -70,7 +70,7 @@ extension DiskStore: OrderedStoring {
       let applied = try transaction.apply(
         entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
       for step in context.steps { try step(&transaction) }
-      let place = context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
+      let place = context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)
       return AppliedWrite(applied, place: place)
     }
   }
@@ -102,7 +102,7 @@ extension DiskStore: OrderedStoring {
     return try await modelStore.write { transaction in
       try transaction.removeEntities(identifiers, asOf: context.asOf, keepsOrder: keepsOrder)
       for step in context.steps { try step(&transaction) }
-      return context.asOf ?? (keepsOrder ? transaction.takePlace() : 0)
+      return context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)
     }
   }
 

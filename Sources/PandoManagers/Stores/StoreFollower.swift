@@ -90,7 +90,7 @@ final class StoreFollower: CommitObserver {
     reads.withLock { reads in
       if commit > reads.commit { reads = (commit, 0) }
       reads.count += 1
-      return WritePlace.of(read: reads.count, after: reads.commit)
+      return SequenceNumber.of(read: reads.count, after: reads.commit)
     }
   }
 

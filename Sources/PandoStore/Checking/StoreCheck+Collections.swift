@@ -24,7 +24,7 @@ extension StoreCheck {
         }
         try run.checkElements(of: cacheKey, number, reader)
       }
-      tell(.collections, report.collectionCount, of: total)
+      reportProgress(.collections, report.collectionCount, of: total)
       return true
     }
     try checkLooseRows(reader, numbers)

@@ -67,7 +67,7 @@ extension StoreCheck {
           try run.noting { try $0.checkRecord(index, of: row, node: node, named: name, reader) }
         }
       }
-      tell(.records, nodeCount, of: total)
+      reportProgress(.records, nodeCount, of: total)
       return true
     }
   }
@@ -127,7 +127,7 @@ extension StoreCheck {
   /// The dependency index has no row beyond the edges that were found.
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
-    tell(.edges, count, of: count)
+    reportProgress(.edges, count, of: count)
     if count != report.edgeCount {
       try note(
         "dependency index", "\(count) rows for \(report.edgeCount) edges of records and collections"

@@ -76,7 +76,7 @@ struct StoreCheck {
     }
   }
 
-  func tell(_ stage: VerificationProgress.Stage, _ completed: Int, of total: Int) {
+  func reportProgress(_ stage: VerificationProgress.Stage, _ completed: Int, of total: Int) {
     guard let progress, completed % Self.rowsPerReport == 0 || completed == total else { return }
     progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
   }

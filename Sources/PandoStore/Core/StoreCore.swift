@@ -83,7 +83,7 @@ final class EventRelay: Sendable {
       state.core = target
       return exchange(&state.early, with: nil)
     }
-    for event in early ?? [] { tell(target, event) }
+    for event in early ?? [] { deliver(target, event) }
   }
 
   func receive(_ event: EnvironmentEvent) {
@@ -91,10 +91,10 @@ final class EventRelay: Sendable {
       state.early?.append(event)
       return state.core
     }
-    if let core { tell(core, event) }
+    if let core { deliver(core, event) }
   }
 
-  private func tell(_ core: StoreCore, _ event: EnvironmentEvent) {
+  private func deliver(_ core: StoreCore, _ event: EnvironmentEvent) {
     switch event {
     case .mapGrown(let size): core.report(.mapGrown(sizeInBytes: size))
     case .staleReadersCleared(let count): core.report(.staleReadersCleared(count: count))

@@ -14,12 +14,12 @@ public struct LoadReport: Hashable, Sendable, Codable {
 /// A record may refer to a node whose line comes later: such a node gets its number when it is first
 /// named, and at the end none may be missing.
 struct StoreLoad {
-  private let context: WriteContext
+  private let session: WriteSession
   private var report = LoadReport()
   private var commitNumber: UInt64?
   private var isComplete = false
 
-  init(_ context: WriteContext) { self.context = context }
+  init(_ session: WriteSession) { self.session = session }
 
   mutating func run(_ nextLine: () throws -> String?) throws -> LoadReport {
     try requireEmptyStore()
@@ -43,20 +43,20 @@ struct StoreLoad {
     }
     try requirePromisedNodes()
     try refuseCycles()
-    context.finishLoad(commitNumber: commitNumber)
+    session.finishLoad(commitNumber: commitNumber)
     return report
   }
 
   private func requireEmptyStore() throws {
-    let isEmpty = try context.reading { reader in
+    let isEmpty = try session.reading { reader in
       let tables = reader.tables
       return try reader.snapshot.count(of: tables.nodes) == 0
         && reader.snapshot.count(of: tables.collections) == 0
     }
     // One whose content was removed still has its commit numbers and its change log.
-    guard isEmpty, context.state.counters.commitNumber == 0 else {
+    guard isEmpty, session.state.counters.commitNumber == 0 else {
       throw StoreError(
-        .invalidDump, context.core.path,
+        .invalidDump, session.core.path,
         "the store is not new; a dump is loaded into a store without any commit")
     }
   }
@@ -73,26 +73,26 @@ struct StoreLoad {
     switch line {
     case .header: break
     case .type(let name, let version, let indexes):
-      try context.loadType(name, schemaVersion: version)
-      for field in indexes { _ = try context.addIndex(onField: field, ofTypeNamed: name) }
+      try session.loadType(name, schemaVersion: version)
+      for field in indexes { _ = try session.addIndex(onField: field, ofTypeNamed: name) }
     case .property(let name, let value):
       let key = try PropertyKey(name)
-      try context.put(value.span, forKey: key.bytes.span, in: context.tables.meta)
+      try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)
     case .node(let identifier, let isAskedFor, let records):
       for record in records where record.commitNumber > commitNumber {
         throw DumpLine.invalid(
           number, "a record of \(identifier) is newer than commit \(commitNumber) of the dump")
       }
-      try context.loadNode(identifier, isAskedFor: isAskedFor, records, line: number)
+      try session.loadNode(identifier, isAskedFor: isAskedFor, records, line: number)
       report.nodeCount += 1
     case .collection(let cacheKey, let elements, let continues):
       try requirePromisedNodes()  // the lines of the nodes come first
-      let exists = try context.reading { try $0.collection(cacheKey) } != nil
+      let exists = try session.reading { try $0.collection(cacheKey) } != nil
       guard exists == continues else {
         throw DumpLine.invalid(
           number, "the lines of collection \(cacheKey) do not follow one another")
       }
-      try context.loadElements(elements, cacheKey)
+      try session.loadElements(elements, cacheKey)
       if !continues { report.collectionCount += 1 }
     case .end(let nodeCount, let collectionCount):
       guard nodeCount == report.nodeCount, collectionCount == report.collectionCount else {
@@ -106,7 +106,7 @@ struct StoreLoad {
   }
 
   private func refuseCycles() throws {
-    try context.reading { reader in
+    try session.reading { reader in
       guard let record = try reader.recordInCycle() else { return }
       throw StoreError(
         .invalidDump, try reader.identifier(of: record.node),
@@ -115,7 +115,7 @@ struct StoreLoad {
   }
 
   private func requirePromisedNodes() throws {
-    try context.reading { reader in
+    try session.reading { reader in
       let tables = reader.tables
       guard
         try reader.snapshot.count(of: tables.identifiers)
@@ -132,7 +132,7 @@ struct StoreLoad {
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   func loadType(_ name: String, schemaVersion: UInt32) throws {
     _ = try typeNumber(named: name)
     state.types[ByteString(name)]?.schemaVersion = schemaVersion

@@ -225,22 +225,22 @@ enum NodeRowBytes {
       isAskedFor: old.isAskedFor, recordCount: old.recordCount + (replaced == nil ? 1 : 0),
       identifierByteCount: identifier.count, to: &row)
     // Where the record comes in the order of type numbers.
-    let place = (0..<old.recordCount).first { old.type($0) >= record.type } ?? old.recordCount
+    let position = (0..<old.recordCount).first { old.type($0) >= record.type } ?? old.recordCount
     for index in 0..<old.recordCount {
-      if index == place { appendEntry(record, to: &row) }
+      if index == position { appendEntry(record, to: &row) }
       if index == replaced { continue }
       let body = old.body(index)
       appendEntry(type: old.type(index), bodyByteCount: body.count, old.header(index), to: &row)
     }
-    if place == old.recordCount { appendEntry(record, to: &row) }
+    if position == old.recordCount { appendEntry(record, to: &row) }
     append(identifier, to: &row)
     for index in 0..<old.recordCount {
-      if index == place { row.append(contentsOf: record.body) }
+      if index == position { row.append(contentsOf: record.body) }
       if index == replaced { continue }
       let body = old.body(index)
       append(body, to: &row)
     }
-    if place == old.recordCount { row.append(contentsOf: record.body) }
+    if position == old.recordCount { row.append(contentsOf: record.body) }
     return row
   }
 

@@ -76,23 +76,23 @@ struct TypeBlock: Equatable {
   /// The type whose nodes a row holds.
   static func type(ofRow number: UInt64) -> UInt32 { UInt32(number >> 48) }
 
-  private static func place(_ node: UInt64) -> (word: Int, bit: UInt64) {
+  private static func position(_ node: UInt64) -> (word: Int, bit: UInt64) {
     let index = Int(node & (1 << nodeCountLog2 - 1))
     return (index / 64, 1 << UInt64(index % 64))
   }
 
   func contains(_ node: UInt64) -> Bool {
-    let (word, bit) = Self.place(node)
+    let (word, bit) = Self.position(node)
     return words[word] & bit != 0
   }
 
   mutating func insert(_ node: UInt64) {
-    let (word, bit) = Self.place(node)
+    let (word, bit) = Self.position(node)
     words[word] |= bit
   }
 
   mutating func remove(_ node: UInt64) {
-    let (word, bit) = Self.place(node)
+    let (word, bit) = Self.position(node)
     words[word] &= ~bit
   }
 
@@ -122,25 +122,25 @@ struct TypeBlock: Equatable {
 
 /// The rows of nodes by type that a flush has changed and not written yet.
 struct TypeBlocks {
-  private var places: [UInt64: Int] = [:]
+  private var positions: [UInt64: Int] = [:]
   private var rows: [(number: UInt64, block: TypeBlock)] = []
-  /// The place of the row that each type's last record was in: new nodes mostly share one.
-  private var recentPlaces: [Int] = []
+  /// The position of the row that each type's last record was in: new nodes mostly share one.
+  private var recentPositions: [Int] = []
 
   /// The numbers of the rows.
-  var numbers: some Collection<UInt64> { places.keys }
+  var numbers: some Collection<UInt64> { positions.keys }
 
   /// The rows in the order of their numbers.
   var sorted: [(number: UInt64, block: TypeBlock)] { rows.sorted { $0.number < $1.number } }
 
   subscript(number: UInt64) -> TypeBlock? {
-    get { places[number].map { rows[$0].block } }
+    get { positions[number].map { rows[$0].block } }
     set {
       guard let newValue else { preconditionFailure("a row that has changed stays") }
-      if let place = places[number] {
-        rows[place].block = newValue
+      if let position = positions[number] {
+        rows[position].block = newValue
       } else {
-        places[number] = rows.count
+        positions[number] = rows.count
         rows.append((number, newValue))
       }
     }
@@ -152,17 +152,17 @@ struct TypeBlocks {
   mutating func note(_ key: RecordKey, came: Bool) -> Bool {
     let number = TypeBlock.number(of: key)
     let type = Int(key.type)
-    let place: Int
-    if type < recentPlaces.count, rows[recentPlaces[type]].number == number {
-      place = recentPlaces[type]
+    let position: Int
+    if type < recentPositions.count, rows[recentPositions[type]].number == number {
+      position = recentPositions[type]
     } else {
-      guard let found = places[number] else { return false }
-      place = found
-      let missing = type + 1 - recentPlaces.count
-      if missing > 0 { recentPlaces += Array(repeating: found, count: missing) }
-      recentPlaces[type] = found
+      guard let found = positions[number] else { return false }
+      position = found
+      let missing = type + 1 - recentPositions.count
+      if missing > 0 { recentPositions += Array(repeating: found, count: missing) }
+      recentPositions[type] = found
     }
-    if came { rows[place].block.insert(key.node) } else { rows[place].block.remove(key.node) }
+    if came { rows[position].block.insert(key.node) } else { rows[position].block.remove(key.node) }
     return true
   }
 }

@@ -101,7 +101,7 @@ struct IndexValue: Hashable {
   }
 }
 
-/// Values between two places in the order of ``IndexValue`` bytes.
+/// A range of values in the order of ``IndexValue`` bytes.
 struct IndexRange: Hashable {
   /// The first bytes inside.
   let lower: [UInt8]
@@ -201,10 +201,10 @@ struct IndexRange: Hashable {
   }
 }
 
-/// A 64-bit integer or a double as a place on one line: the greatest double that is not above it, and
+/// A 64-bit integer or a double as a point on one line: the greatest double that is not above it, and
 /// how far above that it is.
 ///
-/// Doubles that differ are further apart than an integer is above the one beneath it, so places
+/// Doubles that differ are further apart than an integer is above the one beneath it, so points
 /// compare by ``floor`` first. Both integers and doubles keep their exact value: `UInt64.max` is not
 /// the double next to it.
 struct ExactNumber: Comparable {

@@ -35,7 +35,7 @@ public enum QueryValue: Sendable {
   /// A UUID.
   case uuid(UUID)
 
-  /// What has no place in an order: a list, a map, a value of several parts.
+  /// What has no position in an order: a list, a map, a value of several parts.
   ///
   /// All of them count as equal.
   case composite
@@ -93,7 +93,7 @@ extension QueryValue {
 }
 
 extension QueryValue: Comparable, Hashable {
-  /// Whether two values have the same place in the total order.
+  /// Whether two values have the same position in the total order.
   ///
   /// - Parameters:
   ///   - left: A value.
@@ -208,9 +208,9 @@ extension QueryValue.Kind {
 
 /// How a filter compares a field with a value.
 public enum FilterComparison: String, Hashable, Sendable, CaseIterable {
-  /// The same place in the total order.
+  /// The same position in the total order.
   case equal = "=="
-  /// Another place in the total order.
+  /// Another position in the total order.
   case notEqual = "!="
   /// Before, among values of the same kind.
   case less = "<"

@@ -175,13 +175,13 @@ struct QueryPlanner {
     var result: [QueryCandidates] = []
     for candidates in all {
       guard case .rows(let index, let ranges) = candidates,
-        let place = result.firstIndex(where: { $0.index == index }),
-        case .rows(_, let others) = result[place]
+        let position = result.firstIndex(where: { $0.index == index }),
+        case .rows(_, let others) = result[position]
       else {
         result.append(candidates)
         continue
       }
-      result[place] = .rows(index, IndexRange.intersection(others, ranges))
+      result[position] = .rows(index, IndexRange.intersection(others, ranges))
     }
     return result
   }
@@ -191,13 +191,13 @@ struct QueryPlanner {
     var result: [QueryCandidates] = []
     for candidates in all {
       guard case .rows(let index, let ranges) = candidates,
-        let place = result.firstIndex(where: { $0.index == index }),
-        case .rows(_, let others) = result[place]
+        let position = result.firstIndex(where: { $0.index == index }),
+        case .rows(_, let others) = result[position]
       else {
         result.append(candidates)
         continue
       }
-      result[place] = .rows(index, IndexRange.union(others + ranges))
+      result[position] = .rows(index, IndexRange.union(others + ranges))
     }
     return result.count == 1 ? result[0] : .union(result)
   }

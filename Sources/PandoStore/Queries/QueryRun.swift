@@ -179,9 +179,9 @@ extension QueryRun {
     let values = try query.order.map { order -> QueryValue in
       switch order {
       case .field(let field, _): return try value(field)
-      case .identifiers(let places):
+      case .identifiers(let positions):
         let identifier = try reader.identifier(of: node)
-        return .integer(Int64(places[ByteString(identifier)] ?? .max))
+        return .integer(Int64(positions[ByteString(identifier)] ?? .max))
       }
     }
     matches.append(QueryMatch(node: node, body, values: values))

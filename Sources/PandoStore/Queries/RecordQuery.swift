@@ -53,7 +53,7 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     case nothing
     /// By their identifiers.
     case identifiers(count: Int)
-    /// In an index, between some places; `isOrdered` if the result is in its order, so that no more is
+    /// In an index, in some ranges; `isOrdered` if the result is in its order, so that no more is
     /// read than the limit needs.
     case index(field: String, rangeCount: Int, isOrdered: Bool)
     /// In several of these.

@@ -16,12 +16,12 @@ struct Migrator {
     guard !core.configuration.isReadOnly else { return try refuse(migrations) }
     try core.environment.write { transaction in
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
-        let context = try unsafe WriteContext(transaction, core: core)
-        context.beginWrite()
+        let session = try unsafe WriteSession(transaction, core: core)
+        session.beginWrite()
         // Asked again: another process may have run them while this one waited for its turn.
-        for migration in try context.reading({ try due(in: $0) }) { try run(migration, context) }
-        _ = try context.endWrite(context: nil)
-        try context.endFlush()
+        for migration in try session.reading({ try due(in: $0) }) { try run(migration, session) }
+        _ = try session.endWrite(context: nil)
+        try session.endFlush()
       }
     }
   }
@@ -46,17 +46,17 @@ struct Migrator {
       .filter { $0.version > Int(versions[$0.typeName] ?? 0) }
   }
 
-  private func run(_ migration: Migration, _ context: WriteContext) throws {
-    let number = try context.typeNumber(named: migration.typeName)
+  private func run(_ migration: Migration, _ session: WriteSession) throws {
+    let number = try session.typeNumber(named: migration.typeName)
     var keys: [RecordKey] = []
-    try context.reading { reader in
+    try session.reading { reader in
       try reader.forEachNode(ofType: number) { node in
         keys.append(RecordKey(type: number, node: node))
         return true
       }
     }
     for (index, key) in keys.enumerated() {
-      try migrate(key, migration, context)
+      try migrate(key, migration, session)
       if (index + 1) % Self.recordsPerReport == 0 || index + 1 == keys.count {
         core.configuration.migrationProgress?(
           MigrationProgress(
@@ -64,13 +64,13 @@ struct Migrator {
             totalCount: keys.count))
       }
     }
-    context.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(
+    session.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(
       clamping: migration.version)
-    context.state.typesToWrite.insert(ByteString(migration.typeName))
+    session.state.typesToWrite.insert(ByteString(migration.typeName))
   }
 
-  private func migrate(_ key: RecordKey, _ migration: Migration, _ context: WriteContext) throws {
-    let old = try context.reading { reader in try reader.treeNode(key, depth: 0) }
+  private func migrate(_ key: RecordKey, _ migration: Migration, _ session: WriteSession) throws {
+    let old = try session.reading { reader in try reader.treeNode(key, depth: 0) }
     let name = "the migration of \(migration.typeName) to version \(migration.version)"
     var new = old
     do {
@@ -81,10 +81,10 @@ struct Migrator {
           "\(name) changed the identifier or the type; it may change fields only")
       }
       if new == old { return }
-      try context.collecting { collector in
+      try session.collecting { collector in
         var encoder = TreeEncoder(sink: collector)
         _ = try encoder.encode(new)
-        try unsafe context.store(collector.pending, mayCloseCycle: true)
+        try unsafe session.store(collector.pending, mayCloseCycle: true)
       }
     } catch let error as LMDBError {
       throw error

@@ -176,7 +176,7 @@ extension ModelStore {
           "the load had to begin again, because the memory map grew or a write beside it failed; "
             + "nothing was loaded, load again from the first line")
       }
-      var load = StoreLoad(transaction.work)
+      var load = StoreLoad(transaction.session)
       return try load.run(nextLine)
     }
   }

@@ -17,7 +17,7 @@ extension ModelStore {
   /// that queue at the same time share a flush.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on the writer thread. It may run more than once (the map grew, a neighbour in the
   ///     same flush failed), so it must change nothing but the transaction.
   /// - Returns: What `body` returned.
@@ -35,7 +35,7 @@ extension ModelStore {
   /// Changes the store and waits for the commit without blocking a thread.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: As in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
@@ -50,7 +50,7 @@ extension ModelStore {
   /// Changes the store like ``write(context:_:)-5sv3u`` and also tells what changed.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on the writer thread, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
@@ -76,7 +76,7 @@ extension ModelStore {
   /// Changes the store like ``write(context:_:)-5sv3u``, and also tells what changed.
   ///
   /// - Parameters:
-  ///   - context: Travels with the change set to everyone who is told of it.
+  ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on the writer thread, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: As the synchronous form.
@@ -96,7 +96,7 @@ extension ModelStore {
     }
   }
 
-  /// Sets the one closure that is told of every commit of this process.
+  /// Sets the one closure that is called with every commit of this process.
   ///
   /// - Parameter handler: Called on the writer thread, in commit order, before the writer's caller
   ///   resumes; it delays the writes behind it, so it hands the change set on and returns. `nil`
@@ -113,7 +113,7 @@ extension ModelStore {
   }
 }
 
-/// Carries the result of a write from the writer thread to its caller.
+/// Brings the result of a write from the writer thread to its caller.
 ///
 /// Sendable because one thread at a time touches it: the writer's, until the caller has waited for the
 /// end of the turn; or the caller's alone when the write could not be queued.
@@ -135,10 +135,10 @@ private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
 }
 
 extension ModelStore {
-  /// Tells an observer of every write from now on; it is not retained.
+  /// Notifies an observer of every write from now on; it is not retained.
   package func addObserver(_ observer: any CommitObserver) { writer?.addObserver(observer) }
 
-  /// Queues a write and returns at once: its place in the order of commits is fixed by then.
+  /// Queues a write and returns at once: its position in the order of commits is fixed by then.
   ///
   /// - Parameters:
   ///   - ticket: Given to the observers.

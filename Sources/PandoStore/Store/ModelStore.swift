@@ -73,7 +73,7 @@ public final class ModelStore: Sendable {
 
   deinit {
     guard let writer, writer.isCurrentThread else { return shutDown() }
-    // The writer let go of the last reference, with what a write carried. It can't wait for itself.
+    // The writer let go of the last reference, with what a write held. It can't wait for itself.
     let (core, directory) = (core, temporaryDirectory)
     startThread(named: "pando.close") { Self.shutDown(writer, core, directory) }
   }

@@ -15,7 +15,7 @@ extension ModelTransaction {
   public mutating func setCollection<M: SimpleModel & Encodable>(
     _ cacheKey: String, to models: [M]
   ) throws {
-    try work.whole { try work.setCollection(cacheKey, to: work.elements(models)) }
+    try session.whole { try session.setCollection(cacheKey, to: session.elements(models)) }
   }
 
   /// Appends elements to a collection, and creates it where there is none.
@@ -28,7 +28,9 @@ extension ModelTransaction {
   public mutating func append<M: SimpleModel & Encodable>(
     _ models: [M], toCollection cacheKey: String
   ) throws {
-    try work.whole { try work.insert(work.elements(models), at: nil, inCollection: cacheKey) }
+    try session.whole {
+      try session.insert(session.elements(models), at: nil, inCollection: cacheKey)
+    }
   }
 
   /// Inserts elements before a position.
@@ -43,10 +45,12 @@ extension ModelTransaction {
   public mutating func insert<M: SimpleModel & Encodable>(
     _ models: [M], at index: Int, inCollection cacheKey: String
   ) throws {
-    try work.whole { try work.insert(work.elements(models), at: index, inCollection: cacheKey) }
+    try session.whole {
+      try session.insert(session.elements(models), at: index, inCollection: cacheKey)
+    }
   }
 
-  /// Puts another element in a place.
+  /// Replaces the element at a position.
   ///
   /// - Parameters:
   ///   - model: The new element.
@@ -57,7 +61,9 @@ extension ModelTransaction {
   public mutating func update<M: SimpleModel & Encodable>(
     _ model: M, at index: Int, inCollection cacheKey: String
   ) throws {
-    try work.whole { try work.update(work.elements([model])[0], at: index, inCollection: cacheKey) }
+    try session.whole {
+      try session.update(session.elements([model])[0], at: index, inCollection: cacheKey)
+    }
   }
 
   /// Moves an element to another position.
@@ -71,7 +77,7 @@ extension ModelTransaction {
   public mutating func moveElement(
     from source: Int, to target: Int, inCollection cacheKey: String
   ) throws {
-    try work.whole { try work.moveElement(from: source, to: target, inCollection: cacheKey) }
+    try session.whole { try session.moveElement(from: source, to: target, inCollection: cacheKey) }
   }
 
   /// Removes elements; the nodes they listed stay.
@@ -84,7 +90,7 @@ extension ModelTransaction {
   public mutating func removeElements(
     in range: Range<Int>, fromCollection cacheKey: String
   ) throws {
-    try work.whole { try work.removeElements(in: range, fromCollection: cacheKey) }
+    try session.whole { try session.removeElements(in: range, fromCollection: cacheKey) }
   }
 
   /// Removes a collection with its key; the nodes it listed stay.
@@ -95,7 +101,7 @@ extension ModelTransaction {
   /// - Complexity: O(*n*) for *n* elements.
   @discardableResult
   public mutating func removeCollection(_ cacheKey: String) throws -> Bool {
-    try work.whole { try work.removeCollection(cacheKey) }
+    try session.whole { try session.removeCollection(cacheKey) }
   }
 }
 
@@ -109,7 +115,7 @@ extension ModelTransaction {
   ///   - values: The elements in order.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
   public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
-    try work.whole { try work.setCollection(cacheKey, to: work.elements(values)) }
+    try session.whole { try session.setCollection(cacheKey, to: session.elements(values)) }
   }
 
   /// Appends elements to a collection, and creates it where there is none.
@@ -119,7 +125,9 @@ extension ModelTransaction {
   ///   - cacheKey: The key of the collection, 1 to 511 bytes.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
   public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
-    try work.whole { try work.insert(work.elements(values), at: nil, inCollection: cacheKey) }
+    try session.whole {
+      try session.insert(session.elements(values), at: nil, inCollection: cacheKey)
+    }
   }
 
   /// Inserts elements before a position.
@@ -132,10 +140,12 @@ extension ModelTransaction {
   public mutating func insert(
     _ values: [TreeValue], at index: Int, inCollection cacheKey: String
   ) throws {
-    try work.whole { try work.insert(work.elements(values), at: index, inCollection: cacheKey) }
+    try session.whole {
+      try session.insert(session.elements(values), at: index, inCollection: cacheKey)
+    }
   }
 
-  /// Puts another element in a place.
+  /// Replaces the element at a position.
   ///
   /// - Parameters:
   ///   - value: The new element.
@@ -145,6 +155,8 @@ extension ModelTransaction {
   public mutating func update(
     _ value: TreeValue, at index: Int, inCollection cacheKey: String
   ) throws {
-    try work.whole { try work.update(work.elements([value])[0], at: index, inCollection: cacheKey) }
+    try session.whole {
+      try session.update(session.elements([value])[0], at: index, inCollection: cacheKey)
+    }
   }
 }

@@ -6,9 +6,9 @@ public import PandoModels
 /// It lives in the closure given to ``ModelStore/write(context:_:)-5sv3u``; the compiler refuses to
 /// keep it. Writer thread only.
 public struct ModelTransaction: ~Copyable {
-  let work: WriteContext
+  let session: WriteSession
 
-  init(_ work: WriteContext) { self.work = work }
+  init(_ session: WriteSession) { self.session = session }
 
   /// The store as this transaction has made it so far.
   ///
@@ -17,7 +17,7 @@ public struct ModelTransaction: ~Copyable {
     @_lifetime(borrow self)
     get {
       // The LMDB transaction lives as long as this value, which the borrow keeps from changing.
-      let snapshot = ModelSnapshot(work.reader, path: work.core.path)
+      let snapshot = ModelSnapshot(session.reader, path: session.core.path)
       return unsafe _overrideLifetime(snapshot, borrowing: self)
     }
   }
@@ -26,8 +26,8 @@ public struct ModelTransaction: ~Copyable {
   ///
   /// - Complexity: O(*n*) for *n* nodes changed so far.
   package var commitNumber: UInt64 {
-    let isCommit = work.state.takesCommitNumber || work.state.changes.summary != nil
-    return isCommit ? work.nextCommitNumber : work.state.counters.commitNumber
+    let isCommit = session.state.takesCommitNumber || session.state.changes.summary != nil
+    return isCommit ? session.nextCommitNumber : session.state.counters.commitNumber
   }
 
   /// Stores a model with all it contains.
@@ -41,7 +41,7 @@ public struct ModelTransaction: ~Copyable {
   ///   disk refuses.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
-    try work.whole { try work.set(model) }
+    try session.whole { try session.set(model) }
   }
 
   /// Stores an untyped tree by the same rules.
@@ -50,7 +50,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
-    try work.whole { try work.set(tree) }
+    try session.whole { try session.set(tree) }
   }
 
   /// Stores an untyped tree by the same rules, and does not count it as asked for.
@@ -58,7 +58,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Parameter tree: The tree; a `.reference` in it must name a stored node.
   /// - Throws: As ``set(_:)-4p8yx``, and ``StoreError`` `noSuchNode` for a reference to nothing.
   package mutating func rewrite(_ tree: TreeNode) throws {
-    try work.whole { try work.set(tree, isAskedFor: false) }
+    try session.whole { try session.set(tree, isAskedFor: false) }
   }
 
   /// Lets the fields of a model flow into what is stored; fields it does not have stay.
@@ -70,7 +70,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As ``set(_:)-4p8yx``; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
-    try work.whole { try work.merge(model) }
+    try session.whole { try session.merge(model) }
   }
 
   /// Lets the fields of an untyped tree flow into what is stored.
@@ -79,7 +79,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge(_ tree: TreeNode) throws {
-    try work.whole { try work.merge(tree) }
+    try session.whole { try session.merge(tree) }
   }
 
   /// Deletes a node, whatever types it has records of.
@@ -93,7 +93,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
-    try work.whole { try work.delete(identifier) }
+    try session.whole { try session.delete(identifier) }
   }
 
   /// Removes nodes that nobody holds, nobody asked for, and no collection lists.
@@ -105,7 +105,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(*n*) for *n* nodes.
   @discardableResult
   public mutating func prune() throws -> Int {
-    try work.whole { try work.prune() }
+    try session.whole { try session.prune() }
   }
 
   /// Removes all nodes and collections; properties and the change log stay.
@@ -113,7 +113,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: `LMDBError` when the disk refuses.
   /// - Complexity: O(*n*) for *n* nodes: each is named in the change set.
   public mutating func removeAll() throws {
-    try work.whole { try work.removeAll() }
+    try session.whole { try session.removeAll() }
   }
 
   /// Keeps a small named value beside the models.
@@ -125,9 +125,9 @@ public struct ModelTransaction: ~Copyable {
   public mutating func setProperty(_ name: String, to value: [UInt8]?) throws {
     let key = try PropertyKey(name)
     if let value {
-      try work.put(value.span, forKey: key.bytes.span, in: work.tables.meta)
+      try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)
     } else {
-      try work.deleteRow(key.bytes.span, in: work.tables.meta)
+      try session.deleteRow(key.bytes.span, in: session.tables.meta)
     }
   }
 
@@ -140,30 +140,30 @@ public struct ModelTransaction: ~Copyable {
   public mutating func nested<Result>(
     _ body: (inout ModelTransaction) throws -> Result
   ) throws -> Result {
-    try work.nested {
-      var inner = ModelTransaction(work)
+    try session.nested {
+      var inner = ModelTransaction(session)
       return try body(&inner)
     }
   }
 }
 
 extension ModelTransaction {
-  /// Has removals of nodes remembered from now on, whoever removes them.
+  /// Keeps a tombstone of each node that is removed from now on, whoever removes it.
   ///
   /// - Parameter namespace: What their identifiers begin with, up to a colon.
   /// - Throws: `LMDBError` when the disk refuses.
-  package mutating func keepOrder(ofNamespace namespace: String) throws {
-    try work.whole { try work.keepOrder(ofNamespace: namespace) }
+  package mutating func keepTombstones(ofNamespace namespace: String) throws {
+    try session.whole { try session.keepTombstones(ofNamespace: namespace) }
   }
 
-  /// The place of this write in the order of writes, which is that of its commit.
+  /// The sequence number of this write, which is that of its commit.
   ///
   /// It is a commit from now on, even if it changes nothing that anybody can see.
   ///
-  /// - Returns: The place, as in ``WritePlace``.
-  package mutating func takePlace() -> UInt64 {
-    work.state.takesCommitNumber = true
-    return WritePlace.of(commit: work.nextCommitNumber)
+  /// - Returns: The number, as in ``SequenceNumber``.
+  package mutating func takeSequenceNumber() -> UInt64 {
+    session.state.takesCommitNumber = true
+    return SequenceNumber.of(commit: session.nextCommitNumber)
   }
 
   /// Tells that a node has changed, whose own data is as it was.
@@ -171,23 +171,23 @@ extension ModelTransaction {
   /// - Parameter identifier: The identifier of the node.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   package mutating func touch(_ identifier: String) throws {
-    guard let node = try work.reading({ try $0.node(identifier) }) else { return }
-    work.state.changes.update(node, identifier)
+    guard let node = try session.reading({ try $0.node(identifier) }) else { return }
+    session.state.changes.update(node, identifier)
   }
 
-  /// Gives the last write to a node another place in the order than its commit number.
+  /// Gives the last write to a node another sequence number than that of its commit.
   ///
   /// - Parameters:
-  ///   - mark: The place.
+  ///   - row: The number, and what it is that of.
   ///   - identifier: The identifier of the node.
   /// - Throws: `LMDBError` when the disk refuses.
-  package mutating func setOrderMark(_ mark: OrderMark, of identifier: String) throws {
-    try work.whole {
-      if mark.kind == .removed {
-        work.state.placedRemovals.insert(ByteString(identifier))
-        try work.rememberRemoval(of: identifier, place: mark.place)
+  package mutating func setSequenceRow(_ row: SequenceRow, of identifier: String) throws {
+    try session.whole {
+      if row.kind == .tombstone {
+        session.state.numberedRemovals.insert(ByteString(identifier))
+        try session.putTombstone(of: identifier, sequenceNumber: row.sequenceNumber)
       } else {
-        try work.putMark(mark, of: identifier)
+        try session.putSequenceRow(row, of: identifier)
       }
     }
   }
@@ -195,14 +195,14 @@ extension ModelTransaction {
   /// Puts a node elsewhere in the natural order.
   ///
   /// - Parameters:
-  ///   - rank: A place that no other node has.
+  ///   - rank: A position that no other node has.
   ///   - identifier: The identifier of the node.
   /// - Throws: `LMDBError` when the disk refuses.
   package mutating func setNaturalRank(_ rank: UInt64, of identifier: String) throws {
-    try work.whole {
+    try session.whole {
       let value = LittleEndianValue(rank)
-      try work.put(
-        value.bytes.span, forKey: OrderKey.rank(identifier).span, in: work.tables.meta)
+      try session.put(
+        value.bytes.span, forKey: SequenceKey.rank(identifier).span, in: session.tables.meta)
     }
   }
 }
@@ -219,7 +219,7 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func addIndex(on field: String, ofType typeName: String) throws -> Bool {
-    try work.whole { try work.addIndex(onField: field, ofTypeNamed: typeName) }
+    try session.whole { try session.addIndex(onField: field, ofTypeNamed: typeName) }
   }
 
   /// Removes an index.
@@ -232,6 +232,6 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on field: String, ofType typeName: String) throws -> Bool {
-    try work.whole { try work.dropIndex(onField: field, ofTypeNamed: typeName) }
+    try session.whole { try session.dropIndex(onField: field, ofTypeNamed: typeName) }
   }
 }

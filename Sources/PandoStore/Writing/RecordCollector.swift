@@ -4,10 +4,10 @@ import PandoModels
 /// until the whole tree is known to be sound.
 ///
 /// New identifiers are put into their table at once, because looking them up first would search it
-/// twice; ``WriteContext/whole(_:)`` takes them out again if the tree is refused.
+/// twice; ``WriteSession/whole(_:)`` takes them out again if the tree is refused.
 @safe final class RecordCollector: RecordSink, TreeSink {
   /// Outlives this collector, which serves one operation of a write.
-  private let unmanagedContext: Unmanaged<WriteContext>
+  private let unmanagedSession: Unmanaged<WriteSession>
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
   // Nobody is called while one of these is accessed, and only the writer thread does.
@@ -25,24 +25,24 @@ import PandoModels
   /// Whether a reference may name a node that is not stored yet, as in a dump.
   private let promisesNodes: Bool
 
-  init(_ context: WriteContext, promisesNodes: Bool = false) {
-    unsafe unmanagedContext = .passUnretained(context)
+  init(_ session: WriteSession, promisesNodes: Bool = false) {
+    unsafe unmanagedSession = .passUnretained(session)
     self.promisesNodes = promisesNodes
-    needsModels = context.core.needsModels
-    let first = context.state.counters.nextNode
+    needsModels = session.core.needsModels
+    let first = session.state.counters.nextNode
     unsafe firstNewNode = first
     unsafe pending = PendingRecords(firstNewNode: first)
   }
 
-  /// Does something with the context, without counting a reference to it.
+  /// Does something with the session, without counting a reference to it.
   @inline(__always)
-  private func withContext<Result>(_ body: (WriteContext) throws -> Result) rethrows -> Result {
-    try unsafe unmanagedContext._withUnsafeGuaranteedRef { try body($0) }
+  private func withSession<Result>(_ body: (WriteSession) throws -> Result) rethrows -> Result {
+    try unsafe unmanagedSession._withUnsafeGuaranteedRef { try body($0) }
   }
 
   /// Forgets everything, to serve another operation.
   func reset() {
-    let first = withContext { $0.state.counters.nextNode }
+    let first = withSession { $0.state.counters.nextNode }
     unsafe pending.removeAll(firstNewNode: first)
     namesStoredNodes = false
     unsafe firstNewNode = first
@@ -54,13 +54,13 @@ import PandoModels
   func beginNode(
     _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
   ) throws -> RecordReference {
-    let type = try withContext { try $0.typeNumber(of: type) }
+    let type = try withSession { try $0.typeNumber(of: type) }
     if needsModels { unsafe openValues.append(value()) }
     return try begin(identifier: identifier, type: type)
   }
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
-    let type = try withContext { try $0.typeNumber(named: typeName) }
+    let type = try withSession { try $0.typeNumber(named: typeName) }
     if needsModels { unsafe openValues.append(nil) }
     return try begin(identifier: identifier, type: type)
   }
@@ -73,13 +73,13 @@ import PandoModels
 
   /// A reference to a node that is stored already, or comes in this tree.
   func reference(identifier: String, typeName: String) throws -> RecordReference {
-    let type = try withContext { try $0.typeNumber(named: typeName) }
+    let type = try withSession { try $0.typeNumber(named: typeName) }
     namesStoredNodes = true
     if promisesNodes {
-      let promised = try withContext { try $0.insertIdentifier(identifier) }
+      let promised = try withSession { try $0.insertIdentifier(identifier) }
       return RecordReference(node: promised.number, type: type)
     }
-    guard let node = try withContext({ try $0.reading { try $0.node(identifier) } }) else {
+    guard let node = try withSession({ try $0.reading { try $0.node(identifier) } }) else {
       throw StoreError(
         .noSuchNode, identifier, "is referred to, but no such node is stored; store it first")
     }
@@ -99,7 +99,7 @@ import PandoModels
   }
 
   private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
-    let node = try withContext { try $0.insertIdentifier(identifier) }
+    let node = try withSession { try $0.insertIdentifier(identifier) }
     if node.isNew { return node }
     if unsafe node.number >= firstNewNode {
       unsafe pending.hasRepeatedNodes = true
@@ -191,9 +191,9 @@ struct PendingRecords {
   /// Notes that the next record is that of a new node.
   private mutating func noteNewNode(_ node: UInt64) {
     precondition(node >= firstNewNode, "new node \(node), the first is \(firstNewNode)")
-    let place = Int(node - firstNewNode)
-    while newRecords.count <= place { newRecords.append(-1) }
-    newRecords[place] = records.count
+    let position = Int(node - firstNewNode)
+    while newRecords.count <= position { newRecords.append(-1) }
+    newRecords[position] = records.count
   }
 
   /// Forgets all records and keeps the room for them.

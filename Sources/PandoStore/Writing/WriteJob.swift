@@ -1,9 +1,9 @@
 import PandoLMDB
 import PandoModels
 
-/// One queued write: what it does, and whom to tell.
+/// One queued write: what it does, and whom to notify.
 ///
-/// The closure is let go before anybody is told, because a caller that waits may have lent it.
+/// The closure is let go before anybody is notified, because a caller that waits may have lent it.
 ///
 /// Sendable because the closure is touched by one thread at a time: the caller's until the write is
 /// queued, then the writer's.
@@ -36,7 +36,7 @@ final class WriteJob: @unchecked Sendable {
 
   func run(_ transaction: inout ModelTransaction) throws {
     guard let body else {
-      preconditionFailure("a write ran after its caller had been told of its end")
+      preconditionFailure("a write ran after its caller had been notified of its end")
     }
     try body(&transaction)
   }

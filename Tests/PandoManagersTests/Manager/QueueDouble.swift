@@ -136,7 +136,7 @@ final class WriteDouble<E: PersistentEntity>: QueuedWrite {
   private static func property(_ key: String) -> String { "queue of a double/\(key)" }
 
   func enqueue(_ transaction: inout ModelTransaction) throws {
-    let place = transaction.takePlace()
+    let place = transaction.takeSequenceNumber()
     try transaction.setProperty(Self.property(key), to: Array("\(place)".utf8))
   }
 

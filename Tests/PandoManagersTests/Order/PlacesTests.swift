@@ -109,12 +109,12 @@ import Testing
       let number = try store.read { try $0.commitNumber }
       let states = try store.read { snapshot in
         (
-          book: try snapshot.orderState(of: "Book:1"),
-          draft: try snapshot.orderState(of: "Draft:local:a")
+          book: try snapshot.sequenceState(of: "Book:1"),
+          draft: try snapshot.sequenceState(of: "Draft:local:a")
         )
       }
-      #expect(states.book == OrderState(place: WritePlace.of(commit: number)))
-      #expect(states.draft == OrderState())
+      #expect(states.book == SequenceState(sequenceNumber: SequenceNumber.of(commit: number)))
+      #expect(states.draft == SequenceState())
     }
   }
 }

@@ -133,11 +133,13 @@ import Testing
       volume.title = "Edited"
       let edit = volume
       try await fixture.store.write { _ = try $0.apply([edit], asOf: nil) }
-      let editPlace = try fixture.store.read { try $0.orderState(of: "Volume:local:v").place }
+      let editPlace = try fixture.store.read {
+        try $0.sequenceState(of: "Volume:local:v").sequenceNumber
+      }
       mayAnswer.signal()
       #expect(try await made.answer() == [edit.withIdentifier(.remote(42))])
-      let state = try fixture.store.read { try $0.orderState(of: "Volume:42") }
-      #expect(state.place == editPlace, "it is as new as the edit")
+      let state = try fixture.store.read { try $0.sequenceState(of: "Volume:42") }
+      #expect(state.sequenceNumber == editPlace, "it is as new as the edit")
       #expect(!state.isSynchronized)
     }
   }

@@ -29,17 +29,18 @@ struct IdentifierMerge<E: PersistentEntity> {
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {
     let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
-    let state = try transaction.snapshot.orderState(of: oldName)
+    let state = try transaction.snapshot.sequenceState(of: oldName)
     guard let local = try transaction.snapshot.model(oldName, as: E.self) else {
       // Removed here while the server was making it: it must not come back with the answer.
-      if state.place > 0, try !transaction.snapshot.contains(newName) {
-        try transaction.setOrderMark(OrderMark(.removed, place: state.place), of: newName)
+      if state.sequenceNumber > 0, try !transaction.snapshot.contains(newName) {
+        try transaction.setSequenceRow(
+          SequenceRow(.tombstone, sequenceNumber: state.sequenceNumber), of: newName)
       }
       return
     }
     let rank = try transaction.snapshot.naturalRank(of: oldName)
-    let there = try transaction.snapshot.orderState(of: newName)
-    if !there.isStored || there.place <= state.place {
+    let there = try transaction.snapshot.sequenceState(of: newName)
+    if !there.isStored || there.sequenceNumber <= state.sequenceNumber {
       // Somebody who asked the server may have got the entity before this answer came.
       let entity = try renamed(local)
       let stored = try transaction.snapshot.model(newName, as: E.self)
@@ -55,13 +56,14 @@ struct IdentifierMerge<E: PersistentEntity> {
 
   /// Gives a node the place back that it had before it was rewritten.
   private func restore(
-    _ state: OrderState, of name: String, in transaction: inout ModelTransaction
+    _ state: SequenceState, of name: String, in transaction: inout ModelTransaction
   ) throws {
     guard state.isStored, let commit = try transaction.snapshot.lastCommit(of: name),
       commit != state.commit
     else { return }
-    let kind: OrderMark.Kind = state.isSynchronized ? .answered : .confirmed
-    try transaction.setOrderMark(OrderMark(kind, place: state.place, commit: commit), of: name)
+    let kind: SequenceRow.Kind = state.isSynchronized ? .answered : .confirmed
+    try transaction.setSequenceRow(
+      SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: name)
   }
 
   /// Lets records that the node has as other types go with it.
@@ -78,7 +80,7 @@ struct IdentifierMerge<E: PersistentEntity> {
 
   private func repointParents(in transaction: inout ModelTransaction) throws {
     for parent in try transaction.snapshot.parents(of: old.modelIdentifier) {
-      let state = try transaction.snapshot.orderState(of: parent)
+      let state = try transaction.snapshot.sequenceState(of: parent)
       for type in try transaction.snapshot.typeNames(of: parent) {
         guard var tree = try transaction.snapshot.tree(parent, as: type, depth: 0) else { continue }
         let fields = tree.fields.repointing(old.modelIdentifier, to: new.modelIdentifier)
@@ -128,7 +130,7 @@ struct IdentifierMerge<E: PersistentEntity> {
       return true
     }
     for entity in changed {
-      let state = try transaction.snapshot.orderState(of: entity.id.modelIdentifier)
+      let state = try transaction.snapshot.sequenceState(of: entity.id.modelIdentifier)
       // Not asked for by that: a child of somebody stays one.
       try transaction.set(entity)
       try restore(state, of: entity.id.modelIdentifier, in: &transaction)

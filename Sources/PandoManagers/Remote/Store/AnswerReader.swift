@@ -37,7 +37,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     if AnswerNote(entry.note)?.kind == .remove {
       let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
-      try transaction.removeEntities(gone, asOf: WritePlace.of(commit: entry.commitNumber))
+      try transaction.removeEntities(gone, asOf: SequenceNumber.of(commit: entry.commitNumber))
       return
     }
     let local = try entry.subjects.first.flatMap {
@@ -69,7 +69,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     let stored = answered.compactMap { $0 as? P }
-    _ = try transaction.apply(stored, asOf: WritePlace.of(commit: entry.commitNumber))
+    _ = try transaction.apply(stored, asOf: SequenceNumber.of(commit: entry.commitNumber))
   }
 
   /// The entities of an answer.

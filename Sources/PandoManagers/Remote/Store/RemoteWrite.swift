@@ -40,7 +40,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
 
   func enqueue(_ transaction: inout ModelTransaction) throws {
     // A place of its own: what is asked of the server later is newer.
-    _ = transaction.takePlace()
+    _ = transaction.takeSequenceNumber()
     let commitNumber = transaction.commitNumber
     var tickets: [QueueTicket] = []
     for part in parts {

@@ -5,7 +5,7 @@ import PandoModels
 ///
 /// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
 /// the face that users see. Writer thread only.
-@safe final class WriteContext: PendingRows {
+@safe final class WriteSession: PendingRows {
   /// What a nested transaction that throws puts back.
   struct State {
     var counters: StoreState
@@ -19,10 +19,10 @@ import PandoModels
     var typeBlocks = TypeBlocks()
     /// How many records came and went in this flush, by type number.
     var recordDifferences: [Int] = []
-    /// Which removals of this write have been given a place in the order.
-    var placedRemovals: Set<ByteString> = []
+    /// Which removals of this write have a sequence number already.
+    var numberedRemovals: Set<ByteString> = []
     /// Whose removals are remembered; `nil` if this flush has not asked.
-    var orderNamespaces: OrderNamespaces?
+    var tombstoneNamespaces: TombstoneNamespaces?
     /// Whether this write is a commit even if it changes nothing.
     var takesCommitNumber = false
     /// The indexes of each type, once this flush has asked.
@@ -271,7 +271,7 @@ import PandoModels
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   /// The commit number that the write under way gets if it changes anything.
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
@@ -353,14 +353,14 @@ extension WriteContext {
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   /// Begins the next write of the flush.
   func beginWrite() {
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
     state.isDirty = false
     state.failure = nil
     state.takesCommitNumber = false
-    state.placedRemovals = []
+    state.numberedRemovals = []
   }
 
   /// Ends a write: numbers it and logs its change set.
@@ -373,7 +373,7 @@ extension WriteContext {
         ?? (state.takesCommitNumber ? ChangeRecorder.Summary() : nil)
     else { return nil }
     let number = nextCommitNumber
-    try rememberRemovals(of: changes.deleted, commitNumber: number)
+    try putTombstones(of: changes.deleted, commitNumber: number)
     let changeSet = ChangeSet(
       commitNumber: number, updated: changes.updated, inserted: changes.inserted,
       deleted: changes.deleted, collections: changes.collections, author: core.author,
@@ -421,3 +421,6 @@ extension WriteContext {
     }
   }
 }
+
+/// What ``Writer`` calls a session.
+typealias WriteContext = WriteSession

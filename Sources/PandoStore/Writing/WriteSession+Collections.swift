@@ -1,7 +1,7 @@
 import PandoLMDB
 import PandoModels
 
-extension WriteContext {
+extension WriteSession {
   /// Encodes and stores what will be elements: nodes are asked for, other values are kept as they are.
   ///
   /// All are encoded before the first row is written.
@@ -210,7 +210,7 @@ extension WriteContext {
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   private func count(of list: CountedList) throws -> Int {
     try reading { try list.count(in: $0.snapshot) }
   }

@@ -1,7 +1,7 @@
 import PandoLMDB
 import PandoModels
 
-extension WriteContext {
+extension WriteSession {
   /// What a delete will do, found by walking the dependency index upward before anything is changed.
   private struct Cascade {
     /// Nodes that go, in the order they were found.
@@ -144,7 +144,7 @@ extension WriteContext {
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   /// Removes nodes that nobody holds, nobody asked for, and no collection lists; then those that
   /// only they held.
   ///

@@ -1,7 +1,7 @@
 import PandoLMDB
 import PandoModels
 
-extension WriteContext {
+extension WriteSession {
   /// Brings the other records of a node up to date with one that has just been written.
   ///
   /// A type that this store was opened with merges by its own `merge`; any other by field: fields of

@@ -1,7 +1,7 @@
 import PandoLMDB
 import PandoModels
 
-extension WriteContext {
+extension WriteSession {
   /// Stores a tree: each of its nodes as a record of its own.
   ///
   /// The tree is encoded as a whole before the first row is written, so a tree that is refused leaves

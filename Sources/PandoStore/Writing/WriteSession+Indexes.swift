@@ -1,7 +1,7 @@
 import PandoLMDB
 import PandoModels
 
-extension WriteContext {
+extension WriteSession {
   /// The indexes of a type, or `nil` for none.
   ///
   /// All are read when a flush asks for the first time.
@@ -87,7 +87,7 @@ extension WriteContext {
   }
 }
 
-extension WriteContext {
+extension WriteSession {
   /// Notes that a node has got its first record of a type.
   func recordCame(_ key: RecordKey) throws {
     if state.note(key, came: true) { return }
@@ -127,7 +127,7 @@ extension WriteContext {
   }
 }
 
-extension WriteContext.State {
+extension WriteSession.State {
   /// Notes that a record came or went, if all that it takes has been read.
   ///
   /// - Returns: `false`, and nothing was done, if it has not.
