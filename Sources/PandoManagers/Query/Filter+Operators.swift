@@ -62,11 +62,15 @@ public func >= <E: Entity, Value: QueryRepresentable>(
 
 /// Entities in whose field, a text, a regular expression is found.
 ///
-/// An expression that can't be read is told when the query runs.
+/// A query with an expression that can't be read throws ``QueryError`` `invalidRegularExpression`.
+///
+/// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
+/// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
+/// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
 ///
 /// - Parameters:
 ///   - field: Where the text is in the entity.
-///   - pattern: The expression, in the syntax of ICU.
+///   - pattern: The expression, in the syntax of Swift's `Regex`.
 /// - Returns: The filter.
 public func ~= <E: Entity, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, pattern: String

@@ -73,9 +73,13 @@ extension Filter {
 
   /// Looks for a regular expression in a field that holds a text.
   ///
+  /// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
+  /// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
+  /// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
+  ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.
-  ///   - pattern: The expression, in the syntax of ICU.
+  ///   - pattern: The expression, in the syntax of Swift's `Regex`.
   /// - Throws: ``QueryError`` `unknownField`, `invalidRegularExpression`, or `wrongType` if the field
   ///   holds no text.
   public init(field name: String, matches pattern: String) throws(QueryError) {

@@ -90,8 +90,9 @@ package struct QueryValueSet: Hashable, Sendable {
 
 /// A regular expression of a filter, in the syntax of Swift's `Regex`.
 ///
-/// It is compared scalar by scalar: `.` is one Unicode scalar, a letter matches itself alone and not
-/// what Unicode calls equivalent, and word boundaries are those between `\w` and `\W`.
+/// It is compared scalar by scalar: `.` is one Unicode scalar (no line break), a letter matches itself
+/// alone and not what Unicode calls equivalent. `\b` lies where a word begins or ends by Unicode's rules
+/// (UAX #29): "don't" and "3.14" are one word each. `^` and `$` are the ends of the text; `(?m)` makes them those of lines.
 package struct FilterPattern: Sendable {
   /// The expression as it was written.
   package let source: String
@@ -122,21 +123,24 @@ package struct FilterPattern: Sendable {
   }
 
   /// The plain text after a leading `^`, as far as it goes.
+  ///
+  /// An expression is read character by character: a quantifier belongs to a whole one, with the
+  /// combining marks in it.
   private static func literalPrefix(of source: String) -> (text: String, isWhole: Bool) {
     // An alternative anywhere may begin otherwise.
-    guard source.unicodeScalars.first == "^", !source.unicodeScalars.contains("|") else {
-      return ("", false)
-    }
-    var text = String.UnicodeScalarView()
-    for scalar in source.unicodeScalars.dropFirst() {
-      guard !scalar.isPatternSyntax else {
+    guard source.first == "^", !source.unicodeScalars.contains("|") else { return ("", false) }
+    var literals: [Character] = []
+    for character in source.dropFirst() {
+      guard !character.unicodeScalars.contains(where: \.isPatternSyntax) else {
         // A quantifier makes what is before it optional or repeated.
-        if "?*{+".unicodeScalars.contains(scalar) { _ = text.popLast() }
-        return (String(text), false)
+        if character.unicodeScalars.contains(where: "?*{+".unicodeScalars.contains) {
+          _ = literals.popLast()
+        }
+        return (String(literals), false)
       }
-      text.append(scalar)
+      literals.append(character)
     }
-    return (String(text), true)
+    return (String(literals), true)
   }
 }
 
@@ -147,7 +151,8 @@ private struct Expression: @unchecked Sendable {
   private let regex: Regex<AnyRegexOutput>
 
   init(_ regex: Regex<AnyRegexOutput>) {
-    self.regex = regex.matchingSemantics(.unicodeScalar).wordBoundaryKind(.simple)
+    // Not with simple word boundaries: those take no digit for a part of a word (Swift 6.3.1).
+    self.regex = regex.matchingSemantics(.unicodeScalar)
   }
 
   /// An expression that fails while it runs is not found.
