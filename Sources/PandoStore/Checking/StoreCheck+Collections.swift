@@ -91,7 +91,7 @@ extension StoreCheck {
   ) throws {
     var numbers: Set<UInt32> = []
     var rowCount = 0
-    for index in indexes.sorted(by: { $0.number < $1.number }) {
+    for index in indexes.ordered(by: { $0.number < $1.number }) {
       if !numbers.insert(index.number).inserted {
         try note(name(of: index, reader), "its number \(index.number) is taken")
       }

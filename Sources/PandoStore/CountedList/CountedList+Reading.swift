@@ -133,7 +133,7 @@ extension CountedList {
 
 extension CountedList {
   /// What a list is made of.
-  struct Shape: Hashable, Sendable {
+  struct Shape: Equatable, Sendable {
     var elementCount = 0
     /// Levels with the leaves; 0 for an empty list.
     var height = 0

@@ -164,7 +164,7 @@ extension CountedList {
   /// |---|---|---|---|
   /// | 0 | 8 | `UInt64`, little endian | block of the child, never 0 |
   /// | 8 | 8 | `UInt64`, little endian | elements beneath the child, never 0 |
-  struct Entry: Hashable {
+  struct Entry: Equatable {
     let block: UInt64
     let elementCount: Int
 

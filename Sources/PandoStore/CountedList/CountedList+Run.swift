@@ -1,6 +1,6 @@
 extension CountedList {
   /// Consecutive items of one level, in memory: what a row holds, or what is to become rows.
-  struct Run: Hashable {
+  struct Run: Equatable {
     /// 0 for elements, otherwise how far above the leaves the row of these items is.
     let level: Int
 
@@ -136,7 +136,7 @@ extension CountedList.Run {
 
 extension CountedList {
   /// A part of a run that becomes one row.
-  struct Piece: Hashable {
+  struct Piece: Equatable {
     /// Offsets in the bytes of the run.
     let bytes: Range<Int>
     let itemCount: Int

@@ -151,7 +151,7 @@ extension CountedList {
 
 extension CountedList {
   /// What becomes of an element in ``edit(in:_:)``.
-  enum Edit: Hashable, Sendable {
+  enum Edit: Equatable, Sendable {
     case keep
     /// It stays, and so do all behind it.
     case keepRest
@@ -160,7 +160,7 @@ extension CountedList {
   }
 
   /// What ``edit(in:_:)`` did, in ascending positions of the list as it was before.
-  struct EditResult: Hashable, Sendable {
+  struct EditResult: Equatable, Sendable {
     var replaced: [Int] = []
     var removed: [Int] = []
 

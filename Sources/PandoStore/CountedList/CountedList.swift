@@ -22,7 +22,7 @@ import PandoModels
 /// what every change rewrites shares pages, and the pages of LMDB above them.
 ///
 /// - Note: Any thread that may use the snapshot or the transaction; the value itself has no state.
-struct CountedList: Hashable, Sendable {
+struct CountedList: Equatable, Sendable {
   /// The table that holds the rows of this list and of others.
   let table: RawTable
 
@@ -80,12 +80,14 @@ extension CountedList {
 
   /// The bytes with which the keys of all rows of this list begin.
   var keyPrefix: [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+    var bytes: [UInt8] = []
+    ByteFields.append(bigEndian: number, width: 8, to: &bytes)
+    return bytes
   }
 }
 
 /// Why a list could not be read or changed.
-enum CountedListError: Error, Hashable {
+enum CountedListError: Error, Equatable {
   /// A row is missing or holds bytes that no list ever wrote.
   case damaged(list: UInt64, block: UInt64, reason: String)
 

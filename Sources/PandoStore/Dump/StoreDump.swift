@@ -10,7 +10,7 @@ struct StoreDump {
     var types: [(name: String, row: TypeRow)] = []
     try reader.forEachType { types.append(($0, $1)) }
     // Of two records from one commit the newest is that of the lower number, so the order counts.
-    for (name, row) in types.sorted(by: { $0.row.number < $1.row.number }) {
+    for (name, row) in types.ordered(by: { $0.row.number < $1.row.number }) {
       let fields = try reader.indexes(ofType: row.number).map(\.field.name)
       try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: fields))
     }
@@ -29,10 +29,7 @@ struct StoreDump {
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {
     var count = 0
-    try reader.snapshot.scan(reader.tables.identifiers) { _, value in
-      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
-        throw StoreError.damaged("identifiers", "a row is malformed")
-      }
+    try reader.forEachIdentifier { node, _ in
       let row = try reader.requiredSummary(of: node)
       let records = try row.types.map { type in
         let key = RecordKey(type: type, node: node)
@@ -44,7 +41,7 @@ struct StoreDump {
       try write(
         .node(
           identifier: row.identifier, isAskedFor: row.isAskedFor,
-          records: records.sorted { $0.typeName.hasBytes(before: $1.typeName) }))
+          records: records.ordered { $0.typeName.hasBytes(before: $1.typeName) }))
       count += 1
       return true
     }

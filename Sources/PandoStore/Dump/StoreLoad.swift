@@ -121,10 +121,10 @@ struct StoreLoad {
         try reader.snapshot.count(of: tables.identifiers)
           != reader.snapshot.count(of: tables.nodes)
       else { return }
-      try reader.forEachIdentifierRow { identifier, node in
+      try reader.forEachIdentifier { node, identifier in
         guard try !reader.contains(node: node) else { return true }
         throw StoreError(
-          .invalidDump, identifier,
+          .invalidDump, try ByteFields.text(identifier, "the identifier of node \(node)"),
           "a record refers to it, but no line brings it; "
             + "nothing was loaded")
       }
@@ -181,18 +181,5 @@ extension WriteSession {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
-  }
-}
-
-extension StoreReader {
-  /// Calls a closure with identifiers and node numbers in key order.
-  func forEachIdentifierRow(_ body: (String, UInt64) throws -> Bool) throws {
-    try snapshot.scan(tables.identifiers) { key, value in
-      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
-        throw StoreError.damaged("identifiers", "a row is malformed")
-      }
-      let text = value.count > 8 ? value.extracting(8..<value.count) : key
-      return try body(ByteFields.text(text, "the identifier of node \(node)"), node)
-    }
   }
 }

@@ -31,6 +31,13 @@ enum ByteFields {
     return value
   }
 
+  /// Appends the lower bytes of an integer to a key, big endian.
+  static func append(bigEndian value: UInt64, width: Int, to bytes: inout [UInt8]) {
+    for index in 1...width {
+      bytes.append(UInt8(truncatingIfNeeded: value >> (8 * (width - index))))
+    }
+  }
+
   /// Appends a little-endian integer to a value.
   static func append(_ value: UInt64, width: Int, to bytes: inout [UInt8]) {
     for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
@@ -107,4 +114,21 @@ extension [UInt8] {
     // As above.
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
+}
+
+extension Sequence {
+  /// The elements in an order.
+  ///
+  /// For lists that are short or seldom sorted: positions are sorted in place of the elements, so that
+  /// all types share the machine code of one sort.
+  func ordered(by isBefore: (Element, Element) -> Bool) -> [Element] {
+    let elements = Array(self)
+    let positions = sortedPositions(elements.count) { isBefore(elements[$0], elements[$1]) }
+    return positions.map { elements[$0] }
+  }
+}
+
+@inline(never)
+private func sortedPositions(_ count: Int, by isBefore: (Int, Int) -> Bool) -> [Int] {
+  (0..<count).sorted(by: isBefore)
 }

@@ -112,9 +112,9 @@ struct TypeBlock: Equatable {
 
   /// The bytes of the row; empty for a block without nodes.
   var bytes: [UInt8] {
-    var bytes = (0..<(8 * Self.wordCount)).map { index in
-      UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(index % 8 * 8))
-    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 * Self.wordCount)
+    for word in words { ByteFields.append(word, width: 8, to: &bytes) }
     while bytes.last == 0 { bytes.removeLast() }
     return bytes
   }
@@ -131,7 +131,7 @@ struct TypeBlocks {
   var numbers: some Collection<UInt64> { positions.keys }
 
   /// The rows in the order of their numbers.
-  var sorted: [(number: UInt64, block: TypeBlock)] { rows.sorted { $0.number < $1.number } }
+  var sorted: [(number: UInt64, block: TypeBlock)] { rows.ordered { $0.number < $1.number } }
 
   subscript(number: UInt64) -> TypeBlock? {
     get { positions[number].map { rows[$0].block } }

@@ -15,7 +15,7 @@ import PandoModels
 /// ```
 /// All but long texts and data keep their exact value; of those that are cut off, rows that have the
 /// same bytes may differ. See docs/format.md, "Indexes".
-struct IndexValue: Hashable {
+struct IndexValue: Equatable {
   /// How many bytes of a text or of data are kept; leaves room for the rest of the key in LMDB's 511.
   static let contentByteCountMaximum = 400
 
@@ -102,7 +102,7 @@ struct IndexValue: Hashable {
 }
 
 /// A range of values in the order of ``IndexValue`` bytes.
-struct IndexRange: Hashable {
+struct IndexRange: Equatable {
   /// The first bytes inside.
   let lower: [UInt8]
   /// The first bytes behind it; `nil` for none.
@@ -158,7 +158,7 @@ struct IndexRange: Hashable {
   static func union(_ ranges: [IndexRange]) -> [IndexRange] {
     if ranges.count == 1 { return ranges[0].isEmpty ? [] : ranges }
     let sorted = ranges.filter { !$0.isEmpty }
-      .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+      .ordered { $0.lower.lexicographicallyPrecedes($1.lower) }
     var result: [IndexRange] = []
     for range in sorted {
       guard let last = result.last, !ends(last.upper, before: range.lower) else {

@@ -6,7 +6,7 @@ import PandoModels
 /// key    type number (4), field name (UTF-8)      big endian
 /// value  index number (4)                         little endian
 /// ```
-struct StoredIndex: Hashable {
+struct StoredIndex: Equatable {
   let number: UInt32
   let type: UInt32
   let field: FieldPath
@@ -47,7 +47,9 @@ struct StoredIndex: Hashable {
   var prefix: [UInt8] { Self.bytes(number) }
 
   static func bytes(_ number: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(24 - 8 * $0)) }
+    var bytes: [UInt8] = []
+    ByteFields.append(bigEndian: UInt64(number), width: 4, to: &bytes)
+    return bytes
   }
 
   /// The key of the row of a record.
@@ -55,9 +57,7 @@ struct StoredIndex: Hashable {
     var key = prefix
     key.reserveCapacity(key.count + value.bytes.count + Self.nodeByteCount)
     key.append(contentsOf: value.bytes)
-    for shift in stride(from: 40, through: 0, by: -8) {
-      key.append(UInt8(truncatingIfNeeded: node >> UInt64(shift)))
-    }
+    ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
     return key
   }
 

@@ -35,9 +35,7 @@ extension ModelSnapshot {
     var run = try QueryRun(query, reader)
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    let matches = try run.find(reader, source) { number, _ in
-      preconditionFailure("field \(number) is computed, and nobody computes it")
-    }
+    let matches = try run.find(reader, source, computing: QueryRun.computingNothing())
     return try matches.map { try reader.identifier(of: $0.node) }
   }
 

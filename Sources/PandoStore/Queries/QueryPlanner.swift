@@ -2,7 +2,7 @@ import PandoLMDB
 import PandoModels
 
 /// Records among which all that match must be; what is found there is still compared with the filter.
-indirect enum QueryCandidates: Hashable {
+indirect enum QueryCandidates: Equatable {
   /// Nodes by identifier, each once.
   case identifiers([String])
   /// Rows of an index.
@@ -172,22 +172,19 @@ struct QueryPlanner {
 
   /// Ranges of one index that must all hold become those that they share.
   private static func narrowed(_ all: [QueryCandidates]) -> [QueryCandidates] {
-    var result: [QueryCandidates] = []
-    for candidates in all {
-      guard case .rows(let index, let ranges) = candidates,
-        let position = result.firstIndex(where: { $0.index == index }),
-        case .rows(_, let others) = result[position]
-      else {
-        result.append(candidates)
-        continue
-      }
-      result[position] = .rows(index, IndexRange.intersection(others, ranges))
-    }
-    return result
+    combined(all) { IndexRange.intersection($0, $1) }
   }
 
   /// Ranges of one index of which one must hold become one list of ranges.
   private static func joined(_ all: [QueryCandidates]) -> QueryCandidates {
+    let result = combined(all) { IndexRange.union($0 + $1) }
+    return result.count == 1 ? result[0] : .union(result)
+  }
+
+  /// The same candidates, with one list of ranges for each index.
+  private static func combined(
+    _ all: [QueryCandidates], _ combine: ([IndexRange], [IndexRange]) -> [IndexRange]
+  ) -> [QueryCandidates] {
     var result: [QueryCandidates] = []
     for candidates in all {
       guard case .rows(let index, let ranges) = candidates,
@@ -197,9 +194,9 @@ struct QueryPlanner {
         result.append(candidates)
         continue
       }
-      result[position] = .rows(index, IndexRange.union(others + ranges))
+      result[position] = .rows(index, combine(others, ranges))
     }
-    return result.count == 1 ? result[0] : .union(result)
+    return result
   }
 
   private func fewest(

@@ -9,6 +9,14 @@ struct QueryRun {
   /// Finds values that only the caller knows: by the number of a field, and the node.
   typealias Computing = (Int, UInt64) throws -> QueryValue
 
+  /// For a query without computed fields.
+  ///
+  /// Not a closure written where it is used: the compiler would make another copy of all below for it.
+  @inline(never)
+  static func computingNothing() -> Computing {
+    { number, _ in preconditionFailure("field \(number) is computed, and nobody computes it") }
+  }
+
   private let query: RecordQuery
   private let filter: BodyFilter
   private let type: UInt32

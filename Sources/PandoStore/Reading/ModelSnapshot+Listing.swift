@@ -20,14 +20,10 @@ extension ModelSnapshot {
       guard type != nil else { return }
     }
     let start = Array(prefix.utf8.prefix(IdentifierKey.prefixByteCount))
-    try reader.snapshot.scan(reader.tables.identifiers, prefix: start) { key, value in
-      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
-        throw StoreError.damaged("identifiers", "a row is malformed")
-      }
+    try reader.forEachIdentifier(prefix: start) { node, text in
       if let type {
         guard try reader.hasRecord(RecordKey(type: type, node: node)) else { return true }
       }
-      let text = value.count > 8 ? value.extracting(8..<value.count) : key
       let identifier = try ByteFields.text(text, "the identifier of node \(node)")
       guard prefix.utf8.count <= start.count || identifier.utf8.starts(with: prefix.utf8) else {
         return true

@@ -53,7 +53,7 @@ extension ModelSnapshot {
       if let typeName, !name.hasSameBytes(as: typeName) { continue }
       found += indexes.map { (ByteString(name), $0) }
     }
-    return found.map { ($0, ByteString($1.field.name)) }.sorted { $0 < $1 }
+    return found.map { ($0, ByteString($1.field.name)) }.ordered { $0 < $1 }
       .map { ModelIndex(typeName: $0.text, field: $1.text) }
   }
 }

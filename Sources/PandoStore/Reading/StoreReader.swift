@@ -64,6 +64,18 @@ extension StoreReader {
     return node
   }
 
+  /// Calls a closure with the nodes and the identifiers' bytes, in the order of their keys.
+  func forEachIdentifier(
+    prefix: [UInt8] = [], _ body: (UInt64, Span<UInt8>) throws -> Bool
+  ) throws {
+    try snapshot.scan(tables.identifiers, prefix: prefix) { key, value in
+      guard let node = ByteFields.littleEndian(value, at: 0, width: 8) else {
+        throw StoreError.damaged("identifiers", "a row is malformed")
+      }
+      return try body(node, value.count > 8 ? value.extracting(8..<value.count) : key)
+    }
+  }
+
   private func longNode(_ identifier: String) throws -> UInt64? {
     let key = IdentifierKey(identifier)
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.identifiers) else {

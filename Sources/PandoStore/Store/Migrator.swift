@@ -42,7 +42,7 @@ struct Migrator {
   private func due(in reader: borrowing StoreReader) throws -> [Migration] {
     var versions: [String: UInt32] = [:]
     try reader.forEachType { name, row in versions[name] = row.schemaVersion }
-    return core.configuration.migrations.sorted { $0.version < $1.version }
+    return core.configuration.migrations.ordered { $0.version < $1.version }
       .filter { $0.version > Int(versions[$0.typeName] ?? 0) }
   }
 

@@ -80,7 +80,7 @@ extension ChangeRecorder {
     }
     var collections = collectionChanges.mapValues { CollectionChange.changes($0) }
     for key in resetCollections { collections[key] = .reset }
-    summary.collections = collections.sorted { $0.key < $1.key }
+    summary.collections = collections.ordered { $0.key < $1.key }
       .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
     let isEmpty =
       summary.inserted.isEmpty && summary.updated.isEmpty && summary.deleted.isEmpty

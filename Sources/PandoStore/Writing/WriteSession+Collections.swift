@@ -44,7 +44,7 @@ extension WriteSession {
     var listed: Set<UInt64> = []
     for case .node(let reference) in elements { listed.insert(reference.node) }
     try unsafe store(
-      collector.pending, mayCloseCycle: collector.namesStoredNodes, isRoot: listed.contains)
+      collector.pending, mayCloseCycle: collector.namesStoredNodes, listed: listed)
     // Those that are only referred to have no record here.
     for node in listed where collector.namesStoredNodes { try markAskedFor(node) }
   }

@@ -27,7 +27,7 @@ extension WriteSession {
     var deletion = Deletion()
     var updated: Set<UInt64> = []
     let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
-    for record in losers.sorted(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
+    for record in losers.ordered(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
       if let identifier = try loseChildren(cascade.isDoomed, in: record),
         updated.insert(record.node).inserted
       {
@@ -48,7 +48,7 @@ extension WriteSession {
     while !level.isEmpty {
       try reading { reader in
         let children = try requiredChildren(of: level, &cascade, reader)
-        for (parent, children) in children.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        for (parent, children) in children.ordered(by: { $0.key.rawValue < $1.key.rawValue })
         where !cascade.isDoomed.contains(parent.node) {
           if try isLost(parent, without: children, reader) { cascade.doom(parent.node) }
         }

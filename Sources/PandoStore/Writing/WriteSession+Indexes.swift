@@ -63,7 +63,7 @@ extension WriteSession {
         return true
       }
     }
-    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+    return keys.ordered { $0.lexicographicallyPrecedes($1) }
   }
 
   /// Removes an index with its rows.

@@ -148,7 +148,7 @@ extension WriteSession {
         unsafe overlaid.append(
           reference, identifier: record.identifier, body: bytes, edges: edges)
       }
-      try store(overlaid, mayCloseCycle: true) { $0 == root }
+      try store(overlaid, mayCloseCycle: true, root: root)
     }
   }
 

@@ -9,7 +9,7 @@ extension WriteSession {
   func set(_ model: some SimpleModel & Encodable) throws {
     try collecting { collector in
       let root = try RecordEncoder(sink: collector).encode(model)
-      try unsafe store(collector.pending, mayCloseCycle: false) { $0 == root.node }
+      try unsafe store(collector.pending, mayCloseCycle: false, root: root.node)
     }
   }
 
@@ -18,16 +18,17 @@ extension WriteSession {
     try collecting { collector in
       var encoder = TreeEncoder(sink: collector)
       let root = try encoder.encode(tree)
-      try unsafe store(collector.pending, mayCloseCycle: collector.namesStoredNodes) {
-        isAskedFor && $0 == root.node
-      }
+      try unsafe store(
+        collector.pending, mayCloseCycle: collector.namesStoredNodes,
+        root: isAskedFor ? root.node : nil)
     }
   }
 
-  /// Stores collected records in traversal order, and marks the roots as asked for.
+  /// Stores collected records in traversal order, and marks a root and listed nodes as asked for.
   func store(
-    _ pending: PendingRecords, mayCloseCycle: Bool, isRoot: (UInt64) -> Bool = { _ in false }
+    _ pending: PendingRecords, mayCloseCycle: Bool, root: UInt64? = nil, listed: Set<UInt64> = []
   ) throws {
+    func isRoot(_ node: UInt64) -> Bool { node == root || !listed.isEmpty && listed.contains(node) }
     let records = try pending.effective { record in
       core.report(
         .conflictingContent(

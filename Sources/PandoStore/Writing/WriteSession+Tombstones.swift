@@ -46,7 +46,7 @@ extension WriteSession {
         return true
       }
     }
-    found.sort { $0.sequenceNumber < $1.sequenceNumber }
+    found = found.ordered { $0.sequenceNumber < $1.sequenceNumber }
     // Fewer than were counted, where one node was removed again and again.
     let forgotten = found.prefix(max(0, found.count - Int(Tombstones.countMaximum) / 2))
     for entry in forgotten { try deleteRow(entry.key.span, in: tables.meta) }

@@ -159,11 +159,19 @@ import PandoModels
       if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
       return result
     } catch {
-      let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
-      if !state.isHalfDone { removeInsertedIdentifiers() }
-      if state.isHalfDone, state.failure == nil { state.failure = error }
-      throw error
+      throw failed(error)
     }
+  }
+
+  /// Notes that an operation has thrown.
+  ///
+  /// - Returns: The error that its caller gets.
+  @inline(never)
+  private func failed(_ error: any Error) -> any Error {
+    let error = (error as? CountedListError).map { StoreError($0, "a collection") } ?? error
+    if !state.isHalfDone { removeInsertedIdentifiers() }
+    if state.isHalfDone, state.failure == nil { state.failure = error }
+    return error
   }
 
   /// Takes the new identifiers of a refused tree out of their table: then nothing of it is left.
