@@ -1,0 +1,174 @@
+/// A value that one thread at a time may use; copies of this handle share it.
+///
+/// A POSIX mutex and not `Synchronization.Mutex`: ThreadSanitizer does not see that one when two
+/// threads meet at it (Swift 6.3 on Linux), and reports races that are none. Public so that it can be
+/// inlined (package functions never are); the module is no product, so nobody outside sees it.
+@safe
+public struct Locked<Value>: @unchecked Sendable {
+  // Sendable because nobody reaches the value but through `withLock`.
+  @usableFromInline let storage: LockedStorage<Value>
+
+  /// Puts a value behind a lock.
+  ///
+  /// - Parameter value: The value; nobody else may hold on to it.
+  package init(_ value: sending Value) { storage = LockedStorage.make(value) }
+
+  /// Runs `body` while no other thread uses the value.
+  ///
+  /// *Precondition:* the calling thread is not inside another call on the same lock.
+  ///
+  /// - Parameter body: Short; no callbacks, no waiting.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  @inlinable
+  public func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // The pointers stay what they are as long as the storage lives, which is to the end of this call.
+    let (mutex, value) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
+    defer { extendLifetime(storage) }
+    unsafe pthread_mutex_lock(&mutex.pointee.mutex)
+    defer { unsafe pthread_mutex_unlock(&mutex.pointee.mutex) }
+    return try unsafe body(&value.pointee)
+  }
+}
+
+/// A mutex where it stays for its life.
+@usableFromInline
+@safe
+package struct LockedMutex {
+  @usableFromInline var mutex: pthread_mutex_t
+}
+
+/// A mutex and the value behind it, in one allocation.
+@usableFromInline
+package final class LockedStorage<Value>: ManagedBuffer<LockedMutex, Value> {
+  static func make(_ value: sending Value) -> LockedStorage {
+    let made = create(minimumCapacity: 1) { _ in unsafe LockedMutex(mutex: pthread_mutex_t()) }
+    // `create` makes an instance of the class it is called on.
+    let storage = unsafe unsafeDowncast(made, to: LockedStorage.self)
+    let (mutex, place) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
+    unsafe pthread_mutex_init(&mutex.pointee.mutex, nil)
+    unsafe place.initialize(to: value)
+    return storage
+  }
+
+  deinit {
+    let (mutex, value) = unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
+    unsafe pthread_mutex_destroy(&mutex.pointee.mutex)
+    unsafe value.deinitialize(count: 1)
+  }
+}
+
+/// A value that one thread at a time may use, and on whose changes threads can wait.
+///
+/// A POSIX mutex and condition variable, for the reason that ``Locked`` gives.
+@safe
+package final class Monitor<Value>: @unchecked Sendable {
+  // Sendable because nobody reaches the value but with the mutex held.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let value: UnsafeMutablePointer<Value>
+
+  /// Puts a value behind a lock.
+  ///
+  /// - Parameter value: The value; nobody else may hold on to it.
+  package init(_ value: sending Value) {
+    unsafe self.value = UnsafeMutablePointer.allocate(capacity: 1)
+    unsafe self.value.initialize(to: value)
+    unsafe mutex = UnsafeMutablePointer.allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe condition = UnsafeMutablePointer.allocate(capacity: 1)
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe condition.deallocate()
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe mutex.deallocate()
+    unsafe value.deinitialize(count: 1)
+    unsafe value.deallocate()
+  }
+
+  /// Runs `body` while no other thread uses the value.
+  ///
+  /// *Precondition:* the calling thread is not inside another call on the same monitor.
+  ///
+  /// - Parameter body: Short; no callbacks, no waiting.
+  /// - Returns: What `body` returns.
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return unsafe body(&value.pointee)
+  }
+
+  /// Waits until `body` has an answer.
+  ///
+  /// - Parameter body: Asked now, and again after each ``notify()`` and ``notifyAll()``; runs while no
+  ///   other thread uses the value. Returns `nil` to go on waiting.
+  /// - Returns: What `body` returns.
+  package func waiting<Result>(for body: (inout Value) -> Result?) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = unsafe body(&value.pointee) { return result }
+      unsafe pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// Lets one of the waiting threads ask again.
+  package func notify() { unsafe pthread_cond_signal(condition) }
+
+  /// Lets all waiting threads ask again.
+  package func notifyAll() { unsafe pthread_cond_broadcast(condition) }
+}
+
+/// A lock that many readers or one writer hold at a time.
+///
+/// It guards no value of its own: readers see what the writers of several values publish together.
+@safe
+package final class ReadWriteLock: @unchecked Sendable {
+  // Sendable because POSIX says so of the lock, and the pointer never changes.
+  private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+
+  /// Makes a lock that nobody holds.
+  package init() {
+    unsafe lock = UnsafeMutablePointer.allocate(capacity: 1)
+    unsafe lock.initialize(to: pthread_rwlock_t())
+    unsafe pthread_rwlock_init(lock, nil)
+  }
+
+  deinit {
+    unsafe pthread_rwlock_destroy(lock)
+    unsafe lock.deallocate()
+  }
+
+  /// Runs `body` while no writer holds the lock.
+  ///
+  /// - Parameter body: Must not take the lock for writing.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  package func reading<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    unsafe pthread_rwlock_rdlock(lock)
+    defer { unsafe pthread_rwlock_unlock(lock) }
+    return try body()
+  }
+
+  /// Runs `body` while nobody else holds the lock.
+  ///
+  /// - Parameter body: Short; must not take the lock.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  package func writing<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    unsafe pthread_rwlock_wrlock(lock)
+    defer { unsafe pthread_rwlock_unlock(lock) }
+    return try body()
+  }
+}
