@@ -26,7 +26,7 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public static let pageBounds = Kind(rawValue: "pageBounds")
     /// A node lies outside its page, on an odd offset or over another node, or has unknown flags.
     public static let node = Kind(rawValue: "node")
-    /// A key or a duplicate value is too short or too long.
+    /// A key is too short or too long.
     public static let keySize = Kind(rawValue: "keySize")
     /// Keys of a page are not in ascending order.
     public static let keyOrder = Kind(rawValue: "keyOrder")
@@ -44,6 +44,9 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public static let freeList = Kind(rawValue: "freeList")
     /// The record of a table cannot be.
     public static let tableRecord = Kind(rawValue: "tableRecord")
+    /// A table allows several values under one key (`MDB_DUPSORT`): nothing is wrong with it, but it
+    /// can't be read.
+    public static let unsupportedTable = Kind(rawValue: "unsupportedTable")
   }
 
   /// What sort of thing is wrong.
@@ -82,6 +85,8 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file is damaged; see ``PageWalkError/problem``.
     public static let damaged = Code(rawValue: "damaged")
+    /// The file has a table that can't be read; see ``PageWalkError/problem``.
+    public static let unsupported = Code(rawValue: "unsupported")
     /// Commits by others reused the pages of the version that was walked.
     ///
     /// Hold a read transaction and walk its version, or try again when there are fewer writes.
@@ -96,7 +101,7 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The data file.
   public let path: String
 
-  /// What is wrong with the file, for the code `damaged`.
+  /// What is wrong with the file, for the codes `damaged` and `unsupported`.
   public let problem: PageProblem?
 
   /// The value of `errno`, or 0 if no system call failed.
@@ -109,12 +114,19 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
     self.systemError = systemError
   }
 
+  /// The error of a file that is not as it should be.
+  init(_ problem: PageProblem, path: String) {
+    self.init(
+      problem.kind == .unsupportedTable ? .unsupported : .damaged, path: path, problem: problem)
+  }
+
   /// One line: the file, what went wrong and what to do.
   public var description: String {
     switch code {
     case .cannotOpen:
       "\(path): cannot be opened: \(PageWalkError.message(ofSystemError: systemError))"
     case .damaged: "\(path): damaged: \(problem?.description ?? "")"
+    case .unsupported: "\(path): not supported: \(problem?.description ?? "")"
     case .changedMeanwhile:
       "\(path): other commits reused pages while they were read; "
         + "hold a read transaction and walk its version, or try again"

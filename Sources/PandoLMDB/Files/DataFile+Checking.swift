@@ -115,7 +115,7 @@ extension DataFile {
       if case .failed = file.read(PageFormat.metaByteCount, at: index * pageSize, into: buffer) {
         return false
       }
-      let page = MetaRecord(index: Int(index), PageBytes(buffer.bytes))
+      let page = MetaRecord(index: Int(index), Page(buffer.bytes))
       return [0, index].contains(page.headerPageNumber)
         && [0, PageFormat.Flags.meta].contains(page.headerFlags)
         && [0, PageFormat.magic].contains(page.magic)

@@ -10,8 +10,6 @@ public struct PageReport: Hashable, Sendable {
     public internal(set) var leaf: UInt64 = 0
     /// Pages of values too large for a leaf.
     public internal(set) var overflow: UInt64 = 0
-    /// Pages of trees that hold the values under one key; only with duplicates.
-    public internal(set) var duplicates: UInt64 = 0
     /// Pages in the free list.
     public internal(set) var free: UInt64 = 0
     /// Pages up to the last that are neither in use nor free, or `nil` if a problem makes that
@@ -26,7 +24,7 @@ public struct PageReport: Hashable, Sendable {
   public struct Table: Hashable, Sendable {
     /// The name, or `nil` for the main table, which also holds the records of the others.
     public internal(set) var name: String?
-    /// How many entries; in a table with duplicates each value counts.
+    /// How many entries.
     public internal(set) var entries: UInt64
     /// Levels from the root to the leaves; 0 for an empty table.
     public internal(set) var depth: Int
@@ -36,14 +34,10 @@ public struct PageReport: Hashable, Sendable {
     public internal(set) var leafPages: UInt64
     /// Pages of values too large for a leaf.
     public internal(set) var overflowPages: UInt64
-    /// Pages of trees that hold the values under one key.
-    public internal(set) var duplicatePages: UInt64
     /// Bytes of all pages of the table.
     public internal(set) var sizeInBytes: UInt64
-    /// Bytes of all keys and values; a key with several values counts once.
+    /// Bytes of all keys and values.
     public internal(set) var contentSizeInBytes: UInt64
-    /// Whether the table allows several values under one key (`MDB_DUPSORT`).
-    public internal(set) var allowsDuplicates: Bool
     /// Whether the whole table was walked without a problem; if not, the numbers are what was
     /// reached.
     public internal(set) var isWhole: Bool
@@ -97,7 +91,6 @@ extension PageReport {
       pages.branch += tree.branchPages
       pages.leaf += tree.leafPages
       pages.overflow += tree.overflowPages
-      pages.duplicates += tree.duplicatePages
     }
     pages.free = walk.free.count
     if problems.isEmpty {
@@ -115,10 +108,8 @@ extension PageReport.Table {
     branchPages = tree.branchPages
     leafPages = tree.leafPages
     overflowPages = tree.overflowPages
-    duplicatePages = tree.duplicatePages
-    sizeInBytes = (tree.ownPages + tree.duplicatePages) * UInt64(pageSize)
+    sizeInBytes = (tree.branchPages + tree.leafPages + tree.overflowPages) * UInt64(pageSize)
     contentSizeInBytes = tree.contentByteCount
-    allowsDuplicates = tree.allowsDuplicates
     isWhole = tree.isWhole
   }
 }

@@ -4,7 +4,7 @@ import PandoSystem
 struct PageTree {
   /// What a tree is for, which says what may be in it.
   enum Kind {
-    case freeList, main, named, duplicates
+    case freeList, main, named
   }
 
   let kind: Kind
@@ -22,8 +22,6 @@ struct PageTree {
   var branchPages: UInt64 = 0
   var leafPages: UInt64 = 0
   var overflowPages: UInt64 = 0
-  /// The pages of trees that hold the values under one key each.
-  var duplicatePages: UInt64 = 0
   var entries: UInt64 = 0
   var contentByteCount: UInt64 = 0
   /// The size of integer keys, once one has been seen.
@@ -47,13 +45,6 @@ struct PageTree {
     self.init(kind: .named, name: name, label: label, record: record, order: order)
   }
 
-  /// The tree of the values under one key of `table`.
-  init(duplicatesOf table: PageTree, record: TreeRecord) {
-    let order = KeyOrder(duplicatesOf: table.record)
-    self.init(
-      kind: .duplicates, name: nil, label: table.label, record: record, order: order)
-  }
-
   private init(kind: Kind, name: [UInt8]?, label: String, record: TreeRecord, order: KeyOrder) {
     self.kind = kind
     self.name = name
@@ -63,32 +54,7 @@ struct PageTree {
     switch kind {
     case .freeList: keyByteCounts = 8...8
     case .main, .named: keyByteCounts = 1...PageFormat.keyByteCountMax
-    case .duplicates: keyByteCounts = 0...PageFormat.keyByteCountMax
     }
-  }
-
-  /// Whether nodes may hold several values.
-  var allowsDuplicates: Bool {
-    (kind == .main || kind == .named) && record.has(PageFormat.TableFlags.duplicates)
-  }
-
-  /// Whether duplicates lie without nodes, in items of one size.
-  var hasFixedSizeDuplicates: Bool {
-    record.has(PageFormat.TableFlags.fixedSizeDuplicates)
-  }
-
-  /// Whether the tree itself is one of duplicates without nodes.
-  var holdsFixedSizeItems: Bool { kind == .duplicates && hasFixedSizeDuplicates }
-
-  /// The pages found in the tree itself, without those of duplicates.
-  var ownPages: UInt64 { branchPages + leafPages + overflowPages }
-
-  /// Adds what a tree of duplicates holds.
-  mutating func add(duplicates tree: PageTree) {
-    duplicatePages += tree.ownPages
-    entries += tree.entries
-    contentByteCount += tree.contentByteCount
-    isWhole = isWhole && tree.isWhole
   }
 }
 
@@ -109,15 +75,6 @@ enum KeyOrder {
       self = .reversedBytes
     } else {
       self = record.has(PageFormat.TableFlags.integerKey) ? .integer : .bytes
-    }
-  }
-
-  /// The order of the values under one key, in a table with duplicates.
-  init(duplicatesOf record: TreeRecord) {
-    if record.has(PageFormat.TableFlags.integerDuplicates) {
-      self = .integer
-    } else {
-      self = record.has(PageFormat.TableFlags.reverseDuplicates) ? .reversedBytes : .bytes
     }
   }
 

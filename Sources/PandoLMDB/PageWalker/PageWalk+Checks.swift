@@ -48,10 +48,10 @@ extension PageWalk {
   }
 
   /// Asks the system for the children of a branch page, neighbours together.
-  func announceChildren(of page: borrowing PageBytes) {
+  func announceChildren(of page: borrowing Page) {
     var run: Range<UInt64> = 0..<0
     for index in 0..<page.nodeCount {
-      let child = page.node(index).child
+      let child = page[index].child
       guard child < filePageCount else { continue }
       if child == run.upperBound, !run.isEmpty {
         run = run.lowerBound..<child + 1
@@ -71,10 +71,10 @@ extension PageWalk {
 
   /// Checks that a page knows its own number.
   func checkPageNumber(
-    _ page: borrowing PageBytes, _ number: UInt64, in tree: inout PageTree
+    _ page: borrowing Page, _ number: UInt64, in tree: inout PageTree
   ) throws -> Bool {
-    guard page.pageNumber != number else { return true }
-    try note(.pageNumber, page: number, in: &tree, "says it is page \(page.pageNumber)")
+    guard page.number != number else { return true }
+    try note(.pageNumber, page: number, in: &tree, "says it is page \(page.number)")
     return false
   }
 
@@ -96,14 +96,14 @@ extension PageWalk {
   /// its last byte. So each offset is even, leads to a node, and the nodes' sizes add up.
   ///
   /// - Parameters:
-  ///   - page: A page, or a small page inside a leaf node.
+  ///   - page: A branch page or a leaf.
   ///   - number: The page's number, for messages.
   ///   - isBranch: Whether the nodes are those of a branch page.
   ///   - tree: The tree to which the page belongs.
   /// - Returns: Whether every node may be read.
   /// - Throws: ``Stop`` at the last problem that is wanted.
   func checkNodes(
-    _ page: borrowing PageBytes, _ number: UInt64, isBranch: Bool, in tree: inout PageTree
+    _ page: borrowing Page, _ number: UInt64, isBranch: Bool, in tree: inout PageTree
   ) throws -> Bool {
     let size = page.bytes.count
     let (lower, upper) = (page.lower, page.upper)
@@ -126,18 +126,15 @@ extension PageWalk {
     return true
   }
 
-  private func faultInNodes(_ page: borrowing PageBytes, isBranch: Bool) -> String? {
+  private func faultInNodes(_ page: borrowing Page, isBranch: Bool) -> String? {
     let size = page.bytes.count
     let upper = page.upper
     for index in 0..<page.nodeCount {
       let offset = page.nodeOffset(index)
-      guard offset >= upper, offset & 1 == upper & 1,
-        offset + PageFormat.nodeHeaderByteCount <= size
-      else {
+      guard offset >= upper, offset & 1 == upper & 1, let node = page.nodeHeader(at: offset) else {
         clearNodeSizes(page, before: index)
         return "node \(index) starts at byte \(offset), nodes lie from \(upper) to \(size)"
       }
-      let node = page.node(at: offset)
       let byteCount = isBranch ? node.branchByteCount : node.leafByteCount
       guard byteCount <= size - offset else {
         clearNodeSizes(page, before: index)
@@ -162,19 +159,19 @@ extension PageWalk {
     return nil
   }
 
-  private func clearNodeSizes(_ page: borrowing PageBytes, before count: Int) {
+  private func clearNodeSizes(_ page: borrowing Page, before count: Int) {
     for index in 0..<count { nodeSizes[page.nodeOffset(index) / 2] = 0 }
   }
 
   /// Checks the sizes of a page's keys and that they ascend.
   func checkKeys(
-    _ page: borrowing PageBytes, _ number: UInt64, from first: Int, in tree: inout PageTree
+    _ page: borrowing Page, _ number: UInt64, from first: Int, in tree: inout PageTree
   ) throws -> Bool {
     for index in first..<page.nodeCount {
-      let node = page.node(index)
+      let node = page[index]
       guard try checkKeySize(node.keyByteCount, key: index, number, in: &tree) else { return false }
       guard index > first else { continue }
-      let last = page.node(index - 1)
+      let last = page[index - 1]
       let order = tree.order.compare(
         page.bytes.extracting(last.keyRange), page.bytes.extracting(node.keyRange))
       guard order < 0 else {
@@ -216,19 +213,11 @@ extension PageWalk {
 
   /// Checks that a page's keys, which ascend, are in the range its parents give.
   func checkBounds(
-    _ page: borrowing PageBytes, _ place: PagePosition, first: Int, in tree: inout PageTree
+    _ page: borrowing Page, _ place: PagePosition, first: Int, in tree: inout PageTree
   ) throws -> Bool {
-    let last = page.nodeCount - 1
-    guard first <= last else { return true }
-    return try checkBounds(
-      first: page.bytes.extracting(page.node(first).keyRange),
-      last: page.bytes.extracting(page.node(last).keyRange), place, in: &tree)
-  }
-
-  /// Checks that a page's first and last key are in the range its parents give.
-  func checkBounds(
-    first: Span<UInt8>, last: Span<UInt8>, _ place: PagePosition, in tree: inout PageTree
-  ) throws -> Bool {
+    guard first < page.nodeCount else { return true }
+    let last = page.bytes.extracting(page[page.nodeCount - 1].keyRange)
+    let first = page.bytes.extracting(page[first].keyRange)
     if let lower = place.bounds.lower,
       tree.order.compare(first, lower.buffer.bytes.extracting(lower.range)) < 0
     {

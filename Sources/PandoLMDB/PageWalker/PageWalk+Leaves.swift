@@ -1,26 +1,21 @@
 extension PageWalk {
   /// Checks a leaf whole, then follows what its nodes hold.
   func walkLeaf(_ place: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree) throws {
-    let page = PageBytes(buffer.bytes)
+    let page = Page(buffer.bytes)
     guard try checkNodes(page, place.page, isBranch: false, in: &tree),
       try checkKeys(page, place.page, from: 0, in: &tree),
       try checkBounds(page, place, first: 0, in: &tree)
     else { return }
     for index in 0..<page.nodeCount {
-      let node = page.node(index)
+      let node = page[index]
       tree.contentByteCount += UInt64(node.keyByteCount)
       switch node.flags {
       case 0:
         try walkValue(node, buffer, place, in: &tree)
-      case PageFormat.NodeFlags.overflow where tree.kind != .duplicates:
+      case PageFormat.NodeFlags.overflow:
         try walkOverflow(node, buffer, place, in: &tree)
       case PageFormat.NodeFlags.tree where tree.kind == .main:
         try walkTableNode(node, buffer, place, in: &tree)
-      case PageFormat.NodeFlags.duplicates where tree.allowsDuplicates:
-        try walkSubPage(node, buffer, place, in: &tree)
-      case PageFormat.NodeFlags.duplicates | PageFormat.NodeFlags.tree
-      where tree.allowsDuplicates:
-        try walkDuplicates(node, buffer, place, in: &tree)
       default:
         try note(
           .node, page: place.page, in: &tree,
@@ -35,17 +30,12 @@ extension PageWalk {
     try visitor?(key, value)
   }
 
-  /// A value inside the leaf; in a tree of duplicates the key is the value.
+  /// A value inside the leaf.
   private func walkValue(
     _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
   ) throws {
     let bytes = buffer.bytes
-    let value = bytes.extracting(node.valueOffset..<node.valueOffset + node.valueByteCount)
-    if tree.kind == .duplicates, !value.isEmpty {
-      return try note(
-        .node, page: place.page, in: &tree, "a duplicate has \(value.count) bytes besides its value"
-      )
-    }
+    let value = bytes.extracting(node.valueRange)
     tree.entries += 1
     tree.contentByteCount += UInt64(value.count)
     let key = bytes.extracting(node.keyRange)
@@ -59,7 +49,7 @@ extension PageWalk {
   private func walkOverflow(
     _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
   ) throws {
-    let first: UInt64 = PageBytes(buffer.bytes).number(at: node.valueOffset)
+    let first: UInt64 = buffer.bytes.number(at: node.valueOffset)
     guard
       let count = try checkOverflow(
         first, valueByteCount: node.valueByteCount, parent: place.page, in: &tree)
@@ -90,7 +80,7 @@ extension PageWalk {
     let header = valueBuffer(ofAtLeast: PageFormat.headerByteCount)
     guard try read(first, byteCount: PageFormat.headerByteCount, into: header, in: &tree)
     else { return nil }
-    let page = PageBytes(header.bytes)
+    let page = Page(header.bytes)
     guard try checkPageNumber(page, first, in: &tree) else { return nil }
     guard page.flags == PageFormat.Flags.overflow else {
       try note(
@@ -116,7 +106,7 @@ extension PageWalk {
   private func walkTableNode(
     _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
   ) throws {
-    let page = PageBytes(buffer.bytes)
+    let page = Page(buffer.bytes)
     let name = (0..<node.keyByteCount).map { page.bytes[node.keyOffset + $0] }
     guard node.valueByteCount == PageFormat.treeRecordByteCount else {
       return try note(
@@ -127,18 +117,17 @@ extension PageWalk {
       return try note(
         .tableRecord, page: place.page, in: &tree, "the name of a table holds a zero byte")
     }
-    let flagsWithoutTables = PageFormat.TableFlags.duplicates | PageFormat.TableFlags.integerKey
-    guard !tree.record.has(flagsWithoutTables) else {
+    guard !tree.record.has(PageFormat.TableFlags.integerKey) else {
       return try note(
         .tableRecord, page: place.page, in: &tree,
         "holds a table, which its flags \(PageFormat.hex(tree.record.flags)) exclude")
     }
     tree.entries += 1
     tree.contentByteCount += UInt64(node.valueByteCount)
-    tablesToWalk.append(PageTree(name: name, record: TreeRecord(page, at: node.valueOffset)))
+    tablesToWalk.append(PageTree(name: name, record: TreeRecord(page.bytes, at: node.valueOffset)))
     try visit(
       page.bytes.extracting(node.keyRange),
-      page.bytes.extracting(node.valueOffset..<node.valueOffset + node.valueByteCount), in: tree)
+      page.bytes.extracting(node.valueRange), in: tree)
   }
 }
 
@@ -151,7 +140,7 @@ extension PageWalk {
   func readFreeRecord(
     key: Span<UInt8>, pages: Span<UInt8>, on page: UInt64, in tree: inout PageTree
   ) throws {
-    let transactionID: UInt64 = PageBytes(key).number(at: 0)
+    let transactionID: UInt64 = key.number(at: 0)
     guard (1...max(1, meta.transactionID)).contains(transactionID) else {
       return try note(
         .freeList, page: page, in: &tree,
@@ -163,8 +152,7 @@ extension PageWalk {
         .freeList, page: page, in: &tree,
         "the record of transaction \(transactionID) has \(pages.count) bytes")
     }
-    let list = PageBytes(pages)
-    let count: UInt64 = list.number(at: 0)
+    let count: UInt64 = pages.number(at: 0)
     guard count < UInt64(words) else {
       return try note(
         .freeList, page: page, in: &tree,
@@ -172,7 +160,7 @@ extension PageWalk {
     }
     var last = UInt64.max
     for index in 0..<Int(count) {
-      let number: UInt64 = list.number(at: 8 * (index + 1))
+      let number: UInt64 = pages.number(at: 8 * (index + 1))
       guard number < last else {
         return try note(
           .freeList, page: page, in: &tree,

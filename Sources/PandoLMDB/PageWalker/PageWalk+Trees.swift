@@ -19,11 +19,10 @@ extension PageWalk {
   }
 
   /// Walks one tree and compares it with its record.
-  func walk(_ tree: inout PageTree, bufferLevel: Int = 0) throws {
+  func walk(_ tree: inout PageTree) throws {
     guard try checkRecord(&tree), tree.record.root != PageFormat.noPage else { return }
     let root = PagePosition(
-      page: tree.record.root, parent: nil, level: 1, bufferLevel: bufferLevel,
-      bounds: PagePosition.Bounds())
+      page: tree.record.root, parent: nil, level: 1, bounds: PagePosition.Bounds())
     try walkPage(root, in: &tree)
     guard tree.isWhole else { return }
     let counts: [(String, UInt64, UInt64)] = [
@@ -39,6 +38,12 @@ extension PageWalk {
 
   private func checkRecord(_ tree: inout PageTree) throws -> Bool {
     let record = tree.record
+    guard tree.kind == .freeList || !record.has(PageFormat.TableFlags.duplicates) else {
+      try note(
+        .unsupportedTable, page: nil, in: &tree,
+        "allows several values under one key (MDB_DUPSORT); such tables can't be read")
+      return false
+    }
     let known =
       tree.kind == .freeList
       ? PageFormat.TableFlags.knownOfFreeList : PageFormat.TableFlags.known
@@ -72,9 +77,9 @@ extension PageWalk {
   /// Walks a page and all below it.
   func walkPage(_ place: PagePosition, in tree: inout PageTree) throws {
     guard try claim(place.page, parent: place.parent, in: &tree) else { return }
-    let buffer = buffer(atLevel: place.bufferLevel)
+    let buffer = buffer(atLevel: place.level)
     guard try read(place.page, byteCount: pageSize, into: buffer, in: &tree) else { return }
-    let page = PageBytes(buffer.bytes)
+    let page = Page(buffer.bytes)
     guard try checkPageNumber(page, place.page, in: &tree) else { return }
     let isLast = place.level == Int(tree.record.depth)
     switch page.flags {
@@ -84,19 +89,14 @@ extension PageWalk {
         return try noteDepth("a branch page", place, in: &tree)
       }
       try walkBranch(place, buffer, in: &tree)
-    case PageFormat.Flags.leaf where !tree.holdsFixedSizeItems:
+    case PageFormat.Flags.leaf:
       tree.leafPages += 1
       guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
       try walkLeaf(place, buffer, in: &tree)
-    case PageFormat.Flags.leaf | PageFormat.Flags.fixedSize where tree.holdsFixedSizeItems:
-      tree.leafPages += 1
-      guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
-      try walkFixedSizeLeaf(place, page, in: &tree)
     default:
       try note(
         .pageFlags, page: place.page, in: &tree,
-        "has flags \(PageFormat.hex(page.flags)); a branch page has 0x1, "
-          + "a leaf \(tree.holdsFixedSizeItems ? "0x22" : "0x2")")
+        "has flags \(PageFormat.hex(page.flags)); a branch page has 0x1, a leaf 0x2")
     }
   }
 
@@ -111,7 +111,7 @@ extension PageWalk {
   private func walkBranch(
     _ place: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree
   ) throws {
-    let page = PageBytes(buffer.bytes)
+    let page = Page(buffer.bytes)
     guard try checkNodes(page, place.page, isBranch: true, in: &tree) else { return }
     let count = page.nodeCount
     // liblmdb aborts on a branch page with one child, except in the free list, where one is passed
@@ -126,15 +126,14 @@ extension PageWalk {
     else { return }
     announceChildren(of: page)
     for index in 0..<count {
-      let node = page.node(index)
+      let node = page[index]
       var bounds = place.bounds
       if index > 0 { bounds.lower = PagePosition.Key(buffer: buffer, range: node.keyRange) }
       if index + 1 < count {
-        bounds.upper = PagePosition.Key(buffer: buffer, range: page.node(index + 1).keyRange)
+        bounds.upper = PagePosition.Key(buffer: buffer, range: page[index + 1].keyRange)
       }
       let child = PagePosition(
-        page: node.child, parent: place.page, level: place.level + 1,
-        bufferLevel: place.bufferLevel + 1, bounds: bounds)
+        page: node.child, parent: place.page, level: place.level + 1, bounds: bounds)
       try walkPage(child, in: &tree)
     }
   }
@@ -159,7 +158,5 @@ struct PagePosition {
   let parent: UInt64?
   /// 1 for the root.
   let level: Int
-  /// Which buffer the page is read into.
-  let bufferLevel: Int
   let bounds: Bounds
 }

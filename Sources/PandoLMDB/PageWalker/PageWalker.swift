@@ -7,7 +7,8 @@
 ///
 /// It reads files of lmdb 0.9 of a little-endian 64-bit machine, and knows the orders of keys
 /// which liblmdb itself has; tables with a comparison set by a program (`mdb_set_compare`) seem
-/// out of order. `docs/design.md`, "Errors and bad input", says how a store uses it.
+/// out of order. A table that allows several values under one key (`MDB_DUPSORT`), which this
+/// package never makes, is reported and not read. `docs/design.md`, "Errors and bad input", says how a store uses it.
 ///
 /// The file may be open, in this process or in others, and may be written to meanwhile. A version
 /// is whole as long as no later commit reuses its pages, which two more commits are needed for.
@@ -81,8 +82,8 @@ public struct PageWalker: Sendable {
   ///   - version: The version to walk.
   ///   - progress: As for ``check(_:problemLimit:progress:)``.
   /// - Returns: The report, which is clean.
-  /// - Throws: ``PageWalkError`` with code `damaged` and the problem, or with code
-  ///   `changedMeanwhile`; or what `progress` throws.
+  /// - Throws: ``PageWalkError`` with code `damaged` or `unsupported` and the problem, or
+  ///   with code `changedMeanwhile`; or what `progress` throws.
   @discardableResult
   public func verify(
     _ version: Version = .newest,
@@ -90,7 +91,7 @@ public struct PageWalker: Sendable {
   ) throws -> PageReport {
     let report = try check(version, problemLimit: 1, progress: progress)
     if let problem = report.problems.first {
-      throw PageWalkError(.damaged, path: file.path, problem: problem)
+      throw PageWalkError(problem, path: file.path)
     }
     return report
   }
@@ -151,9 +152,8 @@ public struct PageWalker: Sendable {
 extension PageWalker {
   /// Calls `body` with each entry of a table, in key order, read without the map.
   ///
-  /// Each page is checked before its entries are given. In a table with duplicates each value is
-  /// an entry. In the main table the record of each named table is an entry too, as for liblmdb's
-  /// cursors.
+  /// Each page is checked before its entries are given. In the main table the record of each named
+  /// table is an entry too, as for liblmdb's cursors.
   ///
   /// - Parameters:
   ///   - name: The table's name, or `nil` for the main table.
@@ -161,7 +161,8 @@ extension PageWalker {
   ///     `changedMeanwhile` can come after some entries were given.
   ///   - body: Gets key and value; their bytes last until it returns. An error it throws ends the
   ///     walk.
-  /// - Throws: ``PageWalkError`` with code `noSuchTable`, `changedMeanwhile` or `damaged`; or what
+  /// - Throws: ``PageWalkError`` with code `noSuchTable`,
+  ///   `changedMeanwhile`, `unsupported` or `damaged`; or what
   ///   `body` throws.
   /// - Complexity: Reads the main table's pages, then each page of the table once. Memory: the
   ///   largest value.
@@ -173,7 +174,7 @@ extension PageWalker {
     switch try begin(version, problemLimit: 1) {
     case .busy: throw changed
     case .refused(let problem):
-      throw PageWalkError(.damaged, path: file.path, problem: problem)
+      throw PageWalkError(problem, path: file.path)
     case .walk(let walk):
       do {
         try withoutActuallyEscaping(body) { body in
@@ -184,7 +185,7 @@ extension PageWalker {
         guard stop == .problemLimit, let problem = walk.problems.first, !walk.hasChanged else {
           throw changed
         }
-        throw PageWalkError(.damaged, path: file.path, problem: problem)
+        throw PageWalkError(problem, path: file.path)
       }
       if walk.hasChanged { throw changed }
     }

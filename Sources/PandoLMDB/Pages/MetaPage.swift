@@ -29,15 +29,15 @@ struct MetaRecord: Hashable {
   var pageSizeInBytes: Int { Int(freeList.pad) }
 
   /// Decodes 152 bytes.
-  init(index: Int, _ page: borrowing PageBytes) {
+  init(index: Int, _ page: borrowing Page) {
     self.index = index
-    headerPageNumber = page.pageNumber
+    headerPageNumber = page.number
     headerFlags = page.flags
     magic = page.number(at: 16)
     version = page.number(at: 20)
     mapSizeInBytes = page.number(at: 32)
-    freeList = TreeRecord(page, at: 40)
-    main = TreeRecord(page, at: 88)
+    freeList = TreeRecord(page.bytes, at: 40)
+    main = TreeRecord(page.bytes, at: 88)
     lastPage = page.number(at: 136)
     transactionID = page.number(at: 144)
   }
@@ -108,13 +108,13 @@ extension MetaRecord {
 ///
 /// | offset | size | meaning |
 /// | --- | --- | --- |
-/// | 0 | 4 | size of each item, in a tree of fixed-size duplicates; the free list's: page size |
+/// | 0 | 4 | of the free list: the page size; else 0 |
 /// | 4 | 2 | ``PageFormat/TableFlags`` |
 /// | 6 | 2 | depth: 0 without entries, 1 when the root is a leaf |
 /// | 8 | 8 | branch pages |
 /// | 16 | 8 | leaf pages |
 /// | 24 | 8 | overflow pages |
-/// | 32 | 8 | entries; in a table with duplicates each value counts |
+/// | 32 | 8 | entries |
 /// | 40 | 8 | root page, or all bits set |
 struct TreeRecord: Hashable {
   let pad: UInt32
@@ -127,15 +127,15 @@ struct TreeRecord: Hashable {
   let root: UInt64
 
   /// Decodes the record at a byte offset with 48 bytes behind it.
-  init(_ page: borrowing PageBytes, at offset: Int) {
-    pad = page.number(at: offset)
-    flags = page.number(at: offset + 4)
-    depth = page.number(at: offset + 6)
-    branchPages = page.number(at: offset + 8)
-    leafPages = page.number(at: offset + 16)
-    overflowPages = page.number(at: offset + 24)
-    entries = page.number(at: offset + 32)
-    root = page.number(at: offset + 40)
+  init(_ bytes: Span<UInt8>, at offset: Int) {
+    pad = bytes.number(at: offset)
+    flags = bytes.number(at: offset + 4)
+    depth = bytes.number(at: offset + 6)
+    branchPages = bytes.number(at: offset + 8)
+    leafPages = bytes.number(at: offset + 16)
+    overflowPages = bytes.number(at: offset + 24)
+    entries = bytes.number(at: offset + 32)
+    root = bytes.number(at: offset + 40)
   }
 
   func has(_ flag: UInt16) -> Bool { flags & flag != 0 }
@@ -197,7 +197,7 @@ struct MetaPair: Hashable {
           message: "cannot be read: \(PageWalkError.message(ofSystemError: error))")
         return
       }
-      let page = MetaRecord(index: index, PageBytes(buffer.bytes))
+      let page = MetaRecord(index: index, Page(buffer.bytes))
       pages.append(page)
       problem = page.problem
       if problem != nil { return }

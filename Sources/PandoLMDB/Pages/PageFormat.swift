@@ -10,7 +10,7 @@
 /// | offset | size | meaning |
 /// | --- | --- | --- |
 /// | 0 | 8 | number of this page: its offset in the file divided by the page size |
-/// | 8 | 2 | size of each item, on a page of fixed-size duplicates; otherwise unused |
+/// | 8 | 2 | not used |
 /// | 10 | 2 | ``Flags`` |
 /// | 12 | 2 | lower end of the free space: 16 plus 2 for each node |
 /// | 14 | 2 | upper end of the free space: the lowest node's offset |
@@ -27,8 +27,8 @@
 /// | 8 | | key, then value | key: no key of the child sorts before it |
 ///
 /// In place of the value a leaf node can hold the number of the first page of an overflow run
-/// (8 bytes), the record of another tree (``TreeRecord``, 48 bytes), or a small page of duplicate
-/// values with a header and nodes of its own.
+/// (8 bytes) or the record of another tree (``TreeRecord``, 48 bytes). Tables with several values
+/// under one key (`MDB_DUPSORT`) have pages of other kinds; this package neither makes nor reads them.
 enum PageFormat {
   /// The bits which say what a page is.
   enum Flags {
@@ -36,12 +36,6 @@ enum PageFormat {
     static let leaf: UInt16 = 0x02
     static let overflow: UInt16 = 0x04
     static let meta: UInt16 = 0x08
-    /// In a file only found on the small pages inside a leaf node.
-    static let dirty: UInt16 = 0x10
-    /// Items of one fixed size, without nodes.
-    static let fixedSize: UInt16 = 0x20
-    /// A small page inside a leaf node.
-    static let subPage: UInt16 = 0x40
   }
 
   /// The bits which say what a leaf node holds besides its key.
@@ -50,18 +44,14 @@ enum PageFormat {
     static let overflow: UInt16 = 0x01
     /// The node holds the record of another tree.
     static let tree: UInt16 = 0x02
-    /// The node holds several values, as a small page or (together with `tree`) as a tree.
-    static let duplicates: UInt16 = 0x04
   }
 
   /// The bits of a table's flags, the same as those of `mdb_dbi_open`.
   enum TableFlags {
     static let reverseKey: UInt16 = 0x02
+    /// Several values under one key.
     static let duplicates: UInt16 = 0x04
     static let integerKey: UInt16 = 0x08
-    static let fixedSizeDuplicates: UInt16 = 0x10
-    static let integerDuplicates: UInt16 = 0x20
-    static let reverseDuplicates: UInt16 = 0x40
     static let known: UInt16 = 0x7e
     /// The free list's flags also hold two flags of the environment: fixed map, no directory.
     static let knownOfFreeList: UInt16 = integerKey | 0x01 | 0x4000

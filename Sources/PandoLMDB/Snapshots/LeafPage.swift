@@ -39,15 +39,14 @@ struct LeafPage {
   @unsafe
   init?(holdingKeyAt key: UnsafeRawPointer, sizeInBytes: Int) {
     let offset = Int(bitPattern: key) & (sizeInBytes - 1)
-    guard offset >= PageFormat.headerByteCount + PageFormat.nodeHeaderByteCount,
-      unsafe key.load(fromByteOffset: -4, as: UInt16.self) == 0  // no flag of the entry
-    else { return nil }
     unsafe start = key - offset
     self.sizeInBytes = sizeInBytes
-    let flags = unsafe start.load(fromByteOffset: 10, as: UInt16.self)
-    let lower = unsafe Int(start.load(fromByteOffset: 12, as: UInt16.self))
-    guard flags == PageFormat.Flags.leaf, lower <= sizeInBytes else { return nil }
-    count = (lower - PageFormat.headerByteCount) >> 1
+    let page = unsafe Page(at: start, byteCount: sizeInBytes)
+    guard page.flags == PageFormat.Flags.leaf,
+      offset >= PageFormat.headerByteCount + PageFormat.nodeHeaderByteCount,
+      page.nodeHeader(at: offset - PageFormat.nodeHeaderByteCount)?.flags == 0
+    else { return nil }
+    count = page.nodeCount
     guard count > 0 else { return nil }
   }
 
@@ -58,19 +57,11 @@ struct LeafPage {
   @inline(__always)
   func entry(at index: Int) -> CursorEntry? {
     guard UInt(bitPattern: index) < UInt(bitPattern: count) else { return nil }
-    let offset = offset(ofEntry: index)
-    guard offset <= sizeInBytes &- PageFormat.nodeHeaderByteCount else { return nil }
-    let node = unsafe start + offset
-    // From the low bits: 32 of the value's size, 16 of flags, 16 of the key's size.
-    let header = unsafe UInt64(littleEndian: node.loadUnaligned(as: UInt64.self))
-    let valueByteCount = Int(header & 0xFFFF_FFFF)
-    let keyByteCount = Int(header >> 48)
-    let end = offset &+ PageFormat.nodeHeaderByteCount &+ keyByteCount &+ valueByteCount
-    guard header & 0xFFFF_0000_0000 == 0, keyByteCount > 0, end <= sizeInBytes else { return nil }
-    let key = unsafe node + PageFormat.nodeHeaderByteCount
-    return unsafe CursorEntry(
-      key: UnsafeRawBufferPointer(start: key, count: keyByteCount),
-      value: UnsafeRawBufferPointer(start: key + keyByteCount, count: valueByteCount))
+    let page = page
+    guard let node = page.node(index), node.flags == 0, node.keyByteCount > 0,
+      let value = unsafe page.valueBytes(of: node)
+    else { return nil }
+    return unsafe CursorEntry(key: page.keyBytes(of: node), value: value)
   }
 
   /// Finds the entry whose key lies at an address on this page.
@@ -81,19 +72,17 @@ struct LeafPage {
   /// - Returns: Its index; `nil` if there is none.
   func index(ofKeyAt key: UnsafeRawPointer, isNearEnd: Bool) -> Int? {
     let offset = unsafe key - start - PageFormat.nodeHeaderByteCount
-    if isNearEnd, self.offset(ofEntry: count - 1) == offset { return count - 1 }
-    var index = 0
-    while index < count {
-      if self.offset(ofEntry: index) == offset { return index }
-      index += 1
-    }
+    let page = page
+    if isNearEnd, page.nodeOffset(count - 1) == offset { return count - 1 }
+    for index in 0..<count where page.nodeOffset(index) == offset { return index }
     return nil
   }
 
-  @inline(__always)
-  private func offset(ofEntry index: Int) -> Int {
-    let place = PageFormat.headerByteCount &+ index &* MemoryLayout<UInt16>.size
-    return unsafe Int(start.load(fromByteOffset: place, as: UInt16.self))
+  /// The page, which has at least one entry.
+  private var page: Page {
+    @_lifetime(immortal)
+    @inline(__always)
+    get { unsafe Page(at: start, byteCount: sizeInBytes) }
   }
 
   /// The page size of the system, on which the map begins: up to it pages lie at multiples of their size.

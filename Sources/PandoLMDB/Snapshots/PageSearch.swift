@@ -4,7 +4,7 @@ import PandoSystem
 /// The tree of one table in one committed version, searched where its pages lie in the map.
 ///
 /// liblmdb compares keys through two calls for each step of a search, which makes it several times as
-/// expensive. The layout is that of ``PageFormat``. Page numbers, page headers and the places of entries
+/// expensive. The layout is that of ``PageFormat``. Page numbers, page headers and the offsets of nodes
 /// are checked before they are believed; at what is damaged or not plain the answer is `unknown`, and
 /// liblmdb is to be asked.
 @safe
@@ -52,7 +52,7 @@ struct PageSearch {
     else { return nil }
     let pageSize = Int(statistics.ms_psize)
     // The map begins at a page of the system, so a page that is not larger lies at a multiple of its size.
-    guard pageSize >= PageFormat.pageSizes.lowerBound, pageSize <= Self.systemPageSizeInBytes,
+    guard pageSize >= PageFormat.pageSizes.lowerBound, pageSize <= LeafPage.sizeInBytesMax,
       let record = unsafe Self.record(ofTableNamed: name, in: transaction)
     else { return nil }
     pageSizeInBytes = pageSize
@@ -65,15 +65,14 @@ struct PageSearch {
     else { return nil }
     unsafe knownMap = map
     unsafe self.map = map
-    // The record has been checked to have these fields, see ``TreeRecord``.
-    let flags = unsafe record.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
-    guard flags == 0 else { return nil }
-    root = unsafe record.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+    let tree = unsafe TreeRecord(
+      Page(at: record, byteCount: PageFormat.treeRecordByteCount).bytes, at: 0)
+    guard tree.flags == 0 else { return nil }
+    root = tree.root
   }
 
   /// The table that holds the records of all others: liblmdb's `MAIN_DBI`, open in each transaction.
   private static let mainTable: MDB_dbi = 1
-  private static let systemPageSizeInBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
 
   /// The record of a table's tree, where it lies in the map.
   private static func record(
@@ -97,7 +96,7 @@ struct PageSearch {
     known: UnsafeRawPointer?
   ) -> UnsafeRawPointer? {
     let page = unsafe record - (Int(bitPattern: record) & (pageSizeInBytes - 1))
-    let number = unsafe page.load(as: UInt64.self)
+    let number = unsafe Page(at: page, byteCount: pageSizeInBytes).number
     guard number < pageCount else { return nil }
     let (distance, isTooFar) = Int(number).multipliedReportingOverflow(by: pageSizeInBytes)
     guard !isTooFar, let map = unsafe UnsafeRawPointer(bitPattern: Int(bitPattern: page) - distance)
@@ -105,11 +104,10 @@ struct PageSearch {
     if unsafe map == known { return unsafe map }
     // A damaged number may lead anywhere: the kernel is asked whether something is mapped there.
     let address = unsafe UnsafeMutableRawPointer(mutating: map)
-    guard unsafe msync(address, pageSizeInBytes, MS_ASYNC) == 0,
-      unsafe map.load(as: UInt64.self) == 0,
-      unsafe map.load(fromByteOffset: 10, as: UInt16.self) == PageFormat.Flags.meta,
-      unsafe map.load(fromByteOffset: PageFormat.headerByteCount, as: UInt32.self)
-        == PageFormat.magic
+    guard unsafe msync(address, pageSizeInBytes, MS_ASYNC) == 0 else { return nil }
+    let first = unsafe Page(at: map, byteCount: pageSizeInBytes)
+    guard first.number == 0, first.flags == PageFormat.Flags.meta,
+      first.number(at: PageFormat.headerByteCount) == PageFormat.magic
     else { return nil }
     return unsafe map
   }
@@ -141,72 +139,68 @@ extension PageSearch {
     }
     var number = root
     for _ in 0..<PageFormat.depthMax {
-      guard let page = unsafe page(number) else {
+      guard let start = unsafe start(ofPage: number) else {
         return number == PageFormat.noPage ? .absent : .unknown
       }
-      let isLeaf: Bool
-      switch unsafe page.load(fromByteOffset: 10, as: UInt16.self) {
-      case PageFormat.Flags.branch: isLeaf = false
-      case PageFormat.Flags.leaf: isLeaf = true
-      default: return .unknown
+      let page = unsafe page(at: start)
+      let (flags, count) = (page.flags, page.nodeCount)
+      guard page.number == number, count > 0 else { return .unknown }
+      if flags == PageFormat.Flags.leaf {
+        unsafe lastLeaf = unsafe start
+        return value(forKey: key, on: page, count: count)
       }
-      guard let count = unsafe entryCount(of: page) else { return .unknown }
-      if isLeaf {
-        unsafe lastLeaf = unsafe page
-        return unsafe value(forKey: key, onLeaf: page, count: count)
-      }
-      guard let entry = unsafe lastEntry(of: page, count: count, notAbove: key) else {
-        return .unknown
-      }
-      // Of a branch the lower 48 bits are a page number.
-      number = unsafe Self.header(of: entry) & 0xFFFF_FFFF_FFFF
+      guard flags == PageFormat.Flags.branch,
+        let node = lastNode(of: page, count: count, notAbove: key)
+      else { return .unknown }
+      number = node.child
     }
     return .unknown
   }
 
-  /// Looks on a leaf, first where the key is if all keys of the leaf follow one another without a gap.
-  @inline(__always)
-  private func value(
-    forKey key: some PageKey, onLeaf leaf: UnsafeRawPointer, count: Int
-  ) -> Answer {
-    if let first = unsafe entry(0, on: leaf), let index = unsafe key.distance(from: first),
-      index < count, let entry = unsafe entry(index, on: leaf), unsafe key.isKey(of: entry) == true
-    {
-      return unsafe value(of: entry, on: leaf, ifKeyIs: key)
-    }
-    guard let entry = unsafe lastEntry(of: leaf, count: count, notAbove: key) else {
-      return .unknown
-    }
-    return unsafe value(of: entry, on: leaf, ifKeyIs: key)
-  }
-
   /// Looks on the leaf of the last search; `nil` if the key may lie on another one.
   @inline(__always)
-  private func value(forKey key: some PageKey, nearLeaf leaf: UnsafeRawPointer) -> Answer? {
-    guard let count = unsafe entryCount(of: leaf), let first = unsafe entry(0, on: leaf),
-      let last = unsafe entry(count - 1, on: leaf),
-      unsafe key.isBelow(first) == false, unsafe key.isBelow(last) == true
+  private func value(forKey key: some PageKey, nearLeaf start: UnsafeRawPointer) -> Answer? {
+    let leaf = unsafe page(at: start)
+    let count = leaf.nodeCount
+    guard count > 0, let first = leaf.node(0), let last = leaf.node(count - 1),
+      unsafe key.isBelow(leaf.keyBytes(of: first)) == false,
+      unsafe key.isBelow(leaf.keyBytes(of: last)) == true
     else { return nil }
-    return unsafe value(forKey: key, onLeaf: leaf, count: count)
+    return value(forKey: key, on: leaf, count: count)
   }
 
-  /// The last entry whose key is not above another, or the first entry.
+  /// Looks on a leaf, first where the key is if all keys of the leaf follow one another without a gap.
+  @inline(__always)
+  private func value(forKey key: some PageKey, on leaf: borrowing Page, count: Int) -> Answer {
+    if let first = leaf.node(0), let index = unsafe key.distance(from: leaf.keyBytes(of: first)),
+      index < count, let node = leaf.node(index),
+      unsafe key.isEqual(to: leaf.keyBytes(of: node)) == true
+    {
+      return value(of: node, on: leaf)
+    }
+    guard let node = lastNode(of: leaf, count: count, notAbove: key),
+      let isFound = unsafe key.isEqual(to: leaf.keyBytes(of: node))
+    else { return .unknown }
+    return isFound ? value(of: node, on: leaf) : .absent
+  }
+
+  /// The last node whose key is not above another, or the first node.
   ///
   /// The first key of a branch is never looked at: it stands for everything before the second.
   ///
   /// - Returns: `nil` if the page is damaged.
   @inline(__always)
-  private func lastEntry(
-    of page: UnsafeRawPointer, count: Int, notAbove key: some PageKey
-  ) -> UnsafeRawPointer? {
+  private func lastNode(
+    of page: borrowing Page, count: Int, notAbove key: some PageKey
+  ) -> PageNode? {
     var low = 0
     var rest = count
     while rest > 1 {
       let half = rest >> 1
-      guard let entry = unsafe entry(low &+ half, on: page),
-        let isBelow = unsafe key.isBelow(entry)
+      guard let node = page.node(low &+ half),
+        let isBelow = unsafe key.isBelow(page.keyBytes(of: node))
       else { return nil }
-      // Told that it is likely, so that it stays a branch: where the next entry is looked for while the key
+      // Said to be likely, so that it stays a branch: where the next node is looked for while the key
       // of this one is still on its way from memory, which a conditional move would wait for.
       if _fastPath(isBelow) {
         rest = half
@@ -215,89 +209,58 @@ extension PageSearch {
         rest &-= half
       }
     }
-    return unsafe entry(low, on: page)
+    return page.node(low)
   }
 
-  /// The value of a leaf's entry, if it is the one that is looked for.
+  /// The value of a leaf's node.
   @inline(__always)
-  private func value(
-    of entry: UnsafeRawPointer, on page: UnsafeRawPointer, ifKeyIs key: some PageKey
-  ) -> Answer {
-    guard let isFound = unsafe key.isKey(of: entry) else { return .unknown }
-    guard isFound else { return .absent }
-    // From the low bits: 32 of the value's size, 16 of flags, 16 of the key's size.
-    let header = unsafe Self.header(of: entry)
-    let valueByteCount = Int(header & 0xFFFF_FFFF)
-    let value = unsafe entry + PageFormat.nodeHeaderByteCount + Int(header >> 48)
-    let flags = UInt16(truncatingIfNeeded: header >> 32)
-    let offset = unsafe value - page
-    if flags == 0, offset + valueByteCount <= pageSizeInBytes {
-      return unsafe .found(UnsafeRawBufferPointer(start: value, count: valueByteCount))
-    }
-    guard flags == PageFormat.NodeFlags.overflow, offset + 8 <= pageSizeInBytes else {
+  private func value(of node: PageNode, on leaf: borrowing Page) -> Answer {
+    if node.flags == 0, let value = unsafe leaf.valueBytes(of: node) { return unsafe .found(value) }
+    guard node.flags == PageFormat.NodeFlags.overflow, node.valueOffset + 8 <= pageSizeInBytes
+    else {
       return .unknown
     }
-    return unsafe overflowValue(
-      from: value.loadUnaligned(as: UInt64.self), byteCount: valueByteCount)
+    return overflowValue(from: leaf.number(at: node.valueOffset), byteCount: node.valueByteCount)
   }
 
   /// A value on pages of its own.
   @inline(never)
   private func overflowValue(from number: UInt64, byteCount: Int) -> Answer {
-    guard let page = unsafe page(number),
-      unsafe page.load(fromByteOffset: 10, as: UInt16.self) == PageFormat.Flags.overflow
-    else { return .unknown }
-    let count = unsafe UInt64(page.load(fromByteOffset: 12, as: UInt32.self))
-    guard count <= pageCount - number,
+    guard let start = unsafe start(ofPage: number) else { return .unknown }
+    let page = unsafe page(at: start)
+    let count = UInt64(page.overflowPageCount)
+    guard page.number == number, page.flags == PageFormat.Flags.overflow,
+      count <= pageCount - number,
       byteCount + PageFormat.headerByteCount <= Int(count) * pageSizeInBytes
     else { return .unknown }
     return unsafe .found(
-      UnsafeRawBufferPointer(start: page + PageFormat.headerByteCount, count: byteCount))
+      UnsafeRawBufferPointer(start: start + PageFormat.headerByteCount, count: byteCount))
   }
 
-  /// A page by its number; `nil` if it has another one.
+  /// Where a page begins; `nil` if it lies behind the end of the file.
   @inline(__always)
-  private func page(_ number: UInt64) -> UnsafeRawPointer? {
+  private func start(ofPage number: UInt64) -> UnsafeRawPointer? {
     guard number < pageCount else { return nil }
-    // Before the end of the file, which is mapped.
-    let page = unsafe map + Int(number) &* pageSizeInBytes
-    return unsafe page.load(as: UInt64.self) == number ? page : nil
+    return unsafe map + Int(number) &* pageSizeInBytes
   }
 
-  /// How many entries a page has; `nil` if it has none, or is damaged.
+  /// A page that begins before the end of the file, which is mapped.
+  @unsafe
+  @_lifetime(immortal)
   @inline(__always)
-  private func entryCount(of page: UnsafeRawPointer) -> Int? {
-    let lower = unsafe Int(page.load(fromByteOffset: 12, as: UInt16.self))
-    guard lower > PageFormat.headerByteCount, lower <= pageSizeInBytes else { return nil }
-    return (lower - PageFormat.headerByteCount) >> 1
-  }
-
-  /// An entry of a page; `nil` if its head and key are not on the page.
-  @inline(__always)
-  private func entry(_ index: Int, on page: UnsafeRawPointer) -> UnsafeRawPointer? {
-    let place = PageFormat.headerByteCount &+ index &* MemoryLayout<UInt16>.size
-    let offset = unsafe Int(page.load(fromByteOffset: place, as: UInt16.self))
-    guard offset <= pageSizeInBytes &- PageFormat.nodeHeaderByteCount else { return nil }
-    let entry = unsafe page + offset
-    let end = unsafe offset &+ PageFormat.nodeHeaderByteCount &+ Int(Self.header(of: entry) >> 48)
-    return unsafe end <= pageSizeInBytes ? entry : nil
-  }
-
-  /// The first eight bytes of an entry that has been checked to be there.
-  @inline(__always)
-  fileprivate static func header(of entry: UnsafeRawPointer) -> UInt64 {
-    unsafe entry.loadUnaligned(as: UInt64.self)
+  private func page(at start: UnsafeRawPointer) -> Page {
+    unsafe Page(at: start, byteCount: pageSizeInBytes)
   }
 }
 
-/// A key to compare with those of entries, whose bytes have been checked to be there.
+/// A key to compare with those of nodes.
 private protocol PageKey {
-  /// Whether it comes before the key of an entry; `nil` if they can't be compared.
-  @unsafe func isBelow(_ entry: UnsafeRawPointer) -> Bool?
-  /// Whether it is the key of an entry; `nil` if they can't be compared.
-  @unsafe func isKey(of entry: UnsafeRawPointer) -> Bool?
-  /// How many keys there can be from that of an entry to this one; `nil` if nobody can count them.
-  @unsafe func distance(from entry: UnsafeRawPointer) -> Int?
+  /// Whether it comes before another key; `nil` if they can't be compared.
+  @unsafe func isBelow(_ other: UnsafeRawBufferPointer) -> Bool?
+  /// Whether it is the same key; `nil` if they can't be compared.
+  @unsafe func isEqual(to other: UnsafeRawBufferPointer) -> Bool?
+  /// How many keys there can be from another to this one; `nil` if nobody can count them.
+  @unsafe func distance(from other: UnsafeRawBufferPointer) -> Int?
 }
 
 /// A key of eight bytes in a table whose keys all have as many: a number.
@@ -312,29 +275,27 @@ private struct NumberKey: PageKey {
   }
 
   @inline(__always)
-  private func other(_ entry: UnsafeRawPointer) -> UInt64? {
-    guard unsafe PageSearch.header(of: entry) >> 48 == Self.byteCount else { return nil }
-    let place = PageFormat.nodeHeaderByteCount
-    return unsafe UInt64(
-      bigEndian: entry.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+  private func number(_ key: UnsafeRawBufferPointer) -> UInt64? {
+    guard key.count == Self.byteCount, let address = key.baseAddress else { return nil }
+    return unsafe UInt64(bigEndian: address.loadUnaligned(as: UInt64.self))
   }
 
   @unsafe
   @inline(__always)
-  func isBelow(_ entry: UnsafeRawPointer) -> Bool? {
-    unsafe other(entry).map { value < $0 }
+  func isBelow(_ other: UnsafeRawBufferPointer) -> Bool? {
+    unsafe number(other).map { value < $0 }
   }
 
   @unsafe
   @inline(__always)
-  func isKey(of entry: UnsafeRawPointer) -> Bool? {
-    unsafe other(entry).map { value == $0 }
+  func isEqual(to other: UnsafeRawBufferPointer) -> Bool? {
+    unsafe number(other).map { value == $0 }
   }
 
   @unsafe
   @inline(__always)
-  func distance(from entry: UnsafeRawPointer) -> Int? {
-    guard let other = unsafe other(entry), value >= other else { return nil }
+  func distance(from other: UnsafeRawBufferPointer) -> Int? {
+    guard let other = unsafe number(other), value >= other else { return nil }
     return Int(exactly: value - other)
   }
 }
@@ -353,10 +314,9 @@ private struct NumberKey: PageKey {
 
   @unsafe
   @inline(__always)
-  func isBelow(_ entry: UnsafeRawPointer) -> Bool? {
-    let otherCount = unsafe Int(PageSearch.header(of: entry) >> 48)
-    let other = unsafe entry + PageFormat.nodeHeaderByteCount
-    let common = min(count, otherCount)
+  func isBelow(_ key: UnsafeRawBufferPointer) -> Bool? {
+    guard let other = key.baseAddress else { return nil }
+    let common = min(count, key.count)
     var offset = 0
     while offset < common {
       // In bounds: of the last bytes, where eight are there, some are compared twice.
@@ -367,23 +327,23 @@ private struct NumberKey: PageKey {
         offset &+= 1
         continue
       }
-      let place = min(offset, common &- 8)
-      let word = unsafe address.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      let otherWord = unsafe other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let position = min(offset, common &- 8)
+      let word = unsafe address.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      let otherWord = unsafe other.loadUnaligned(fromByteOffset: position, as: UInt64.self)
       if word != otherWord { return UInt64(bigEndian: word) < UInt64(bigEndian: otherWord) }
       offset &+= 8
     }
-    return count < otherCount
+    return count < key.count
   }
 
   @unsafe
   @inline(__always)
-  func isKey(of entry: UnsafeRawPointer) -> Bool? {
-    guard unsafe Int(PageSearch.header(of: entry) >> 48) == count else { return false }
-    return unsafe memcmp(address, entry + PageFormat.nodeHeaderByteCount, count) == 0
+  func isEqual(to other: UnsafeRawBufferPointer) -> Bool? {
+    guard other.count == count, let start = other.baseAddress else { return false }
+    return unsafe memcmp(address, start, count) == 0
   }
 
   @unsafe
   @inline(__always)
-  func distance(from entry: UnsafeRawPointer) -> Int? { nil }
+  func distance(from other: UnsafeRawBufferPointer) -> Int? { nil }
 }

@@ -28,7 +28,7 @@ extension PageDamageTests {
     }
   }
 
-  /// Makes a file with a table of two levels `t`, large values and duplicates; damages a copy.
+  /// Makes a file with a table of two levels `t` and large values; damages a copy.
   func withDamaged(
     _ damage: (inout PageImage) throws -> Void, check: (String) throws -> Void
   ) throws {
@@ -57,15 +57,6 @@ extension PageDamageTests {
         let odd = try transaction.table("odds")
         try transaction.put([1], forKey: [1, 2, 3], in: odd)
         try transaction.put([UInt8](repeating: 5, count: 600), forKey: [2], in: odd)
-        let duplicates = try transaction.table("dup", flags: MDB_CREATE | MDB_DUPSORT)
-        let fixed = try transaction.table(
-          "fixed", flags: MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED)
-        for value in 0..<20 as Range<UInt8> {
-          try transaction.put([value, 1, 2], forKey: [1], in: duplicates)
-        }
-        for value in 0..<250 as Range<UInt8> {
-          try transaction.put([value] + [UInt8](repeating: 9, count: 39), forKey: [1], in: fixed)
-        }
       }
     }
   }
@@ -87,13 +78,10 @@ extension PageImage {
   func usedPages() throws -> [Int] {
     let records =
       try [freeListRecord, mainRecord]
-      + ["t", "large", "odds", "dup", "fixed"].map { try record(ofTable: $0) }
+      + ["t", "large", "odds"].map { try record(ofTable: $0) }
     let tableRoot = try rootOfTable()
-    let fixedLeaf = root(ofRecord: try record(ofTable: "fixed"))
-    let fixedRoot = root(ofRecord: value(fixedLeaf, 0))
     return records.map { root(ofRecord: $0) }
       + (0..<nodeCount(tableRoot)).map { child(tableRoot, $0) }
-      + (0..<nodeCount(fixedRoot)).map { child(fixedRoot, $0) }
-      + [fixedRoot, try overflowRun() + 1]
+      + [try overflowRun() + 1]
   }
 }

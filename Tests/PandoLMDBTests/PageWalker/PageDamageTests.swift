@@ -1,3 +1,6 @@
+import CPandoLMDB
+import Foundation
+import PandoFixtures
 import PandoLMDB
 import Testing
 
@@ -74,7 +77,7 @@ import Testing
     try expect(.tableRecord, "has 47 bytes, not 48", tree: "main table") { file in
       let page = file.root(ofRecord: file.mainRecord)
       // The node's padding hides that it is one byte shorter.
-      file.set(UInt16(47), at: file.node(page, 3))
+      file.set(UInt16(47), at: file.node(page, 1))
       return page
     }
     try expect(.tableRecord, "holds a zero byte", tree: "main table") { file in
@@ -82,9 +85,28 @@ import Testing
       file.bytes[file.node(page, 0) + 8] = 0
       return page
     }
-    try expect(.tableRecord, "holds a table, which its flags 0x4 exclude") { file in
+    try expect(.unsupportedTable, "allows several values under one key", tree: "main table") {
+      file in
       file.set(UInt16(4), at: file.mainRecord + 4)
-      return file.root(ofRecord: file.mainRecord)
+      return nil
+    }
+  }
+
+  @Test func `a main table of integers can't hold tables`() throws {
+    try withTemporaryDirectory { path in
+      let environment = try PageFixture(path: path)
+      try environment.write { transaction in
+        // Four bytes, as an integer has.
+        try transaction.put([1], forKey: [1], in: try transaction.table("four"))
+      }
+      var image = try PageImage(path: path)
+      image.set(UInt16(MDB_INTEGERKEY), at: image.mainRecord + 4)
+      let copy = path + "/copy"
+      try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+      try image.write(to: copy)
+      let problem = try #require(try PageWalker(path: copy).check().problems.first)
+      #expect(problem.kind == .tableRecord)
+      #expect(problem.message == "holds a table, which its flags 0x8 exclude")
     }
   }
 
@@ -315,48 +337,39 @@ import Testing
     }
   }
 
-  @Test func `pages of duplicates are checked`() throws {
-    try expect(.keyOrder, "key 1", tree: "table \"dup\"", isExact: false) { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "dup"))
-      let page = file.value(leaf, 0)
-      let first: UInt16 = file.number(at: page + 16)
-      let second: UInt16 = file.number(at: page + 18)
-      file.set(second, at: page + 16)
-      file.set(first, at: page + 18)
-      return leaf
+  @Test func `a table with several values under one key is a clear error`() throws {
+    try withTemporaryDirectory { path in
+      let environment = try PageFixture(path: path)
+      try environment.write { transaction in
+        let table = try transaction.table("visits", flags: MDB_CREATE | MDB_DUPSORT)
+        for value in 0..<20 as Range<UInt8> { try transaction.put([value], forKey: [1], in: table) }
+        let plain = try transaction.table("plain")
+        try transaction.put([2], forKey: [1], in: plain)
+      }
+      let walker = try PageWalker(path: path)
+      let report = try walker.check()
+      #expect(report.problems.map(\.kind) == [.unsupportedTable])
+      #expect(report.problems.first?.tree == "table \"visits\"")
+      let reads: [() throws -> Void] = [
+        { _ = try walker.verify() }, { try walker.forEachEntry(inTable: "visits") { _, _ in } },
+      ]
+      for read in reads {
+        let error = #expect(throws: PageWalkError.self) { try read() }
+        #expect(error?.code == .unsupported)
+        #expect(error?.description.contains("(MDB_DUPSORT)") == true)
+      }
+      var values: [UInt8] = []
+      try walker.forEachEntry(inTable: "plain") { _, value in values.append(value[0]) }
+      #expect(values == [2])
     }
-    try expect(.pageFlags, "a page of duplicates has flags 0x2") { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "dup"))
-      file.set(UInt16(2), at: file.value(leaf, 0) + 10)
-      return leaf
-    }
-    try expect(.pageBounds, "its free space is from byte", tree: "table \"dup\"") { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "dup"))
-      file.set(UInt16(4000), at: file.value(leaf, 0) + 14)
-      return leaf
-    }
-    try expect(.tableRecord, "has flags 0x0, which the table's flags 0x14 exclude") { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
-      file.set(UInt16(0), at: file.value(leaf, 0) + 4)
-      return leaf
-    }
-    try expect(.pageFlags, "a leaf 0x22", tree: "table \"fixed\"") { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
-      let child = file.child(file.root(ofRecord: file.value(leaf, 0)), 1)
-      file.set(UInt16(2), at: child * file.pageSize + 10)
-      return child
-    }
-    try expect(.keyOrder, "key 1 sorts before key 0", tree: "table \"fixed\"") { file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
-      let child = file.child(file.root(ofRecord: file.value(leaf, 0)), 1)
-      file.bytes[child * file.pageSize + 16] = 0xff
-      return child
-    }
-    try expect(.keySize, "the tree's record says 9", tree: "table \"fixed\"", isExact: false) {
+  }
+
+  @Test func `a node with several values in a plain table is damage`() throws {
+    try expect(.node, "node 0 has flags 0x4, which cannot be here", tree: "table \"odds\"") {
       file in
-      let leaf = file.root(ofRecord: try file.record(ofTable: "fixed"))
-      file.set(UInt32(9), at: file.value(leaf, 0))
-      return nil
+      let leaf = file.root(ofRecord: try file.record(ofTable: "odds"))
+      file.set(UInt16(4), at: file.node(leaf, 0) + 4)
+      return leaf
     }
   }
 

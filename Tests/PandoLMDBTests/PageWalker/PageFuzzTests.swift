@@ -43,7 +43,7 @@ import Testing
   }
 
   private func makeFile(in path: String, seed: UInt64) throws -> PageImage {
-    var workload = [PageWorkload.small, .mainOnly, .duplicates][Int(seed % 3)]
+    var workload = [PageWorkload.small, .mainOnly, .keys][Int(seed % 3)]
     workload.transactions = 4
     let environment = try PageFixture(path: path, mapSizeInBytes: 1 << 26)
     try workload.fill(environment, seed: seed)

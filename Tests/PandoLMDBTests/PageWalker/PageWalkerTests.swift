@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: seeds(6))
   func `files of all sorts of tables are clean after each transaction`(seed: UInt64) throws {
     for workload in [
-      PageWorkload.everything, .duplicates, .small, .mainOnly,
+      PageWorkload.everything, .keys, .small, .mainOnly,
     ] {
       try withTemporaryDirectory { path in
         let environment = try PageFixture(path: path)
@@ -47,7 +47,7 @@ import Testing
       let environment = try PageFixture(path: path)
       let walker = try PageWalker(path: path)
       for step in 0..<40 {
-        var workload = seed & 1 == 0 ? PageWorkload.small : PageWorkload.duplicates
+        var workload = seed & 1 == 0 ? PageWorkload.small : PageWorkload.keys
         workload.transactions = 1
         workload.changesPerTransaction = step % 7 == 0 ? 400 : 15
         workload.deletesPerHundred = (step / 10) % 2 == 0 ? 10 : 80

@@ -31,17 +31,14 @@ struct PageWorkload {
     Table(name: "small integers", flags: MDB_INTEGERKEY, keySizes: 4...4),
   ])
 
-  /// Tables with several values under one key.
-  static let duplicates = PageWorkload(tables: [
-    Table(name: "dup", flags: MDB_DUPSORT, keySizes: 1...20, valueSizes: 1...300, keyCount: 6),
-    Table(name: "few", flags: MDB_DUPSORT, valueSizes: 1...20, keyCount: 100),
+  /// Keys of all orders and sizes, with little behind them.
+  static let keys = PageWorkload(tables: [
+    Table(name: "long keys", keySizes: 300...511, valueSizes: 0...20, keyCount: 100),
+    Table(name: "reverse", flags: MDB_REVERSEKEY, keySizes: 1...20, keyCount: 100),
+    Table(name: "integers", flags: MDB_INTEGERKEY, keySizes: 8...8, valueSizes: 7...7),
     Table(
-      name: "fixed", flags: MDB_DUPSORT | MDB_DUPFIXED, valueSizes: 7...7, keyCount: 4),
-    Table(
-      name: "integers", flags: MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP, valueSizes: 8...8,
-      keyCount: 3),
-    Table(name: "loose", flags: MDB_DUPSORT | MDB_INTEGERDUP, valueSizes: 4...4, keyCount: 9),
-    Table(name: "reverse", flags: MDB_DUPSORT | MDB_REVERSEDUP, valueSizes: 1...30, keyCount: 9),
+      name: "small integers", flags: MDB_INTEGERKEY, keySizes: 4...4, valueSizes: 0...8, keyCount: 9
+    ),
   ])
 
   /// Small, for tests that make hundreds of copies.
@@ -50,8 +47,9 @@ struct PageWorkload {
       Table(name: "a", valueSizes: 0...400, keyCount: 150),
       Table(name: "b", keySizes: 200...400, valueSizes: 0...100, keyCount: 80),
       Table(name: "large", valueSizes: 3000...12_000, keyCount: 10),
-      Table(name: "dup", flags: MDB_DUPSORT, keySizes: 1...4, valueSizes: 1...60, keyCount: 5),
-      Table(name: "fixed", flags: MDB_DUPSORT | MDB_DUPFIXED, valueSizes: 6...6, keyCount: 3),
+      Table(name: "few", keySizes: 1...4, valueSizes: 1...60, keyCount: 5),
+      Table(
+        name: "fixed", flags: MDB_INTEGERKEY, keySizes: 8...8, valueSizes: 6...6, keyCount: 300),
     ], transactions: 5)
 
   /// Only plain values in the main table, with its branch pages.
