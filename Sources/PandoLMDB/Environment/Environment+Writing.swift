@@ -8,8 +8,9 @@ extension Environment {
   /// runs again; so it does where commits are shared (``Configuration/sharesCommits``) and one of
   /// those that share it fails. So it changes nothing but the transaction.
   ///
-  /// - Parameter body: Gets the transaction. It runs on the calling thread and must be synchronous.
-  ///   When it throws, nothing is changed.
+  /// - Parameter body: Gets the transaction. It runs on the calling thread, or, where commits are
+  ///   shared, on that of another write that waits; it must be synchronous. When it throws, nothing
+  ///   is changed.
   /// - Returns: What `body` returns.
   /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
   ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
@@ -21,20 +22,22 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try checkProcess("write")
-    if configuration.sharesCommits { return try writeTogether(body) }
-    return try writer.withLock("write") { try writeAlone(body) }
+    if configuration.sharesCommits { return try writeShared(body) }
+    return try writeAlone(body)
   }
 
-  /// Runs `body` until the map is large enough for it; the writer lock is held.
+  /// Runs `body` in a transaction, again until the map is large enough for it.
   func writeAlone<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    while true {
-      if let result = try writeOnce(body) { return result }
+    try writer.withLock("write") {
+      while true {
+        if let result = try writeOnce(body) { return result }
+      }
     }
   }
 
-  /// Runs `body` once.
+  /// Runs `body` once; the writer lock is held.
   ///
   /// - Returns: `nil` if the map has grown and `body` has to run again.
   func writeOnce<Result>(

@@ -29,7 +29,7 @@ public final class Environment: Sendable {
   /// One writer at a time.
   let writer = WriterLock()
   /// Writes that share commits, where they do.
-  let commits = CommitGroup()
+  let commits = GroupCommit(isLed: false)
   /// The data file, for checks beside liblmdb.
   let file: DataFile
   /// Tables that are open, in the order they were opened.

@@ -1,186 +1,347 @@
 import PandoSystem
 
-/// The writes of an environment that share commits: who leads, and who waits.
+/// A write that shares a commit with others.
 ///
-/// The thread that finds nobody else leads: it begins the transaction, lends it to one waiting
-/// thread after another, commits, and tells all how it went. Writes that come while it flushes make
-/// up the next group, led by the first of them.
-final class CommitGroup: Sendable {
-  private struct State {
-    var isLed = false
-    /// In the order they came.
-    var waiting: [Member] = []
-  }
-
-  private let state = Locked(State())
-
-  /// Begins to lead, or queues behind whoever does.
+/// One thread at a time uses it: its caller's until it is queued, then that of its group's leader.
+package protocol GroupedWrite: AnyObject, Sendable {
+  /// Runs it in the transaction of its group, again if the group has to run again.
   ///
-  /// - Returns: `nil` if the calling thread leads.
-  func enter() -> Member? {
-    state.withLock { state in
-      guard state.isLed else {
-        state.isLed = true
-        return nil
-      }
-      let member = Member()
-      state.waiting.append(member)
-      return member
-    }
+  /// - Parameter transaction: The transaction; others use it before and after.
+  /// - Throws: What made it fail. What it has changed is taken back.
+  func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws
+
+  /// Answers it, once.
+  ///
+  /// - Parameter error: Why it has failed; `nil` if it is committed.
+  func end(_ error: (any Error)?)
+}
+
+/// Whoever has something to do around the writes of a group, on the thread that leads it.
+package protocol GroupCommitOwner: AnyObject, Sendable {
+  /// Runs the writes of a group.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction of the group.
+  ///   - runWrites: Runs them all.
+  /// - Throws: What `runWrites` throws, or why the group can't be committed.
+  func runGroup(
+    in transaction: UnsafeMutablePointer<WriteTransaction>, _ runWrites: () throws -> Void) throws
+
+  /// A group has been committed; its writes are answered next.
+  ///
+  /// - Parameters:
+  ///   - writeCount: How many writes shared the commit.
+  ///   - duration: How long its last run took, with the flush.
+  func didCommit(writeCount: Int, duration: Duration)
+}
+
+/// Group commit: writes that queue while a commit is being flushed share the next one, with those
+/// that queue while they run.
+///
+/// ```
+/// callers   w1 ─┐        w2 ─┐ w3 ─┐ w4 ─┐
+/// leader        └─[ w1 │ flush ]──────────┴─[ w2 w3 w4 │ flush ]─ each is answered
+/// ```
+///
+/// One thread leads at a time. It runs all writes of the group in one transaction and commits that.
+/// Either a thread leads for good (``init(isLed:)``, ``waitForWrites()``), or each group is led by
+/// a caller that waits for it (``run(_:in:)``).
+///
+/// A write that throws makes its group run again without it. When the transaction or the commit
+/// fails, each write gets a commit of its own, so that only the one at fault fails.
+package final class GroupCommit: Sendable {
+  /// The most writes that share a commit.
+  ///
+  /// A bound on what is run again when one of them fails.
+  package static let writesPerCommitMaximum = 1024
+  /// How often the processor is given away without a new write.
+  private static let fruitlessYieldCountMaximum = 4
+
+  /// Writes that share a commit.
+  private struct Batch {
+    /// Those that the leader has not taken yet.
+    var writes: [any GroupedWrite] = []
+    /// How many it has taken.
+    var takenCount = 0
+    let turn = CommitTurn()
+
+    var count: Int { takenCount + writes.count }
   }
 
-  /// The write that has waited longest, which waits for its leader's word now.
-  func next() -> Member? {
-    state.withLock { state in
-      state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-    }
+  private struct State {
+    /// The first one is the one that is run, or the next to be.
+    var batches: [Batch] = []
+    var hasLeader: Bool
+    /// Whether the leader waits for the first write.
+    var isLeaderIdle = false
+    var isStopping = false
+    /// How many writes the last commit had.
+    var lastCount = 0
   }
 
-  /// Lets the write lead that has waited longest; the caller leads no more.
-  func passOn() {
-    let next = state.withLock { state -> Member? in
-      if state.waiting.isEmpty {
-        state.isLed = false
-        return nil
+  private let state: Monitor<State>
+
+  /// Makes a group commit without writes.
+  ///
+  /// - Parameter isLed: Whether a thread leads for good; else those who wait take turns.
+  package init(isLed: Bool) { state = Monitor(State(hasLeader: isLed)) }
+
+  /// Queues a write; its position in the order of commits is fixed when this returns.
+  ///
+  /// - Parameter write: The write.
+  /// - Returns: What to wait for; `nil` if no more writes are taken.
+  package func append(_ write: any GroupedWrite) -> CommitTurn? { enter(write)?.turn }
+
+  /// Queues a write, and tells whether the calling thread has to lead its group.
+  private func enter(_ write: any GroupedWrite) -> (turn: CommitTurn, leads: Bool)? {
+    var isLeaderIdle = false
+    let entry = state.withLock { state -> (turn: CommitTurn, leads: Bool)? in
+      if state.isStopping { return nil }
+      if state.batches.last.map({ $0.count >= Self.writesPerCommitMaximum }) ?? true {
+        state.batches.append(Batch())
       }
-      return state.waiting.removeFirst()
+      let last = state.batches.count - 1
+      state.batches[last].writes.append(write)
+      isLeaderIdle = exchange(&state.isLeaderIdle, with: false)
+      return (state.batches[last].turn, !exchange(&state.hasLeader, with: true))
     }
-    next?.hear(.lead)
+    if isLeaderIdle { state.notify() }
+    return entry
+  }
+
+  /// Takes no more writes; those that are queued stay.
+  package func stop() {
+    state.withLock { $0.isStopping = true }
+    state.notify()
+  }
+
+  /// Waits for the first write of the next group; for the thread that leads for good.
+  ///
+  /// - Returns: `false` when there will be none.
+  package func waitForWrites() -> Bool {
+    state.waiting { state in
+      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
+      return state.isLeaderIdle ? nil : !state.batches.isEmpty
+    }
   }
 }
 
-extension CommitGroup {
-  /// What a leader tells a waiting write.
-  enum Word {
-    /// It leads the next group.
-    case lead
-    /// Its closure has its turn in the leader's transaction.
-    case write(UnsafeSnapshotHandle)
-    /// What it wrote is committed.
-    case committed
-    /// The group came to nothing: it commits alone.
-    case alone
+extension GroupCommit {
+  /// Runs a write of the calling thread and waits until it is answered; leads its group if nobody
+  /// else does.
+  func run(_ write: any GroupedWrite, in environment: Environment) {
+    guard let (turn, isFirst) = enter(write) else {
+      preconditionFailure("a group that callers lead is never stopped")
+    }
+    if !isFirst { environment.configuration.onEvent?(.writeQueued) }
+    guard isFirst || turn.wait() else { return }
+    commitNext(in: environment, for: nil)
+    // Whoever waits for the next group leads it.
+    let next = state.withLock { state in
+      state.hasLeader = !state.batches.isEmpty
+      return state.batches.first?.turn
+    }
+    next?.askForLeader()
   }
 
-  /// A write that waits, on the thread that wants it.
-  final class Member: Sendable {
-    private struct State {
-      var word: Word?
-      var hasWritten: Bool?
-    }
+  /// Runs and commits the first batch; each of its writes is answered then.
+  ///
+  /// - Parameters:
+  ///   - environment: Where to write.
+  ///   - owner: What to do around the writes.
+  package func commitNext(in environment: Environment, for owner: (any GroupCommitOwner)?) {
+    let (turn, lastCount) = state.withLock { ($0.batches[0].turn, $0.lastCount) }
+    var group = Group(expectedCount: lastCount)
+    commit(&group, in: environment, for: owner)
+    state.withLock { $0.lastCount = group.count }
+    turn.end()
+  }
+}
 
-    private let state = Monitor(State())
-
-    /// Tells it something; on the leader's thread.
-    func hear(_ word: Word) {
-      state.withLock { $0.word = word }
-      state.notifyAll()
-    }
-
-    /// Waits for the next thing it is told.
-    func nextWord() -> Word {
-      state.waiting { state in exchange(&state.word, with: nil) }
-    }
-
-    /// Lends it the transaction and waits until it has written; on the leader's thread.
+extension GroupCommit {
+  /// The writes of a commit, which become more while they run.
+  private struct Group {
+    /// Those that have neither failed nor been committed.
+    var writes: [any GroupedWrite] = []
+    /// How many there have been.
+    var count = 0
+    /// How many the last group had.
     ///
-    /// - Returns: `false` if its closure failed.
-    func write(in transaction: UnsafeSnapshotHandle) -> Bool {
-      hear(.write(transaction))
-      return state.waiting { $0.hasWritten }
-    }
+    /// Their callers are just being woken and may come back at once; a flush for each handful of them
+    /// would keep the others waiting for the disk. So the leader gives them the processor as long as
+    /// that brings writes.
+    let expectedCount: Int
+    /// Whether more may come from the queue.
+    var isOpen = true
+  }
 
-    /// Gives the transaction back.
-    func giveBack(hasWritten: Bool) {
-      state.withLock { $0.hasWritten = hasWritten }
-      state.notifyAll()
+  /// A write threw: the group must be run again without it.
+  private struct SpoiltGroup: Error {
+    let index: Int
+    let error: any Error
+  }
+
+  /// Takes what has been queued meanwhile; if there is nothing the batch ends, and writes that are
+  /// queued from then on belong to the next one.
+  ///
+  /// - Returns: Whether there was something.
+  private func takeMore(_ group: inout Group) -> Bool {
+    guard group.isOpen else { return false }
+    var yieldCount = 0
+    while true {
+      let isLast =
+        group.count >= group.expectedCount || yieldCount == Self.fruitlessYieldCountMaximum
+      let taken = state.withLock { state -> [any GroupedWrite]? in
+        let writes = exchange(&state.batches[0].writes, with: [])
+        if writes.isEmpty {
+          guard isLast || state.isStopping else { return nil }
+          state.batches.removeFirst()
+        } else {
+          state.batches[0].takenCount += writes.count
+        }
+        return writes
+      }
+      if let taken {
+        group.writes += taken
+        group.count += taken.count
+        group.isOpen = !taken.isEmpty
+        return group.isOpen
+      }
+      yieldCount += 1
+      sched_yield()
     }
+  }
+
+  /// Runs writes in one transaction; each is answered, whatever happens.
+  private func commit(
+    _ group: inout Group, in environment: Environment, for owner: (any GroupCommitOwner)?
+  ) {
+    while !group.writes.isEmpty || takeMore(&group) {
+      let start = ContinuousClock.now
+      do {
+        try environment.writeAlone { transaction in
+          try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+            guard let owner else { return try unsafe run(&group, in: transaction) }
+            try unsafe owner.runGroup(in: transaction) { try unsafe run(&group, in: transaction) }
+          }
+        }
+        owner?.didCommit(writeCount: group.writes.count, duration: ContinuousClock.now - start)
+        for write in group.writes { write.end(nil) }
+        return
+      } catch let spoilt as SpoiltGroup {
+        group.writes.remove(at: spoilt.index).end(spoilt.error)
+      } catch {
+        // No more of them: a leader that can't begin never came to take the rest.
+        while takeMore(&group) {}
+        if group.writes.count == 1 {
+          group.writes[0].end(error)
+        } else {
+          // One of them may be at fault (too large for the disk, say): each gets a commit of its own.
+          for write in group.writes {
+            var alone = Group(writes: [write], count: 1, expectedCount: 1, isOpen: false)
+            commit(&alone, in: environment, for: owner)
+          }
+        }
+        return
+      }
+    }
+  }
+
+  private func run(
+    _ group: inout Group, in transaction: UnsafeMutablePointer<WriteTransaction>
+  ) throws {
+    var index = 0
+    while index < group.writes.count || takeMore(&group) {
+      do {
+        try unsafe group.writes[index].run(in: transaction)
+      } catch {
+        // A transaction that has failed as a whole says nothing about this write.
+        if unsafe transaction.pointee.failure != nil { throw error }
+        throw SpoiltGroup(index: index, error: error)
+      }
+      index += 1
+    }
+  }
+}
+
+/// The writes that share a commit, and the callers that wait for its end.
+///
+/// One broadcast wakes them all: to wake each by itself cost the leader more than its write.
+package final class CommitTurn: Sendable {
+  private enum Phase {
+    case waiting
+    /// One of those who wait has to lead.
+    case needsLeader
+    case over
+  }
+
+  private let phase = Monitor(Phase.waiting)
+
+  /// Waits until every write of the turn is committed or has failed.
+  ///
+  /// - Returns: `true` if the caller has to lead the turn, which then has not begun; never where a
+  ///   thread leads for good.
+  @discardableResult
+  package func wait() -> Bool {
+    phase.waiting { phase in
+      switch phase {
+      case .waiting: return nil
+      case .over: return false
+      case .needsLeader:
+        phase = .waiting
+        return true
+      }
+    }
+  }
+
+  /// Lets one of those who wait lead.
+  fileprivate func askForLeader() {
+    phase.withLock { $0 = .needsLeader }
+    phase.notify()
+  }
+
+  /// Lets all go who wait.
+  fileprivate func end() {
+    phase.withLock { $0 = .over }
+    phase.notifyAll()
   }
 }
 
 extension Environment {
-  /// Runs `body` in a transaction that it shares with the writes of other threads that wait.
-  ///
-  /// When one of them fails, or the commit, each runs again in a transaction of its own: its error is
-  /// then its own, and nobody else's.
-  func writeTogether<Result>(
+  /// Runs `body` in a transaction that it shares with the writes of other threads that wait, on the
+  /// thread of one of them.
+  func writeShared<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     writer.checkIsFree(for: "write")
-    guard let member = commits.enter() else { return try lead(body) }
-    configuration.onEvent?(.writeQueued)
     var result: Result?
-    while true {
-      switch member.nextWord() {
-      case .lead:
-        return try lead(body)
-      case .write(let transaction):
-        result = writer.lent { attempt(body, in: transaction) }
-        member.giveBack(hasWritten: result != nil)
-      case .committed:
-        guard let result else { preconditionFailure("committed before it was written") }
-        return result
-      case .alone:
-        return try writer.withLock("write") { try writeAlone(body) }
-      }
+    try withoutActuallyEscaping(body) { body in
+      let write = SharedWrite { transaction in result = try body(&transaction) }
+      commits.run(write, in: self)
+      if let error = write.error { throw error }
     }
-  }
-
-  /// Runs `body` and the writes that wait in one transaction, and lets another thread lead.
-  private func lead<Result>(
-    _ body: (inout WriteTransaction) throws -> Result
-  ) throws -> Result {
-    defer { commits.passOn() }
-    return try writer.withLock("write") {
-      var members: [CommitGroup.Member] = []
-      let result = try writeGroup(body, &members)
-      // Those that go on alone find the lock taken until this one has done so.
-      for member in members { member.hear(result == nil ? .alone : .committed) }
-      return try result ?? writeAlone(body)
-    }
-  }
-
-  /// Runs `body` and the writes that wait in one transaction; the writer lock is held.
-  ///
-  /// - Parameters:
-  ///   - body: What the calling thread writes.
-  ///   - members: Becomes the writes that were begun beside `body`.
-  /// - Returns: `nil` if nothing was committed.
-  /// - Throws: ``LMDBError`` if no transaction can begin.
-  private func writeGroup<Result>(
-    _ body: (inout WriteTransaction) throws -> Result, _ members: inout [CommitGroup.Member]
-  ) throws -> Result? {
-    var transaction = try beginWriting()
-    let result = attempt(body, in: transaction.handle)
-    var isWhole = result != nil
-    while isWhole, let member = commits.next() {
-      members.append(member)
-      isWhole = member.write(in: transaction.handle)
-    }
-    guard isWhole else {
-      transaction.abort()
-      return nil
-    }
-    do throws(LMDBError) {
-      try transaction.commit()
-    } catch {
-      // What it means for later commits is found out before they run.
-      if error.code != .mapFull { _ = commitError(error) }
-      return nil
-    }
+    guard let result else { preconditionFailure("a commit without a result") }
     return result
   }
+}
 
-  /// Runs `body` in a transaction that others use before and after it.
-  ///
-  /// - Returns: `nil` if it failed, whatever the reason.
-  private func attempt<Result>(
-    _ body: (inout WriteTransaction) throws -> Result, in handle: UnsafeSnapshotHandle
-  ) -> Result? {
-    var transaction = WriteTransaction(handle)
-    let result = try? body(&transaction)
-    precondition(
-      transaction.handle.environment == number, "the transaction was exchanged for another one")
-    return transaction.failure == nil ? result : nil
+/// A write whose caller waits for it.
+///
+/// Sendable because one thread at a time uses it, see ``GroupedWrite``.
+private final class SharedWrite: GroupedWrite, @unchecked Sendable {
+  private var body: ((inout WriteTransaction) throws -> Void)?
+  private(set) var error: (any Error)?
+
+  init(_ body: @escaping (inout WriteTransaction) throws -> Void) { self.body = body }
+
+  func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
+    guard let body else { preconditionFailure("a write ran after its end") }
+    try unsafe body(&transaction.pointee)
+  }
+
+  func end(_ error: (any Error)?) {
+    // The caller has lent it, and goes on soon.
+    body = nil
+    self.error = error
   }
 }

@@ -39,11 +39,4 @@ final class WriterLock: Sendable {
     }
     return try body()
   }
-
-  /// Runs `body` for the thread that has the lock and waits meanwhile.
-  func lent<Result>(_ body: () -> Result) -> Result {
-    let holder = owner.exchange(currentThread(), ordering: .relaxed)
-    defer { owner.store(holder, ordering: .relaxed) }
-    return body()
-  }
 }

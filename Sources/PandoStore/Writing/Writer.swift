@@ -4,23 +4,17 @@ import PandoLMDB
 import PandoModels
 import Synchronization
 
-/// The one thread on which a store is written, with the queue before it.
+/// The one thread on which a store is written: it leads the store's group commit.
 ///
-/// Writes that queue while a flush is under way share the next one, with those that queue while they run:
-///
-/// ```
-/// callers   w1 ─┐        w2 ─┐ w3 ─┐ w4 ─┐
-/// writer        └─[ w1 │ flush ]──────────┴─[ w2 w3 w4 │ flush ]─ handler 2, 3, 4 ─ callers resume
-/// ```
-///
-/// Each keeps a commit number, a change set, and a success or an error of its own. LMDB binds a write
-/// transaction to its thread, hence a thread and not a queue or an executor. Any thread may submit.
+/// Each write keeps a commit number, a change set, and a success or an error of its own. LMDB binds a
+/// write transaction to its thread, and models may be deep, hence a thread and not a queue or an
+/// executor. Any thread may submit.
 final class Writer: Sendable {
   /// Room for the deepest model that the coder accepts, in builds with sanitizers too.
   private static let stackSizeInBytes = 16 << 20
 
   private let core: StoreCore
-  private let queue = JobQueue()
+  private let commits = GroupCommit(isLed: true)
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   private let observers = Locked<[WeakObserver]>([])
@@ -28,6 +22,10 @@ final class Writer: Sendable {
   private let thread = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
   private let process = getpid()
+  /// What the writes of the present flush share.
+  ///
+  /// Used on the writer's thread only.
+  nonisolated(unsafe) private var flush: Flush?
 
   init(_ core: StoreCore) {
     self.core = core
@@ -62,13 +60,13 @@ final class Writer: Sendable {
   /// - Parameter job: The write. It is finished when this returns if it can't be queued.
   /// - Returns: What ends when the write has been finished; `nil` if it has been already.
   @discardableResult
-  func submit(_ job: WriteJob) -> WriteTurn? {
+  func submit(_ job: WriteJob) -> CommitTurn? {
     guard isInItsProcess else {
       // The environment says it in its own words. Nobody would ever run the job.
       job.finish(Result { try core.environment.read { _ in nil } })
       return nil
     }
-    if let turn = queue.append(job) { return turn }
+    if let turn = commits.append(QueuedWrite(job, self)) { return turn }
     job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
     return nil
   }
@@ -78,7 +76,7 @@ final class Writer: Sendable {
   func stop() {
     guard isInItsProcess else { return }
     precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
-    queue.stop()
+    commits.stop()
     finished.wait()
     finished.signal()  // for whoever else waits
     // It may hold the store, which holds this. What it held ends outside the lock.
@@ -86,145 +84,102 @@ final class Writer: Sendable {
   }
 
   private func run() {
-    var count = 0
-    while let turn = queue.begin() {
-      let group = Group(queue, expectedCount: count)
-      flush(group)
-      count = group.count
-      turn.end()
-    }
+    while commits.waitForWrites() { commits.commitNext(in: core.environment, for: self) }
   }
 }
 
-extension Writer {
-  /// The writes of a flush, which become more while they run.
-  ///
-  /// On the writer thread only.
-  private final class Group {
-    /// Those that have neither failed nor been committed.
-    var jobs: [WriteJob] = []
-    /// How many there have been.
-    private(set) var count = 0
-    /// Where more come from; `nil` when no more are taken.
-    private var queue: JobQueue?
-    private let expectedCount: Int
-
-    init(_ queue: JobQueue, expectedCount: Int) {
-      self.queue = queue
-      self.expectedCount = expectedCount
-      _ = takeMore()
-    }
-
-    /// Makes a group of one.
-    init(_ job: WriteJob) {
-      jobs = [job]
-      count = 1
-      expectedCount = 1
-    }
-
-    /// Takes what has been queued meanwhile.
-    ///
-    /// - Returns: Whether there was something.
-    func takeMore() -> Bool {
-      guard let queue else { return false }
-      let taken = queue.take(count: count, expectedCount: expectedCount)
-      if taken.isEmpty { self.queue = nil }
-      jobs += taken
-      count += taken.count
-      return !taken.isEmpty
-    }
+extension Writer: GroupCommitOwner {
+  /// What the writes of a flush share.
+  private struct Flush {
+    let context: WriteContext
+    let observers: [any CommitObserver]
   }
-}
 
-extension Writer {
   /// What an observer read of a write before it was committed.
   private struct PreparedWrite {
     let observer: any CommitObserver
     let prepared: (any Sendable)?
   }
 
-  /// What became of one write of a flush.
+  /// What became of a write, should the flush be committed.
   private struct Outcome {
     let result: Result<ChangeSet?, any Error>
-    let prepared: [PreparedWrite]
+    var prepared: [PreparedWrite] = []
   }
 
-  /// A closure threw after it had changed rows: the flush must be run again without it.
-  private struct SpoiltFlush: Error {
-    let index: Int
-    let error: any Error
-  }
+  /// A write in the writer's queue.
+  ///
+  /// Sendable because one thread at a time uses it, see `GroupedWrite`.
+  private final class QueuedWrite: GroupedWrite, @unchecked Sendable {
+    private let job: WriteJob
+    private let writer: Writer
+    private var outcome: Outcome?
 
-  /// Runs writes in one transaction; each is completed, whatever happens.
-  private func flush(_ group: Group) {
-    while !group.jobs.isEmpty || group.takeMore() {
-      let clock = ContinuousClock()
-      let start = clock.now
-      do {
-        let outcomes = try core.environment.write { transaction in
-          try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
-            try unsafe run(group, in: transaction)
-          }
-        }
-        finish(group.jobs, outcomes, duration: clock.now - start)
-        return
-      } catch let spoilt as SpoiltFlush {
-        fail(group.jobs.remove(at: spoilt.index), spoilt.error)
-      } catch {
-        // No more of them: a writer that can't begin never came to take the rest.
-        while group.takeMore() {}
-        if group.jobs.count == 1 {
-          fail(group.jobs[0], error)
-        } else {
-          // One of them may be at fault (too large for the disk, say): each gets a flush of its own.
-          for job in group.jobs { flush(Group(job)) }
-        }
-        return
+    init(_ job: WriteJob, _ writer: Writer) {
+      self.job = job
+      self.writer = writer
+    }
+
+    func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
+      outcome = try writer.run(job)
+    }
+
+    func end(_ error: (any Error)?) {
+      if let error {
+        writer.fail(job, error)
+      } else if let outcome {
+        writer.finish(job, outcome)
       }
     }
   }
 
-  private func run(
-    _ group: Group, in transaction: UnsafeMutablePointer<WriteTransaction>
-  ) throws -> [Outcome] {
+  func runGroup(
+    in transaction: UnsafeMutablePointer<WriteTransaction>, _ runWrites: () throws -> Void
+  ) throws {
     let context = try unsafe WriteContext(transaction, core: core)
     let observers = observers.withLock { $0.compactMap(\.observer) }
     for observer in observers { observer.beginFlush() }
-    var outcomes: [Outcome] = []
-    while outcomes.count < group.jobs.count || group.takeMore() {
-      let index = outcomes.count
-      let job = group.jobs[index]
-      context.beginWrite()
-      do {
-        var facade = ModelTransaction(context)
-        try job.run(&facade)
-        let changeSet = try context.endWrite(context: job.context)
-        outcomes.append(
-          Outcome(
-            result: .success(changeSet),
-            prepared: try prepare(job, changeSet, context, observers)))
-      } catch {
-        if let engine = error as? LMDBError, engine.code == .mapFull { throw error }
-        guard !context.state.isDirty else { throw SpoiltFlush(index: index, error: error) }
-        outcomes.append(Outcome(result: .failure(error), prepared: []))
-      }
-    }
+    unsafe flush = Flush(context: context, observers: observers)
+    defer { unsafe flush = nil }
+    try runWrites()
     try context.endFlush()
     #if InternalChecks
       try context.reading { try $0.checkInvariants() }
     #endif
-    return outcomes
+  }
+
+  func didCommit(writeCount: Int, duration: Duration) {
+    core.count { $0.flushes += 1 }
+    if duration > core.configuration.slowCommitThreshold {
+      core.report(.slowCommit(duration: duration, writeCount: writeCount))
+    }
+  }
+
+  /// Runs a write; one that fails before it has changed rows costs the others nothing.
+  private func run(_ job: WriteJob) throws -> Outcome {
+    guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
+    let context = flush.context
+    context.beginWrite()
+    do {
+      var facade = ModelTransaction(context)
+      try job.run(&facade)
+      let changeSet = try context.endWrite(context: job.context)
+      return Outcome(
+        result: .success(changeSet), prepared: try prepare(job, changeSet, flush))
+    } catch {
+      if context.state.isDirty || (error as? LMDBError)?.code == .mapFull { throw error }
+      return Outcome(result: .failure(error))
+    }
   }
 
   /// Lets the observers read what a write has done, while it can be read alone.
   private func prepare(
-    _ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteContext,
-    _ observers: [any CommitObserver]
+    _ job: WriteJob, _ changeSet: ChangeSet?, _ flush: Flush
   ) throws -> [PreparedWrite] {
-    guard !observers.isEmpty, changeSet != nil || job.ticket != nil else { return [] }
-    return context.reading { reader in
+    guard !flush.observers.isEmpty, changeSet != nil || job.ticket != nil else { return [] }
+    return flush.context.reading { reader in
       let snapshot = ModelSnapshot(copy reader, path: core.path)
-      return observers.map { observer in
+      return flush.observers.map { observer in
         PreparedWrite(
           observer: observer,
           prepared: observer.prepare(changeSet, ticket: job.ticket, in: snapshot))
@@ -232,27 +187,19 @@ extension Writer {
     }
   }
 
-  /// Tells the handler, the observers and the callers, in commit order.
-  private func finish(_ jobs: [WriteJob], _ outcomes: [Outcome], duration: Duration) {
-    let changeCount = outcomes.count { if case .success(.some) = $0.result { true } else { false } }
-    core.count { counters in
-      counters.flushes += 1
-      counters.writes += changeCount
-    }
-    if duration > core.configuration.slowCommitThreshold {
-      core.report(.slowCommit(duration: duration, writeCount: jobs.count))
-    }
-    let handler = handler.withLock { $0 }
-    for (job, outcome) in zip(jobs, outcomes) {
-      switch outcome.result {
-      case .success(let changeSet):
-        if let changeSet { handler?(changeSet) }
-        for entry in outcome.prepared {
-          entry.observer.committed(changeSet, ticket: job.ticket, prepared: entry.prepared)
-        }
-        job.finish(.success(changeSet))
-      case .failure(let error): fail(job, error)
+  /// Tells the handler, the observers and the caller of a write that is committed, in commit order.
+  private func finish(_ job: WriteJob, _ outcome: Outcome) {
+    switch outcome.result {
+    case .success(let changeSet):
+      if let changeSet {
+        core.count { $0.writes += 1 }
+        handler.withLock(\.self)?(changeSet)
       }
+      for entry in outcome.prepared {
+        entry.observer.committed(changeSet, ticket: job.ticket, prepared: entry.prepared)
+      }
+      job.finish(.success(changeSet))
+    case .failure(let error): fail(job, error)
     }
   }
 
