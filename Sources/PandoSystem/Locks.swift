@@ -47,9 +47,9 @@ package final class LockedStorage<Value>: ManagedBuffer<LockedMutex, Value> {
     let made = create(minimumCapacity: 1) { _ in unsafe LockedMutex(mutex: pthread_mutex_t()) }
     // `create` makes an instance of the class it is called on.
     let storage = unsafe unsafeDowncast(made, to: LockedStorage.self)
-    let (mutex, place) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
+    let (mutex, address) = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
     unsafe pthread_mutex_init(&mutex.pointee.mutex, nil)
-    unsafe place.initialize(to: value)
+    unsafe address.initialize(to: value)
     return storage
   }
 

@@ -146,7 +146,7 @@ public struct StringCodec: KeyCodec {
     return text
   }
 
-  /// Writes text and a mark of its end, as ``BytesCodec`` does.
+  /// Writes text and a terminator, as ``BytesCodec`` does.
   ///
   /// - Parameters:
   ///   - value: The text.
@@ -155,13 +155,13 @@ public struct StringCodec: KeyCodec {
     BytesCodec.encodeElement(value.utf8Span.span, into: &buffer)
   }
 
-  /// Reads text up to the mark of its end.
+  /// Reads text up to the terminator.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
   ///   - offset: Where the element begins; afterwards where the next one begins.
   /// - Returns: The text.
-  /// - Throws: ``LMDBError`` with code `undecodable` if there is no mark or no UTF-8.
+  /// - Throws: ``LMDBError`` with code `undecodable` if there is no terminator or no UTF-8.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> String {
     let text = try BytesCodec().decodeElement(bytes, at: &offset)
     return try decode(text.span)
@@ -175,7 +175,7 @@ extension ValueCodec where Self == StringCodec {
 
 /// Bytes as they are; in order, a byte sequence comes before its extensions.
 ///
-/// In a tuple a byte 0 is written as 00 FF, and 00 01 marks the end: so the end sorts before every
+/// In a tuple a byte 0 is written as 00 FF, and 00 01 is the terminator: so it sorts before every
 /// byte that could follow.
 public struct BytesCodec: KeyCodec {
   /// Makes the codec.
@@ -198,7 +198,7 @@ public struct BytesCodec: KeyCodec {
     unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
   }
 
-  /// Writes bytes and a mark of their end.
+  /// Writes bytes and a terminator.
   ///
   /// - Parameters:
   ///   - value: The bytes.
@@ -207,13 +207,13 @@ public struct BytesCodec: KeyCodec {
     Self.encodeElement(value.span, into: &buffer)
   }
 
-  /// Reads bytes up to the mark of their end.
+  /// Reads bytes up to the terminator.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
   ///   - offset: Where the element begins; afterwards where the next one begins.
   /// - Returns: The bytes.
-  /// - Throws: ``LMDBError`` with code `undecodable` if there is no mark.
+  /// - Throws: ``LMDBError`` with code `undecodable` if there is no terminator.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> [UInt8] {
     var result: [UInt8] = []
     while offset + 1 < bytes.count {

@@ -34,7 +34,7 @@ extension Environment {
     public var isReadOnly: Bool = false
     /// The permissions of new files.
     public var fileMode: UInt32 = 0o600
-    /// Told what the environment did by itself; called on the thread it happened on.
+    /// Called with what the environment did by itself, on the thread it happened on.
     package var onEvent: (@Sendable (EnvironmentEvent) -> Void)?
 
     /// Makes the default configuration.

@@ -32,7 +32,7 @@ extension Environment {
     _ = unsafe clearStaleReaders(in: environment)
   }
 
-  /// Frees stale slots and tells of it; the caller is a reader or holds the writer lock.
+  /// Frees stale slots and reports it; the caller is a reader or holds the writer lock.
   func clearStaleReaders(in environment: OpaquePointer) -> Int {
     var count: CInt = 0
     let status = unsafe mdb_reader_check(environment, &count)

@@ -13,7 +13,7 @@ extension Environment {
   /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader,
   ///   `closed` after ``close()``, `usedAfterFork` in a child process; or what `body` throws.
   /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
-  ///   for a writer; waits for the moment in which the map moves to a larger place.
+  ///   for a writer; waits for the moment in which the map moves to a larger range.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     let ticket = try beginReading()
     defer { endReading(ticket) }

@@ -45,7 +45,7 @@ public final class Environment: Sendable {
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
-  /// How often the file has been mapped anew, perhaps to another place.
+  /// How often the file has been mapped anew, perhaps at another address.
   ///
   /// Changed and read as ``pointer`` is.
   nonisolated(unsafe) var mapNumber: UInt32 = 0

@@ -20,7 +20,7 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public static let unreadable = Kind(rawValue: "unreadable")
     /// A page number is out of range, or a page says that it is another page.
     public static let pageNumber = Kind(rawValue: "pageNumber")
-    /// A page is of another sort than its place in the tree asks for.
+    /// A page is of another sort than its position in the tree asks for.
     public static let pageFlags = Kind(rawValue: "pageFlags")
     /// The bounds of a page's free space, or its number of nodes, cannot be.
     public static let pageBounds = Kind(rawValue: "pageBounds")
@@ -63,8 +63,8 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// One line: page, tree and what is wrong.
   public var description: String {
-    let place = pageNumber.map { "page \($0)" } ?? (tree == nil ? "file" : "")
-    let whole = [place, tree.map { place.isEmpty ? $0 : "(\($0))" } ?? ""]
+    let location = pageNumber.map { "page \($0)" } ?? (tree == nil ? "file" : "")
+    let whole = [location, tree.map { location.isEmpty ? $0 : "(\($0))" } ?? ""]
     return whole.filter { !$0.isEmpty }.joined(separator: " ") + ": " + message
   }
 }

@@ -48,7 +48,7 @@ struct DataFile: ~Copyable, Sendable {
   /// Tells whether a flush of the file has failed since the last call.
   ///
   /// Linux remembers a failed write-back once for each open file description, so this descriptor
-  /// still learns of a failure that liblmdb's own has been told.
+  /// still learns of a failure that liblmdb's own descriptor has reported.
   func hasFailedFlush() -> Bool {
     retryInterrupted { fdatasync(descriptor) } != 0
   }

@@ -36,22 +36,22 @@ enum ForkGuard {
   /// A byte that is 1 in this process and 0 in its children; `nil` if the kernel can't do that.
   ///
   /// Written once, before it is shared.
-  nonisolated(unsafe) private static let mark: UnsafePointer<UInt8>? = unsafe makeMark()
+  nonisolated(unsafe) private static let flag: UnsafePointer<UInt8>? = unsafe makeFlag()
 
   /// A name for this process, to be compared with a later one.
   static func currentProcess() -> pid_t {
-    _ = unsafe mark
+    _ = unsafe flag
     return getpid()
   }
 
   /// Tells whether this is the process that ``currentProcess()`` named.
   @inline(__always)
   static func isStillRunning(in process: pid_t) -> Bool {
-    if let mark = unsafe mark, unsafe mark.pointee == 1 { return true }
+    if let flag = unsafe flag, unsafe flag.pointee == 1 { return true }
     return getpid() == process
   }
 
-  private static func makeMark() -> UnsafePointer<UInt8>? {
+  private static func makeFlag() -> UnsafePointer<UInt8>? {
     let byteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     let page = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -60,8 +60,8 @@ enum ForkGuard {
       unsafe munmap(page, byteCount)
       return nil
     }
-    let mark = unsafe page.assumingMemoryBound(to: UInt8.self)
-    unsafe mark.pointee = 1
-    return unsafe UnsafePointer(mark)
+    let flag = unsafe page.assumingMemoryBound(to: UInt8.self)
+    unsafe flag.pointee = 1
+    return unsafe UnsafePointer(flag)
   }
 }

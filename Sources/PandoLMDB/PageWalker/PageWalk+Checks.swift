@@ -1,10 +1,10 @@
 extension PageWalk {
-  /// Marks a page as used by a tree; says whether that is possible.
+  /// Claims a page for a tree; says whether that is possible.
   func claim(_ page: UInt64, parent: UInt64?, in tree: inout PageTree) throws -> Bool {
     try claim(run: 1, from: page, parent: parent, in: &tree)
   }
 
-  /// Marks `count` pages in a row as used by a tree; says whether that is possible.
+  /// Claims `count` consecutive pages for a tree; says whether that is possible.
   func claim(
     run count: UInt64, from page: UInt64, parent: UInt64?, in tree: inout PageTree
   ) throws -> Bool {
@@ -213,24 +213,24 @@ extension PageWalk {
 
   /// Checks that a page's keys, which ascend, are in the range its parents give.
   func checkBounds(
-    _ page: borrowing Page, _ place: PagePosition, first: Int, in tree: inout PageTree
+    _ page: borrowing Page, _ position: PagePosition, first: Int, in tree: inout PageTree
   ) throws -> Bool {
     guard first < page.nodeCount else { return true }
     let last = page.bytes.extracting(page[page.nodeCount - 1].keyRange)
     let first = page.bytes.extracting(page[first].keyRange)
-    if let lower = place.bounds.lower,
+    if let lower = position.bounds.lower,
       tree.order.compare(first, lower.buffer.bytes.extracting(lower.range)) < 0
     {
       try note(
-        .keyRange, page: place.page, in: &tree,
+        .keyRange, page: position.page, in: &tree,
         "its first key sorts before the key that leads to it")
       return false
     }
-    if let upper = place.bounds.upper,
+    if let upper = position.bounds.upper,
       tree.order.compare(last, upper.buffer.bytes.extracting(upper.range)) >= 0
     {
       try note(
-        .keyRange, page: place.page, in: &tree,
+        .keyRange, page: position.page, in: &tree,
         "its last key does not sort before the key that leads to the next page")
       return false
     }

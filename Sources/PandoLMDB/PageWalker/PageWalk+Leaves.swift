@@ -1,24 +1,24 @@
 extension PageWalk {
   /// Checks a leaf whole, then follows what its nodes hold.
-  func walkLeaf(_ place: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree) throws {
+  func walkLeaf(_ position: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree) throws {
     let page = Page(buffer.bytes)
-    guard try checkNodes(page, place.page, isBranch: false, in: &tree),
-      try checkKeys(page, place.page, from: 0, in: &tree),
-      try checkBounds(page, place, first: 0, in: &tree)
+    guard try checkNodes(page, position.page, isBranch: false, in: &tree),
+      try checkKeys(page, position.page, from: 0, in: &tree),
+      try checkBounds(page, position, first: 0, in: &tree)
     else { return }
     for index in 0..<page.nodeCount {
       let node = page[index]
       tree.contentByteCount += UInt64(node.keyByteCount)
       switch node.flags {
       case 0:
-        try walkValue(node, buffer, place, in: &tree)
+        try walkValue(node, buffer, position, in: &tree)
       case PageFormat.NodeFlags.overflow:
-        try walkOverflow(node, buffer, place, in: &tree)
+        try walkOverflow(node, buffer, position, in: &tree)
       case PageFormat.NodeFlags.tree where tree.kind == .main:
-        try walkTableNode(node, buffer, place, in: &tree)
+        try walkTableNode(node, buffer, position, in: &tree)
       default:
         try note(
-          .node, page: place.page, in: &tree,
+          .node, page: position.page, in: &tree,
           "node \(index) has flags \(PageFormat.hex(node.flags)), which cannot be here")
       }
     }
@@ -32,7 +32,7 @@ extension PageWalk {
 
   /// A value inside the leaf.
   private func walkValue(
-    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
+    _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
     let bytes = buffer.bytes
     let value = bytes.extracting(node.valueRange)
@@ -40,19 +40,19 @@ extension PageWalk {
     tree.contentByteCount += UInt64(value.count)
     let key = bytes.extracting(node.keyRange)
     if tree.kind == .freeList {
-      try readFreeRecord(key: key, pages: value, on: place.page, in: &tree)
+      try readFreeRecord(key: key, pages: value, on: position.page, in: &tree)
     }
     try visit(key, value, in: tree)
   }
 
   /// A value on pages of its own.
   private func walkOverflow(
-    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
+    _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
     let first: UInt64 = buffer.bytes.number(at: node.valueOffset)
     guard
       let count = try checkOverflow(
-        first, valueByteCount: node.valueByteCount, parent: place.page, in: &tree)
+        first, valueByteCount: node.valueByteCount, parent: position.page, in: &tree)
     else { return }
     tree.overflowPages += count
     tree.entries += 1
@@ -104,22 +104,22 @@ extension PageWalk {
 
   /// The record of a named table, in the main table.
   private func walkTableNode(
-    _ node: PageNode, _ buffer: PageBuffer, _ place: PagePosition, in tree: inout PageTree
+    _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
     let page = Page(buffer.bytes)
     let name = (0..<node.keyByteCount).map { page.bytes[node.keyOffset + $0] }
     guard node.valueByteCount == PageFormat.treeRecordByteCount else {
       return try note(
-        .tableRecord, page: place.page, in: &tree,
+        .tableRecord, page: position.page, in: &tree,
         "the record of a table has \(node.valueByteCount) bytes, not 48")
     }
     guard !name.contains(0) else {
       return try note(
-        .tableRecord, page: place.page, in: &tree, "the name of a table holds a zero byte")
+        .tableRecord, page: position.page, in: &tree, "the name of a table holds a zero byte")
     }
     guard !tree.record.has(PageFormat.TableFlags.integerKey) else {
       return try note(
-        .tableRecord, page: place.page, in: &tree,
+        .tableRecord, page: position.page, in: &tree,
         "holds a table, which its flags \(PageFormat.hex(tree.record.flags)) exclude")
     }
     tree.entries += 1

@@ -75,71 +75,71 @@ extension PageWalk {
   }
 
   /// Walks a page and all below it.
-  func walkPage(_ place: PagePosition, in tree: inout PageTree) throws {
-    guard try claim(place.page, parent: place.parent, in: &tree) else { return }
-    let buffer = buffer(atLevel: place.level)
-    guard try read(place.page, byteCount: pageSize, into: buffer, in: &tree) else { return }
+  func walkPage(_ position: PagePosition, in tree: inout PageTree) throws {
+    guard try claim(position.page, parent: position.parent, in: &tree) else { return }
+    let buffer = buffer(atLevel: position.level)
+    guard try read(position.page, byteCount: pageSize, into: buffer, in: &tree) else { return }
     let page = Page(buffer.bytes)
-    guard try checkPageNumber(page, place.page, in: &tree) else { return }
-    let isLast = place.level == Int(tree.record.depth)
+    guard try checkPageNumber(page, position.page, in: &tree) else { return }
+    let isLast = position.level == Int(tree.record.depth)
     switch page.flags {
     case PageFormat.Flags.branch:
       tree.branchPages += 1
       guard !isLast else {
-        return try noteDepth("a branch page", place, in: &tree)
+        return try noteDepth("a branch page", position, in: &tree)
       }
-      try walkBranch(place, buffer, in: &tree)
+      try walkBranch(position, buffer, in: &tree)
     case PageFormat.Flags.leaf:
       tree.leafPages += 1
-      guard isLast else { return try noteDepth("a leaf", place, in: &tree) }
-      try walkLeaf(place, buffer, in: &tree)
+      guard isLast else { return try noteDepth("a leaf", position, in: &tree) }
+      try walkLeaf(position, buffer, in: &tree)
     default:
       try note(
-        .pageFlags, page: place.page, in: &tree,
+        .pageFlags, page: position.page, in: &tree,
         "has flags \(PageFormat.hex(page.flags)); a branch page has 0x1, a leaf 0x2")
     }
   }
 
   private func noteDepth(
-    _ what: String, _ place: PagePosition, in tree: inout PageTree
+    _ what: String, _ position: PagePosition, in tree: inout PageTree
   ) throws {
     try note(
-      .depth, page: place.page, in: &tree,
-      "is \(what) at level \(place.level) of a tree whose leaves are at \(tree.record.depth)")
+      .depth, page: position.page, in: &tree,
+      "is \(what) at level \(position.level) of a tree whose leaves are at \(tree.record.depth)")
   }
 
   private func walkBranch(
-    _ place: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree
+    _ position: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree
   ) throws {
     let page = Page(buffer.bytes)
-    guard try checkNodes(page, place.page, isBranch: true, in: &tree) else { return }
+    guard try checkNodes(page, position.page, isBranch: true, in: &tree) else { return }
     let count = page.nodeCount
     // liblmdb aborts on a branch page with one child, except in the free list, where one is passed
     // through while it shrinks.
     guard count >= (tree.kind == .freeList ? 1 : 2) else {
       return try note(
-        .pageBounds, page: place.page, in: &tree, "is a branch page with \(count) children")
+        .pageBounds, page: position.page, in: &tree, "is a branch page with \(count) children")
     }
     // The first key is not used: the parent's key stands for it.
-    guard try checkKeys(page, place.page, from: 1, in: &tree),
-      try checkBounds(page, place, first: 1, in: &tree)
+    guard try checkKeys(page, position.page, from: 1, in: &tree),
+      try checkBounds(page, position, first: 1, in: &tree)
     else { return }
     announceChildren(of: page)
     for index in 0..<count {
       let node = page[index]
-      var bounds = place.bounds
+      var bounds = position.bounds
       if index > 0 { bounds.lower = PagePosition.Key(buffer: buffer, range: node.keyRange) }
       if index + 1 < count {
         bounds.upper = PagePosition.Key(buffer: buffer, range: page[index + 1].keyRange)
       }
       let child = PagePosition(
-        page: node.child, parent: place.page, level: place.level + 1, bounds: bounds)
+        page: node.child, parent: position.page, level: position.level + 1, bounds: bounds)
       try walkPage(child, in: &tree)
     }
   }
 }
 
-/// A page's place in its tree.
+/// A page's position in its tree.
 struct PagePosition {
   /// Where a key of a parent page lies.
   struct Key {

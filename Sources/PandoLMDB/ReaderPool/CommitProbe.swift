@@ -31,7 +31,7 @@ final class CommitProbe: Sendable {
     }
     let number = unsafe status == 0 ? mdb_txn_id(transaction) : nil
     if found == State.busy || status != 0 {
-      // Another reader has the place, or this one can't be used again.
+      // Another reader has stored its own, or this one can't be used again.
       if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
       if found != State.busy { state.store(State.none, ordering: .releasing) }
     } else {

@@ -1,7 +1,7 @@
 import PandoSystem
 import Synchronization
 
-/// A place for one open read transaction, alone on its cache lines, so that readers on different
+/// A slot for one open read transaction, alone on its cache lines, so that readers on different
 /// processors don't wait for each other's.
 @safe
 struct ReaderLane: ~Copyable {

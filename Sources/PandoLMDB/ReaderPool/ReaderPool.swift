@@ -51,7 +51,7 @@ final class ReaderPool: Sendable {
     var transaction: OpaquePointer?
   }
 
-  /// As many as liblmdb has slots for readers unless it is told otherwise; further readers do with a
+  /// As many as liblmdb has slots for readers by default; further readers do with a
   /// lock.
   static let laneCount = 1024
 
@@ -175,7 +175,7 @@ final class ReaderPool: Sendable {
     } else {
       state.withLock { _ = $0.overflow.removeValue(forKey: lane) }
     }
-    if gate.load(ordering: .sequentiallyConsistent) != Gate.open { tellDrained() }
+    if gate.load(ordering: .sequentiallyConsistent) != Gate.open { signalDrained() }
   }
 }
 
@@ -241,7 +241,7 @@ extension ReaderPool {
 
   /// Wakes whoever waits for the last reader to leave, if that was the last.
   @inline(never)
-  func tellDrained() {
+  func signalDrained() {
     state.withLock { state in
       guard let drained = state.drained, activeCount(state) == 0 else { return }
       state.drained = nil

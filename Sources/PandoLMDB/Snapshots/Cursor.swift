@@ -1,4 +1,4 @@
-/// A place in a table, to walk from key to key in both directions.
+/// A position in a table, to walk from key to key in both directions.
 ///
 /// It begins nowhere: move it before asking what it points to. Like the snapshot it was made from
 /// it can't leave the closure; what it points to lives as long as that snapshot.
@@ -9,7 +9,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// What it points to; nowhere if a move found nothing, or before the first move.
   ///
   /// The bytes stay in the map as long as the snapshot that the cursor was made from.
-  @usableFromInline internal private(set) var place = CursorEntry.nowhere
+  @usableFromInline internal private(set) var entry = CursorEntry.nowhere
 
   @_lifetime(copy snapshot)
   init(_ snapshot: Snapshot, _ table: RawTable) throws(LMDBError) {
@@ -21,9 +21,9 @@ public struct Cursor: ~Copyable, ~Escapable {
   public var key: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard place.isSomewhere else { return nil }
+      guard entry.isSomewhere else { return nil }
       // The bytes outlive `self`, as said above.
-      return unsafe _overrideLifetime(Span(_unsafeBytes: place.key), copying: self)
+      return unsafe _overrideLifetime(Span(_unsafeBytes: entry.key), copying: self)
     }
   }
 
@@ -32,9 +32,9 @@ public struct Cursor: ~Copyable, ~Escapable {
   public var value: Span<UInt8>? {
     @_lifetime(copy self)
     get {
-      guard place.isSomewhere else { return nil }
+      guard entry.isSomewhere else { return nil }
       // As for `key`.
-      return unsafe _overrideLifetime(Span(_unsafeBytes: place.value), copying: self)
+      return unsafe _overrideLifetime(Span(_unsafeBytes: entry.value), copying: self)
     }
   }
 
@@ -45,7 +45,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func moveToFirst() throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.moveToFirst()
   }
 
@@ -56,7 +56,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func moveToLast() throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.moveToLast()
   }
 
@@ -67,7 +67,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToNext() throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.moveToNext()
   }
 
@@ -78,7 +78,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
   public mutating func moveToPrevious() throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.moveToPrevious()
   }
 
@@ -90,7 +90,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toFirstNotBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.seek(key)
   }
 
@@ -102,7 +102,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @_lifetime(self: copy self)
   public mutating func move(toLastBelow key: Span<UInt8>) throws(LMDBError) -> Bool {
-    defer { place = handle.place }
+    defer { entry = handle.entry }
     return try handle.seekLast(below: key)
   }
 }
@@ -182,8 +182,8 @@ extension CursorHandle {
   ) throws {
     var isFound = try lower.map { try seek($0.span) } ?? moveToFirst()
     while isFound {
-      if let upper, !place.keySpan.isLess(than: upper.span) { return }
-      guard try body(place.keySpan, place.valueSpan) else { return }
+      if let upper, !entry.keySpan.isLess(than: upper.span) { return }
+      guard try body(entry.keySpan, entry.valueSpan) else { return }
       isFound = try moveToNext()
     }
   }
@@ -195,8 +195,8 @@ extension CursorHandle {
   ) throws {
     var isFound = try seekLast(below: upper?.span)
     while isFound {
-      if let lower, place.keySpan.isLess(than: lower.span) { return }
-      guard try body(place.keySpan, place.valueSpan) else { return }
+      if let lower, entry.keySpan.isLess(than: lower.span) { return }
+      guard try body(entry.keySpan, entry.valueSpan) else { return }
       isFound = try moveToPrevious()
     }
   }

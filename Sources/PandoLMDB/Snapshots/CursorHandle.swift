@@ -11,10 +11,10 @@ import CPandoLMDB
 struct CursorHandle: ~Copyable {
   private let pointer: OpaquePointer
   /// What it points to; nowhere if a move found nothing, or before the first move.
-  private(set) var place = CursorEntry.nowhere
-  /// The page of the place, if it has been looked at.
+  private(set) var entry = CursorEntry.nowhere
+  /// The page of the entry, if it has been looked at.
   private var leaf = LeafPage.none
-  /// The number of the place on that page.
+  /// The number of the entry on that page.
   private var index = 0
   /// Whether liblmdb's cursor has been left behind somewhere on that page.
   private var isBehind = false
@@ -100,12 +100,12 @@ struct CursorHandle: ~Copyable {
     forget()
     let status = unsafe mdb_cursor_get(pointer, &key, &value, operation)
     guard try checkFound(status, "mdb_cursor_get") else { return false }
-    unsafe place = CursorEntry(key, value)
+    unsafe entry = CursorEntry(key, value)
     return true
   }
 
   private mutating func forget() {
-    place = .nowhere
+    entry = .nowhere
     leaf = .none
     isBehind = false
   }
@@ -116,7 +116,7 @@ extension CursorHandle {
   @inline(__always)
   private mutating func step(to target: Int) -> Bool {
     guard let found = leaf.entry(at: target) else { return false }
-    place = found
+    entry = found
     index = target
     isBehind = true
     return true
@@ -125,7 +125,7 @@ extension CursorHandle {
   /// Goes to a neighbour for which the page has to be looked at, or left.
   @inline(never)
   private mutating func leavePage(by distance: Int) throws(LMDBError) -> Bool {
-    guard place.isSomewhere else { return try move(distance > 0 ? MDB_FIRST : MDB_LAST) }
+    guard entry.isSomewhere else { return try move(distance > 0 ? MDB_FIRST : MDB_LAST) }
     if leaf.count == 0, enterPage(isNearEnd: distance < 0), step(to: index &+ distance) {
       return true
     }
@@ -133,11 +133,11 @@ extension CursorHandle {
     return try move(distance > 0 ? MDB_NEXT : MDB_PREV)
   }
 
-  /// Looks at the page of the place; the caller has just come to it.
+  /// Looks at the page of the entry; the cursor has just moved to it.
   ///
   /// - Returns: Whether its neighbours may be read from the page.
   private mutating func enterPage(isNearEnd: Bool) -> Bool {
-    guard readsPages, let key = unsafe place.key.baseAddress else { return false }
+    guard readsPages, let key = unsafe entry.key.baseAddress else { return false }
     if pageSizeInBytes == 0 {
       var statistics = MDB_stat()
       guard unsafe mdb_env_stat(mdb_txn_env(transaction), &statistics) == 0 else { return false }
@@ -147,27 +147,27 @@ extension CursorHandle {
     }
     guard let page = unsafe LeafPage(holdingKeyAt: key, sizeInBytes: pageSizeInBytes),
       let found = unsafe page.index(ofKeyAt: key, isNearEnd: isNearEnd),
-      let entry = page.entry(at: found), entry.isSame(as: place)
+      page.entry(at: found)?.isSame(as: entry) == true
     else { return false }
     leaf = page
     index = found
     return true
   }
 
-  /// Brings liblmdb's cursor to the place.
+  /// Brings liblmdb's cursor to the entry.
   ///
   /// - Throws: ``LMDBError`` with code `corrupted` if it can't be found again.
   private mutating func catchUp() throws(LMDBError) {
     isBehind = false
-    let place = unsafe UnsafeMutableRawPointer(mutating: place.key.baseAddress)
-    var key = unsafe MDB_val(mv_size: self.place.key.count, mv_data: place)
+    let address = unsafe UnsafeMutableRawPointer(mutating: entry.key.baseAddress)
+    var key = unsafe MDB_val(mv_size: self.entry.key.count, mv_data: address)
     var value = unsafe MDB_val()
     var status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_SET_KEY)
-    if unsafe status == 0 && key.mv_data == place { return }
+    if unsafe status == 0 && key.mv_data == address { return }
     // The keys of a damaged file are in another order. From here on as liblmdb goes.
     readsPages = false
     status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_FIRST)
-    while unsafe status == 0 && key.mv_data != place {
+    while unsafe status == 0 && key.mv_data != address {
       status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_NEXT)
     }
     if status == 0 { return }
@@ -185,7 +185,7 @@ struct CursorEntry {
   @usableFromInline let key: UnsafeRawBufferPointer
   @usableFromInline let value: UnsafeRawBufferPointer
 
-  /// No place.
+  /// No entry.
   static var nowhere: CursorEntry {
     unsafe CursorEntry(
       key: UnsafeRawBufferPointer(start: nil, count: 0),

@@ -88,9 +88,9 @@ struct PageSearch {
     }
   }
 
-  /// Where page 0 lies, told by the number of the page on which a record lies.
+  /// Where page 0 lies, found by the number of the page on which a record lies.
   ///
-  /// `known` is a place that has been looked at, and need not be again.
+  /// `known` is an address that has been checked, and need not be again.
   private static func map(
     holding record: UnsafeRawPointer, pageSizeInBytes: Int, pageCount: UInt64,
     known: UnsafeRawPointer?

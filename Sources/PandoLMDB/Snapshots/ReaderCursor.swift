@@ -27,7 +27,7 @@ package final class ReaderCursor {
   /// The version whose pages have been looked for.
   @exclusivity(unchecked) private var version: Version?
 
-  /// What two transactions share that see the same pages at the same places.
+  /// What two transactions share that see the same pages at the same addresses.
   ///
   /// Pages of the newest version are not written to, and those of an older one are not as long as somebody
   /// reads it: what a transaction has found holds for a later one of the same number.

@@ -1,8 +1,8 @@
 import CPandoLMDB
 
-/// Where a write transaction appends rows to one table, in the order of their keys.
+/// Where a write transaction appends entries to one table, in the order of their keys.
 ///
-/// It keeps a cursor at the last row, so that a row that comes behind it needs no search from the root.
+/// It keeps a cursor at the last entry, so that a entry that comes behind it needs no search from the root.
 /// LMDB's cursors do that for an ordinary put, which would part a full page in two halves; so this counts
 /// how much room is left on the last page, and asks for a new page when it is full. A wrong guess costs
 /// time or room and nothing else.
@@ -24,11 +24,11 @@ import CPandoLMDB
   /// Makes the end of a table that nothing has been appended to.
   package init(_ table: RawTable) { self.table = table }
 
-  /// The longest key that is told from others here, in bytes.
+  /// The longest key that is told apart here, in bytes.
   fileprivate static let keyByteCountMaximum = 16
-  /// Rows of more bytes may lie on pages of their own.
-  fileprivate static let rowByteCountMaximum = 1024
-  /// What LMDB keeps at the beginning of a page, and for each row beside its key and value.
+  /// Entries of more bytes may lie on pages of their own.
+  fileprivate static let entryByteCountMaximum = 1024
+  /// What LMDB keeps at the beginning of a page, and for each entry beside its key and value.
   fileprivate static let pageHeaderByteCount = 16
   fileprivate static let nodeByteCount = 8 + 2
 }
@@ -68,15 +68,15 @@ extension WriteTransaction {
     _ byteCount: Int, forKey key: Span<UInt8>, at end: inout TableEnd
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
     let ordered = OrderedKey(key)
-    guard key.count <= TableEnd.keyByteCountMaximum, byteCount <= TableEnd.rowByteCountMaximum,
+    guard key.count <= TableEnd.keyByteCountMaximum, byteCount <= TableEnd.entryByteCountMaximum,
       unsafe end.cursor == nil || end.lastKey < ordered
     else {
       leave(&end)
       return try unsafe reserve(byteCount, forKey: key, in: end.table, isLast: true)
     }
     let cursor = try unsafe openCursor(&end)
-    let rowByteCount = (TableEnd.nodeByteCount + key.count + byteCount + 1) & ~1
-    let fits = end.freeByteCount >= rowByteCount
+    let entryByteCount = (TableEnd.nodeByteCount + key.count + byteCount + 1) & ~1
+    let fits = end.freeByteCount >= entryByteCount
     var room = unsafe MDB_val()
     let status = try unsafe withMDBKey(key) { key in
       unsafe room.mv_size = byteCount
@@ -91,10 +91,10 @@ extension WriteTransaction {
       throw fail(status, "mdb_cursor_put", end.table)
     }
     if fits {
-      end.freeByteCount -= rowByteCount
-    } else if unsafe !end.isBelowLastValue(address, rowByteCount) {
-      // The row is the first one of a new page.
-      end.freeByteCount = end.pageByteCount - TableEnd.pageHeaderByteCount - rowByteCount
+      end.freeByteCount -= entryByteCount
+    } else if unsafe !end.isBelowLastValue(address, entryByteCount) {
+      // The entry is the first one of a new page.
+      end.freeByteCount = end.pageByteCount - TableEnd.pageHeaderByteCount - entryByteCount
     }
     end.lastKey = ordered
     unsafe end.lastValue = unsafe address
@@ -124,13 +124,13 @@ extension WriteTransaction {
 }
 
 extension TableEnd {
-  /// Whether a row's value lies where it does if its row follows the last one on the same page, which is
-  /// filled from its end on; a first row tells nothing.
+  /// Whether a entry's value lies where it does if its entry follows the last one on the same page, which is
+  /// filled from its end on; a first entry tells nothing.
   fileprivate func isBelowLastValue(
-    _ address: UnsafeMutableRawPointer, _ rowByteCount: Int
+    _ address: UnsafeMutableRawPointer, _ entryByteCount: Int
   ) -> Bool {
     guard let last = unsafe lastValue else { return true }
-    // Two bytes of a row are at the beginning of the page.
-    return unsafe address + (rowByteCount - 2) == last
+    // Two bytes of a entry are at the beginning of the page.
+    return unsafe address + (entryByteCount - 2) == last
   }
 }

@@ -174,7 +174,7 @@ extension WriteTransaction {
     let start = lower ?? []
     var isFound = try cursor.seek(start.span)
     while isFound {
-      if let upper, !cursor.place.keySpan.isLess(than: upper.span) { break }
+      if let upper, !cursor.entry.keySpan.isLess(than: upper.span) { break }
       let status = cursor.delete()
       if status != 0 { throw fail(status, "mdb_cursor_del", table) }
       count += 1
