@@ -21,8 +21,35 @@ package enum RecordBody {
   ///   there are references.
   package static func edges(in body: UnsafeRawBufferPointer) throws(ModelError) -> [RecordEdge] {
     // Read during the call only.
-    var scanner = RecordEdgeScanner(unsafe RecordCursor(body))
-    return try RecordFault.asModelError { () throws(RecordFault) in try scanner.scan() }
+    var cursor = unsafe RecordCursor(body)
+    var edges: [RecordEdge] = []
+    try RecordFault.asModelError { () throws(RecordFault) in
+      try collectEdges(&cursor, .root, depth: 0, into: &edges)
+      try cursor.finish()
+    }
+    edges.normalize()
+    return edges
+  }
+
+  /// Moves past an item and collects the references in it.
+  private static func collectEdges(
+    _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int, into edges: inout [RecordEdge]
+  ) throws(RecordFault) {
+    let (count, inner): (Int, RecordPlace)
+    switch try cursor.item(atDepth: depth) {
+    case .scalar: return
+    case .reference(let child, let isOptional):
+      let kinds = isOptional ? .optional : place.kindOfRequired
+      return edges.append(RecordEdge(child: child, kinds: kinds))
+    case .list(let length): (count, inner) = (length, .element)
+    case .fields(let length, _): (count, inner) = (length, .field)
+    case .entries(let length): (count, inner) = (length, .entry)
+    case .tagged: return try collectEdges(&cursor, place, depth: depth + 1, into: &edges)
+    }
+    for _ in 0..<count {
+      if inner == .field || inner == .entry { try cursor.skip() }
+      try collectEdges(&cursor, inner, depth: depth + 1, into: &edges)
+    }
   }
 }
 
@@ -93,13 +120,13 @@ extension RecordBody {
   /// - Complexity: O(*n*) for *n* bytes.
   package static func validate(_ body: UnsafeRawBufferPointer) throws(ModelError) {
     // Read during the call only.
-    var validator = RecordValidator(unsafe RecordCursor(body))
+    var validator = RecordValidator(unsafe RecordCursor(body, isStrict: true))
     try RecordFault.asModelError { () throws(RecordFault) in try validator.check() }
   }
 }
 
 /// What becomes of a record when some of its children are deleted.
-package enum RecordLoss: Hashable, Sendable {
+package enum RecordLoss: Equatable, Sendable {
   /// It refers to none of them.
   case unchanged
 
@@ -111,9 +138,9 @@ package enum RecordLoss: Hashable, Sendable {
 }
 
 /// What a merge of two bodies gave.
-package struct RecordMerge: Hashable, Sendable {
+package struct RecordMerge: Equatable, Sendable {
   /// Which fields flow, and what is checked on the way.
-  package enum Policy: Hashable, Sendable {
+  package enum Policy: Sendable {
     /// The bodies are of two types with one identifier, and only the new one has changed.
     ///
     /// Fields that both have flow; those that only the new one has are not the old one's. A child

@@ -1,3 +1,30 @@
+/// What an item of a record is: the grammar of records, which all that walks over them shares.
+///
+/// ```
+/// item      = scalar / reference / list / fields / entries / tagged
+/// scalar    = number / bytes / text / simple
+/// reference = 20545 or 20546 ([node, type])
+/// list      = [* item]
+/// fields    = {* name: item} / 20547 ({* name: item})
+/// entries   = 20548 ({* key: item})
+/// tagged    = any other tag (item)
+/// ```
+/// `docs/format.md` says what each stands for. A dictionary that holds no reference looks like fields.
+enum RecordItem {
+  /// It holds no other item and has been read to its end.
+  case scalar(CBORHead)
+  /// A child, which has been read; optional if its slot can become null.
+  case reference(RecordReference, isOptional: Bool)
+  /// So many items follow.
+  case list(count: Int)
+  /// So many pairs of name and item follow; optional if they lie in a slot that can become null.
+  case fields(count: Int, isOptional: Bool)
+  /// So many pairs of key and item follow that can be removed one by one.
+  case entries(count: Int)
+  /// One item follows.
+  case tagged(UInt64)
+}
+
 /// A ``CBORReader`` over a record body, for what looks at its structure without decoding it.
 ///
 /// The body may hold any bytes at all: what is no record ends in a ``RecordFault``.
@@ -6,10 +33,13 @@
 @safe struct RecordCursor {
   private let bytes: UnsafeRawBufferPointer
   private var reader: CBORReader
+  /// Whether each head must be as short as it can be.
+  private let isStrict: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) {
     unsafe self.bytes = bytes
     reader = unsafe CBORReader(bytes)
+    self.isStrict = isStrict
   }
 
   /// A cursor at the beginning of a part of the same bytes.
@@ -25,38 +55,83 @@
   /// How many bytes have been read.
   var position: Int { reader.offset }
 
-  /// Reads a head, and checks lengths and counts against the bytes that are left.
-  mutating func head() throws(RecordFault) -> CBORHead {
-    do {
-      return try reader.head()
-    } catch {
-      throw .cbor(error)
+  /// Reads the next item, or as much of it as comes before the items inside it.
+  ///
+  /// - Parameter depth: How deep it lies.
+  /// - Returns: What it is.
+  /// - Throws: ``RecordFault`` when the bytes are no record, or it lies too deep.
+  @inline(__always)
+  mutating func item(atDepth depth: Int) throws(RecordFault) -> RecordItem {
+    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
+    let head = try head()
+    switch head.major {
+    case .unsigned, .negative, .simple: return .scalar(head)
+    case .bytes, .text:
+      unsafe _ = reader.bytes(of: head)
+      return .scalar(head)
+    case .array: return .list(count: Int(head.argument))
+    case .map: return .fields(count: Int(head.argument), isOptional: false)
+    case .tag: break
+    }
+    switch head.argument {
+    case RecordTag.requiredReference: return .reference(try reference(), isOptional: false)
+    case RecordTag.optionalReference: return .reference(try reference(), isOptional: true)
+    case RecordTag.optionalSlot: return .fields(count: try mapCount(), isOptional: true)
+    case RecordTag.entries: return .entries(count: try mapCount())
+    default: return .tagged(head.argument)
     }
   }
 
-  /// Reads the head of the next item without moving on.
-  func nextHead() throws(RecordFault) -> CBORHead {
-    var copy = self
-    return try copy.head()
+  /// Reads a head, and checks lengths and counts against the bytes that are left.
+  mutating func head() throws(RecordFault) -> CBORHead {
+    let head: CBORHead
+    do {
+      head = try reader.head()
+    } catch {
+      throw .cbor(error)
+    }
+    if isStrict { try checkLength(of: head) }
+    return head
+  }
+
+  @inline(never)
+  private func checkLength(of head: CBORHead) throws(RecordFault) {
+    guard head.isShortest else {
+      throw damaged("a number or length that is not in its shortest form")
+    }
   }
 
   /// Reads the head of a map that must come next, inside of a tag, and returns its count.
-  mutating func mapCount() throws(RecordFault) -> Int {
+  @inline(never)
+  private mutating func mapCount() throws(RecordFault) -> Int {
     let head = try head()
     guard head.major == .map else { throw damaged("a slot or entries without a map") }
     return Int(head.argument)
   }
 
-  /// Moves past the content of a text or byte string whose head was read.
-  @discardableResult
-  mutating func content(_ head: CBORHead) -> UnsafeRawBufferPointer {
-    unsafe reader.bytes(of: head)
+  /// Reads the two numbers after a reference's tag.
+  @inline(never)
+  private mutating func reference() throws(RecordFault) -> RecordReference {
+    if isStrict {
+      var copy = self
+      for _ in 0..<3 { _ = try copy.head() }
+    }
+    do {
+      return try reader.reference()
+    } catch {
+      throw .cbor(error)
+    }
   }
 
-  /// Reads the content of a text whose head was read.
-  mutating func text(_ head: CBORHead) throws(RecordFault) -> String {
-    // The bytes outlive the cursor, and are copied at once. `String(validating:as:)` would do the
-    // same, but is generic and many times slower.
+  /// The content of the text or byte string that has just been read.
+  func content(_ head: CBORHead) -> UnsafeRawBufferPointer {
+    unsafe slice((position - Int(head.argument))..<position)
+  }
+
+  /// The text that has just been read.
+  func text(_ head: CBORHead) throws(RecordFault) -> String {
+    // `content` outlives this call. `String(validating:as:)` would do the same, but is generic and many
+    // times slower.
     let content = unsafe Span<UInt8>(_unsafeBytes: content(head))
     guard let text = try? UTF8Span(validating: content) else {
       throw damaged("a text that is not UTF-8")
@@ -64,8 +139,8 @@
     return String(copying: text)
   }
 
-  /// Moves past the content of a text whose head was read, and checks that it is UTF-8.
-  mutating func checkText(_ head: CBORHead) throws(RecordFault) {
+  /// Checks that the text that has just been read is UTF-8.
+  func checkText(_ head: CBORHead) throws(RecordFault) {
     // As above.
     let content = unsafe Span<UInt8>(_unsafeBytes: content(head))
     guard (try? UTF8Span(validating: content)) != nil else {
@@ -85,15 +160,6 @@
       throw .cbor(error)
     }
     return start..<position
-  }
-
-  /// Reads the two numbers after a reference's tag.
-  mutating func reference() throws(RecordFault) -> RecordReference {
-    do {
-      return try reader.reference()
-    } catch {
-      throw .cbor(error)
-    }
   }
 
   /// Checks that the one item has been read and nothing follows.
@@ -139,69 +205,6 @@ enum RecordPlace {
     case .root, .field: .required
     case .element: .element
     case .entry: .entry
-    }
-  }
-}
-
-/// Walks a body and collects the references in it.
-struct RecordEdgeScanner {
-  private var cursor: RecordCursor
-  private var edges: [RecordEdge] = []
-
-  init(_ cursor: RecordCursor) {
-    self.cursor = cursor
-  }
-
-  /// Walks the whole body.
-  ///
-  /// - Returns: One edge for each distinct reference.
-  mutating func scan() throws(RecordFault) -> [RecordEdge] {
-    try scan(.root, depth: 0)
-    try cursor.finish()
-    edges.normalize()
-    return edges
-  }
-
-  private mutating func scan(_ place: RecordPlace, depth: Int) throws(RecordFault) {
-    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
-    let head = try cursor.head()
-    switch head.major {
-    case .text, .bytes:
-      unsafe cursor.content(head)
-    case .array:
-      for _ in 0..<head.argument { try scan(.element, depth: depth + 1) }
-    case .map:
-      try scanFields(Int(head.argument), .field, depth: depth)
-    case .tag:
-      try scan(tag: head.argument, place, depth: depth)
-    case .unsigned, .negative, .simple:
-      break
-    }
-  }
-
-  private mutating func scan(
-    tag: UInt64, _ place: RecordPlace, depth: Int
-  ) throws(RecordFault) {
-    switch tag {
-    case RecordTag.requiredReference:
-      edges.append(RecordEdge(child: try cursor.reference(), kinds: place.kindOfRequired))
-    case RecordTag.optionalReference:
-      edges.append(RecordEdge(child: try cursor.reference(), kinds: .optional))
-    case RecordTag.optionalSlot:
-      try scanFields(cursor.mapCount(), .field, depth: depth)
-    case RecordTag.entries:
-      try scanFields(cursor.mapCount(), .entry, depth: depth)
-    default:
-      try scan(place, depth: depth + 1)
-    }
-  }
-
-  private mutating func scanFields(
-    _ count: Int, _ place: RecordPlace, depth: Int
-  ) throws(RecordFault) {
-    for _ in 0..<count {
-      try cursor.skip()
-      try scan(place, depth: depth + 1)
     }
   }
 }

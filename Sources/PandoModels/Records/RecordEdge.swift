@@ -12,7 +12,7 @@ package struct RecordReference: Hashable, Sendable {
 }
 
 /// That a record holds a child; a record has one edge for each distinct child.
-package struct RecordEdge: Hashable, Sendable {
+package struct RecordEdge: Equatable, Sendable {
   /// The child.
   package let child: RecordReference
   /// How the record loses it.
@@ -50,7 +50,7 @@ extension [RecordEdge] {
 ///
 /// A reference in a required slot of a value without identifier is ``required``, also when that value
 /// is itself the element of a list: what becomes of the parent is read from the record, not from here.
-package struct EdgeKinds: OptionSet, Hashable, Sendable {
+package struct EdgeKinds: OptionSet, Sendable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }

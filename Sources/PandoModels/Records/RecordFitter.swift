@@ -22,87 +22,54 @@ struct RecordFitter {
   private mutating func copy(
     _ place: RecordPlace, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
   ) throws(RecordFault) -> Bool {
-    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
     let start = cursor.position
-    let head = try cursor.head()
-    switch head.major {
-    case .text, .bytes:
-      unsafe cursor.content(head)
-    case .array:
-      return try copyArray(Int(head.argument), shape, to: &output, depth: depth)
-    case .map:
-      let isOptional = place == .field && shape?.isRequired == false
-      return try copyObject(Int(head.argument), isOptional, shape, to: &output, depth: depth)
-    case .tag:
-      return try copy(tag: head.argument, place, shape, to: &output, depth: depth)
-    case .unsigned, .negative, .simple:
-      break
-    }
-    // The bytes outlive the cursor, and are copied at once.
-    unsafe output.append(raw: cursor.slice(start..<cursor.position))
-    return false
-  }
-
-  private mutating func copy(
-    tag: UInt64, _ place: RecordPlace, _ shape: RecordShape?, to output: inout CBORWriter,
-    depth: Int
-  ) throws(RecordFault) -> Bool {
-    switch tag {
-    case RecordTag.requiredReference, RecordTag.optionalReference:
-      let isRequired = shape?.isRequired ?? (tag == RecordTag.requiredReference)
-      try copyReference(shape, isOptional: place == .field && !isRequired, to: &output)
+    switch try cursor.item(atDepth: depth) {
+    case .scalar:
+      // The bytes outlive the cursor, and are copied at once.
+      unsafe output.append(raw: cursor.slice(start..<cursor.position))
+      return false
+    case .reference(let child, let isOptional):
+      let type = keepsTypes ? shape?.type ?? child.type : child.type
+      output.append(
+        reference: RecordReference(node: child.node, type: type),
+        isOptional: place == .field && !(shape?.isRequired ?? !isOptional))
       return true
-    case RecordTag.optionalSlot:
-      let isOptional = place == .field && shape?.isRequired != true
-      return try copyObject(cursor.mapCount(), isOptional, shape, to: &output, depth: depth)
-    case RecordTag.entries:
-      return try copyEntries(cursor.mapCount(), shape, to: &output, depth: depth)
-    default:
+    case .list(let count):
+      return try copyElements(count, .array, shape, to: &output, depth: depth)
+    case .entries(let count):
+      return try copyElements(count, .map, shape, to: &output, depth: depth)
+    case .fields(let count, let isOptional):
+      return try copyFields(
+        count, isOptional: place == .field && !(shape?.isRequired ?? !isOptional), shape,
+        to: &output, depth: depth)
+    case .tagged(let tag):
       output.append(tag: tag)
       return try copy(place, shape, to: &output, depth: depth + 1)
     }
   }
 
-  private mutating func copyReference(
-    _ shape: RecordShape?, isOptional: Bool, to output: inout CBORWriter
-  ) throws(RecordFault) {
-    let reference = try cursor.reference()
-    let type = keepsTypes ? shape?.type ?? reference.type : reference.type
-    output.append(
-      reference: RecordReference(node: reference.node, type: type), isOptional: isOptional)
-  }
-
-  private mutating func copyArray(
-    _ count: Int, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
-  ) throws(RecordFault) -> Bool {
-    output.append(arrayHead: count)
-    var hasReference = false
-    for _ in 0..<count {
-      let element = shape?.elements.first
-      if try copy(.element, element, to: &output, depth: depth + 1) { hasReference = true }
-    }
-    return hasReference
-  }
-
-  private mutating func copyEntries(
-    _ count: Int, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
+  @inline(never)
+  private mutating func copyElements(
+    _ count: Int, _ major: CBORHead.Major, _ shape: RecordShape?, to output: inout CBORWriter,
+    depth: Int
   ) throws(RecordFault) -> Bool {
     let start = output.count
-    output.append(mapHead: count)
+    output.append(head: major, UInt64(count))
+    let place = major == .map ? RecordPlace.entry : .element
     var hasReference = false
     for _ in 0..<count {
       // As above.
-      unsafe output.append(raw: cursor.slice(try cursor.skip()))
+      if major == .map { unsafe output.append(raw: cursor.slice(try cursor.skip())) }
       let element = shape?.elements.first
-      if try copy(.entry, element, to: &output, depth: depth + 1) { hasReference = true }
+      if try copy(place, element, to: &output, depth: depth + 1) { hasReference = true }
     }
-    if hasReference { output.insertHead(.tag, RecordTag.entries, at: start) }
+    if hasReference, major == .map { output.insertHead(.tag, RecordTag.entries, at: start) }
     return hasReference
   }
 
-  private mutating func copyObject(
-    _ count: Int, _ isOptional: Bool, _ shape: RecordShape?, to output: inout CBORWriter,
-    depth: Int
+  @inline(never)
+  private mutating func copyFields(
+    _ count: Int, isOptional: Bool, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
   ) throws(RecordFault) -> Bool {
     let start = output.count
     output.append(mapHead: count)
@@ -171,45 +138,29 @@ struct RecordShape {
   private mutating func absorb(
     _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
   ) throws(RecordFault) -> Bool {
-    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
-    let head = try cursor.head()
-    switch head.major {
-    case .text, .bytes:
-      unsafe cursor.content(head)
-    case .array:
-      return try absorbElements(Int(head.argument), &cursor, areEntries: false, depth: depth)
-    case .map:
-      let hasReference = try absorbFields(Int(head.argument), &cursor, depth: depth)
-      if hasReference, place == .field { requirements.add(true) }
-      return hasReference
-    case .tag:
-      return try absorb(tag: head.argument, &cursor, place, depth: depth)
-    case .simple:
+    switch try cursor.item(atDepth: depth) {
+    case .scalar(let head):
       if head.isNull, place == .field { requirements.add(false) }
-    case .unsigned, .negative:
-      break
-    }
-    return false
-  }
-
-  private mutating func absorb(
-    tag: UInt64, _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
-  ) throws(RecordFault) -> Bool {
-    switch tag {
-    case RecordTag.requiredReference, RecordTag.optionalReference:
-      types.add(try cursor.reference().type)
-      if place == .field { requirements.add(tag == RecordTag.requiredReference) }
+      return false
+    case .reference(let child, let isOptional):
+      types.add(child.type)
+      if place == .field { requirements.add(!isOptional) }
       return true
-    case RecordTag.optionalSlot:
-      requirements.add(false)
-      return try absorbFields(cursor.mapCount(), &cursor, depth: depth)
-    case RecordTag.entries:
-      return try absorbElements(cursor.mapCount(), &cursor, areEntries: true, depth: depth)
-    default:
+    case .list(let count):
+      return try absorbElements(count, &cursor, areEntries: false, depth: depth)
+    case .entries(let count):
+      return try absorbElements(count, &cursor, areEntries: true, depth: depth)
+    case .fields(let count, let isOptional):
+      if isOptional { requirements.add(false) }
+      let hasReference = try absorbFields(count, &cursor, depth: depth)
+      if hasReference, !isOptional, place == .field { requirements.add(true) }
+      return hasReference
+    case .tagged:
       return try absorb(&cursor, place, depth: depth + 1)
     }
   }
 
+  @inline(never)
   private mutating func absorbFields(
     _ count: Int, _ cursor: inout RecordCursor, depth: Int
   ) throws(RecordFault) -> Bool {
@@ -224,6 +175,7 @@ struct RecordShape {
     return hasReference
   }
 
+  @inline(never)
   private mutating func absorbElements(
     _ count: Int, _ cursor: inout RecordCursor, areEntries: Bool, depth: Int
   ) throws(RecordFault) -> Bool {

@@ -8,7 +8,7 @@
 ///
 /// The checksum is ``XXHash64`` of the body with the commit number as seed: a flipped bit in
 /// either shows. See `docs/format.md`, "Records".
-package struct RecordHeader: Hashable, Sendable {
+package struct RecordHeader: Equatable, Sendable {
   /// How many bytes lie before the body.
   package static var byteCount: Int { 16 }
 

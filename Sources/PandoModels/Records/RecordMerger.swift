@@ -122,12 +122,13 @@ struct RecordMerger: ~Copyable {
     guard head.major == .map else { return nil }
     var fields: [Field] = []
     for _ in 0..<head.argument {
-      var copy = cursor
-      let head = try copy.head()
+      let start = cursor.position
       // A key that is no text is one of a dictionary.
-      guard head.major == .text else { return nil }
-      let name = try copy.text(head)
-      fields.append(Field(key: try cursor.skip(), name: name, value: try cursor.skip()))
+      guard case .scalar(let head) = try cursor.item(atDepth: 1), head.major == .text else {
+        return nil
+      }
+      let name = try cursor.text(head)
+      fields.append(Field(key: start..<cursor.position, name: name, value: try cursor.skip()))
     }
     try cursor.finish()
     return fields
@@ -150,7 +151,8 @@ enum RecordValueKind: Equatable {
 
   /// Looks at the item under a cursor.
   init(_ cursor: RecordCursor) throws(RecordFault) {
-    let head = try cursor.nextHead()
+    var cursor = cursor
+    let head = try cursor.head()
     switch head.major {
     case .unsigned, .negative: self = .integer
     case .bytes: self = .bytes

@@ -28,43 +28,58 @@ struct RecordPruner: ~Copyable {
   }
 
   private mutating func copy(depth: Int) throws(RecordFault) -> Fate {
-    guard depth <= RecordBody.maximumNestingDepth else { throw .nestingTooDeep }
     let start = cursor.position
-    let head = try cursor.head()
-    switch head.major {
-    case .text, .bytes:
-      unsafe cursor.content(head)
-    case .array:
-      return try copyArray(Int(head.argument), depth: depth)
-    case .map:
-      return try copyObject(Int(head.argument), depth: depth)
-    case .tag:
-      return try copyTagged(head.argument, from: start, depth: depth)
-    case .unsigned, .negative, .simple:
-      break
+    switch try cursor.item(atDepth: depth) {
+    case .scalar:
+      append(from: start)
+      return .kept(hasReference: false)
+    case .reference(let child, let isOptional) where children.contains(child.node):
+      return isOptional ? appendNull() : .lost
+    case .reference:
+      append(from: start)
+      return .kept(hasReference: true)
+    case .list(let count):
+      return try copyElements(count, .array, depth: depth)
+    case .entries(let count):
+      return try copyElements(count, .map, depth: depth)
+    case .fields(let count, let isOptional):
+      return try copyFields(count, isOptional: isOptional, depth: depth)
+    case .tagged(let tag):
+      output.append(tag: tag)
+      let fate = try copy(depth: depth + 1)
+      guard case .kept = fate else { throw cursor.damaged("a reference inside of a tag") }
+      return fate
     }
-    append(from: start)
-    return .kept(hasReference: false)
   }
 
-  private mutating func copyArray(_ count: Int, depth: Int) throws(RecordFault) -> Fate {
+  /// Copies a list or entries without the elements that are lost.
+  @inline(never)
+  private mutating func copyElements(
+    _ count: Int, _ major: CBORHead.Major, depth: Int
+  ) throws(RecordFault) -> Fate {
     let start = output.count
     var keptCount = 0
     var hasReference = false
     for _ in 0..<count {
-      let mark = output.count
+      let elementStart = output.count
+      if major == .map { try copyKey() }
       if case .kept(let holdsOne) = try copy(depth: depth + 1) {
         keptCount += 1
         hasReference = hasReference || holdsOne
       } else {
-        output.truncate(to: mark)
+        output.truncate(to: elementStart)
       }
     }
-    output.insertHead(.array, UInt64(keptCount), at: start)
+    output.insertHead(major, UInt64(keptCount), at: start)
+    if hasReference, major == .map { output.insertHead(.tag, RecordTag.entries, at: start) }
     return .kept(hasReference: hasReference)
   }
 
-  private mutating func copyObject(_ count: Int, depth: Int) throws(RecordFault) -> Fate {
+  @inline(never)
+  private mutating func copyFields(
+    _ count: Int, isOptional: Bool, depth: Int
+  ) throws(RecordFault) -> Fate {
+    let start = output.count
     output.append(mapHead: count)
     var hasReference = false
     var isLost = false
@@ -76,62 +91,14 @@ struct RecordPruner: ~Copyable {
       case .lost: isLost = true  // go on: the cursor has to pass the rest
       }
     }
-    return isLost ? .lost : .kept(hasReference: hasReference)
-  }
-
-  private mutating func copyEntries(_ count: Int, depth: Int) throws(RecordFault) -> Fate {
-    let start = output.count
-    var keptCount = 0
-    var hasReference = false
-    for _ in 0..<count {
-      let mark = output.count
-      try copyKey()
-      if case .kept(let holdsOne) = try copy(depth: depth + 1) {
-        keptCount += 1
-        hasReference = hasReference || holdsOne
-      } else {
-        output.truncate(to: mark)
-      }
-    }
-    output.insertHead(.map, UInt64(keptCount), at: start)
-    if hasReference { output.insertHead(.tag, RecordTag.entries, at: start) }
-    return .kept(hasReference: hasReference)
-  }
-
-  private mutating func copyTagged(
-    _ tag: UInt64, from start: Int, depth: Int
-  ) throws(RecordFault) -> Fate {
-    switch tag {
-    case RecordTag.requiredReference:
-      guard try !children.contains(cursor.reference().node) else { return .lost }
-      append(from: start)
-      return .kept(hasReference: true)
-    case RecordTag.optionalReference:
-      guard try !children.contains(cursor.reference().node) else { return appendNull() }
-      append(from: start)
-      return .kept(hasReference: true)
-    case RecordTag.optionalSlot:
-      return try copyOptionalSlot(depth: depth)
-    case RecordTag.entries:
-      return try copyEntries(cursor.mapCount(), depth: depth)
-    default:
-      output.append(tag: tag)
-      let fate = try copy(depth: depth + 1)
-      guard case .kept = fate else { throw cursor.damaged("a reference inside of a tag") }
-      return fate
-    }
-  }
-
-  private mutating func copyOptionalSlot(depth: Int) throws(RecordFault) -> Fate {
-    let start = output.count
-    let fate = try copyObject(cursor.mapCount(), depth: depth)
-    guard case .kept(let hasReference) = fate else {
+    guard isOptional else { return isLost ? .lost : .kept(hasReference: hasReference) }
+    if isLost {
       output.truncate(to: start)
       return appendNull()
     }
     // The tag is written only around what can be lost.
     if hasReference { output.insertHead(.tag, RecordTag.optionalSlot, at: start) }
-    return fate
+    return .kept(hasReference: hasReference)
   }
 
   private mutating func copyKey() throws(RecordFault) {

@@ -42,23 +42,40 @@ struct RecordValidator {
   }
 
   private mutating func checkItem(in frame: Frame) throws(RecordFault) {
-    guard frames.count <= RecordBody.maximumNestingDepth + 1 else { throw .nestingTooDeep }
     let isKey = frame.kind.isMap && frame.remaining.isMultiple(of: 2)
+    let isSlot = (frame.kind == .object || frame.kind == .slot) && !isKey
     let start = cursor.position
-    let head = try shortHead()
+    let item = try cursor.item(atDepth: frames.count - 1)
     frames[frames.count - 1].remaining -= 1
     if isKey {
-      if head.major != .text { frames[frames.count - 1].hasOnlyNames = false }
+      if cursor[start] >> 5 != CBORHead.Major.text.rawValue {
+        frames[frames.count - 1].hasOnlyNames = false
+      }
       try checkOrder(of: start, after: frame.key)
     }
-    switch head.major {
-    case .bytes: unsafe cursor.content(head)
-    case .text: try cursor.checkText(head)
-    case .array: frames.append(Frame(kind: .array, remaining: Int(head.argument)))
-    case .map: frames.append(Frame(kind: .object, remaining: 2 * Int(head.argument)))
-    case .tag: try checkTag(head.argument, in: frame, isKey: isKey)
-    case .simple: try checkSimple(head)
-    case .unsigned, .negative: break
+    switch item {
+    case .scalar(let head):
+      try checkScalar(head)
+    case .reference(_, let isOptional):
+      guard isSlot || !isOptional else {
+        throw cursor.damaged("an optional reference without a slot")
+      }
+      try noteReference(isKey: isKey)
+    case .list(let count):
+      frames.append(Frame(kind: .array, remaining: count))
+    case .fields(let count, let isOptional):
+      guard isSlot || !isOptional else {
+        throw cursor.damaged("an optional slot outside of an object")
+      }
+      frames.append(Frame(kind: isOptional ? .slot : .object, remaining: 2 * count))
+    case .entries(let count):
+      frames.append(Frame(kind: .entries, remaining: 2 * count))
+    case .tagged(RecordTag.positiveBignum), .tagged(RecordTag.negativeBignum):
+      guard case .scalar(let head) = try cursor.item(atDepth: 0), head.major == .bytes,
+        head.argument > 8, unsafe cursor.content(head).first != 0
+      else { throw cursor.damaged("a big integer that is not in its shortest form") }
+    case .tagged:
+      frames.append(Frame(kind: .tag, remaining: 1))
     }
   }
 
@@ -73,16 +90,9 @@ struct RecordValidator {
     }
   }
 
-  /// Reads a head that is as short as it can be.
-  private mutating func shortHead() throws(RecordFault) -> CBORHead {
-    let head = try cursor.head()
-    guard head.isShortest else {
-      throw cursor.damaged("a number or length that is not in its shortest form")
-    }
-    return head
-  }
-
-  private func checkSimple(_ head: CBORHead) throws(RecordFault) {
+  private func checkScalar(_ head: CBORHead) throws(RecordFault) {
+    if head.major == .text { return try cursor.checkText(head) }
+    guard head.major == .simple else { return }
     guard let number = head.double else {
       guard head.bool != nil || head.information == 22 else {
         throw cursor.damaged("a simple value that is none of false, true and null")
@@ -98,44 +108,6 @@ struct RecordValidator {
     guard isShortest else {
       throw cursor.damaged("a floating-point number that is not in its shortest form")
     }
-  }
-
-  private mutating func checkTag(
-    _ tag: UInt64, in frame: Frame, isKey: Bool
-  ) throws(RecordFault) {
-    let isSlot = (frame.kind == .object || frame.kind == .slot) && !isKey
-    switch tag {
-    case RecordTag.requiredReference:
-      try checkReference(isKey: isKey)
-    case RecordTag.optionalReference:
-      guard isSlot else { throw cursor.damaged("an optional reference without a slot") }
-      try checkReference(isKey: isKey)
-    case RecordTag.optionalSlot:
-      guard isSlot else { throw cursor.damaged("an optional slot outside of an object") }
-      try openMap(.slot)
-    case RecordTag.entries:
-      try openMap(.entries)
-    case RecordTag.positiveBignum, RecordTag.negativeBignum:
-      let head = try shortHead()
-      guard head.major == .bytes, head.argument > 8, unsafe cursor.content(head).first != 0 else {
-        throw cursor.damaged("a big integer that is not in its shortest form")
-      }
-    default:
-      frames.append(Frame(kind: .tag, remaining: 1))
-    }
-  }
-
-  private mutating func openMap(_ kind: Kind) throws(RecordFault) {
-    let head = try shortHead()
-    guard head.major == .map else { throw cursor.damaged("a slot or entries without a map") }
-    frames.append(Frame(kind: kind, remaining: 2 * Int(head.argument)))
-  }
-
-  private mutating func checkReference(isKey: Bool) throws(RecordFault) {
-    var copy = cursor
-    for _ in 0..<3 { _ = try shortHead() }
-    _ = try copy.reference()
-    try noteReference(isKey: isKey)
   }
 
   /// Tells the innermost frame that what it got last holds a reference.

@@ -112,48 +112,34 @@ struct TreeBuilder {
   }
 
   private mutating func readItem(_ resolve: TreeDecoder.Resolver) throws {
-    guard level <= RecordBody.maximumNestingDepth else { throw RecordFault.nestingTooDeep }
     let place = nextPlace
-    let head = try cursors[cursors.count - 1].head()
+    let item = try cursors[cursors.count - 1].item(atDepth: level)
     frames[frames.count - 1].remaining -= 1
-    switch head.major {
-    case .array:
-      push(.array, remaining: Int(head.argument))
-    case .map:
-      push(.object(isRequired: place == .field), remaining: 2 * Int(head.argument))
-    case .tag:
-      try readTagged(head.argument, place, resolve)
-    default:
+    switch item {
+    case .scalar(let head):
       values.append(try scalar(head))
       try note(height: 0, hasReference: false)
-    }
-  }
-
-  private mutating func readTagged(
-    _ tag: UInt64, _ place: RecordPlace?, _ resolve: TreeDecoder.Resolver
-  ) throws {
-    switch tag {
-    case RecordTag.requiredReference, RecordTag.optionalReference:
+    case .reference(let child, let isOptional):
       guard let place else { throw damaged("a reference in a key") }
-      let isRequired = place == .field && tag == RecordTag.requiredReference
-      let reference = try cursors[cursors.count - 1].reference()
+      let isRequired = place == .field && !isOptional
       let depth = frames[frames.count - 1].depth
       // Without a limit all levels are alike.
       let below = depth == .max ? depth : depth - 1
-      if let value = try open(reference, depth: below, isRequired: isRequired, resolve) {
+      if let value = try open(child, depth: below, isRequired: isRequired, resolve) {
         values.append(isRequired ? .required(value) : value)
       }
-    case RecordTag.optionalSlot:
-      let count = try cursors[cursors.count - 1].mapCount()
-      push(.object(isRequired: false), remaining: 2 * count)
-    case RecordTag.entries:
-      push(.entries, remaining: 2 * (try cursors[cursors.count - 1].mapCount()))
-    default:
+    case .list(let count):
+      push(.array, remaining: count)
+    case .fields(let count, let isOptional):
+      push(.object(isRequired: place == .field && !isOptional), remaining: 2 * count)
+    case .entries(let count):
+      push(.entries, remaining: 2 * count)
+    case .tagged(let tag):
       push(.tag(tag), remaining: 1)
     }
   }
 
-  private mutating func scalar(_ head: CBORHead) throws(RecordFault) -> TreeValue {
+  private func scalar(_ head: CBORHead) throws(RecordFault) -> TreeValue {
     switch head.major {
     case .unsigned:
       return Int64(exactly: head.argument).map(TreeValue.integer) ?? .unsigned(head.argument)
