@@ -5,10 +5,26 @@
 /// bytes 1…   0, 1, 2, 4 or 8 bytes of argument, big endian
 /// ```
 /// See RFC 8949, section 3.
-package struct CBORHead: Hashable, Sendable {
+package struct CBORHead: Equatable, Sendable {
   /// The eight kinds of items.
   package enum Major: UInt8, Sendable {
     case unsigned, negative, bytes, text, array, map, tag, simple
+
+    /// The kind that the upper three bits of an item's first byte name.
+    @inline(__always)
+    init(first: UInt8) {
+      // The optimizer makes one shift of this, which it does not of `init(rawValue:)`.
+      switch first >> 5 {
+      case 0: self = .unsigned
+      case 1: self = .negative
+      case 2: self = .bytes
+      case 3: self = .text
+      case 4: self = .array
+      case 5: self = .map
+      case 6: self = .tag
+      default: self = .simple
+      }
+    }
   }
 
   /// What follows, in the lower five bits of the first byte.
@@ -64,7 +80,7 @@ package struct CBORHead: Hashable, Sendable {
 }
 
 /// Bytes that are not the CBOR a record is made of.
-package struct CBORError: Error, Hashable {
+package struct CBORError: Error, Equatable {
   /// The kind of failure.
   package enum Code: UInt8, Sendable {
     /// The bytes end inside an item.

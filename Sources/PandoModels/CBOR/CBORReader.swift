@@ -62,8 +62,7 @@
       let needed = first < 0x40 ? 0 : first < 0xA0 ? Int(information) : 2 &* Int(information)
       if information < 24 && first < 0xC0 && needed < remaining {
         unsafe position += 1
-        // Three bits name one of the eight cases, whose raw values are 0 to 7.
-        let major = unsafe unsafeBitCast(first >> 5, to: CBORHead.Major.self)
+        let major = CBORHead.Major(first: first)
         return CBORHead(major: major, information: information, argument: UInt64(information))
       }
     }
@@ -75,8 +74,7 @@
     guard remaining >= 1 else { throw error(.endOfBytes) }
     // Loads are in bounds: `remaining` is checked before each; CBOR has no alignment.
     let first = unsafe position.load(as: UInt8.self)
-    // Three bits name one of the eight cases, whose raw values are 0 to 7.
-    let major = unsafe unsafeBitCast(first >> 5, to: CBORHead.Major.self)
+    let major = CBORHead.Major(first: first)
     let information = first & 0x1F
     var argument = UInt64(information)
     var length = 1

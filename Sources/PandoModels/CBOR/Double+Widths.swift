@@ -1,5 +1,5 @@
 /// The shortest of the three CBOR widths that keeps every bit of a float.
-package enum FloatWidth: Hashable, Sendable {
+package enum FloatWidth: Equatable, Sendable {
   case half(UInt16)
   case single(UInt32)
   case double(UInt64)

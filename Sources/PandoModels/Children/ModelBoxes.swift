@@ -1,32 +1,29 @@
 /// Lets one box of a model be known under another protocol.
 ///
 /// A conversion by the language makes a new box and copies the model into it, and one to ``Model`` looks
-/// the conformance up each time.
+/// the conformance up each time. Here the box stays and only its conformance is exchanged. Swift promises
+/// no layout of boxes, so the first use looks whether it is the one that is expected; if not, the
+/// language's conversions are used.
 package enum ModelBoxes {
-  /// An existential value of a protocol that is not confined to classes: the model or its box, the type,
-  /// and how the type conforms.
-  private struct Container {
-    var buffer: (UInt, UInt, UInt)
-    var type: UInt
-    var conformance: UInt
-  }
-
-  /// An existential metatype.
-  private struct TypeContainer {
-    var type: UInt
-    var conformance: UInt
-  }
+  /// Whether boxes can be shared: whether their layout is the expected one.
+  package static let canShare = unsafe BoxLayout.isExpected()
 
   // `as any` keeps the compiler from unpacking the boxes when they are passed on.
 
   /// The same model, known as a simple one.
-  package static func simple(_ model: any Model) -> any SimpleModel {
+  ///
+  /// - Parameters:
+  ///   - model: A model.
+  ///   - sharing: Whether both are one box.
+  /// - Returns: The model.
+  package static func simple(
+    _ model: any Model, sharing: Bool = canShare
+  ) -> any SimpleModel {
+    guard sharing else { return model }
     let type: any SimpleModel.Type = Swift.type(of: model)
     // Both protocols have one conformance in their containers; the model lives to the end of the call.
-    var container = unsafe unsafeBitCast(model as any Model, to: Container.self)
-    container.conformance = unsafe unsafeBitCast(
-      type as any SimpleModel.Type, to: TypeContainer.self
-    ).conformance
+    var container = unsafe BoxLayout(model)
+    unsafe container.conformance = BoxLayout.TypeLayout(type).conformance
     defer { extendLifetime(model) }
     return unsafe unsafeBitCast(container, to: (any SimpleModel).self)
   }
@@ -36,14 +33,29 @@ package enum ModelBoxes {
   /// - Parameters:
   ///   - model: A model.
   ///   - type: Its type.
+  ///   - sharing: Whether both are one box.
   /// - Returns: The model.
-  package static func model(_ model: any SimpleModel, _ type: any Model.Type) -> any Model {
+  package static func model(
+    _ model: any SimpleModel, _ type: any Model.Type, sharing: Bool = canShare
+  ) -> any Model {
     precondition(Swift.type(of: model) == type, "a model of another type")
-    var container = unsafe unsafeBitCast(model as any SimpleModel, to: Container.self)
-    container.conformance = unsafe unsafeBitCast(type as any Model.Type, to: TypeContainer.self)
-      .conformance
+    guard sharing else { return copy(model, type) }
+    // As above.
+    var container = unsafe BoxLayout(model)
+    unsafe container.conformance = BoxLayout.TypeLayout(type).conformance
     defer { extendLifetime(model) }
     return unsafe unsafeBitCast(container, to: (any Model).self)
+  }
+
+  /// The model in a box of its own.
+  private static func copy<Value: SimpleModel>(
+    _ model: Value, _ type: any Model.Type
+  ) -> any Model {
+    func box<Known: Model>(_ type: Known.Type) -> any Model {
+      // The caller has checked that `Value` and `Known` are two names of one type.
+      unsafe unsafeBitCast(model, to: Known.self)
+    }
+    return box(type)
   }
 
   /// A type as one whose models can hold others.
@@ -58,18 +70,106 @@ package enum ModelBoxes {
 
   /// Whether two models are one: the same box, or the same bytes.
   ///
-  /// - Returns: `false` also for some that are, if they are small.
-  package static func areSame(_ left: any Model, _ right: any Model) -> Bool {
-    let isBoxed = isLarge(left)
-    let left = unsafe unsafeBitCast(left as any Model, to: Container.self)
-    let right = unsafe unsafeBitCast(right as any Model, to: Container.self)
-    guard left.type == right.type, left.buffer.0 == right.buffer.0 else { return false }
-    // A box takes one word of the buffer, and the others are anything.
-    return isBoxed || (left.buffer.1 == right.buffer.1 && left.buffer.2 == right.buffer.2)
+  /// - Parameters:
+  ///   - left: A model.
+  ///   - right: Another one.
+  ///   - sharing: Whether boxes are looked at.
+  /// - Returns: `false` also for some that are, if they are small or boxes are not looked at.
+  package static func areSame(
+    _ left: any Model, _ right: any Model, sharing: Bool = canShare
+  ) -> Bool {
+    guard sharing else { return false }
+    return unsafe BoxLayout(left).isSame(as: BoxLayout(right), isBoxed: isLarge(left))
   }
 
   /// Whether a model does not fit where the container has room for a small one.
   private static func isLarge<M: Model>(_ model: M) -> Bool {
     MemoryLayout<M>.size > MemoryLayout<(UInt, UInt, UInt)>.size
+  }
+}
+
+/// An existential value of a protocol that is not confined to classes: the model or its box, the type,
+/// and how the type conforms.
+@unsafe private struct BoxLayout {
+  var buffer: (UInt, UInt, UInt)
+  var type: UInt
+  var conformance: UInt
+
+  /// An existential metatype.
+  @unsafe struct TypeLayout {
+    var type: UInt
+    var conformance: UInt
+
+    init(_ type: any Model.Type) {
+      unsafe self = unsafeBitCast(type as any Model.Type, to: TypeLayout.self)
+    }
+
+    init(_ type: any SimpleModel.Type) {
+      unsafe self = unsafeBitCast(type as any SimpleModel.Type, to: TypeLayout.self)
+    }
+  }
+
+  init(_ model: any Model) {
+    unsafe self = unsafeBitCast(model as any Model, to: BoxLayout.self)
+  }
+
+  init(_ model: any SimpleModel) {
+    unsafe self = unsafeBitCast(model as any SimpleModel, to: BoxLayout.self)
+  }
+
+  /// Whether both are the same box, or hold the same bytes.
+  func isSame(as other: BoxLayout, isBoxed: Bool) -> Bool {
+    guard unsafe type == other.type, unsafe buffer.0 == other.buffer.0 else { return false }
+    // A box takes one word of the buffer, and the others are anything.
+    return unsafe isBoxed || (buffer.1 == other.buffer.1 && buffer.2 == other.buffer.2)
+  }
+
+  /// Whether Swift lays out boxes in this way.
+  static func isExpected() -> Bool {
+    let size = unsafe MemoryLayout<BoxLayout>.size
+    let typeSize = unsafe MemoryLayout<TypeLayout>.size
+    guard MemoryLayout<any Model>.size == size, MemoryLayout<any SimpleModel>.size == size,
+      MemoryLayout<any Model.Type>.size == typeSize,
+      MemoryLayout<any SimpleModel.Type>.size == typeSize
+    else { return false }
+    return unsafe isExpected(of: SmallModel(first: 1, second: 2, third: 3), inBox: false)
+      && isExpected(of: LargeModel(parts: SmallModel(first: 1, second: 2, third: 3)), inBox: true)
+  }
+
+  /// Compares words with what the language says of a model; none of them is used as an address.
+  private static func isExpected<M: Model>(of value: M, inBox isBoxed: Bool) -> Bool {
+    let (model, other): (any Model, any Model) = (value, value)
+    let (copy, simple): (any Model, any SimpleModel) = (model, value)
+    defer { extendLifetime((model, other, copy, simple)) }
+    let layout = unsafe BoxLayout(model)
+    let simpleLayout = unsafe BoxLayout(simple)
+    let type = unsafe TypeLayout(M.self as any Model.Type)
+    let simpleType = unsafe TypeLayout(M.self as any SimpleModel.Type)
+    let identity = UInt(bitPattern: ObjectIdentifier(M.self))
+    return unsafe layout.type == identity && simpleLayout.type == identity
+      && type.type == identity && simpleType.type == identity
+      && layout.conformance == type.conformance
+      && simpleLayout.conformance == simpleType.conformance
+      && type.conformance != simpleType.conformance
+      && layout.isSame(as: BoxLayout(copy), isBoxed: isBoxed)
+      && layout.isSame(as: BoxLayout(other), isBoxed: isBoxed) != isBoxed
+      && (isBoxed || layout.buffer == (1, 2, 3))
+  }
+
+  /// A model that fits into the container.
+  private struct SmallModel: Model, Equatable {
+    let first, second, third: UInt
+    var modelIdentifier: String? { nil }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
+  }
+
+  /// A model that does not.
+  private struct LargeModel: Model, Equatable {
+    let parts: SmallModel
+    let rest: UInt = 4
+    var modelIdentifier: String? { nil }
+    func map(_ transform: (any Model) -> (any Model)?) -> Self? { self }
+    func forEach(_ visit: (any Model) -> Void) {}
   }
 }

@@ -7,6 +7,8 @@
   @exclusivity(unchecked) private(set) var children: LiveChildren?
   /// Whether types that read their fields themselves do so.
   @exclusivity(unchecked) private(set) var usesFields = true
+  /// Whether a keyed container that nobody else has any more serves the next map too.
+  @exclusivity(unchecked) private(set) var keepsContainers: Bool
   @exclusivity(unchecked) private(set) var hasEnded = false
   /// The traits of the type that is being decoded: which type's fields a container holds.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
@@ -26,7 +28,8 @@
   private static let roomByteCount = 4096
   private static let roomAlignment = 16
 
-  init() {
+  init(keepingContainers: Bool = unsafe FieldIndex.areContainersReferences) {
+    unsafe keepsContainers = keepingContainers
     unsafe room = .allocate(byteCount: Self.roomByteCount, alignment: Self.roomAlignment)
   }
 
@@ -45,13 +48,16 @@
   ///   - source: Gives the records that records refer to.
   ///   - children: The children of a live model, which have no records.
   ///   - usingFields: Whether types that read their fields themselves do so.
+  ///   - keepingContainers: Whether a keyed container may serve several maps.
   /// - Returns: A session to be ended by ``end(_:)``.
   static func begin(
-    source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true
+    source: (any RecordSource)? = nil, children: LiveChildren? = nil, usingFields: Bool = true,
+    keepingContainers: Bool = unsafe FieldIndex.areContainersReferences
   ) -> DecodingSession {
     let session = ThreadSlot.decoding.take() ?? DecodingSession()
     session.begin(source: source, usingFields: usingFields)
     unsafe session.children = children
+    unsafe session.keepsContainers = keepingContainers
     return session
   }
 

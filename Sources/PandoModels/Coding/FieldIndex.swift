@@ -136,16 +136,32 @@ extension FieldIndex {
       return unsafe unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
     }
     let made = KeyedDecodingContainer(KeyedRecordDecoder<Key>(map: map))
-    // A container is a reference to one object and nothing else; if that changed, none is kept.
-    guard unsafe !isKeptInUse,
-      MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
-    else { return made }
+    guard unsafe !isKeptInUse, unsafe session.keepsContainers else { return made }
+    // A container is a reference to one object and nothing else: the session has looked.
     unsafe keptContainer = unsafe unsafeBitCast(made, to: AnyObject.self)
     unsafe keptKeys = ObjectIdentifier(type)
     unsafe isKeptInUse = true
     unsafe readerCount -= 1
     return made
   }
+
+  /// Whether a container is a reference to one object and nothing else.
+  ///
+  /// Swift promises no layout of it. It is told by reflection, which names the object, once in a process;
+  /// if it is something else, no container is kept.
+  static let areContainersReferences: Bool = {
+    typealias Container = KeyedDecodingContainer<RecordCodingKey>
+    let index = unsafe SpareFieldIndexes.take(for: DecodingSession(keepingContainers: false))
+    defer { unsafe SpareFieldIndexes.put(index) }
+    let container = Container(KeyedRecordDecoder(map: unsafe FieldReader(index)))
+    let parts = Mirror(reflecting: container).children.map(\.value)
+    guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size, parts.count == 1,
+      type(of: parts[0]) is AnyClass
+    else { return false }
+    let object = ObjectIdentifier(parts[0] as AnyObject)
+    // Both are one word, which is compared and not used as an address.
+    return unsafe unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: object)
+  }()
 
   /// Makes the readers with the present ticket refuse, unless the only one is that of a container that
   /// nobody else has.

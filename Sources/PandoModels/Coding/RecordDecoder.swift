@@ -56,15 +56,22 @@ package struct RecordDecoder {
   ///   - type: What to decode.
   ///   - body: The bytes.
   ///   - usingFields: Whether types that read their fields themselves do so.
+  ///   - keepingContainers: Whether a keyed container may serve several maps.
   /// - Returns: The value.
   /// - Throws: ``ModelError`` that names the field.
   package static func decodeValue<Value: Decodable>(
-    _ type: Value.Type, from body: [UInt8], usingFields: Bool = true
+    _ type: Value.Type, from body: [UInt8], usingFields: Bool = true,
+    keepingContainers: Bool = canKeepContainers
   ) throws -> Value {
     try unsafe body.withUnsafeBytes {
-      try unsafe decodeValue(type, from: $0, usingFields: usingFields)
+      try unsafe decode(type, from: $0) {
+        DecodingSession.begin(usingFields: usingFields, keepingContainers: keepingContainers)
+      }
     }
   }
+
+  /// Whether keyed containers can serve several maps: whether their layout is the expected one.
+  package static var canKeepContainers: Bool { unsafe FieldIndex.areContainersReferences }
 
   /// Decodes a value in a session of its own.
   static func decode<Value: Decodable>(

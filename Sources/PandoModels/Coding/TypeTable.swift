@@ -53,8 +53,8 @@ struct TypeTraits {
 enum TypeTable {
   /// Returns the traits of a type; they live as long as the process.
   static func traits(of type: Any.Type) -> UnsafePointer<TypeTraits> {
-    // A metatype is one address, unique in the process and never null.
-    let key = unsafe unsafeBitCast(type, to: UInt.self)
+    // A type's identity is unique in the process and never zero.
+    let key = UInt(bitPattern: ObjectIdentifier(type))
     if let table = unsafe Table(current.load(ordering: .acquiring)),
       let found = unsafe table.find(key)
     {

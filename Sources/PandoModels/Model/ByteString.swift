@@ -22,9 +22,9 @@ package struct ByteString: Hashable, Comparable {
 extension String {
   /// Whether the UTF-8 bytes are the same; `==` takes two spellings of one character for equal.
   package func hasSameBytes(as other: String) -> Bool {
-    // A text is two words: a short one itself, else where its bytes are and how many.
-    let words = unsafe unsafeBitCast(self, to: (UInt, UInt).self)
-    if words == (unsafe unsafeBitCast(other, to: (UInt, UInt).self)) { return true }
+    // Copies of one text and short ones are found equal without a look at their bytes; from Swift 6.4 on
+    // the name is `isTriviallyIdentical(to:)`.
+    if _isIdentical(to: other) { return true }
     if utf8.count != other.utf8.count { return false }
     let mine = utf8Span.span
     let theirs = other.utf8Span.span

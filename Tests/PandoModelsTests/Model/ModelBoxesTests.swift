@@ -34,12 +34,17 @@ import Testing
     ]
   }
 
-  @Test(arguments: 0..<3)
-  func `a model is the same under both protocols`(index: Int) {
+  @Test func `boxes have the layout that is expected of this compiler`() {
+    #expect(ModelBoxes.canShare)
+  }
+
+  /// Both with one box for two protocols, where the layout allows it, and without.
+  @Test(arguments: 0..<3, Set([ModelBoxes.canShare, false]))
+  func `a model is the same under both protocols`(index: Int, isSharing: Bool) {
     var simple: (any SimpleModel)?
     do {
       let model = Self.models[index]
-      simple = ModelBoxes.simple(model)
+      simple = ModelBoxes.simple(model, sharing: isSharing)
       #expect(simple?.isEqual(to: model) == true)
     }
     // The first box has gone; what is left keeps the model alive.
@@ -47,7 +52,7 @@ import Testing
       Issue.record("\(index) is no model")
       return
     }
-    let back = ModelBoxes.model(simple, type)
+    let back = ModelBoxes.model(simple, type, sharing: isSharing)
     #expect(back.isEqual(to: Self.models[index]))
     #expect(back.modelIdentifier == Self.models[index].modelIdentifier)
   }
@@ -58,11 +63,15 @@ import Testing
     #expect(ModelBoxes.areSame(first, copy))
     #expect(!ModelBoxes.areSame(first, second))
     #expect(!ModelBoxes.areSame(first, Self.models[2]))
+    #expect(!ModelBoxes.areSame(first, copy, sharing: false))
   }
 
   @Test func `a model is not taken for one of another type`() async {
     await #expect(processExitsWith: .failure) {
       _ = ModelBoxes.model(Small(number: 1), Large.self)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = ModelBoxes.model(Small(number: 1), Large.self, sharing: false)
     }
   }
 }
