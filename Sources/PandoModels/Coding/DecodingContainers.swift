@@ -58,85 +58,20 @@ extension ValueDecoder: SingleValueDecodingContainer {
 
 /// The types that have a method of their own in the protocol.
 extension ValueDecoder {
-  func decode(_ type: Bool.Type) throws -> Bool {
+  @inline(__always)
+  func decode<Known: RecordScalarDecodable & Decodable>(_ type: Known.Type) throws -> Known {
+    try read(type)
+  }
+
+  @inline(__always)
+  private func read<Known: RecordScalarDecodable>(_ type: Known.Type) throws -> Known {
     var reader = try reader()
     return try type.decodeScalar(from: &reader)
   }
 
-  func decode(_ type: String.Type) throws -> String {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Double.Type) throws -> Double {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Float.Type) throws -> Float {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int.Type) throws -> Int {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int8.Type) throws -> Int8 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int16.Type) throws -> Int16 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int32.Type) throws -> Int32 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int64.Type) throws -> Int64 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt.Type) throws -> UInt {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt8.Type) throws -> UInt8 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt16.Type) throws -> UInt16 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt32.Type) throws -> UInt32 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt64.Type) throws -> UInt64 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: Int128.Type) throws -> Int128 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
-
-  func decode(_ type: UInt128.Type) throws -> UInt128 {
-    var reader = try reader()
-    return try type.decodeScalar(from: &reader)
-  }
+  // The protocol has defaults for these, which would go before a generic method.
+  func decode(_ type: Int128.Type) throws -> Int128 { try read(type) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) }
 }
 
 /// Reads the fields of a map; only the type of the keys is its own.
@@ -211,164 +146,80 @@ struct KeyedRecordDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 /// The types that have a method of their own in the protocol.
 extension KeyedRecordDecoder {
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    var name = key.stringValue
-    return try map.decode(type, &name)
+  @inline(__always)
+  func decode<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type, forKey key: Key
+  ) throws -> Known {
+    try read(type, key)
   }
 
-  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+  @inline(__always)
+  private func read<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type, _ key: Key
+  ) throws -> Known {
     var name = key.stringValue
-    return try map.decode(type, &name)
+    return try map.decodeKnown(type, &name)
   }
 
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+  @inline(__always)
+  private func readIfPresent<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type, _ key: Key
+  ) throws -> Known? {
     var name = key.stringValue
-    return try map.decode(type, &name)
+    return try map.decodeKnownIfPresent(type, &name)
   }
 
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
+  // The protocol has defaults for the types below, which would go before generic methods.
 
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    var name = key.stringValue
-    return try map.decode(type, &name)
-  }
-
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
-
   func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    var name = key.stringValue
-    return try map.decodeIfPresent(type, &name)
+    try readIfPresent(type, key)
   }
 }
 
@@ -480,67 +331,18 @@ extension DecodingSession {
 
 /// The types that have a method of their own in the protocol.
 extension UnkeyedRecordDecoder {
-  mutating func decode(_ type: Bool.Type) throws -> Bool {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
+  @inline(__always)
+  mutating func decode<Known: RecordScalarDecodable & Decodable>(
+    _ type: Known.Type
+  ) throws -> Known {
+    try next { _, reader, _ in try type.decodeScalar(from: &reader) }
   }
 
-  mutating func decode(_ type: String.Type) throws -> String {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Double.Type) throws -> Double {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Float.Type) throws -> Float {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Int.Type) throws -> Int {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Int8.Type) throws -> Int8 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Int16.Type) throws -> Int16 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Int32.Type) throws -> Int32 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: Int64.Type) throws -> Int64 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: UInt.Type) throws -> UInt {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
-  }
-
+  // The protocol has defaults for these, which would go before a generic method.
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
+    try next { _, reader, _ in try type.decodeScalar(from: &reader) }
   }
-
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try next { try type.decodeRecord(from: &$1, in: $0, level: $2) }
+    try next { _, reader, _ in try type.decodeScalar(from: &reader) }
   }
 }

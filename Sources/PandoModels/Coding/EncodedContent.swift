@@ -49,10 +49,11 @@ struct EncodedContent: ~Copyable {
   /// Gives the entry begun last a frame that is filled later.
   mutating func nestEntry(_ frame: Int) { entries.nestLast(frame) }
 
-  /// Sorts the fields by the bytes of their keys.
+  /// Sorts the fields by the bytes of their keys, or elements that have one instead of a value.
   ///
   /// - Returns: Whether two of them have the same key; these stay in the order they came in.
-  mutating func sortFields() -> Bool {
+  @inline(never)
+  mutating func sortEntries() -> Bool {
     let base = unsafe UnsafeRawPointer(writer.base)
     let fields = unsafe entries.buffer
     if fields.count > 32 {

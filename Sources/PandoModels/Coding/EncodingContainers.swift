@@ -55,170 +55,46 @@ struct KeyedRecordEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types that have a method of their own in the protocol, and are never lost.
 extension KeyedRecordEncoder {
-  func encode(_ value: Bool, forKey key: Key) throws {
+  @inline(__always)
+  func encode<Known: RecordScalar & Encodable>(_ value: Known, forKey key: Key) throws {
+    try encode(value, key)
+  }
+
+  @inline(__always)
+  private func encode<Known: RecordScalar>(_ value: Known, _ key: Key) throws {
     try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
+    unsafe value.append(to: &frame.writer)
     frame.endEntry()
   }
 
-  func encode(_ value: String, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
+  /// An absent value is written as null, so that it can be told from a field the type does not know.
+  @inline(__always)
+  private func encode<Known: RecordScalar>(_ value: Known?, _ key: Key) throws {
+    if let value { try encode(value, key) } else { try encodeNil(forKey: key) }
   }
 
-  func encode(_ value: Double, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
+  // The protocol has defaults for the types below, which would go before generic methods.
 
-  func encode(_ value: Float, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int8, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int16, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int32, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int64, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt8, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt16, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt32, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt64, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int128, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt128, forKey key: Key) throws {
-    try frame.beginField(key.stringValue)
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-}
-
-/// An absent value is written as null, so that it can be told from a field the type does not know.
-extension KeyedRecordEncoder {
-  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
-    if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
-  }
+  func encode(_ value: Int128, forKey key: Key) throws { try encode(value, key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try encode(value, key) }
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encode(value, key) }
 }
 
 /// Writes the elements of a value into its frame.
@@ -276,103 +152,21 @@ struct UnkeyedRecordEncoder: UnkeyedEncodingContainer {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types that have a method of their own in the protocol, and are never lost.
 extension UnkeyedRecordEncoder {
-  func encode(_ value: Bool) throws {
+  @inline(__always)
+  func encode<Known: RecordScalar & Encodable>(_ value: Known) throws { try write(value) }
+
+  @inline(__always)
+  private func write<Known: RecordScalar>(_ value: Known) throws {
     try frame.beginElement()
-    unsafe frame.writer.append(value)
+    unsafe value.append(to: &frame.writer)
     frame.endEntry()
   }
 
-  func encode(_ value: String) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Double) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Float) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int8) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int16) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int32) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(Int64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int64) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt8) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt16) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt32) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(UInt64(value))
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt64) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: Int128) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
-
-  func encode(_ value: UInt128) throws {
-    try frame.beginElement()
-    unsafe frame.writer.append(value)
-    frame.endEntry()
-  }
+  // The protocol has defaults for these, which would go before a generic method.
+  func encode(_ value: Int128) throws { try write(value) }
+  func encode(_ value: UInt128) throws { try write(value) }
 }
 
 /// Writes the one value that a value consists of.
@@ -411,85 +205,18 @@ struct SingleRecordEncoder: SingleValueEncodingContainer {
   }
 }
 
-/// The types that have a method of their own in the protocol.
+/// The types that have a method of their own in the protocol, and are never lost.
 extension SingleRecordEncoder {
-  func encode(_ value: Bool) throws {
+  @inline(__always)
+  func encode<Known: RecordScalar & Encodable>(_ value: Known) throws { try write(value) }
+
+  @inline(__always)
+  private func write<Known: RecordScalar>(_ value: Known) throws {
     try begin()
-    unsafe frame.writer.append(value)
+    unsafe value.append(to: &frame.writer)
   }
 
-  func encode(_ value: String) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: Double) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: Float) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: Int) throws {
-    try begin()
-    unsafe frame.writer.append(Int64(value))
-  }
-
-  func encode(_ value: Int8) throws {
-    try begin()
-    unsafe frame.writer.append(Int64(value))
-  }
-
-  func encode(_ value: Int16) throws {
-    try begin()
-    unsafe frame.writer.append(Int64(value))
-  }
-
-  func encode(_ value: Int32) throws {
-    try begin()
-    unsafe frame.writer.append(Int64(value))
-  }
-
-  func encode(_ value: Int64) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: UInt) throws {
-    try begin()
-    unsafe frame.writer.append(UInt64(value))
-  }
-
-  func encode(_ value: UInt8) throws {
-    try begin()
-    unsafe frame.writer.append(UInt64(value))
-  }
-
-  func encode(_ value: UInt16) throws {
-    try begin()
-    unsafe frame.writer.append(UInt64(value))
-  }
-
-  func encode(_ value: UInt32) throws {
-    try begin()
-    unsafe frame.writer.append(UInt64(value))
-  }
-
-  func encode(_ value: UInt64) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: Int128) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
-
-  func encode(_ value: UInt128) throws {
-    try begin()
-    unsafe frame.writer.append(value)
-  }
+  // The protocol has defaults for these, which would go before a generic method.
+  func encode(_ value: Int128) throws { try write(value) }
+  func encode(_ value: UInt128) throws { try write(value) }
 }

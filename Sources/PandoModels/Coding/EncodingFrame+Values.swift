@@ -217,7 +217,7 @@ extension EncodingFrame {
   ///
   /// - Throws: ``ModelError`` if a field that held a child was encoded twice.
   private func sortFields() throws {
-    guard unsafe content.pointee.sortFields() else { return }
+    guard unsafe content.pointee.sortEntries() else { return }
     if unsafe referenceCount > 0 {
       throw ModelError(.codingFailed, reason: "encode(to:) encoded a field twice")
     }

@@ -77,10 +77,12 @@ final class EncodingSession {
   }
 
   static var nestingTooDeep: ModelError {
-    ModelError(
-      .nestingTooDeep,
-      reason: "models, lists and maps are nested deeper than "
-        + "\(RecordLimits.maximumNestingDepth) levels")
+    @inline(never) get {
+      ModelError(
+        .nestingTooDeep,
+        reason: "models, lists and maps are nested deeper than "
+          + "\(RecordLimits.maximumNestingDepth) levels")
+    }
   }
 
   /// Encodes a node as a record of its own.

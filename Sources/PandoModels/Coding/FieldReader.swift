@@ -144,7 +144,6 @@ extension FieldReader {
   }
 
   /// Decodes a field of a type that this module knows.
-  @inline(__always)
   func decodeKnown<Known: RecordScalarDecodable & Decodable>(
     _ type: Known.Type, _ name: inout String
   ) throws -> Known {
@@ -157,7 +156,6 @@ extension FieldReader {
   }
 
   /// Decodes a field of a type that this module knows, if it is there and not null.
-  @inline(__always)
   func decodeKnownIfPresent<Known: RecordScalarDecodable & Decodable>(
     _ type: Known.Type, _ name: inout String
   ) throws -> Known? {
@@ -188,10 +186,18 @@ extension FieldReader {
     throw Self.missing(name)
   }
 
+  /// The default that a type declares for a field.
   @inline(never)
   func defaultValue<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
+    guard let value = try declaredDefault(type, name) else { return nil }
+    return value as? Value
+  }
+
+  /// The same for a type that is not known here, so that no code is made for each.
+  @inline(never)
+  private func declaredDefault(_ type: any Decodable.Type, _ name: String) throws -> Any? {
     guard let value = schema?.fieldDefaults[name] else { return nil }
-    if let value = value as? Value { return value }
+    if Self.has(value, type) { return value }
     do {
       return try RecordDecoder.decodeValue(type, from: RecordEncoder.encodeValue(value).body)
     } catch {
@@ -199,140 +205,14 @@ extension FieldReader {
     }
   }
 
+  private static func has<Value>(_ value: any Encodable, _ type: Value.Type) -> Bool {
+    value is Value
+  }
+
+  @inline(never)
   private static func missing(_ name: String) -> ModelError {
     ModelError(
       .missingField, reason: "the record has no field \"\(name)\" and its type no default for it"
     ).inside(name)
-  }
-}
-
-/// Overloads for types that this module knows, so that no generic code runs for a small field.
-extension FieldReader {
-  func decode(_ type: Bool.Type, _ name: inout String) throws -> Bool {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: String.Type, _ name: inout String) throws -> String {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Double.Type, _ name: inout String) throws -> Double {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Float.Type, _ name: inout String) throws -> Float {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int.Type, _ name: inout String) throws -> Int {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int8.Type, _ name: inout String) throws -> Int8 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int16.Type, _ name: inout String) throws -> Int16 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int32.Type, _ name: inout String) throws -> Int32 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int64.Type, _ name: inout String) throws -> Int64 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt.Type, _ name: inout String) throws -> UInt {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt8.Type, _ name: inout String) throws -> UInt8 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt16.Type, _ name: inout String) throws -> UInt16 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt32.Type, _ name: inout String) throws -> UInt32 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt64.Type, _ name: inout String) throws -> UInt64 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: Int128.Type, _ name: inout String) throws -> Int128 {
-    try decodeKnown(type, &name)
-  }
-
-  func decode(_ type: UInt128.Type, _ name: inout String) throws -> UInt128 {
-    try decodeKnown(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Bool.Type, _ name: inout String) throws -> Bool? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: String.Type, _ name: inout String) throws -> String? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Double.Type, _ name: inout String) throws -> Double? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Float.Type, _ name: inout String) throws -> Float? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int.Type, _ name: inout String) throws -> Int? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int8.Type, _ name: inout String) throws -> Int8? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int16.Type, _ name: inout String) throws -> Int16? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int32.Type, _ name: inout String) throws -> Int32? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int64.Type, _ name: inout String) throws -> Int64? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt.Type, _ name: inout String) throws -> UInt? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt8.Type, _ name: inout String) throws -> UInt8? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt16.Type, _ name: inout String) throws -> UInt16? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt32.Type, _ name: inout String) throws -> UInt32? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt64.Type, _ name: inout String) throws -> UInt64? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: Int128.Type, _ name: inout String) throws -> Int128? {
-    try decodeKnownIfPresent(type, &name)
-  }
-
-  func decodeIfPresent(_ type: UInt128.Type, _ name: inout String) throws -> UInt128? {
-    try decodeKnownIfPresent(type, &name)
   }
 }

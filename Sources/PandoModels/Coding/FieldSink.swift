@@ -64,6 +64,11 @@ public protocol FieldCodable: Codable {
     unsafe content.pointee.endEntry()
   }
 
+  /// Writes a field of a type that holds no other value, which may be nil.
+  func optional<Known: RecordScalar>(_ name: StaticString, _ value: Known?) {
+    if let value { scalar(name, value) } else { null(name) }
+  }
+
   /// Writes a field that is null.
   func null(_ name: StaticString) {
     unsafe content.pointee.beginField(name)
@@ -117,229 +122,89 @@ public protocol FieldCodable: Codable {
   }
 #endif
 
-/// The types that need no generic code.
+/// The types that need no generic code; nil is written as null.
 extension FieldSink {
   /// Writes a truth value.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Bool) { scalar(name, value) }
 
   /// Writes a truth value that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Bool?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Bool?) { optional(name, value) }
 
   /// Writes a text.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: String) { scalar(name, value) }
 
   /// Writes a text that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: String?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: String?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Double) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Double?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Double?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Float) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Float?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Float?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Int) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Int?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Int?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Int8) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Int8?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Int8?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Int16) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Int16?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Int16?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Int32) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Int32?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Int32?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: Int64) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: Int64?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: Int64?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: UInt) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: UInt?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: UInt?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: UInt8) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: UInt8?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: UInt8?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: UInt16) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: UInt16?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: UInt16?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: UInt32) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: UInt32?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: UInt32?) { optional(name, value) }
 
   /// Writes a number.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value.
   public mutating func write(_ name: StaticString, _ value: UInt64) { scalar(name, value) }
 
   /// Writes a number that may be nil.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the field.
-  ///   - value: Its value; nil is written as null.
-  public mutating func write(_ name: StaticString, _ value: UInt64?) {
-    if let value { scalar(name, value) } else { null(name) }
-  }
+  public mutating func write(_ name: StaticString, _ value: UInt64?) { optional(name, value) }
 }

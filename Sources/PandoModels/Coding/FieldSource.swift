@@ -15,6 +15,21 @@
   }
 
   @inline(never)
+  private static func located(_ error: any Error, _ name: StaticString) -> any Error {
+    ModelError.located(error, inside: name.description)
+  }
+
+  @inline(never)
+  private func absent<Known: Decodable>(_ name: StaticString) throws -> Known {
+    try map.absent(Known.self, name.description)
+  }
+
+  @inline(never)
+  private func defaultValue<Known: Decodable>(_ name: StaticString) throws -> Known? {
+    try map.defaultValue(Known.self, name.description)
+  }
+
+  @inline(never)
   private func former(_ name: StaticString) -> CBORReader? {
     var name = name.description
     return (try? map.field(&name)) ?? nil
@@ -23,11 +38,11 @@
   /// Reads a field of a type that holds no other value.
   @inline(__always)
   func scalar<Known: RecordScalarDecodable & Decodable>(_ name: StaticString) throws -> Known {
-    guard var reader = field(name) else { return try map.absent(Known.self, name.description) }
+    guard var reader = field(name) else { return try absent(name) }
     do {
       return try Known.decodeScalar(from: &reader)
     } catch {
-      throw ModelError.located(error, inside: name.description)
+      throw Self.located(error, name)
     }
   }
 
@@ -37,13 +52,13 @@
     _ name: StaticString
   ) throws -> Known? {
     guard var reader = field(name) else {
-      return try map.defaultValue(Known.self, name.description)
+      return try defaultValue(name)
     }
     do {
       if try reader.takeNull() { return nil }
       return try Known.decodeScalar(from: &reader)
     } catch {
-      throw ModelError.located(error, inside: name.description)
+      throw Self.located(error, name)
     }
   }
 }
@@ -63,7 +78,7 @@ extension FieldSource {
     do {
       return try map.session().decode(type, at: reader, level: map.level)
     } catch {
-      throw ModelError.located(error, inside: name.description)
+      throw Self.located(error, name)
     }
   }
 
@@ -75,7 +90,7 @@ extension FieldSource {
   /// - Returns: Its value; `nil` if it is null or the record has no such field.
   /// - Throws: ``ModelError`` that names the field.
   public mutating func read<Value: Decodable>(
-    _ name: StaticString, as type: Optional<Value>.Type = Optional<Value>.self
+    _ name: StaticString, as type: Value?.Type = Optional<Value>.self
   ) throws -> Value? {
     guard var reader = field(name) else {
       return try map.defaultValue(Value.self, name.description)
@@ -84,206 +99,94 @@ extension FieldSource {
       if try reader.takeNull() { return nil }
       return try map.session().decode(Value.self, at: reader, level: map.level)
     } catch {
-      throw ModelError.located(error, inside: name.description)
+      throw Self.located(error, name)
     }
   }
 }
 
-/// The types that need no generic code.
+/// The types that need no generic code; one that may be nil may be absent too.
 extension FieldSource {
   /// Reads a truth value.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Bool { try scalar(name) }
 
-  /// Reads a truth value that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a truth value that may be null.
   public mutating func read(_ name: StaticString) throws -> Bool? { try scalarIfPresent(name) }
 
   /// Reads a text.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> String { try scalar(name) }
 
-  /// Reads a text that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a text that may be null.
   public mutating func read(_ name: StaticString) throws -> String? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Double { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Double? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Float { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Float? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Int { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Int? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Int8 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Int8? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Int16 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Int16? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Int32 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Int32? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> Int64 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> Int64? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> UInt { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> UInt? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> UInt8 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> UInt8? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> UInt16 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> UInt16? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> UInt32 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> UInt32? { try scalarIfPresent(name) }
 
   /// Reads a number.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value.
-  /// - Throws: ``ModelError`` that names the field.
   public mutating func read(_ name: StaticString) throws -> UInt64 { try scalar(name) }
 
-  /// Reads a number that may be absent or null.
-  ///
-  /// - Parameter name: The name of the field.
-  /// - Returns: Its value; `nil` if it is null or the record has no such field.
-  /// - Throws: ``ModelError`` that names the field.
+  /// Reads a number that may be null.
   public mutating func read(_ name: StaticString) throws -> UInt64? { try scalarIfPresent(name) }
 }

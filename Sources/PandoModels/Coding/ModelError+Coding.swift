@@ -24,6 +24,7 @@ extension ModelError {
 
   /// An error of a model's coding with the field it happened in; errors of other origin stay as they
   /// are.
+  @inline(never)
   static func located(_ error: any Error, inside key: String) -> any Error {
     (ModelError(coding: error)?.inside(key)) ?? error
   }
@@ -31,11 +32,13 @@ extension ModelError {
 
 extension ModelError {
   /// A value of another kind than the type wants.
+  @inline(never)
   static func mismatch(_ wanted: String, _ head: CBORHead) -> ModelError {
     ModelError(.typeMismatch, reason: "\(name(head)) where \(wanted) is required")
   }
 
   /// A number that the type has no room for, or not the exact value.
+  @inline(never)
   static func inexact(_ type: Any.Type, _ number: String) -> ModelError {
     ModelError(.typeMismatch, reason: "\(number) is no \(type)")
   }

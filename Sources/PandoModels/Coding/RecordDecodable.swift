@@ -85,35 +85,56 @@ extension FixedWidthInteger {
       throw ModelError.inexact(self, String(number))
     }
     let start = reader
-    let head = try reader.head()
-    switch head.major {
-    case .unsigned:
-      if let value = Self(exactly: head.argument) { return value }
-      throw ModelError.inexact(self, String(head.argument))
-    case .negative:
-      if let value = Self(exactly: -1 - Int128(head.argument)) { return value }
-      throw ModelError.inexact(self, String(-1 - Int128(head.argument)))
-    case .tag:
-      reader = start
-      return try decodeBignum(from: &reader, head)
-    default:
-      guard let double = head.double else { throw ModelError.mismatch("a number", head) }
-      if let value = Self(exactly: double) { return value }
-      throw ModelError.inexact(self, String(double))
-    }
-  }
-
-  private static func decodeBignum(from reader: inout CBORReader, _ head: CBORHead) throws -> Self {
-    guard let number = try reader.bignum() else { throw ModelError.mismatch("a number", head) }
+    let number = try reader.integralNumber(self)
     if number.isNegative {
       // −1 − n is the complement of the bits of n.
-      if let magnitude = Int128(exactly: number.magnitude), let value = Self(exactly: ~magnitude) {
+      if let argument = Int128(exactly: number.argument), let value = Self(exactly: ~argument) {
         return value
       }
-    } else if let value = Self(exactly: number.magnitude) {
+    } else if let value = Self(exactly: number.argument) {
       return value
     }
-    throw ModelError.inexact(self, "a number of more than 64 bits")
+    throw start.inexact(self)
+  }
+}
+
+extension CBORReader {
+  /// Reads a number that has no fraction: `argument`, or −1 − `argument`.
+  @inline(never)
+  fileprivate mutating func integralNumber(
+    _ type: Any.Type
+  ) throws -> (isNegative: Bool, argument: UInt128) {
+    let start = self
+    let head = try head()
+    switch head.major {
+    case .unsigned, .negative: return (head.major == .negative, UInt128(head.argument))
+    case .tag:
+      self = start
+      if let number = try bignum() { return (number.isNegative, number.magnitude) }
+    default:
+      guard let double = head.double else { break }
+      guard let magnitude = UInt128(exactly: double.magnitude) else { throw start.inexact(type) }
+      return double < 0 ? (true, magnitude - 1) : (false, magnitude)
+    }
+    throw ModelError.mismatch("a number", head)
+  }
+
+  /// The error of a number that comes next and that a type has no room for.
+  @inline(never)
+  fileprivate func inexact(_ type: Any.Type) -> any Error {
+    do {
+      let head = try peek()
+      let number =
+        switch head.major {
+        case .unsigned: String(head.argument)
+        case .negative: String(-1 - Int128(head.argument))
+        case .tag: "a number of more than 64 bits"
+        default: String(head.double ?? .nan)
+        }
+      return ModelError.inexact(type, number)
+    } catch {
+      return error
+    }
   }
 }
 
@@ -131,77 +152,24 @@ extension CBORReader {
   }
 }
 
-extension Int: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int {
+extension RecordScalarDecodable where Self: FixedWidthInteger {
+  static func decodeScalar(from reader: inout CBORReader) throws -> Self {
     try decodeInteger(from: &reader)
   }
 }
 
-extension Int8: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int8 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension Int16: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int16 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension Int32: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int32 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension Int64: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int64 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt8: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt8 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt16: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt16 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt32: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt32 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt64: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt64 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension Int128: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> Int128 {
-    try decodeInteger(from: &reader)
-  }
-}
-
-extension UInt128: RecordScalarDecodable {
-  static func decodeScalar(from reader: inout CBORReader) throws -> UInt128 {
-    try decodeInteger(from: &reader)
-  }
-}
+extension Int: RecordScalarDecodable {}
+extension Int8: RecordScalarDecodable {}
+extension Int16: RecordScalarDecodable {}
+extension Int32: RecordScalarDecodable {}
+extension Int64: RecordScalarDecodable {}
+extension UInt: RecordScalarDecodable {}
+extension UInt8: RecordScalarDecodable {}
+extension UInt16: RecordScalarDecodable {}
+extension UInt32: RecordScalarDecodable {}
+extension UInt64: RecordScalarDecodable {}
+extension Int128: RecordScalarDecodable {}
+extension UInt128: RecordScalarDecodable {}
 
 extension Data: RecordDecodable {
   /// Data is read from a byte string, or an array of bytes.
@@ -284,8 +252,8 @@ extension Decimal: RecordDecodable {
       guard try reader.arrayHead() == 2 else { throw reader.error(.wrongKind) }
       exponent = try Int.decodeRecord(from: &reader, in: session, level: level)
     }
-    let number = try reader.integer()
-    let magnitude = number.magnitude.addingReportingOverflow(number.isNegative ? 1 : 0)
+    let number = try reader.integralNumber(self)
+    let magnitude = number.argument.addingReportingOverflow(number.isNegative ? 1 : 0)
     guard !magnitude.overflow,
       let value = Decimal(
         isNegative: number.isNegative, magnitude: magnitude.partialValue, exponent: exponent)
@@ -295,20 +263,6 @@ extension Decimal: RecordDecodable {
 }
 
 extension CBORReader {
-  /// Reads an integer of up to 128 bits: `magnitude`, or −1 − `magnitude`.
-  fileprivate mutating func integer() throws -> (isNegative: Bool, magnitude: UInt128) {
-    let head = try peek()
-    switch head.major {
-    case .unsigned, .negative:
-      try skip()
-      return (head.major == .negative, UInt128(head.argument))
-    case .tag:
-      if let number = try bignum() { return number }
-      throw ModelError.mismatch("a number", head)
-    default: throw ModelError.mismatch("a number", head)
-    }
-  }
-
   /// The text that comes next.
   fileprivate func peekText() throws(CBORError) -> String {
     var copy = self

@@ -46,7 +46,7 @@ extension Set: RecordEncodable where Element: Encodable {
       unsafe scratch.entries.append(
         EncodingFrame.Entry(start: start, value: scratch.writer.count, end: 0, nested: -1))
     }
-    scratch.sortElements()
+    _ = unsafe scratch.content.pointee.sortEntries()
     unsafe frame.writer.append(arrayHead: scratch.entries.count)
     frame.appendSorted(scratch)
     unsafe frame.session.recycle(scratch)
@@ -82,17 +82,6 @@ extension EncodingFrame {
     guard lostCount > 0 else { return }
     // The head said how many there were before some were removed.
     unsafe writer.replaceHead(.array, elements.count, by: elements.count - lostCount, at: start)
-  }
-
-  /// Sorts the elements in this frame by their bytes.
-  func sortElements() {
-    guard let base = unsafe writer.buffer.baseAddress else { return }
-    unsafe entries.sort { left, right in
-      let (leftCount, rightCount) = (left.value - left.start, right.value - right.start)
-      // Entries lie within the bytes written so far.
-      let order = unsafe memcmp(base + left.start, base + right.start, min(leftCount, rightCount))
-      return order == 0 ? leftCount < rightCount : order < 0
-    }
   }
 
   /// Takes over elements that lie from `start` to `value` of their entries, in the order of those.
@@ -162,8 +151,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
           start: start, value: keys.writer.count, end: values.count, nested: -1))
       values.append(value)
     }
-    keys.sortElements()
-    try keys.refuseEqualNeighbours()
+    if unsafe keys.content.pointee.sortEntries() { try keys.refuseEqualNeighbours() }
     return values
   }
 }

@@ -40,45 +40,24 @@ extension Float: RecordScalar {
   func append(to writer: inout CBORWriter) { writer.append(self) }
 }
 
-extension Int: RecordScalar {
+extension RecordScalar where Self: SignedInteger & FixedWidthInteger {
   func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
 }
 
-extension Int8: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
-}
-
-extension Int16: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
-}
-
-extension Int32: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(Int64(self)) }
-}
-
-extension Int64: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(self) }
-}
-
-extension UInt: RecordScalar {
+extension RecordScalar where Self: UnsignedInteger & FixedWidthInteger {
   func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
 }
 
-extension UInt8: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
-}
-
-extension UInt16: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
-}
-
-extension UInt32: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(UInt64(self)) }
-}
-
-extension UInt64: RecordScalar {
-  func append(to writer: inout CBORWriter) { writer.append(self) }
-}
+extension Int: RecordScalar {}
+extension Int8: RecordScalar {}
+extension Int16: RecordScalar {}
+extension Int32: RecordScalar {}
+extension Int64: RecordScalar {}
+extension UInt: RecordScalar {}
+extension UInt8: RecordScalar {}
+extension UInt16: RecordScalar {}
+extension UInt32: RecordScalar {}
+extension UInt64: RecordScalar {}
 
 extension Int128: RecordScalar {
   func append(to writer: inout CBORWriter) { writer.append(self) }

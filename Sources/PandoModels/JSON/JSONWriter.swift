@@ -107,7 +107,7 @@ struct JSONWriter {
 
   private mutating func open(_ fields: [String: TreeValue]) {
     guard !fields.isEmpty else { return append("{}") }
-    let sorted = fields.sorted { $0.key.hasBytes(before: $1.key) }
+    let sorted = fields.sorted(shorterFirst: false)
     let names = sorted.map { name, _ in
       form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }

@@ -29,6 +29,7 @@ public struct ModelError: Error {
   /// How many of them lead to the node that ``identifier`` names.
   private var nodeDepth = 0
 
+  @inline(never)
   package init(
     _ code: Code, identifier: String? = nil, typeName: String? = nil, reason: String,
     underlying: (any Error)? = nil
@@ -51,9 +52,11 @@ public struct ModelError: Error {
 
   /// A kept `Decoder`, or a container of one, was used after the model had been made.
   package static var snapshotEnded: ModelError {
-    ModelError(
-      .snapshotEnded,
-      reason: "a decoder was kept and used after the snapshot it read from had ended")
+    @inline(never) get {
+      ModelError(
+        .snapshotEnded,
+        reason: "a decoder was kept and used after the snapshot it read from had ended")
+    }
   }
 
   /// The same error with the node it is about, where that is not known yet.
@@ -66,6 +69,7 @@ public struct ModelError: Error {
   }
 
   /// The same error inside a field.
+  @inline(never)
   func inside(_ key: String) -> ModelError {
     var error = self
     error.path.insert(key, at: 0)

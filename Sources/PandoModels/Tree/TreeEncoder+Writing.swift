@@ -30,7 +30,7 @@ extension TreeEncoder {
       try push(.array, values)
       record.output.append(arrayHead: values.count)
     case .object(let fields):
-      let sorted = fields.sorted { $0.key.isEncoded(before: $1.key) }
+      let sorted = fields.sorted(shorterFirst: true)
       let kind = Frame.Kind.object(isOptional: place == .field && !isRequired)
       try push(kind, sorted.map(\.value), names: sorted.map(\.key))
       record.output.append(mapHead: sorted.count)
@@ -132,13 +132,6 @@ extension TreeEncoder {
     }
     try push(.entries, pairs.map(\.1), keys: pairs.map(\.0))
     record.output.append(mapHead: pairs.count)
-  }
-}
-
-extension String {
-  /// Whether the encoded text comes before another one: shorter ones first, then by bytes.
-  fileprivate func isEncoded(before other: String) -> Bool {
-    utf8.count != other.utf8.count ? utf8.count < other.utf8.count : hasBytes(before: other)
   }
 }
 

@@ -190,3 +190,18 @@ extension TreeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     }
   }
 }
+
+extension [String: TreeValue] {
+  /// The fields in the order of the bytes of their names.
+  ///
+  /// - Parameter shorterFirst: Whether shorter names come first, as in records.
+  /// - Returns: Names and values.
+  @inline(never)
+  func sorted(shorterFirst: Bool) -> [(key: String, value: TreeValue)] {
+    sorted { left, right in
+      let (count, other) = (left.key.utf8.count, right.key.utf8.count)
+      if shorterFirst, count != other { return count < other }
+      return left.key.hasBytes(before: right.key)
+    }
+  }
+}
