@@ -46,8 +46,9 @@ struct Page: ~Escapable {
 
   /// Where a node starts, as the page says.
   ///
-  /// - Parameter index: Below ``nodeCount``, so that the offset lies on the page. Looked at in debug
-  ///   builds only: it is asked for at each step of a search.
+  /// - Parameter index: Below ``nodeCount``, so that the offset lies on the page. Checked in debug
+  ///   builds only: this is called at each step of a search.
+  /// - Returns: Any number.
   @inline(__always)
   func nodeOffset(_ index: Int) -> Int {
     assert(index >= 0 && index < nodeCount, "node \(index) of \(nodeCount)")
@@ -55,9 +56,10 @@ struct Page: ~Escapable {
       load(PageFormat.headerByteCount &+ index &* MemoryLayout<UInt16>.size) as UInt16)
   }
 
-  /// A node; `nil` if its header or its key is not on the page.
+  /// A node.
   ///
   /// - Parameter index: Below ``nodeCount``.
+  /// - Returns: `nil` if its header or its key is not on the page.
   @inline(__always)
   func node(_ index: Int) -> PageNode? {
     guard let node = nodeHeader(at: nodeOffset(index)), node.valueOffset <= bytes.count else {
