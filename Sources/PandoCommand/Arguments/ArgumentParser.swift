@@ -83,21 +83,21 @@ struct ArgumentParser {
   }
 }
 
-/// The arguments of one run, told apart by their declaration.
+/// The arguments of one run, as their declaration names them.
 struct ParsedArguments: Sendable {
   /// The declaration they were parsed by.
   let declaration: CommandDeclaration
-  /// Arguments known by their place.
+  /// Arguments known by their position.
   var positionals: [String] = []
   /// Values by option name, in the order given; a flag has one empty value.
   var options: [String: [String]] = [:]
   /// Whether help was asked for instead of a run.
   var wantsHelp = false
 
-  /// The argument at a place that the declaration requires.
+  /// The argument at a position that the declaration requires.
   subscript(_ index: Int) -> String { positionals[index] }
 
-  /// The argument at a place, or `nil` when there are fewer.
+  /// The argument at a position, or `nil` when there are fewer.
   func optional(_ index: Int) -> String? {
     index < positionals.count ? positionals[index] : nil
   }

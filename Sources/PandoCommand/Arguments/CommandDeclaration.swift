@@ -15,7 +15,7 @@ struct CommandDeclaration: Sendable {
   let name: String
   /// One line: what the command does.
   let summary: String
-  /// The arguments known by their place, in order.
+  /// The arguments known by their position, in order.
   let positionals: [Positional]
   /// The options; `--help` is added to each command.
   var options: [Option] = []
@@ -40,7 +40,7 @@ struct CommandDeclaration: Sendable {
   }
 }
 
-/// An argument that is known by its place.
+/// An argument that is known by its position.
 struct Positional: Sendable, Hashable {
   /// How often the argument stands there.
   enum Count: Sendable, Hashable {

@@ -37,7 +37,7 @@ enum GetCommand: Command {
         return tree
       }
     }
-    // A lossless tree names its root too, so that it can be told from its fields.
+    // A lossless tree names its root too, so that it differs from its fields.
     let value = TreeValue.node(tree)
     try output.line(
       value.json(

@@ -102,7 +102,7 @@ struct SplitFindings {
   /// not grow with it; more than this nobody reads.
   static let maximumNameCount = 100
 
-  /// Values outside every node, by their place without array positions.
+  /// Values outside every node, by their position without array indexes.
   private(set) var leftOut: [String: Int] = [:]
   /// Values left out whose names did not fit.
   private(set) var unnamedLeftOutCount = 0
@@ -123,7 +123,7 @@ struct SplitFindings {
   /// The first value left out in the document that is being split.
   var firstPending: JSONPosition? { pending.first }
 
-  /// Starts with a document; values left out in one that was not settled do not count.
+  /// Starts with a document; values left out in one that was not finished do not count.
   mutating func begin() {
     pending = []
   }
@@ -136,7 +136,7 @@ struct SplitFindings {
   /// The state to go back to with ``takeBack(to:)``.
   var leftOutMark: Int { pending.count }
 
-  /// Forgets values left out since a mark.
+  /// Forgets values left out since a savepoint.
   mutating func takeBack(to mark: Int) {
     pending.removeSubrange(mark...)
   }

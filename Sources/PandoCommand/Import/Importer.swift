@@ -26,7 +26,7 @@ struct Importer {
 
   /// Reads an input as one JSON document.
   ///
-  /// - Throws: A bad-input error with the place in the document.
+  /// - Throws: A bad-input error with the position in the document.
   mutating func trees(in input: Input) throws(CommandError) -> [TreeNode] {
     let bytes = try input.readAll()
     do {

@@ -79,7 +79,7 @@ final class Input: Sendable {
 /// line needs no line feed. A byte order mark at the start of the file is skipped.
 struct LineReader: ~Copyable {
   /// The longest line: larger than any record the store takes, and small enough that a file
-  /// without line feeds is told from a file of lines before memory runs out.
+  /// without line feeds is refused before memory runs out.
   static let maximumLineByteCount = 256 * 1024 * 1024
 
   private static let chunkByteCount = 256 * 1024

@@ -17,7 +17,7 @@ struct TreeSplitter {
 
   /// Where the splitter is in the document.
   var place = JSONPosition()
-  /// Identifiers of the nodes around the current place, outermost first.
+  /// Identifiers of the nodes around the current position, outermost first.
   var enclosing: [String] = []
 
   init(_ mapping: ImportMapping, isStrict: Bool = false, acceptsReferences: Bool = false) {
@@ -33,9 +33,9 @@ struct TreeSplitter {
 
   /// The trees inside a document, in the order in which they stand there.
   ///
-  /// - Parameter value: A plain value: no nodes, references or marks in it.
+  /// - Parameter value: A plain value: no nodes or references in it.
   /// - Returns: The trees.
-  /// - Throws: A bad-input error with the place inside the document; also for data outside every
+  /// - Throws: A bad-input error with the position inside the document; also for data outside every
   ///   node when that is forbidden.
   mutating func trees(in value: TreeValue) throws(CommandError) -> [TreeNode] {
     place = JSONPosition()
@@ -67,7 +67,7 @@ struct TreeSplitter {
 
   /// One object as a node with a given identifier, for changing a node that is known by it.
   ///
-  /// - Throws: A bad-input error with the place inside the document.
+  /// - Throws: A bad-input error with the position inside the document.
   mutating func tree(
     _ value: TreeValue, identifier: String, typeName: String
   ) throws(CommandError) -> TreeNode {
@@ -84,7 +84,7 @@ struct TreeSplitter {
 
   /// A value that is no node itself, with the nodes inside it split off.
   ///
-  /// - Throws: A bad-input error with the place inside the document.
+  /// - Throws: A bad-input error with the position inside the document.
   mutating func element(_ value: TreeValue) throws(CommandError) -> TreeValue {
     place = JSONPosition()
     enclosing = []

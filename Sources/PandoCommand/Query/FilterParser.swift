@@ -198,7 +198,7 @@ struct FilterToken: Hashable {
   }
 
   let kind: Kind
-  /// From 1; both are told in errors.
+  /// From 1; errors name both.
   let line: Int
   let column: Int
 
@@ -213,7 +213,7 @@ struct FilterToken: Hashable {
 
   func isSymbol(_ text: String) -> Bool { kind == .symbol(text) }
 
-  /// An error at this place.
+  /// An error at this position.
   func mistake(_ reason: String) -> CommandError {
     CommandError(
       .usage, at: "FILTER, line \(line), column \(column)", reason,

@@ -43,11 +43,7 @@ enum ByteFields {
     for shift in 0..<width { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * shift))) }
   }
 
-  /// Reads a text.
-  ///
-  /// - Parameters:
-  ///   - bytes: The text in UTF-8.
-  ///   - what: What it is, for the error.
+  /// Reads a text in UTF-8; `what` names it in the error.
   static func text(_ bytes: Span<UInt8>, _ what: String) throws -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw StoreError.damaged(what, "it is not UTF-8")
