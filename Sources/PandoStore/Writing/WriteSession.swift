@@ -429,6 +429,3 @@ extension WriteSession {
     }
   }
 }
-
-/// What ``Writer`` calls a session.
-typealias WriteContext = WriteSession

@@ -91,7 +91,7 @@ final class Writer: Sendable {
 extension Writer: GroupCommitOwner {
   /// What the writes of a flush share.
   private struct Flush {
-    let context: WriteContext
+    let context: WriteSession
     let observers: [any CommitObserver]
   }
 
@@ -136,7 +136,7 @@ extension Writer: GroupCommitOwner {
   func runGroup(
     in transaction: UnsafeMutablePointer<WriteTransaction>, _ runWrites: () throws -> Void
   ) throws {
-    let context = try unsafe WriteContext(transaction, core: core)
+    let context = try unsafe WriteSession(transaction, core: core)
     let observers = observers.withLock { $0.compactMap(\.observer) }
     for observer in observers { observer.beginFlush() }
     unsafe flush = Flush(context: context, observers: observers)
