@@ -1,7 +1,15 @@
 // The one file that names the C library; whoever needs it imports PandoSystem.
 
 #if canImport(Musl)
-  @_exported public import Musl
+  @_exported @preconcurrency public import Musl
 #else
-  @_exported public import Glibc
+  @_exported @preconcurrency public import Glibc
 #endif
+
+/// Collects what the C library's `stderr` is given in a buffer.
+///
+/// - Parameter buffer: The buffer; it has to live as long as the process.
+package func bufferStandardError(in buffer: UnsafeMutableBufferPointer<CChar>) {
+  // `stderr` is a variable that C leaves open to all; nothing here changes it.
+  unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
+}

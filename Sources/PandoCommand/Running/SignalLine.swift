@@ -1,5 +1,4 @@
-// Unsafe for `stderr`, a variable that C leaves open to all; nothing here changes it.
-@unsafe @preconcurrency import Glibc
+import PandoSystem
 
 /// Turns a signal inside a damaged file into an error line and exit status 4.
 ///
@@ -42,7 +41,7 @@ enum SignalLine {
     // liblmdb prints a line of its own before it aborts; kept in a buffer it is never seen, and
     // errors stay one line. This command writes its own lines past that buffer.
     let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 4096)  // never freed
-    unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
+    unsafe bufferStandardError(in: buffer)
 
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in
