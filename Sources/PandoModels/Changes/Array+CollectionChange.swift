@@ -122,7 +122,7 @@ struct ChangedList {
     switch change {
     case .update(let index):
       precondition((0..<count).contains(index), "\(change) of a list with \(count) elements")
-      origins[place(of: index)] = -1
+      origins[position(of: index)] = -1
     case .delete(let index):
       precondition((0..<count).contains(index), "\(change) of a list with \(count) elements")
       remove(at: index)
@@ -156,7 +156,7 @@ struct ChangedList {
     if !run.isEmpty { visit(run) }
   }
 
-  private func place(of index: Int) -> Int {
+  private func position(of index: Int) -> Int {
     index < gap.lowerBound ? index : index + gap.count
   }
 
@@ -180,9 +180,11 @@ struct ChangedList {
   private mutating func moveGap(to index: Int) {
     let length = gap.count
     if index < gap.lowerBound {
-      for place in (index..<gap.lowerBound).reversed() { origins[place + length] = origins[place] }
+      for position in (index..<gap.lowerBound).reversed() {
+        origins[position + length] = origins[position]
+      }
     } else {
-      for place in gap.lowerBound..<index { origins[place] = origins[place + length] }
+      for position in gap.lowerBound..<index { origins[position] = origins[position + length] }
     }
     gap = index..<(index + length)
   }

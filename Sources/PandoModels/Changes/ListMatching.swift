@@ -93,23 +93,23 @@ struct ListMatching {
   private static func kept(
     _ old: [UInt32], _ new: [UInt32], _ classCount: Int
   ) -> [(old: Int, new: Int)] {
-    let places = ClassPlaces(of: new, classCount: classCount)
-    let pairCount = old.reduce(0) { $0 + places.range(of: $1).count }
+    let positions = ClassPositions(of: new, classCount: classCount)
+    let pairCount = old.reduce(0) { $0 + positions.range(of: $1).count }
     var chains = CommonChains()
     if pairCount <= pairsPerElement * (old.count + new.count) {
       for index in old.indices {
-        for place in places.range(of: old[index]).reversed() {
-          chains.offer(old: index, new: places.places[place])
+        for position in positions.range(of: old[index]).reversed() {
+          chains.offer(old: index, new: positions.positions[position])
         }
       }
     } else {
       var seen = Array(repeating: 0, count: classCount)
       for (index, number) in old.enumerated() {
-        let candidates = places.range(of: number)
+        let candidates = positions.range(of: number)
         let rank = seen[Int(number)]
         guard rank < candidates.count else { continue }
         seen[Int(number)] += 1
-        chains.offer(old: index, new: places.places[candidates.lowerBound + rank])
+        chains.offer(old: index, new: positions.positions[candidates.lowerBound + rank])
       }
     }
     return chains.longest()
@@ -161,10 +161,10 @@ struct ListMatching {
 }
 
 /// Where elements of each class stand in a list.
-struct ClassPlaces {
+struct ClassPositions {
   private var starts: [Int]
   /// Positions, class by class, and in ascending order in each.
-  private(set) var places: [Int32]
+  private(set) var positions: [Int32]
 
   /// Sorts the positions of a list by class.
   ///
@@ -173,17 +173,17 @@ struct ClassPlaces {
   ///   - classCount: How many classes there are.
   init(of list: [UInt32], classCount: Int) {
     starts = Array(repeating: 0, count: classCount + 1)
-    places = Array(repeating: 0, count: list.count)
+    positions = Array(repeating: 0, count: list.count)
     for number in list { starts[Int(number) + 1] += 1 }
     for number in 0..<classCount { starts[number + 1] += starts[number] }
     var next = starts
     for (index, number) in list.enumerated() {
-      places[next[Int(number)]] = Int32(index)
+      positions[next[Int(number)]] = Int32(index)
       next[Int(number)] += 1
     }
   }
 
-  /// Where in ``places`` the positions of a class are.
+  /// Where in ``positions`` those of a class are.
   func range(of number: UInt32) -> Range<Int> { starts[Int(number)]..<starts[Int(number) + 1] }
 }
 

@@ -57,16 +57,16 @@ extension Array {
   }
 }
 
-/// A row of marks that tells how many are set before a place (Fenwick, *A new data structure for
+/// A sequence of flags that tells how many are set before an index (Fenwick, *A new data structure for
 /// cumulative frequency tables*, 1994).
 struct PrefixCounter {
-  /// Entry *i* counts the marks of as many places up to *i* as its lowest set bit says.
+  /// Entry *i* counts the flags of as many indexes up to *i* as its lowest set bit says.
   private var sums: [Int]
 
-  /// Makes a row with all marks set.
+  /// Makes a sequence with all flags set.
   init(count: Int) { sums = (0...count).map { $0 & -$0 } }
 
-  /// How many marks are set before a place.
+  /// How many flags are set before an index.
   ///
   /// - Complexity: O(log *n*).
   func count(before index: Int) -> Int {
@@ -79,7 +79,7 @@ struct PrefixCounter {
     return sum
   }
 
-  /// Takes away the mark of a place, which has one.
+  /// Clears a flag that is set.
   ///
   /// - Complexity: O(log *n*).
   mutating func remove(_ index: Int) {

@@ -19,8 +19,8 @@ package enum RowDifference {
   ) -> [CollectionChangeInformation] {
     let matching = old.span.isIdentical(to: new.span) ? nil : match(old, new)
     var changes = matching?.changes ?? []
-    for place in RowSet(updated).places(in: new) where matching?.isKept(place) ?? true {
-      changes.append(.update(index: place))
+    for position in RowSet(updated).positions(in: new) where matching?.isKept(position) ?? true {
+      changes.append(.update(index: position))
     }
     return changes
   }
@@ -38,8 +38,8 @@ package enum RowDifference {
   ) -> [CollectionChangeInformation] {
     let touched = RowSet(updated + deleted)
     let deleted = RowSet(deleted)
-    return touched.places(in: rows).reversed().map { place in
-      deleted.contains(rows[place]) ? .delete(index: place) : .update(index: place)
+    return touched.positions(in: rows).reversed().map { position in
+      deleted.contains(rows[position]) ? .delete(index: position) : .update(index: position)
     }
   }
 
@@ -161,19 +161,19 @@ struct RowSet {
   }
 
   /// The places of a list where numbers of the set stand, in ascending order.
-  func places(in list: [UInt32]) -> [Int] {
+  func positions(in list: [UInt32]) -> [Int] {
     switch form {
     case .none: return []
-    case .one(let only): return Self.places(in: list) { $0 == only }
-    case .bits, .hashed: return Self.places(in: list) { contains($0) }
+    case .one(let only): return Self.positions(in: list) { $0 == only }
+    case .bits, .hashed: return Self.positions(in: list) { contains($0) }
     }
   }
 
   @inline(__always)
-  private static func places(in list: [UInt32], where isWanted: (UInt32) -> Bool) -> [Int] {
-    var places: [Int] = []
+  private static func positions(in list: [UInt32], where isWanted: (UInt32) -> Bool) -> [Int] {
+    var positions: [Int] = []
     let span = list.span
-    for index in span.indices where isWanted(span[index]) { places.append(index) }
-    return places
+    for index in span.indices where isWanted(span[index]) { positions.append(index) }
+    return positions
   }
 }

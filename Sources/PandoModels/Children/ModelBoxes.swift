@@ -132,14 +132,19 @@ package enum ModelBoxes {
       MemoryLayout<any Model.Type>.size == typeSize,
       MemoryLayout<any SimpleModel.Type>.size == typeSize
     else { return false }
-    return unsafe isExpected(of: SmallModel(first: 1, second: 2, third: 3), inBox: false)
-      && isExpected(of: LargeModel(parts: SmallModel(first: 1, second: 2, third: 3)), inBox: true)
+    let small = SmallModel(first: 1, second: 2, third: 3)
+    let other = SmallModel(first: 4, second: 2, third: 3)
+    return unsafe isExpected(of: small, other, inBox: false)
+      && isExpected(of: LargeModel(parts: small), LargeModel(parts: other), inBox: true)
   }
 
   /// Compares words with what the language says of a model; none of them is used as an address.
-  private static func isExpected<M: Model>(of value: M, inBox isBoxed: Bool) -> Bool {
-    let (model, other): (any Model, any Model) = (value, value)
-    let (copy, simple): (any Model, any SimpleModel) = (model, value)
+  private static func isExpected<M: Model>(
+    of value: M, _ otherValue: M, inBox isBoxed: Bool
+  ) -> Bool {
+    let (model, other) = unsafe (boxed(value), boxed(otherValue))
+    let simple = unsafe simplyBoxed(value)
+    let copy = model
     defer { extendLifetime((model, other, copy, simple)) }
     let layout = unsafe BoxLayout(model)
     let simpleLayout = unsafe BoxLayout(simple)
@@ -152,9 +157,17 @@ package enum ModelBoxes {
       && simpleLayout.conformance == simpleType.conformance
       && type.conformance != simpleType.conformance
       && layout.isSame(as: BoxLayout(copy), isBoxed: isBoxed)
-      && layout.isSame(as: BoxLayout(other), isBoxed: isBoxed) != isBoxed
+      && !layout.isSame(as: BoxLayout(other), isBoxed: isBoxed)
       && (isBoxed || layout.buffer == (1, 2, 3))
   }
+
+  // Not inlined, so that the optimizer does not know what is in the boxes and make new ones.
+
+  @inline(never)
+  private static func boxed<M: Model>(_ model: M) -> any Model { model }
+
+  @inline(never)
+  private static func simplyBoxed<M: Model>(_ model: M) -> any SimpleModel { model }
 
   /// A model that fits into the container.
   private struct SmallModel: Model, Equatable {

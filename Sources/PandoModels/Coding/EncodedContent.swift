@@ -62,15 +62,15 @@ struct EncodedContent: ~Copyable {
     } else {
       guard let first = fields.baseAddress else { return false }
       var index = 1
-      // All places are below the count.
+      // All positions are below the count.
       while index < fields.count {
         let field = unsafe first[index]
-        var place = index
-        while place > 0, unsafe Self.order(first[place - 1], field, base) > 0 {
-          unsafe first[place] = unsafe first[place - 1]
-          place -= 1
+        var position = index
+        while position > 0, unsafe Self.order(first[position - 1], field, base) > 0 {
+          unsafe first[position] = unsafe first[position - 1]
+          position -= 1
         }
-        if place < index { unsafe first[place] = field }
+        if position < index { unsafe first[position] = field }
         index += 1
       }
     }

@@ -10,8 +10,8 @@ extension FieldReader {
   /// The names of all fields, in their order in the map.
   var names: [String] {
     guard isValid else { return [] }
-    return unsafe (0..<index.pointee.count).compactMap { place in
-      let field = unsafe index.pointee.fields[place]
+    return unsafe (0..<index.pointee.count).compactMap { position in
+      let field = unsafe index.pointee.fields[position]
       // The key's bytes were checked to be there.
       return unsafe String(utf8: UnsafeRawBufferPointer(start: field.key, count: field.keyCount))
     }
@@ -27,14 +27,14 @@ extension FieldIndex {
     unsafe askedCount = question + 1
     // Most values of a type have the same fields and are asked for them in the same order.
     let hints = unsafe owner?.pointee.hints
-    var place = unsafe hints?[question] ?? lastFound + 1
-    if unsafe place >= count || !fields[place].hasKey(key, count: name.count) {
+    var position = unsafe hints?[question] ?? lastFound + 1
+    if unsafe position >= count || !fields[position].hasKey(key, count: name.count) {
       guard let found = unsafe search(key, count: name.count) else { return nil }
       hints?[question] = found
-      place = found
+      position = found
     }
-    unsafe lastFound = place
-    let field = unsafe fields[place]
+    unsafe lastFound = position
+    let field = unsafe fields[position]
     // The map's values lie before its end.
     return unsafe CBORReader(start: field.key + field.keyCount, end: end)
   }
@@ -42,8 +42,8 @@ extension FieldIndex {
   @inline(never)
   private mutating func search(_ key: UnsafeRawPointer, count keyCount: Int) -> Int? {
     guard unsafe count > 16, unsafe areKeysSorted() else {
-      for place in unsafe 0..<count where unsafe fields[place].hasKey(key, count: keyCount) {
-        return place
+      for position in unsafe 0..<count where unsafe fields[position].hasKey(key, count: keyCount) {
+        return position
       }
       return nil
     }
@@ -60,9 +60,9 @@ extension FieldIndex {
   private mutating func areKeysSorted() -> Bool {
     if let known = unsafe isSorted { return known }
     var found = true
-    for place in unsafe 1..<count {
-      let field = unsafe fields[place]
-      if unsafe fields[place - 1].order(field.key, count: field.keyCount) >= 0 { found = false }
+    for position in unsafe 1..<count {
+      let field = unsafe fields[position]
+      if unsafe fields[position - 1].order(field.key, count: field.keyCount) >= 0 { found = false }
     }
     unsafe isSorted = found
     return found
@@ -78,13 +78,13 @@ extension FieldIndex {
   /// How many questions there are hints for.
   private static let capacity = 64
 
-  private let places: UnsafeMutablePointer<Atomic<UInt8>>
+  private let positions: UnsafeMutablePointer<Atomic<UInt8>>
 
   /// Makes hints that say nothing; they are never freed, like the traits of the type.
   init() {
-    unsafe places = .allocate(capacity: Self.capacity)
+    unsafe positions = .allocate(capacity: Self.capacity)
     for index in 0..<Self.capacity {
-      unsafe (places + index).initialize(to: Atomic(.max))
+      unsafe (positions + index).initialize(to: Atomic(.max))
     }
   }
 
@@ -93,11 +93,11 @@ extension FieldIndex {
   subscript(question: Int) -> Int? {
     get {
       guard question < Self.capacity else { return nil }
-      return unsafe Int(places[question].load(ordering: .relaxed))
+      return unsafe Int(positions[question].load(ordering: .relaxed))
     }
     nonmutating set {
       guard question < Self.capacity, let newValue, newValue < Int(UInt8.max) else { return }
-      unsafe places[question].store(UInt8(newValue), ordering: .relaxed)
+      unsafe positions[question].store(UInt8(newValue), ordering: .relaxed)
     }
   }
 }

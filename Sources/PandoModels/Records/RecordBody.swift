@@ -33,18 +33,18 @@ package enum RecordBody {
 
   /// Moves past an item and collects the references in it.
   private static func collectEdges(
-    _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int, into edges: inout [RecordEdge]
+    _ cursor: inout RecordCursor, _ slot: RecordSlot, depth: Int, into edges: inout [RecordEdge]
   ) throws(RecordFault) {
-    let (count, inner): (Int, RecordPlace)
+    let (count, inner): (Int, RecordSlot)
     switch try cursor.item(atDepth: depth) {
     case .scalar: return
     case .reference(let child, let isOptional):
-      let kinds = isOptional ? .optional : place.kindOfRequired
+      let kinds = isOptional ? .optional : slot.kindOfRequired
       return edges.append(RecordEdge(child: child, kinds: kinds))
     case .list(let length): (count, inner) = (length, .element)
     case .fields(let length, _): (count, inner) = (length, .field)
     case .entries(let length): (count, inner) = (length, .entry)
-    case .tagged: return try collectEdges(&cursor, place, depth: depth + 1, into: &edges)
+    case .tagged: return try collectEdges(&cursor, slot, depth: depth + 1, into: &edges)
     }
     for _ in 0..<count {
       if inner == .field || inner == .entry { try cursor.skip() }

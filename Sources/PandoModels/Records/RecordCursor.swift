@@ -188,8 +188,8 @@ enum RecordItem {
   }
 }
 
-/// Where in a record a value stands, which says how a reference there is lost.
-enum RecordPlace {
+/// The slot of a record that a value stands in, which says how a reference there is lost.
+enum RecordSlot {
   /// The body itself.
   case root
   /// The value of a field in an object.
@@ -199,7 +199,7 @@ enum RecordPlace {
   /// The value of an entry in a dictionary.
   case entry
 
-  /// How a reference with the tag of a required one is lost at this place.
+  /// How a reference with the tag of a required one is lost in this slot.
   var kindOfRequired: EdgeKinds {
     switch self {
     case .root, .field: .required

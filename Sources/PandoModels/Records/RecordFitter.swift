@@ -11,16 +11,16 @@ struct RecordFitter {
 
   /// Copies the item under the cursor.
   mutating func fit(
-    _ place: RecordPlace, shape: RecordShape?, into output: inout CBORWriter
+    _ slot: RecordSlot, shape: RecordShape?, into output: inout CBORWriter
   ) throws(RecordFault) {
-    _ = try copy(place, shape, to: &output, depth: 1)
+    _ = try copy(slot, shape, to: &output, depth: 1)
   }
 
   /// Copies the next item.
   ///
   /// - Returns: Whether the item holds a reference.
   private mutating func copy(
-    _ place: RecordPlace, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
+    _ slot: RecordSlot, _ shape: RecordShape?, to output: inout CBORWriter, depth: Int
   ) throws(RecordFault) -> Bool {
     let start = cursor.position
     switch try cursor.item(atDepth: depth) {
@@ -32,7 +32,7 @@ struct RecordFitter {
       let type = keepsTypes ? shape?.type ?? child.type : child.type
       output.append(
         reference: RecordReference(node: child.node, type: type),
-        isOptional: place == .field && !(shape?.isRequired ?? !isOptional))
+        isOptional: slot == .field && !(shape?.isRequired ?? !isOptional))
       return true
     case .list(let count):
       return try copyElements(count, .array, shape, to: &output, depth: depth)
@@ -40,11 +40,11 @@ struct RecordFitter {
       return try copyElements(count, .map, shape, to: &output, depth: depth)
     case .fields(let count, let isOptional):
       return try copyFields(
-        count, isOptional: place == .field && !(shape?.isRequired ?? !isOptional), shape,
+        count, isOptional: slot == .field && !(shape?.isRequired ?? !isOptional), shape,
         to: &output, depth: depth)
     case .tagged(let tag):
       output.append(tag: tag)
-      return try copy(place, shape, to: &output, depth: depth + 1)
+      return try copy(slot, shape, to: &output, depth: depth + 1)
     }
   }
 
@@ -55,13 +55,13 @@ struct RecordFitter {
   ) throws(RecordFault) -> Bool {
     let start = output.count
     output.append(head: major, UInt64(count))
-    let place = major == .map ? RecordPlace.entry : .element
+    let slot = major == .map ? RecordSlot.entry : .element
     var hasReference = false
     for _ in 0..<count {
       // As above.
       if major == .map { unsafe output.append(raw: cursor.slice(try cursor.skip())) }
       let element = shape?.elements.first
-      if try copy(place, element, to: &output, depth: depth + 1) { hasReference = true }
+      if try copy(slot, element, to: &output, depth: depth + 1) { hasReference = true }
     }
     if hasReference, major == .map { output.insertHead(.tag, RecordTag.entries, at: start) }
     return hasReference
@@ -136,15 +136,15 @@ struct RecordShape {
   ///
   /// - Returns: Whether the item holds a reference.
   private mutating func absorb(
-    _ cursor: inout RecordCursor, _ place: RecordPlace, depth: Int
+    _ cursor: inout RecordCursor, _ slot: RecordSlot, depth: Int
   ) throws(RecordFault) -> Bool {
     switch try cursor.item(atDepth: depth) {
     case .scalar(let head):
-      if head.isNull, place == .field { requirements.add(false) }
+      if head.isNull, slot == .field { requirements.add(false) }
       return false
     case .reference(let child, let isOptional):
       types.add(child.type)
-      if place == .field { requirements.add(!isOptional) }
+      if slot == .field { requirements.add(!isOptional) }
       return true
     case .list(let count):
       return try absorbElements(count, &cursor, areEntries: false, depth: depth)
@@ -153,10 +153,10 @@ struct RecordShape {
     case .fields(let count, let isOptional):
       if isOptional { requirements.add(false) }
       let hasReference = try absorbFields(count, &cursor, depth: depth)
-      if hasReference, !isOptional, place == .field { requirements.add(true) }
+      if hasReference, !isOptional, slot == .field { requirements.add(true) }
       return hasReference
     case .tagged:
-      return try absorb(&cursor, place, depth: depth + 1)
+      return try absorb(&cursor, slot, depth: depth + 1)
     }
   }
 

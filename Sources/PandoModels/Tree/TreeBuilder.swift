@@ -112,7 +112,7 @@ struct TreeBuilder {
   }
 
   private mutating func readItem(_ resolve: TreeDecoder.Resolver) throws {
-    let place = nextPlace
+    let slot = nextSlot
     let item = try cursors[cursors.count - 1].item(atDepth: level)
     frames[frames.count - 1].remaining -= 1
     switch item {
@@ -120,8 +120,8 @@ struct TreeBuilder {
       values.append(try scalar(head))
       try note(height: 0, hasReference: false)
     case .reference(let child, let isOptional):
-      guard let place else { throw damaged("a reference in a key") }
-      let isRequired = place == .field && !isOptional
+      guard let slot else { throw damaged("a reference in a key") }
+      let isRequired = slot == .field && !isOptional
       let depth = frames[frames.count - 1].depth
       // Without a limit all levels are alike.
       let below = depth == .max ? depth : depth - 1
@@ -131,7 +131,7 @@ struct TreeBuilder {
     case .list(let count):
       push(.array, remaining: count)
     case .fields(let count, let isOptional):
-      push(.object(isRequired: place == .field && !isOptional), remaining: 2 * count)
+      push(.object(isRequired: slot == .field && !isOptional), remaining: 2 * count)
     case .entries(let count):
       push(.entries, remaining: 2 * count)
     case .tagged(let tag):
@@ -162,7 +162,7 @@ struct TreeBuilder {
   }
 
   /// Where the next item stands; `nil` for the key of a map.
-  private var nextPlace: RecordPlace? {
+  private var nextSlot: RecordSlot? {
     guard let frame = frames.last else { return .root }
     switch frame.kind {
     case .body, .node: return .root

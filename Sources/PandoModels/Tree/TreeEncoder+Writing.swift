@@ -15,10 +15,10 @@ extension TreeEncoder {
       break
     }
     frames[last].next += 1
-    try write(frames[last].values[next], frames[last].place)
+    try write(frames[last].values[next], frames[last].slot)
   }
 
-  private mutating func write(_ value: TreeValue, _ place: RecordPlace) throws {
+  private mutating func write(_ value: TreeValue, _ slot: RecordSlot) throws {
     var value = value
     var isRequired = false
     while case .required(let inner) = value {
@@ -31,7 +31,7 @@ extension TreeEncoder {
       record.output.append(arrayHead: values.count)
     case .object(let fields):
       let sorted = fields.sorted(shorterFirst: true)
-      let kind = Frame.Kind.object(isOptional: place == .field && !isRequired)
+      let kind = Frame.Kind.object(isOptional: slot == .field && !isRequired)
       try push(kind, sorted.map(\.value), names: sorted.map(\.key))
       record.output.append(mapHead: sorted.count)
     case .entries(let entries):
@@ -43,11 +43,11 @@ extension TreeEncoder {
       try check(node.identifier, typeName: node.typeName)
       let reference = try sink.beginNode(identifier: node.identifier, typeName: node.typeName)
       pushRecord()
-      try push(.node(node, reference, place, isRequired: isRequired), [node.fields])
+      try push(.node(node, reference, slot, isRequired: isRequired), [node.fields])
     case .reference(let identifier, let typeName):
       try check(identifier, typeName: typeName)
       let reference = try sink.reference(identifier: identifier, typeName: typeName)
-      record.append(reference, place, isRequired: isRequired)
+      record.append(reference, slot, isRequired: isRequired)
       frames[frames.count - 1].hasReference = true
     default:
       record.append(scalar: value)
@@ -93,14 +93,14 @@ extension TreeEncoder {
       throw ModelError(.typeMismatch, reason: "a value with the tag \(tag) holds a node")
     case .keys(let values):
       return try closeKeys(values)
-    case .node(_, let reference, let place, let isRequired):
+    case .node(_, let reference, let slot, let isRequired):
       let own = popRecord()
       // The sink reads the body during the call only.
       unsafe try own.output.withUnsafeBytes { body in
         unsafe try sink.endNode(reference, body: body, edges: own.edges)
       }
       recycle(own)
-      record.append(reference, place, isRequired: isRequired)
+      record.append(reference, slot, isRequired: isRequired)
     case .root, .array, .object, .entries, .tag:
       break
     }
@@ -147,11 +147,11 @@ final class TreeRecordWriter {
   }
 
   /// Appends a reference, tagged by how it is lost.
-  func append(_ reference: RecordReference, _ place: RecordPlace, isRequired: Bool) {
-    let isOptional = place == .field && !isRequired
+  func append(_ reference: RecordReference, _ slot: RecordSlot, isRequired: Bool) {
+    let isOptional = slot == .field && !isRequired
     output.append(reference: reference, isOptional: isOptional)
     edges.append(
-      RecordEdge(child: reference, kinds: isOptional ? .optional : place.kindOfRequired))
+      RecordEdge(child: reference, kinds: isOptional ? .optional : slot.kindOfRequired))
   }
 
   /// Appends a value that holds no other.

@@ -132,7 +132,7 @@ extension TreeEncoder {
       /// The value that was given to the encoder.
       case root
       /// A node, in its own record, and how the record around it refers to it.
-      case node(TreeNode, RecordReference, RecordPlace, isRequired: Bool)
+      case node(TreeNode, RecordReference, RecordSlot, isRequired: Bool)
       case array
       case object(isOptional: Bool)
       /// The keys of entries, each in a record of its own; the values come later.
@@ -162,7 +162,7 @@ extension TreeEncoder {
     var hasReference = false
 
     /// Where its values stand.
-    var place: RecordPlace {
+    var slot: RecordSlot {
       switch kind {
       case .root, .node: .root
       case .object: .field
