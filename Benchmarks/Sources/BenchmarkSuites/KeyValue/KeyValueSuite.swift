@@ -1,6 +1,6 @@
 import Pando
 
-/// Plain keys and values: what Pando's `LMDB` module costs beside plain C, and how both compare
+/// Plain keys and values: what the module `PandoLMDB` costs beside plain C, and how both compare
 /// with SQLite and RocksDB.
 struct KeyValueSuite {
   let runner: Runner

@@ -1,7 +1,7 @@
 import Pando
 import PandoLMDB
 
-/// The key-value workloads on Pando's `LMDB` module.
+/// The key-value workloads on the module `PandoLMDB`.
 final class PandoDatabase: KeyValueDatabase {
   private let environment: Environment
   private let table: RawTable

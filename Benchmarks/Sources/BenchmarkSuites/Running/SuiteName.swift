@@ -1,6 +1,6 @@
 /// A group of workloads on the same data.
 public enum SuiteName: String, Sendable, CaseIterable {
-  /// Plain keys and values: Pando's `LMDB` module beside plain C.
+  /// Plain keys and values: the module `PandoLMDB` beside plain C.
   case kv
   /// Models and trees: the whole store beside SQLite.
   case model

@@ -4,7 +4,7 @@ import CPeerSQLite
 
 /// A system that takes part; the raw value is its name on the command line and in the JSON report.
 enum System: String, Sendable, CaseIterable {
-  /// Pando's `LMDB` module in `kv`, the whole store elsewhere.
+  /// The module `PandoLMDB` in `kv`, the whole store elsewhere.
   case pando
   /// The same with models that read and write their fields themselves.
   case pandoFields = "pando-fields"

@@ -4,7 +4,7 @@
 
 #include <kv_peer.h>
 
-/// The `kv` suite. Flags, limits and transactions are those that Pando's `LMDB` module uses.
+/// The `kv` suite. Flags, limits and transactions are those that the module `PandoLMDB` uses.
 extern const kv_system peer_lmdb;
 
 #endif
