@@ -1,9 +1,9 @@
 // The one file that names the C library; whoever needs it imports PandoSystem.
 
 #if canImport(Musl)
-  @_exported @preconcurrency public import Musl
+  @unsafe @_exported @preconcurrency public import Musl
 #else
-  @_exported @preconcurrency public import Glibc
+  @unsafe @_exported @preconcurrency public import Glibc
 #endif
 
 /// Collects what the C library's `stderr` is given in a buffer.
