@@ -2,7 +2,8 @@
 ///
 /// A POSIX mutex and not `Synchronization.Mutex`: ThreadSanitizer does not see that one when two
 /// threads meet at it (Swift 6.3 on Linux), and reports races that are none. Public so that it can be
-/// inlined (package functions never are); the module is no product, so nobody outside sees it.
+/// inlined (package functions never are), and for sources that the fuzz targets compile again; the
+/// module is no product, so nobody else sees it.
 @safe
 public struct Locked<Value>: @unchecked Sendable {
   // Sendable because nobody reaches the value but through `withLock`.
@@ -11,7 +12,7 @@ public struct Locked<Value>: @unchecked Sendable {
   /// Puts a value behind a lock.
   ///
   /// - Parameter value: The value; nobody else may hold on to it.
-  package init(_ value: sending Value) { storage = LockedStorage.make(value) }
+  public init(_ value: sending Value) { storage = LockedStorage.make(value) }
 
   /// Runs `body` while no other thread uses the value.
   ///

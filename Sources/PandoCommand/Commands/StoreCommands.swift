@@ -1,7 +1,6 @@
 import PandoModels
 import PandoStore
 import PandoSystem
-import Synchronization
 
 /// `pando stat`: sizes and state of a store.
 enum StatCommand: Command {
@@ -261,7 +260,7 @@ enum LoadCommand: Command {
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
     let input = try Input(path: arguments[1])
-    let reader = Mutex(LineReader(input))
+    let reader = Locked(SharedReader(input))
     let bar = ProgressBar(
       "loading \(input.name)", counting: input.byteCount == nil ? "lines" : "bytes",
       of: input.byteCount)
@@ -271,11 +270,12 @@ enum LoadCommand: Command {
       do {
         return try store.load {
           try reader.withLock { reader in
-            guard let line = try reader.next() else { return nil }
-            bar.advance(to: input.byteCount == nil ? reader.lineNumber : reader.byteCount)
+            guard let line = try reader.lines.next() else { return nil }
+            bar.advance(
+              to: input.byteCount == nil ? reader.lines.lineNumber : reader.lines.byteCount)
             guard let text = String(validating: line, as: UTF8.self) else {
               throw CommandError(
-                .badInput, at: "line \(reader.lineNumber)", "not UTF-8",
+                .badInput, at: "line \(reader.lines.lineNumber)", "not UTF-8",
                 remedy: "nothing was loaded")
             }
             return text
@@ -301,5 +301,12 @@ enum LoadCommand: Command {
           + "\(Figures.count(report.collectionCount, "collection")), "
           + Figures.duration(duration))
     }
+  }
+
+  /// A reader behind a reference: a lock holds only what can be copied.
+  private final class SharedReader {
+    var lines: LineReader
+
+    init(_ input: Input) { lines = LineReader(input) }
   }
 }

@@ -1,5 +1,4 @@
 import PandoSystem
-import Synchronization
 
 /// A line on the terminal that shows how far long work has come, how fast, and what is left.
 ///
@@ -20,7 +19,7 @@ final class ProgressBar: Sendable {
   private let total: Int?
   private let isEnabled: Bool
   private let startedAt = ContinuousClock.now
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// A bar that is not drawn yet.
   ///
