@@ -200,10 +200,11 @@ extension WriteSession {
   private func compareChildren(_ pending: PendingRecords) throws {
     for record in pending.records {
       guard let model = pending.value(of: record) as? any Model else { continue }
-      var byHand: Set<String> = []
-      ModelChildren.forEachNode(of: model) { byHand.insert($0) }
+      var byHand: Set<ByteString> = []
+      ModelChildren.forEachNode(of: model) { byHand.insert(ByteString($0)) }
       let coded = try reading { reader in
-        try Set(pending.edges(of: record).map { try reader.identifier(of: $0.child.node) })
+        try Set(
+          pending.edges(of: record).map { try ByteString(reader.identifier(of: $0.child.node)) })
       }
       if byHand != coded {
         core.report(
