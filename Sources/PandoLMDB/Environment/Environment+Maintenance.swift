@@ -72,8 +72,9 @@ extension Environment {
   /// - Parameters:
   ///   - path: A folder without a data file; created with mode 0700 if absent.
   ///   - compacting: Whether to leave free pages out and write the pages in order; slower, smaller.
-  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, else the error
-  ///   of the system; a copy that failed is removed.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, `incompatibleTable`
+  ///   if the copy is to be compact and the file has lost pages (``PageReport/PageCounts/lost``), else
+  ///   the error of the system; a copy that failed is removed.
   /// - Precondition: The calling thread is not inside a write of this environment.
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {

@@ -15,8 +15,8 @@ public struct PageReport: Hashable, Sendable {
     /// Pages up to the last that are neither in use nor free, or `nil` if a problem makes that
     /// unknown.
     ///
-    /// They take room until the file is copied with compaction, and do no other harm. liblmdb
-    /// means to have none; a table lost by damage to its record shows here.
+    /// They take room as long as the file is used, and it can't be copied with compaction; they do
+    /// no other harm. liblmdb means to have none; a table lost by damage to its record shows here.
     public internal(set) var lost: UInt64?
   }
 

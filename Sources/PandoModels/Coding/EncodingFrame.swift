@@ -50,6 +50,8 @@
     unsafe content.deallocate()
   }
 
+  // Coroutines do here, unlike at the write context of the store: no part of either value can be
+  // copied and has to be destroyed, because both are noncopyable and all they hold is trivial.
   /// The bytes of all keys and values so far.
   @unsafe var writer: CBORWriter {
     @inline(__always) _read { yield unsafe content.pointee.writer }

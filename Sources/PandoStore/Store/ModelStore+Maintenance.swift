@@ -74,9 +74,9 @@ extension ModelStore {
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
   ///   - compacting: Whether to leave free pages out.
-  /// - Throws: `LMDBError` when the copy can't be written; ``StoreError`` `damaged` when its pages
-  ///   are not sound. liblmdb makes a compact copy of a file with lost pages without a word, and
-  ///   that copy is broken, so the pages of every copy are walked.
+  /// - Throws: `LMDBError` when the copy can't be written, with code `incompatibleTable` when it is to
+  ///   be compact and the file has lost pages (`PageReport`); ``StoreError`` `damaged` when its pages
+  ///   are not sound: the pages of every copy are walked.
   /// - Complexity: O(size of the file).
   public func copy(to destination: String, compacting: Bool = false) throws {
     try core.environment.copy(to: destination, compacting: compacting)
