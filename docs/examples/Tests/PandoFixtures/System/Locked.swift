@@ -1,1 +1,0 @@
-../../../../../Sources/PandoSystem/Locked.swift

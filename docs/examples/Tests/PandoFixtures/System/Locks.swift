@@ -1,0 +1,1 @@
+../../../../../Sources/PandoSystem/Locks.swift
