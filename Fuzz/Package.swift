@@ -1,8 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Fuzz targets and torture, a package of its own: they see public API only. Build and run them with
-// `./fuzz` and `./torture`; docs/reliability.md says what each shows.
+// Fuzz targets and torture, a package of its own. They see public API only, but for `fuzz-records`,
+// which tests the decoder of records, and for sources of the command and of the store's tests that are
+// compiled here again. Build and run them with `./fuzz` and `./torture`; docs/reliability.md says what
+// each shows.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),

@@ -49,6 +49,28 @@ import Testing
     }
   }
 
+  @Test func `a read waits for no write`() throws {
+    try withEnvironment { environment in
+      let table = try environment.table("t", keys: .uint16, values: .bytes)
+      let isWriting = Event()
+      let hasRead = Event()
+      try onThreads(2) { thread in
+        if thread == 0 {
+          try environment.write { transaction in
+            try transaction.put([1], forKey: 1, in: table)
+            isWriting.signal()
+            hasRead.wait()
+          }
+        } else {
+          defer { hasRead.signal() }
+          isWriting.wait()
+          #expect(try environment.read { try $0.count(of: table) } == 0)
+        }
+      }
+      #expect(try environment.read { try $0.count(of: table) } == 1)
+    }
+  }
+
   private static func write(
     _ environment: Environment, _ table: Table<UInt16, [UInt8]>, _ history: History, seed: UInt64
   ) throws {

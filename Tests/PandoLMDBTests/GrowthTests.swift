@@ -1,7 +1,10 @@
+import Glibc
 import PandoSystem
-import PandoLMDB
 import PandoFixtures
+import Synchronization
 import Testing
+
+@testable import PandoLMDB
 
 @Suite struct GrowthTests {
   static var small: Environment.Configuration {
@@ -125,6 +128,43 @@ import Testing
         }
       }
       #expect(try environment.read { try $0.count(of: table) } == 200)
+    }
+  }
+
+  @Test func `a read that begins while the map waits to grow waits too, and then reads`() throws {
+    try withEnvironment(Self.small) { environment in
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      let readers = environment.readers
+      let isReading = Event()
+      let isClosed = Event()
+      let order = Locked<[String]>([])
+      try onThreads(3) { thread in
+        switch thread {
+        case 0:
+          try environment.read { _ in
+            isReading.signal()
+            while readers.gate.load(ordering: .sequentiallyConsistent) == ReaderPool.Gate.open {
+              sched_yield()
+            }
+            isClosed.signal()
+            // Until the other one waits, or has read though it should have waited.
+            while readers.state.withLock({ $0.waiting.isEmpty })
+              && order.withLock({ $0.isEmpty })
+            {
+              sched_yield()
+            }
+            order.withLock { $0.append("the first one ends") }
+          }
+        case 1:
+          isReading.wait()
+          _ = try Self.fill(environment, table, megabytes: 3)
+        default:
+          isClosed.wait()
+          try environment.read { _ in order.withLock { $0.append("the second one reads") } }
+        }
+      }
+      #expect(order.withLock { $0 } == ["the first one ends", "the second one reads"])
+      #expect(try environment.read { try $0.count(of: table) } == 300)
     }
   }
 

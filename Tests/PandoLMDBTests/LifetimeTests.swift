@@ -3,25 +3,14 @@ import Testing
 
 /// What must not outlive a transaction does not compile.
 @Suite struct LifetimeTests {
-  /// Compiles a source against the built module.
-  ///
-  /// - Returns: The compiler's status and what it said.
-  static func compile(_ body: String) throws -> (status: Int32, output: String) {
-    let source = """
+  private static func compile(_ body: String) throws -> (status: Int32, output: String) {
+    try PandoFixtures.compile(
+      """
       import PandoLMDB
       func test(_ environment: Environment, _ table: RawTable, _ key: [UInt8]) throws {
       \(body)
       }
-      """
-    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    // Lifetimes are checked after type checking, so the compiler has to go as far as SIL.
-    let command = """
-      exec swiftc -frontend -emit-sil -parse-as-library -swift-version 6 -o /dev/null - \
-      -package-name pando-test -module-name Test -I '\(ChildProcess.productFolder)/Modules' \
-      -Xcc -fmodule-map-file='/\(root)/Sources/CPandoLMDB/module.modulemap' 2>&1
-      """
-    let run = try ChildProcess.run("/bin/sh", ["-c", command], input: source)
-    return (run.status, run.output)
+      """)
   }
 
   @Test func `proper use compiles`() throws {
@@ -145,10 +134,6 @@ import Testing
   func `this is a compile error`(what: String, body: String) throws {
     let (status, output) = try Self.compile(body)
     #expect(status != 0, "\(what) compiles")
-    let reasons = [
-      "escap", "overlapping access", "noncopyable", "~Copyable", "Escapable", "async",
-      "data race", "lifetime", "consum",
-    ]
-    #expect(reasons.contains { output.contains($0) }, "\(what): \(output)")
+    #expect(lifetimeErrors.contains { output.contains($0) }, "\(what): \(output)")
   }
 }

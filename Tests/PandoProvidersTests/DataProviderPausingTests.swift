@@ -162,6 +162,11 @@ import Testing
     #expect(log.contexts == ["B"])
   }
 
+  @Test func `ten thousand callbacks may be undelivered unless it is told otherwise`() {
+    #expect(DataModelManager.Limits().undeliveredCallbacksMaximum == 10_000)
+    #expect(ConsistencyManager.defaultBacklogLimit == 10_000)
+  }
+
   @Test func `at the limit of undelivered callbacks a provider stands still and catches up`()
     async throws
   {

@@ -1,4 +1,7 @@
+import PandoConsistency
 import PandoProviders
+import Dispatch
+import PandoSystem
 import PandoModels
 import PandoStore
 import PandoFixtures
@@ -81,5 +84,48 @@ import Testing
       await manager.drain()
       #expect(provider.data?.author.name == "Ada L.")
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `a delegate may call everything, on a concurrent queue and on an executor`(
+    onExecutor: Bool
+  ) async {
+    let queue = DispatchQueue(label: "delivery", attributes: .concurrent)
+    let manager = DataModelManager(
+      deliveringOn: onExecutor ? .executor(globalConcurrentExecutor) : .queue(queue))
+    let first = DataProvider<Person>(dataModelManager: manager)
+    let second = DataProvider<Person>(dataModelManager: manager)
+    let runningCount = Locked(0)
+    let callCount = Locked(0)
+    let log = DelegateLog {
+      let running = runningCount.withLock { count -> Int in
+        count += 1
+        return count
+      }
+      #expect(running == 1, "one after another, and none inside of another")
+      // Each call of the first ones leads to another.
+      let call = callCount.withLock { count -> Int in
+        count += 1
+        return count
+      }
+      if call <= 20 {
+        second.isPaused = true
+        first.setData(Person(id: 1, name: "from call \(call)"))
+        second.isPaused = false
+        manager.updateModel(Person(id: 2, name: "\(call)"))
+        let shown = manager.snapshot { $0.data(of: first)?.id }
+        #expect(shown == 1)
+      }
+      runningCount.withLock { $0 -= 1 }
+    }
+    second.delegate = log
+    first.setData(ada)
+    second.setData(ada)
+    for number in 0..<100 { manager.updateModel(Person(id: 1, name: "\(number)")) }
+    await manager.drain()
+    manager.updateModel(Person(id: 1, name: "last"))
+    await manager.drain()
+    #expect(second.data?.name == "last")
+    #expect(runningCount.withLock { $0 } == 0)
   }
 }

@@ -52,6 +52,24 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
+  @Test func `children of what is deleted stay until they are pruned, unless they were asked for`()
+    throws
+  {
+    let store = try ModelStore.temporary()
+    func identifiers() throws -> Set<String> { try store.read { try Set($0.identifiers()) } }
+    try store.write { transaction in
+      try transaction.set(ada)
+      try transaction.append([Image(id: 9, url: "listed")], toCollection: "images")
+      try transaction.set(
+        Message(id: 1, text: "1", author: ada, image: Image(id: 7, url: "a"), readers: [bob]))
+      try transaction.delete("Message:1")
+      try transaction.removeCollection("images")
+    }
+    #expect(try identifiers() == ["Person:1", "Person:2", "Image:7", "Image:9"])
+    #expect(try store.write { try $0.prune() } == 2)
+    #expect(try identifiers() == ["Person:1", "Image:9"], "set as a root, and listed once")
+  }
+
   @Test func `fields flow between projections of a node`() throws {
     let store = try ModelStore.temporary()
     try store.write { transaction in

@@ -117,4 +117,48 @@ import Testing
       #expect(states.draft == SequenceState())
     }
   }
+
+  /// Order rule 5: what goes with another node is removed as well.
+  @Test func `an entity that goes because it requires a removed child is remembered too`()
+    async throws
+  {
+    try await withModelStore { store in
+      let remote = ScriptedStore<Loan>(.remote, [Loan(id: .remote("l"), book: Book("2"))])
+      let loans = CoreManager(stores: [DiskStore<Loan>(modelStore: store), remote])
+      _ = try await loans.set(Loan(id: .remote("l"), book: Book("1")))
+      remote.beforeAnswer { _ = try? await store.write { try $0.delete("Book:1") } }
+      _ = try await loans.get(byID: .remote("l"), in: .remote())
+      #expect(
+        try await loans.get(byID: .remote("l")) == nil, "the answer is older than the removal")
+      let number = try store.read { try $0.commitNumber }
+      #expect(
+        try store.read { try $0.sequenceState(of: "Loan:l") }
+          == SequenceState(sequenceNumber: SequenceNumber.of(commit: number)))
+    }
+  }
+
+  @Test func `what a server is asked has a place between two commits, and writes nothing`()
+    async throws
+  {
+    try await withModelStore { store in
+      let disk = DiskStore<Book>(modelStore: store)
+      // Removals are remembered from now on: that is written once.
+      let first = try await disk.takeReadPlace()
+      let number = try store.read { try $0.commitNumber }
+      let flushes = store.counters.flushes
+      let second = try await disk.takeReadPlace()
+      let third = try await DiskStore<Book>(modelStore: store).takeReadPlace()
+      #expect(SequenceNumber.of(commit: number) < first)
+      #expect(first < second && second < third)
+      #expect(third < SequenceNumber.of(commit: number + 1))
+      #expect(store.counters.flushes == flushes)
+      #expect(try store.read { try $0.commitNumber } == number)
+    }
+  }
+}
+
+/// Can't be without its book.
+private struct Loan: PersistentEntity, RemoteEntity {
+  var id: EntityIdentifier<Loan>
+  var book: Book
 }

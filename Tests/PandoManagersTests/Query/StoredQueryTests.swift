@@ -147,6 +147,42 @@ import Testing
     let plan = try store.explain(Query<Book>(order: [.descending(\.year)], limit: 10))
     #expect(plan.description == "Book: index on year, in order (2000 in all)")
   }
+
+  @Test func `an index is used where it has few rows, of two the one that has fewer`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.addIndexes(of: [Book.self])
+    func addBooks(_ numbers: Range<Int>) throws {
+      try store.write { transaction in
+        for number in numbers {
+          try transaction.set(
+            Book(id: .remote("\(number)"), title: "title \(number)", year: number))
+        }
+      }
+    }
+    func access(_ query: Query<Book>) throws -> QueryPlan.Access { try store.explain(query).access }
+    let year = QueryPlan.Access.index(field: "year", rangeCount: 1, isOrdered: false)
+    let title = QueryPlan.Access.index(field: "title", rangeCount: 1, isOrdered: false)
+    let inOrderOfTitles = QueryPlan.Access.index(field: "title", rangeCount: 1, isOrdered: true)
+    try addBooks(0..<100)
+    #expect(try access(Query(filter: \.year < 63)) == year, "few, though more than a third")
+    #expect(try access(Query(filter: \.year < 64)) == .scan)
+    try addBooks(100..<300)
+    #expect(try access(Query(filter: \.year < 99)) == year, "fewer than a third")
+    #expect(try access(Query(filter: \.year < 100)) == .scan, "a third")
+    // Of 50 and 11, and of 1 and 11.
+    let ends = Filter<Book>.hasPrefix(\.title, "title 29")
+    #expect(try access(Query(filter: \.year < 50 && ends)) == title)
+    #expect(try access(Query(filter: \.year == 7 && ends)) == year)
+    // The index of the order would have to be gone through for long to find ten of them, or not.
+    let order = [Order<Book>.ascending(\.title)]
+    #expect(try access(Query(filter: \.year == 7, order: order, limit: 10)) == year)
+    #expect(try access(Query(filter: \.year < 90, order: order, limit: 10)) == inOrderOfTitles)
+    let unique = [QueryField<Book>.field(\.title)]
+    #expect(
+      try access(Query(filter: \.year < 90, order: order, uniqueBy: unique, limit: 10)) == year)
+    #expect(try access(Query(order: order, uniqueBy: unique, limit: 10)) == .scan)
+  }
 }
 
 /// Makes random books and queries about them.

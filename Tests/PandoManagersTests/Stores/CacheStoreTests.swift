@@ -136,6 +136,22 @@ import Testing
     }
   }
 
+  @Test func `memory and disk of a manager are one cache, in whatever order they are given`()
+    async throws
+  {
+    try await withModelStore { model in
+      let memory = InMemoryStore<Book>()
+      let manager = CoreManager(stores: [DiskStore(modelStore: model), memory])
+      try await manager.set(Book("1", "A"))
+      #expect(try await manager.get(byID: .remote("1"))?.title == "A")
+      #expect(memory.count == 1)
+      try await model.write { try $0.set(Book("1", "B")) }
+      #expect(memory.count == 0, "dropped, not updated")
+      #expect(try await manager.get(byID: .remote("1"))?.title == "B")
+      #expect(memory.count == 1)
+    }
+  }
+
   @Test func `memory lets go of an entity when a child of it changes`() async throws {
     try await withModelStore { model in
       let memory = InMemoryStore<Shelf>()

@@ -64,6 +64,26 @@ import Testing
     return try Set(nodes.map { try snapshot.reader.identifier(of: $0) })
   }
 
+  @Test func `a node is one row with all its records, and a tree's nodes have numbers in a row`()
+    throws
+  {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let ada = Person(id: 1, name: "Ada")
+    let bob = Person(id: 2, name: "Bob")
+    try store.write { try $0.set(Message(id: 1, text: "Hello", author: ada, readers: [bob])) }
+    try store.write { try $0.set(FullProfile(id: 1, name: "Ada", age: 36)) }
+    try store.core.read { reader in
+      let tables = reader.tables
+      let counts = try [tables.nodes, tables.identifiers, tables.parents]
+        .map { try reader.snapshot.count(of: $0) }
+      #expect(counts == [3, 3, 2], "a row of nodes and of identifiers each, and one for each edge")
+      let numbers = try ["Message:1", "Person:1", "Person:2"].map { try reader.node($0) }
+      #expect(numbers == [1, 2, 3])
+      let records = try numbers.map { try reader.nodeRow($0 ?? 0)?.recordCount }
+      #expect(records == [1, 2, 1])
+    }
+  }
+
   @Test func `a store of an earlier format is refused and left as it is`() throws {
     try withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)

@@ -1,3 +1,4 @@
+import PandoLMDB
 import PandoSystem
 import PandoModels
 import PandoFixtures
@@ -107,6 +108,38 @@ import Testing
     let numbers = try queue.run().map { try $0.get()?.commitNumber }
     #expect(numbers == [nil, 2, nil])
     #expect(told.value == 1)
+  }
+
+  @Test func `a flush takes no more writes than the limit`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    // Its own write is the first of the flush.
+    let queue = try WriteQueue(store)
+    let count = GroupCommit.writesPerCommitMaximum + 100
+    for id in 0..<count { queue.submit { try $0.set(leaf(id)) } }
+    let outcomes = queue.run()
+    for (id, outcome) in outcomes.enumerated() {
+      #expect(try outcome.get()?.commitNumber == UInt64(id + 1))
+    }
+    #expect(outcomes.count == count)
+    #expect(store.counters.flushes == 2)
+  }
+
+  @Test func `closures and the handler run on one thread of the store's own`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let threads = Locked<Set<UInt>>([])
+    @Sendable func note() { _ = threads.withLock { $0.insert(currentThread()) } }
+    store.setCommitHandler { _ in note() }
+    let callers = Locked<Set<UInt>>([])
+    try onThreads(4) { number in
+      _ = callers.withLock { $0.insert(currentThread()) }
+      try store.write { transaction in
+        note()
+        try transaction.set(leaf(number))
+      }
+    }
+    #expect(threads.value.count == 1)
+    #expect(threads.value.isDisjoint(with: callers.value))
+    store.close()
   }
 
   @Test func `many threads and tasks write at once`() async throws {
