@@ -65,7 +65,7 @@ let package = Package(
       name: "PandoURLSession", dependencies: ["PandoManagers"], swiftSettings: librarySettings),
     .target(
       name: "PandoTestSupport",
-      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
+      dependencies: ["PandoManagers", "PandoSystem"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand",
