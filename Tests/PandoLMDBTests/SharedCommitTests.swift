@@ -10,13 +10,16 @@ import Testing
 
   /// An environment whose writes share commits, and how many wait.
   private static func withEnvironment(
-    mapSizeInBytes: Int = 64 << 20,
+    mapSizeInBytes: Int = 64 << 20, mapGrowthTimeoutInSeconds: Int? = nil,
     _ body: (Environment, Table<UInt64, [UInt8]>, DispatchSemaphore) throws -> Void
   ) throws {
     let queued = DispatchSemaphore(value: 0)
     var configuration = Environment.Configuration.forTests
     configuration.mapSizeInBytes = mapSizeInBytes
     configuration.sharesCommits = true
+    if let mapGrowthTimeoutInSeconds {
+      configuration.mapGrowthTimeoutInSeconds = mapGrowthTimeoutInSeconds
+    }
     configuration.onEvent = { if $0 == .writeQueued { queued.signal() } }
     try PandoFixtures.withEnvironment(configuration) { environment in
       try body(environment, environment.table("t", keys: .uint64, values: .bytes), queued)
@@ -86,8 +89,9 @@ import Testing
           }
         })
       #expect(errors == [nil, nil, "Refusal", nil])
-      // The group has run again without it; the last one had not begun before.
-      #expect(runs == [2, 2, 1, 1])
+      // The group has run again without it, and it by itself: its error rests on what is committed. The
+      // last one had not begun before.
+      #expect(runs == [2, 2, 2, 1])
       let keys = try environment.read { snapshot in
         try (0..<4).filter { try snapshot.contains(key: UInt64($0), in: table) }
       }
@@ -178,6 +182,122 @@ import Testing
         return keys
       }
       #expect(keys == written.withLock { $0 }, "seed \(seed)")
+    }
+  }
+
+  /// A value larger than the map of these tests.
+  private static let large = [UInt8](repeating: 1, count: 4 << 20)
+
+  // A group ran on the thread of one of its writes. Where that one was inside a read, the map could not
+  // grow for the others: they failed with `mapInUse` for a read that was not theirs.
+  @Test func `a write inside a read does not keep another one from a larger map`() throws {
+    try Self.withEnvironment(mapSizeInBytes: 1 << 20) { environment, table, _ in
+      let (hasBegun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      try onThreads(2) { thread in
+        if thread == 0 {
+          try environment.read { _ in
+            try environment.write { transaction in
+              hasBegun.signal()
+              mayGoOn.wait()
+              try transaction.put([], forKey: 0, in: table)
+            }
+          }
+        } else {
+          hasBegun.wait()
+          mayGoOn.signal()
+          try environment.write { try $0.put(Self.large, forKey: 1, in: table) }
+        }
+      }
+      #expect(try environment.read { try $0.count(of: table) } == 2)
+    }
+  }
+
+  // It waited with its group for readers to end, of which it was one: until the timeout.
+  @Test func `a write inside a read that needs a larger map fails alone and at once`() throws {
+    try Self.withEnvironment(mapSizeInBytes: 1 << 20, mapGrowthTimeoutInSeconds: 1_000_000) {
+      environment, table, _ in
+      let (hasBegun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      try onThreads(2) { thread in
+        if thread == 0 {
+          try environment.write { transaction in
+            hasBegun.signal()
+            mayGoOn.wait()
+            try transaction.put([], forKey: 0, in: table)
+          }
+        } else {
+          hasBegun.wait()
+          try environment.read { _ in
+            mayGoOn.signal()
+            let error = #expect(throws: LMDBError.self) {
+              try environment.write { try $0.put(Self.large, forKey: 1, in: table) }
+            }
+            #expect(error?.code == .mapInUse)
+          }
+        }
+      }
+      #expect(try environment.read { try $0.count(of: table) } == 1)
+    }
+  }
+
+  // The whole group waited for the map to grow for one of its writes.
+  @Test func `a small write returns though one that shares its commit waits for a reader`() throws {
+    try Self.withEnvironment(mapSizeInBytes: 1 << 20, mapGrowthTimeoutInSeconds: 1_000_000) {
+      environment, table, queued in
+      let reads = DispatchSemaphore(value: 0)
+      let (hasBegun, hasReturned) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let isFirstRun = Locked(true)
+      try onThreads(3) { thread in
+        switch thread {
+        case 0:
+          try environment.read { _ in
+            reads.signal()
+            hasReturned.wait()  // this read ends when the small write has returned, and not before
+          }
+        case 1:
+          reads.wait()
+          try environment.write { transaction in
+            if isFirstRun.withLock({ exchange(&$0, with: false) }) {
+              hasBegun.signal()
+              queued.wait()
+            }
+            try transaction.put([], forKey: 0, in: table)
+          }
+          hasReturned.signal()
+        default:
+          hasBegun.wait()
+          try environment.write { try $0.put(Self.large, forKey: 1, in: table) }
+        }
+      }
+      #expect(try environment.read { try $0.count(of: table) } == 2)
+    }
+  }
+
+  @TaskLocal private static var name = "none"
+
+  // Closures ran on the leader's thread, with its task-local values, its stack and its actor.
+  @Test func `a closure runs on its own thread, with its own task-local values`() throws {
+    try Self.withEnvironment { environment, table, queued in
+      let seen = Locked<[String: Bool]>([:])
+      let isFirstRun = Locked(true)
+      let mayBegin = DispatchSemaphore(value: 0)
+      try onThreads(3) { thread in
+        if thread > 0 { mayBegin.wait() }
+        try Self.$name.withValue("\(thread)") {
+          let own = currentThread()
+          try environment.write { transaction in
+            if thread == 0, isFirstRun.withLock({ exchange(&$0, with: false) }) {
+              for _ in 1...2 {
+                mayBegin.signal()
+                queued.wait()
+              }
+            }
+            let isOwn = currentThread() == own && Self.name == "\(thread)"
+            seen.withLock { $0[Self.name] = isOwn }
+            try transaction.put([], forKey: UInt64(thread), in: table)
+          }
+        }
+      }
+      #expect(seen.withLock { $0 } == ["0": true, "1": true, "2": true])
     }
   }
 

@@ -26,9 +26,8 @@ extension Environment {
     ///
     /// Each still runs alone, sees what those before it have written, and returns when that is
     /// committed; they share the number of the commit. With 8 threads that commit single rows it is
-    /// several times faster, with one it changes nothing. In exchange a closure runs on the thread of
-    /// any of those that share the commit, while its own thread waits; it must not wait for the write
-    /// of another thread to return; and one that throws makes the others run again.
+    /// several times faster, with one it changes nothing. In exchange a closure must not wait for the
+    /// write of another thread to return, and one that throws makes the others run again.
     public var sharesCommits: Bool = false
     /// Whether writes are refused; the file must exist.
     public var isReadOnly: Bool = false

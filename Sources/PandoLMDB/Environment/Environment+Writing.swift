@@ -8,9 +8,8 @@ extension Environment {
   /// runs again; so it does where commits are shared (``Configuration/sharesCommits``) and one of
   /// those that share it fails. So it changes nothing but the transaction.
   ///
-  /// - Parameter body: Gets the transaction. It runs on the calling thread, or, where commits are
-  ///   shared, on that of another write that waits; it must be synchronous. When it throws, nothing
-  ///   is changed.
+  /// - Parameter body: Gets the transaction. It runs on the calling thread; it must be synchronous.
+  ///   When it throws, nothing is changed.
   /// - Returns: What `body` returns.
   /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
   ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
@@ -22,17 +21,20 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try checkProcess("write")
-    if configuration.sharesCommits { return try writeShared(body) }
+    // A write inside a read shares no commit: should the map have to grow, those who share it would
+    // wait for the read, and the read for them.
+    if configuration.sharesCommits, !readers.isReadingOnThisThread { return try writeShared(body) }
     return try writeAlone(body)
   }
 
-  /// Runs `body` in a transaction, again until the map is large enough for it.
+  /// Runs `body` in a transaction, again until the map is large enough for it; a full map is an error
+  /// where it may not grow.
   func writeAlone<Result>(
-    _ body: (inout WriteTransaction) throws -> Result
+    mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try writer.withLock("write") {
       while true {
-        if let result = try writeOnce(body) { return result }
+        if let result = try writeOnce(mayGrow: mayGrow, body) { return result }
       }
     }
   }
@@ -41,7 +43,7 @@ extension Environment {
   ///
   /// - Returns: `nil` if the map has grown and `body` has to run again.
   func writeOnce<Result>(
-    _ body: (inout WriteTransaction) throws -> Result
+    mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result? {
     var transaction = try beginWriting()
     let outcome: Swift.Result<Result, any Error>
@@ -52,7 +54,7 @@ extension Environment {
     }
     precondition(
       transaction.handle.environment == number, "the transaction was exchanged for another one")
-    if transaction.failure?.code == .mapFull, canGrow {
+    if transaction.failure?.code == .mapFull, mayGrow, canGrow {
       transaction.abort()
       try growMap()
       return nil
@@ -67,7 +69,7 @@ extension Environment {
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
-      if error.code == .mapFull, canGrow {
+      if error.code == .mapFull, mayGrow, canGrow {
         try growMap()
         return nil
       }

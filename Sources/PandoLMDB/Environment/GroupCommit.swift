@@ -2,9 +2,8 @@ import PandoSystem
 
 /// A write that shares a commit with others.
 ///
-/// One thread at a time uses it: its caller's until it is queued, then that of its group's leader.
 package protocol GroupedWrite: AnyObject, Sendable {
-  /// Runs it in the transaction of its group, again if the group has to run again.
+  /// Runs it in the transaction of its group, again if the group has to run again; the leader calls it.
   ///
   /// - Parameter transaction: The transaction; others use it before and after.
   /// - Throws: What made it fail. What it has changed is taken back.
@@ -14,6 +13,19 @@ package protocol GroupedWrite: AnyObject, Sendable {
   ///
   /// - Parameter error: Why it has failed; `nil` if it is committed.
   func end(_ error: (any Error)?)
+
+  /// Asks its caller, who waits, to lead the group; never called where a thread leads for good.
+  func askToLead()
+
+  /// Lets its caller, who waits, carry it out alone, in place of an answer.
+  ///
+  /// - Returns: `false` if nobody can: then the leader does it.
+  func leaveGroup() -> Bool
+}
+
+extension GroupedWrite {
+  package func askToLead() { preconditionFailure("a thread leads for good") }
+  package func leaveGroup() -> Bool { false }
 }
 
 /// Whoever has something to do around the writes of a group, on the thread that leads it.
@@ -48,7 +60,9 @@ package protocol GroupCommitOwner: AnyObject, Sendable {
 /// a caller that waits for it (``run(_:in:)``).
 ///
 /// A write that throws makes its group run again without it. When the transaction or the commit
-/// fails, each write gets a commit of its own, so that only the one at fault fails.
+/// fails, each write gets a commit of its own, so that only the one at fault fails. Callers who take
+/// turns lend nobody their thread: each runs its own closure, in the leader's transaction or, where its
+/// group has to go on without it, alone. A group of theirs never waits for a larger map either.
 package final class GroupCommit: Sendable {
   /// The most writes that share a commit.
   ///
@@ -127,21 +141,21 @@ package final class GroupCommit: Sendable {
 }
 
 extension GroupCommit {
-  /// Runs a write of the calling thread and waits until it is answered; leads its group if nobody
-  /// else does.
-  func run(_ write: any GroupedWrite, in environment: Environment) {
-    guard let (turn, isFirst) = enter(write) else {
+  /// Leads the group of a write of the calling thread, unless somebody else does; returns when the
+  /// write has been answered or has left its group.
+  fileprivate func run(_ write: SharedWrite, in environment: Environment) {
+    guard let (_, isFirst) = enter(write) else {
       preconditionFailure("a group that callers lead is never stopped")
     }
     if !isFirst { environment.configuration.onEvent?(.writeQueued) }
-    guard isFirst || turn.wait() else { return }
+    guard isFirst || write.waitToLead() else { return }
     commitNext(in: environment, for: nil)
     // Whoever waits for the next group leads it.
     let next = state.withLock { state in
       state.hasLeader = !state.batches.isEmpty
-      return state.batches.first?.turn
+      return state.batches.first?.writes.first
     }
-    next?.askForLeader()
+    next?.askToLead()
   }
 
   /// Runs and commits the first batch; each of its writes is answered then.
@@ -219,7 +233,7 @@ extension GroupCommit {
     while !group.writes.isEmpty || takeMore(&group) {
       let start = ContinuousClock.now
       do {
-        try environment.writeAlone { transaction in
+        try environment.writeAlone(mayGrow: owner != nil) { transaction in
           try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
             guard let owner else { return try unsafe run(&group, in: transaction) }
             try unsafe owner.runGroup(in: transaction) { try unsafe run(&group, in: transaction) }
@@ -229,10 +243,12 @@ extension GroupCommit {
         for write in group.writes { write.end(nil) }
         return
       } catch let spoilt as SpoiltGroup {
-        group.writes.remove(at: spoilt.index).end(spoilt.error)
+        let write = group.writes.remove(at: spoilt.index)
+        if !write.leaveGroup() { write.end(spoilt.error) }
       } catch {
         // No more of them: a leader that can't begin never came to take the rest.
         while takeMore(&group) {}
+        group.writes.removeAll { $0.leaveGroup() }
         if group.writes.count == 1 {
           group.writes[0].end(error)
         } else {
@@ -268,80 +284,151 @@ extension GroupCommit {
 ///
 /// One broadcast wakes them all: to wake each by itself cost the leader more than its write.
 package final class CommitTurn: Sendable {
-  private enum Phase {
-    case waiting
-    /// One of those who wait has to lead.
-    case needsLeader
-    case over
-  }
-
-  private let phase = Monitor(Phase.waiting)
+  private let isOver = Monitor(false)
 
   /// Waits until every write of the turn is committed or has failed.
-  ///
-  /// - Returns: `true` if the caller has to lead the turn, which then has not begun; never where a
-  ///   thread leads for good.
-  @discardableResult
-  package func wait() -> Bool {
-    phase.waiting { phase in
-      switch phase {
-      case .waiting: return nil
-      case .over: return false
-      case .needsLeader:
-        phase = .waiting
-        return true
-      }
-    }
-  }
-
-  /// Lets one of those who wait lead.
-  fileprivate func askForLeader() {
-    phase.withLock { $0 = .needsLeader }
-    phase.notify()
-  }
+  package func wait() { isOver.waiting { $0 ? () : nil } }
 
   /// Lets all go who wait.
   fileprivate func end() {
-    phase.withLock { $0 = .over }
-    phase.notifyAll()
+    isOver.withLock { $0 = true }
+    isOver.notifyAll()
   }
 }
 
 extension Environment {
-  /// Runs `body` in a transaction that it shares with the writes of other threads that wait, on the
-  /// thread of one of them.
+  /// Runs `body` in a transaction that it shares with the writes of other threads that wait.
   func writeShared<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     writer.checkIsFree(for: "write")
     var result: Result?
-    try withoutActuallyEscaping(body) { body in
-      let write = SharedWrite { transaction in result = try body(&transaction) }
+    let outcome = withoutActuallyEscaping(body) { body in
+      let write = SharedWrite(self) { transaction in result = try body(&transaction) }
       commits.run(write, in: self)
-      if let error = write.error { throw error }
+      return write.finish()
     }
-    guard let result else { preconditionFailure("a commit without a result") }
-    return result
+    switch outcome {
+    case .alone: return try writeAlone(body)
+    case .failed(let error): throw error
+    case .committed:
+      guard let result else { preconditionFailure("a commit without a result") }
+      return result
+    }
   }
 }
 
-/// A write whose caller waits for it.
+/// A write whose caller waits for it, and runs its closure.
 ///
-/// Sendable because one thread at a time uses it, see ``GroupedWrite``.
+/// Sendable because the closure runs on the caller's thread alone, and all else is behind the lock.
 private final class SharedWrite: GroupedWrite, @unchecked Sendable {
-  private var body: ((inout WriteTransaction) throws -> Void)?
-  private(set) var error: (any Error)?
+  enum Outcome {
+    case committed
+    case failed(any Error)
+    /// The caller has to carry it out alone.
+    case alone
+  }
 
-  init(_ body: @escaping (inout WriteTransaction) throws -> Void) { self.body = body }
+  /// Safe to hold: only the caller uses the transaction, and only while its leader waits.
+  @safe private enum Phase {
+    case queued
+    /// The caller has to run the closure in the leader's transaction, which waits.
+    case lent(UnsafeMutablePointer<WriteTransaction>)
+    /// The closure has run; why it failed.
+    case ran((any Error)?)
+    case leads
+    case over(Outcome)
+  }
+
+  private let phase = Monitor(Phase.queued)
+  private let thread = currentThread()
+  private let environment: Environment
+  /// `nil` once the caller goes on: the leader may hold the write a little longer.
+  private var body: ((inout WriteTransaction) throws -> Void)?
+
+  init(_ environment: Environment, _ body: @escaping (inout WriteTransaction) throws -> Void) {
+    self.environment = environment
+    self.body = body
+  }
+
+  /// Lets go of the closure.
+  ///
+  /// - Returns: What became of the write, which has been answered.
+  func finish() -> Outcome {
+    body = nil
+    return phase.withLock { phase in
+      guard case .over(let outcome) = phase else { preconditionFailure("a write without an end") }
+      return outcome
+    }
+  }
+
+  /// Runs the closure whenever the leader lends its transaction.
+  ///
+  /// - Returns: `true` if the caller has to lead, `false` if the write has been answered.
+  func waitToLead() -> Bool {
+    while true {
+      let next = phase.waiting { phase -> Phase? in
+        switch phase {
+        case .queued, .ran: return nil
+        case .leads:
+          phase = .queued
+          return .leads
+        case .lent, .over: return phase
+        }
+      }
+      guard case .lent(let transaction) = next else {
+        if case .leads = next { return true }
+        return false
+      }
+      var failure: (any Error)?
+      do {
+        try environment.writer.lent { try unsafe runBody(in: transaction) }
+      } catch {
+        failure = error
+      }
+      enter(.ran(failure))
+    }
+  }
 
   func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
+    if currentThread() == thread { return try unsafe runBody(in: transaction) }
+    unsafe enter(.lent(transaction))
+    let failure = phase.waiting { phase -> (any Error)?? in
+      guard case .ran(let failure) = phase else { return nil }
+      phase = .queued
+      return .some(failure)
+    }
+    if let failure { throw failure }
+  }
+
+  private func runBody(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
     guard let body else { preconditionFailure("a write ran after its end") }
     try unsafe body(&transaction.pointee)
   }
 
-  func end(_ error: (any Error)?) {
-    // The caller has lent it, and goes on soon.
-    body = nil
-    self.error = error
+  func end(_ error: (any Error)?) { enter(.over(error.map { .failed($0) } ?? .committed)) }
+
+  func askToLead() { enter(.leads) }
+
+  func leaveGroup() -> Bool {
+    guard currentThread() == thread else {
+      enter(.over(.alone))
+      return true
+    }
+    // The leader's own write comes first in its group, and is carried out before the others go on.
+    do {
+      try environment.writeAlone { transaction in
+        try unsafe withUnsafeMutablePointer(to: &transaction) { try unsafe runBody(in: $0) }
+      }
+      end(nil)
+    } catch {
+      end(error)
+    }
+    return true
+  }
+
+  private func enter(_ next: Phase) {
+    phase.withLock { $0 = next }
+    phase.notifyAll()
   }
 }

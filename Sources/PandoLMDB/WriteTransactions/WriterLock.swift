@@ -39,4 +39,11 @@ final class WriterLock: Sendable {
     }
     return try body()
   }
+
+  /// Runs `body` for the thread that has the lock and waits meanwhile.
+  func lent<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let holder = owner.exchange(currentThread(), ordering: .relaxed)
+    defer { owner.store(holder, ordering: .relaxed) }
+    return try body()
+  }
 }

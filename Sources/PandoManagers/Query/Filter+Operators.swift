@@ -67,6 +67,8 @@ public func >= <E: Entity, Value: QueryRepresentable>(
 /// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
 /// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
 /// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
+/// Nothing limits how long an expression takes: one of repetitions inside repetitions, as `(a*)*b`, can take
+/// practically for ever on a text of forty letters. Take none from strangers.
 ///
 /// - Parameters:
 ///   - field: Where the text is in the entity.

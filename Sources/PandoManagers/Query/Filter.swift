@@ -76,6 +76,8 @@ extension Filter {
   /// It is compared Unicode scalar by scalar: `.` is one scalar and no line break, `é` does not match `e` with an
   /// accent after it. `\b` lies where Unicode's rules begin or end a word. `^` and `$` are the ends of the text;
   /// `(?m)` makes them those of lines, `(?i)` ignores case. There is no look-behind.
+  /// Nothing limits how long an expression takes: one of repetitions inside repetitions, as `(a*)*b`, can take
+  /// practically for ever on a text of forty letters. Take none from strangers.
   ///
   /// - Parameters:
   ///   - name: The name of a declared field, or `id`.

@@ -105,7 +105,7 @@ package struct FilterPattern: Sendable {
 
   package init(_ source: String) {
     self.source = source
-    expression = (try? Regex(source)).map(Expression.init)
+    expression = Self.endsTheProcess(source) ? nil : (try? Regex(source)).map(Expression.init)
     let literal = expression == nil ? (text: "", isWhole: false) : Self.literalPrefix(of: source)
     prefix = literal.text
     isPrefixOnly = literal.isWhole
@@ -120,6 +120,12 @@ package struct FilterPattern: Sendable {
     if isPrefixOnly { return true }
     guard let expression else { return false }
     return expression.isFound(in: text)
+  }
+
+  /// Whether running an expression could end the process: one that refers back to a group, where a
+  /// group may be repeated no times at all, as in `(a){0}\1` (Swift 6.3.1).
+  private static func endsTheProcess(_ source: String) -> Bool {
+    source.contains(/\\[1-9gk]|\(\?P[=>]/) && source.contains(/\{\s*0*\s*(,\s*0*\s*)?\}/)
   }
 
   /// The plain text after a leading `^`, as far as it goes.

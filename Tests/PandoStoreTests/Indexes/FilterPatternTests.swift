@@ -106,6 +106,20 @@ import Testing
     #expect(FilterPattern("The").prefix.isEmpty)
   }
 
+  // A reference to a group that is repeated no times at all ends the process (Swift 6.3.1).
+  @Test(arguments: [#"(a){0}\1"#, #"\1(a){0}"#, #"(?<n>c){0, 0}\k<n>"#, #"\1(?<n>c){,0}+"#])
+  func `an expression that would end the process can't be read`(source: String) {
+    let pattern = FilterPattern(source)
+    #expect(!pattern.isValid)
+    #expect(!pattern.isFound(in: "aab"))
+  }
+
+  @Test func `a reference to a group finds what the group has found`() {
+    #expect(FilterPattern(#"(a|b)\1"#).isFound(in: "abb"))
+    #expect(!FilterPattern(#"(a|b)\1"#).isFound(in: "aba"))
+    #expect(FilterPattern("ba{0}b").isFound(in: "bb"))
+  }
+
   @Test func `several threads use one expression`() {
     let pattern = FilterPattern("(?i)^(ada|grace) \\w+(ce|er)\\b")
     let texts = ["Ada Lovelace", "grace hopper", "Alan Turing", "Grace Hop"]
