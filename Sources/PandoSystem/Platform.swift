@@ -8,8 +8,10 @@
 
 /// Collects what the C library's `stderr` is given in a buffer.
 ///
+/// Public because a fuzz target compiles sources of the command; the module is no product.
+///
 /// - Parameter buffer: The buffer; it has to live as long as the process.
-package func bufferStandardError(in buffer: UnsafeMutableBufferPointer<CChar>) {
+public func bufferStandardError(in buffer: UnsafeMutableBufferPointer<CChar>) {
   // `stderr` is a variable that C leaves open to all; nothing here changes it.
   unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
 }
