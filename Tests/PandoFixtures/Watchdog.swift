@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PandoSystem
 
 /// Ends the process with all tests when they wait for what will never come, and says what that is.
 ///
@@ -37,7 +38,7 @@ struct Watchdog {
   }
 
   /// Removes the folder that `CPandoSpawn/begin.c` has made for the tests.
-  static func removeFolder() {
+  private static func removeFolder() {
     if let path = getenv("PANDO_TEST_FOLDER") { removeTree(String(cString: path)) }
   }
 
@@ -71,7 +72,18 @@ struct Watchdog {
     }
   }
 
+  /// Whether the watchdog ends the run; from then on nothing else does.
+  private static let isEnding = Locked(false)
+
+  /// Waits for the watchdog when it ends the run: a test that has waited for a process that it has
+  /// killed goes on, and must not end the run as a good one.
+  static func leave() {
+    while isEnding.withLock({ $0 }) { pause() }
+    removeFolder()
+  }
+
   private func end(_ reason: String, _ tree: ProcessTree) -> Never {
+    Self.isEnding.withLock { $0 = true }
     var lines = ["The watchdog of the tests ends the run: \(reason)."]
     lines += list("Tests that have begun and not ended, the oldest first", events.running)
     lines += list("Waits, the oldest first", Waits.all)
@@ -97,5 +109,5 @@ struct Watchdog {
 @c(pando_watch_tests)
 func watchTests(_ events: CInt) {
   Watchdog.start(events)
-  atexit { Watchdog.removeFolder() }
+  atexit { Watchdog.leave() }
 }
