@@ -45,6 +45,13 @@ package protocol GroupCommitOwner: AnyObject, Sendable {
   ///   - writeCount: How many writes shared the commit.
   ///   - duration: How long its last run took, with the flush.
   func didCommit(writeCount: Int, duration: Duration)
+
+  /// A run of a group has failed; its writes are run again or answered next.
+  func didFail()
+}
+
+extension GroupCommitOwner {
+  package func didFail() {}
 }
 
 /// Group commit: writes that queue while a commit is being flushed share the next one, with those
@@ -243,9 +250,11 @@ extension GroupCommit {
         for write in group.writes { write.end(nil) }
         return
       } catch let spoilt as SpoiltGroup {
+        owner?.didFail()
         let write = group.writes.remove(at: spoilt.index)
         if !write.leaveGroup() { write.end(spoilt.error) }
       } catch {
+        owner?.didFail()
         // No more of them: a leader that can't begin never came to take the rest.
         while takeMore(&group) {}
         group.writes.removeAll { $0.leaveGroup() }

@@ -18,6 +18,8 @@ final class StoreCore: Sendable {
   let newStoreIdentifier: [UInt8]
   /// Types whose own `merge(_:)` counts, by type name.
   let mergingTypes: [String: any (Model & Codable).Type]
+  /// Brings what is committed in this process to those who follow the store.
+  let feed = CommitFeed()
   private let counters = Locked(StoreCounters())
 
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {

@@ -135,6 +135,9 @@ private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
 }
 
 extension ModelStore {
+  /// Brings what is committed in this process to those who follow the store.
+  package var feed: CommitFeed { core.feed }
+
   /// Notifies an observer of every write from now on; it is not retained.
   package func addObserver(_ observer: any CommitObserver) { writer?.addObserver(observer) }
 

@@ -42,6 +42,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
     try session.whole { try session.set(model) }
+    session.state.content?.set(model)
   }
 
   /// Stores an untyped tree by the same rules.
@@ -50,6 +51,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
+    session.state.content?.mix()
     try session.whole { try session.set(tree) }
   }
 
@@ -58,6 +60,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Parameter tree: The tree; a `.reference` in it must name a stored node.
   /// - Throws: As ``set(_:)-4p8yx``, and ``StoreError`` `noSuchNode` for a reference to nothing.
   package mutating func rewrite(_ tree: TreeNode) throws {
+    session.state.content?.mix()
     try session.whole { try session.set(tree, isAskedFor: false) }
   }
 
@@ -70,6 +73,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As ``set(_:)-4p8yx``; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
+    session.state.content?.mix()
     try session.whole { try session.merge(model) }
   }
 
@@ -79,6 +83,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge(_ tree: TreeNode) throws {
+    session.state.content?.mix()
     try session.whole { try session.merge(tree) }
   }
 
@@ -93,7 +98,8 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
-    try session.whole { try session.delete(identifier) }
+    session.state.content?.delete()
+    return try session.whole { try session.delete(identifier) }
   }
 
   /// Removes nodes that nobody holds, nobody asked for, and no collection lists.
@@ -105,7 +111,8 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(*n*) for *n* nodes.
   @discardableResult
   public mutating func prune() throws -> Int {
-    try session.whole { try session.prune() }
+    session.state.content?.delete()
+    return try session.whole { try session.prune() }
   }
 
   /// Removes all nodes and collections; properties and the change log stay.
@@ -113,6 +120,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: `LMDBError` when the disk refuses.
   /// - Complexity: O(*n*) for *n* nodes: each is named in the change set.
   public mutating func removeAll() throws {
+    session.state.content?.delete()
     try session.whole { try session.removeAll() }
   }
 

@@ -18,6 +18,7 @@ extension WriteSession {
       }
     }
     try store(collector, elements)
+    state.content?.setElements(models)
     return elements
   }
 
@@ -37,6 +38,7 @@ extension WriteSession {
       }
     }
     try store(collector, elements)
+    state.content?.mixElements()
     return elements
   }
 
@@ -61,6 +63,7 @@ extension WriteSession {
     try countOccurrences(of: old, in: list, by: -1)
     try withTransaction { try list.removeAll(in: &$0) }
     try insertRows(elements, at: 0, in: list)
+    state.content?.replace(cacheKey)
     state.changes.reset(collection: cacheKey)
   }
 
@@ -91,6 +94,7 @@ extension WriteSession {
     _ elements: [CollectionElement], at index: Int, in list: CountedList, _ cacheKey: String
   ) throws {
     try insertRows(elements, at: index, in: list)
+    state.content?.insert(into: cacheKey)
     state.changes.change(
       collection: cacheKey, elements.indices.map { .insert(index: index + $0) })
   }
@@ -106,6 +110,7 @@ extension WriteSession {
     try countOccurrences(of: [old], in: list, by: -1)
     try withTransaction { try list.replace(at: index, with: element.bytes.span, in: &$0) }
     try countOccurrences(of: [element], in: list, by: 1)
+    state.content?.insert(into: cacheKey)
     state.changes.change(collection: cacheKey, [.update(index: index)])
   }
 
@@ -142,6 +147,7 @@ extension WriteSession {
     let number = IntegerKey(list.number)
     try deleteRow(key.bytes.span, in: tables.collections)
     try deleteRow(number.bytes.span, in: tables.collectionNames)
+    state.content?.mix(cacheKey)
     state.changes.reset(collection: cacheKey)
     return true
   }
@@ -154,6 +160,7 @@ extension WriteSession {
     let list = CountedList(table: tables.elements, number: number)
     var changes: [CollectionChangeInformation] = []
     var replaced: [(old: CollectionElement, new: CollectionElement?)] = []
+    var hasChangedValues = false
     // In how many elements the doomed nodes are: behind the last of them nobody need look. To count
     // them costs a search for each, so that is done for few only.
     var remaining = Int.max
@@ -183,6 +190,7 @@ extension WriteSession {
           return .remove
         case .changed(let body):
           let remaining = CollectionElement.value(body)
+          hasChangedValues = true
           replaced.append((element, remaining))
           changes.append(.update(index: index))
           return .replace(remaining.bytes)
@@ -193,6 +201,7 @@ extension WriteSession {
       try countOccurrences(of: [old], in: list, by: -1)
       if let new { try countOccurrences(of: [new], in: list, by: 1) }
     }
+    if hasChangedValues { state.content?.mix(cacheKey) }
     state.changes.change(collection: cacheKey, changes.reversed())
     return cacheKey
   }

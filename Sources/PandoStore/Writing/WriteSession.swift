@@ -31,6 +31,8 @@ import PandoModels
     var isDirty = false
     /// Whether the operation under way has changed rows that others speak of.
     var isHalfDone = false
+    /// The models that this write was given; `nil` if nobody follows the store.
+    var content: WrittenContent?
     /// What an operation threw that had changed rows: the write can't be kept.
     var failure: (any Error)?
   }
@@ -363,7 +365,10 @@ extension WriteSession {
 
 extension WriteSession {
   /// Begins the next write of the flush.
-  func beginWrite() {
+  ///
+  /// - Parameter keepsContent: Whether somebody wants the models that it is given.
+  func beginWrite(keepsContent: Bool = false) {
+    state.content = keepsContent ? WrittenContent() : nil
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
     state.isDirty = false
     state.failure = nil

@@ -26,6 +26,10 @@ final class Writer: Sendable {
   ///
   /// Used on the writer's thread only.
   nonisolated(unsafe) private var flush: Flush?
+  /// What the writes of a flush have done whose closures have all run.
+  ///
+  /// Used on the writer's thread only.
+  nonisolated(unsafe) private var effects: [CommitEffects] = []
 
   init(_ core: StoreCore) {
     self.core = core
@@ -93,6 +97,8 @@ extension Writer: GroupCommitOwner {
   private struct Flush {
     let context: WriteSession
     let observers: [any CommitObserver]
+    let isFollowed: Bool
+    var effects: [CommitEffects] = []
   }
 
   /// What an observer read of a write before it was committed.
@@ -139,16 +145,27 @@ extension Writer: GroupCommitOwner {
     let context = try unsafe WriteSession(transaction, core: core)
     let observers = observers.withLock { $0.compactMap(\.observer) }
     for observer in observers { observer.beginFlush() }
-    unsafe flush = Flush(context: context, observers: observers)
+    let before = context.counters.commitNumber
+    unsafe flush = Flush(
+      context: context, observers: observers, isFollowed: core.feed.hasFollowers)
     defer { unsafe flush = nil }
     try runWrites()
     try context.endFlush()
+    unsafe effects = unsafe flush?.effects ?? []
+    let last = context.counters.commitNumber
+    if last > before { core.feed.announce(before + 1...last) }
     #if InternalChecks
       try context.reading { try $0.checkInvariants() }
     #endif
   }
 
+  func didFail() {
+    unsafe effects = []
+    core.feed.withdraw()
+  }
+
   func didCommit(writeCount: Int, duration: Duration) {
+    core.feed.handOver(unsafe exchange(&effects, with: []))
     core.count { $0.flushes += 1 }
     if duration > core.configuration.slowCommitThreshold {
       core.report(.slowCommit(duration: duration, writeCount: writeCount))
@@ -159,17 +176,36 @@ extension Writer: GroupCommitOwner {
   private func run(_ job: WriteJob) throws -> Outcome {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
     let context = flush.context
-    context.beginWrite()
+    context.beginWrite(keepsContent: flush.isFollowed)
     do {
       var facade = ModelTransaction(context)
       try job.run(&facade)
       let changeSet = try context.endWrite(context: job.context)
+      note(job, changeSet, context)
       return Outcome(
         result: .success(changeSet), prepared: try prepare(job, changeSet, flush))
     } catch {
       if context.state.isDirty || (error as? LMDBError)?.code == .mapFull { throw error }
+      noteFailure(of: job, error, context)
       return Outcome(result: .failure(error))
     }
+  }
+
+  /// Keeps what a write has done for the followers.
+  private func note(_ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteSession) {
+    guard changeSet != nil || job.ticket != nil, let content = context.state.content else { return }
+    unsafe flush?.effects.append(
+      CommitEffects(
+        changeSet, ticket: job.ticket, number: context.counters.commitNumber, content: content))
+    context.state.content = nil
+  }
+
+  /// Keeps for the followers that a write was refused, at its place between the others.
+  private func noteFailure(of job: WriteJob, _ error: any Error, _ context: WriteSession) {
+    guard job.ticket != nil, unsafe flush?.isFollowed == true else { return }
+    unsafe flush?.effects.append(
+      CommitEffects(
+        nil, ticket: job.ticket, number: context.counters.commitNumber, failure: error))
   }
 
   /// Lets the observers read what a write has done, while it can be read alone.
