@@ -18,7 +18,7 @@ extension ConsistencyManager {
   ///   - models: Roots of trees, in order: of one identifier the last one counts.
   ///   - context: Travels to everyone who is told.
   public func updateModels(_ models: [any Model], context: (any Sendable)? = nil) {
-    pipeline.enqueueCancellable(LiveUpdate(setting: models, context: context))
+    enqueueCancellable(LiveUpdate(setting: models, context: context))
   }
 
   /// Deletes a node from every tree that holds it.
@@ -36,7 +36,11 @@ extension ConsistencyManager {
     }
     var update = LiveUpdate(deleting: [identifier], context: context)
     update.models = [model]
-    pipeline.enqueueCancellable(update)
+    enqueueCancellable(update)
+  }
+
+  private func enqueueCancellable(_ update: LiveUpdate) {
+    pipeline.enqueue(.cancellable(update, scope, epoch: context.epoch.withLock { $0 }))
   }
 
   /// Waits until everything that is queued has been processed and told.
@@ -53,7 +57,7 @@ extension ConsistencyManager {
   ///
   /// Providers stay, and so do the changes that were posted through them.
   public func clearListenersAndCancelAllTasks() {
-    pipeline.cancelAll()
+    context.epoch.withLock { $0 += 1 }
     let holders = listeners.withLock { $0.removeAll() }
     remove(holders)
     updatesListeners.remove { _ in true }

@@ -1,4 +1,4 @@
-package import PandoSystem
+import PandoSystem
 package import PandoModels
 
 /// Keeps every live tree true: a node that changes, changes in every tree that shows it.
@@ -11,10 +11,11 @@ public final class ConsistencyManager: Sendable {
   public static let defaultBacklogLimit = 10_000
 
   let registry = Locked(LiveRegistry())
-  let pipeline: Pipeline
+  package let pipeline: Pipeline
+  /// What the pipeline works with on behalf of this manager; used on the pipeline only.
+  package let scope: PipelineScope
+  let context: PipelineContext
   package let deliverer: Deliverer
-  /// Held for writing while an update is published, so that readers of several trees see all or none.
-  package let publishing = ReadWriteLock()
   let reporter = Reporter()
   let listeners = Locked(ListenerTable())
   let updatesListeners = UpdatesListeners()
@@ -29,17 +30,28 @@ public final class ConsistencyManager: Sendable {
   ///   - backlogLimit: How many callbacks may wait for one listener; at least 1. At the limit the
   ///     listener stands still, the delegate is told, and it catches up with one callback when its
   ///     queue is empty.
-  public init(
+  public convenience init(
     deliveringOn target: DeliveryTarget = .ownQueue,
     backlogLimit: Int = ConsistencyManager.defaultBacklogLimit
   ) {
+    self.init(deliveringOn: target, backlogLimit: backlogLimit, on: Pipeline())
+  }
+
+  /// Makes a manager whose updates are published in step with those of others.
+  ///
+  /// - Parameters:
+  ///   - target: Where listeners are called.
+  ///   - backlogLimit: How many callbacks may wait for one listener; at least 1.
+  ///   - pipeline: Where updates are worked out.
+  package init(deliveringOn target: DeliveryTarget, backlogLimit: Int, on pipeline: Pipeline) {
     precondition(backlogLimit >= 1, "a backlog limit of \(backlogLimit)")
     self.backlogLimit = backlogLimit
     deliverer = Deliverer(target)
-    pipeline = Pipeline(
-      PipelineContext(
-        registry: registry, deliverer: deliverer, publishing: publishing, reporter: reporter,
-        updatesListeners: updatesListeners))
+    self.pipeline = pipeline
+    context = PipelineContext(
+      registry: registry, deliverer: deliverer, pipeline: pipeline, reporter: reporter,
+      updatesListeners: updatesListeners)
+    scope = PipelineScope(context)
     reporter.attach(self)
   }
 
@@ -60,15 +72,15 @@ public final class ConsistencyManager: Sendable {
   }
 
   /// Queues an update; its place in the order is fixed when this returns.
-  package func enqueue(_ update: LiveUpdate) { pipeline.enqueue(.update(update)) }
+  package func enqueue(_ update: LiveUpdate) { pipeline.enqueue(.update(update, scope)) }
 
   /// Queues work on the pipeline, in the same order as updates.
   package func enqueue(_ work: @escaping @Sendable (PipelineScope) -> Void) {
-    pipeline.enqueue(.run(work))
+    pipeline.enqueue(.run(scope, work))
   }
 
   /// Begins to keep a holder, in the same order as updates.
-  package func add(_ holder: any LiveHolder) { pipeline.enqueue(.add(holder)) }
+  package func add(_ holder: any LiveHolder) { pipeline.enqueue(.add(holder, scope)) }
 
   /// Reports a mistake or a failure to the delegate.
   package func report(_ mistake: ConsistencyError) { reporter.report([mistake]) }
@@ -81,6 +93,21 @@ public final class ConsistencyManager: Sendable {
   /// Tells by which types live trees hold a node; empty if none does.
   package func liveTypes(of identifier: String) -> [any SimpleModel.Type] {
     registry.withLock { $0.types(of: ByteString(identifier)) }
+  }
+
+  /// The nodes among some that live trees hold or wait for, with the types by which they do.
+  package func liveNodes(
+    among identifiers: some Sequence<String>
+  ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
+    registry.withLock { registry in
+      if registry.entries.count == 0 { return [] }
+      var found: [(identifier: ByteString, types: [any SimpleModel.Type])] = []
+      for identifier in identifiers {
+        let types = registry.types(of: ByteString(identifier))
+        if !types.isEmpty { found.append((ByteString(identifier), types)) }
+      }
+      return found
+    }
   }
 
   /// All nodes that live trees hold or wait for, with the types by which they do.

@@ -129,7 +129,7 @@ private final class Interleaving {
   /// Waits for everything but the loading queue, which may be stopped.
   private func settle() async throws {
     if case .store(let bridge) = manager.backing {
-      try await bridge.refresh().committed()
+      await bridge.passed()
       await manager.consistencyManager.processed()
       await manager.consistencyManager.delivered()
     } else {

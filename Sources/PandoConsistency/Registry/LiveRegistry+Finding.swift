@@ -25,6 +25,9 @@ extension LiveRegistry {
     var found: [Int32] = []
     let mark = makeMark()
     for entry in carried { find(entry, mark, unchanged, &found) }
+    for identifier in update.renewed {
+      if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
+    }
     for identifier in update.deleted {
       if let entry = entryNumbers[identifier] { find(entry, mark, [], &found) }
     }
@@ -91,12 +94,14 @@ extension LiveRegistry {
 
   /// Adds holders that are asked though none of their trees is concerned.
   private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
-    if update.topics.isEmpty {
+    if update.topics.isEmpty, update.earlierOperations.isEmpty {
       if let holder = update.operation?.holder { add(holder.number, to: &affected) }
       return
     }
     var asked = Set<UInt64>()
-    if let holder = update.operation?.holder { asked.insert(holder.number) }
+    for operation in update.operations {
+      if let holder = operation.holder { asked.insert(holder.number) }
+    }
     for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
     for entry in affected { asked.remove(entry.holderNumber) }
     if asked.isEmpty { return }

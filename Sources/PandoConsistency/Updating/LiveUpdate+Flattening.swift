@@ -60,6 +60,14 @@ extension LiveUpdate {
     }
   }
 
+  /// Adds what another update gives for an identifier, in place of what was given before.
+  package mutating func give(_ given: [any SimpleModel], _ key: ByteString) {
+    guard let position = versions.position(of: key) else {
+      return versions.append(key, Versions(given: given, tree: 0))
+    }
+    versions[position: position].given = given
+  }
+
   /// Adds a node, and what is below it if it can hold others.
   private mutating func visit(
     _ node: any SimpleModel, _ model: (any Model)?, _ level: Int, _ path: inout [ByteString]

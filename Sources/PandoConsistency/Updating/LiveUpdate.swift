@@ -30,6 +30,11 @@ package struct LiveUpdate: Sendable {
   package var versions = VersionTable()
   /// Identifiers that are deleted, with all that went with them.
   package var deleted: Set<ByteString> = []
+  /// Identifiers that were deleted and are there again: who shows one as a type that the update does not
+  /// carry has lost it.
+  package var renewed: Set<ByteString> = []
+  /// Whether models that it carries may hold others that it carries, too, with older content.
+  package var isNested = false
   /// The top models given to the call, for those who listen to every update.
   package var models: [any SimpleModel] = []
   /// Travels to everyone who is told.
@@ -40,6 +45,8 @@ package struct LiveUpdate: Sendable {
   package var changeSet: ChangeSet?
   /// The queued operation that this update carries out; its holder is always asked.
   package var operation: (any LiveOperation)?
+  /// Operations that it carries out besides, before that one.
+  package var earlierOperations: [any LiveOperation] = []
   /// What happened to collections, by cache key.
   ///
   /// Whoever is subscribed to such a topic is asked.
@@ -59,6 +66,15 @@ package struct LiveUpdate: Sendable {
 
   /// An update that carries nothing yet.
   package init(date: Date) { self.date = date }
+
+  /// All operations that it carries out, in order.
+  package var operations: [any LiveOperation] {
+    guard let operation else { return [] }
+    return earlierOperations.isEmpty ? [operation] : earlierOperations + [operation]
+  }
+
+  /// Whether the given models alone do not say what becomes of each node.
+  package var isAmbiguous: Bool { hasSeveralVersions || !conflicts.isEmpty }
 
   /// Whether it sets and deletes nothing.
   var carriesNothing: Bool { versions.isEmpty && deleted.isEmpty }

@@ -4,7 +4,9 @@ import PandoSystem
 struct PipelineContext: Sendable {
   let registry: Locked<LiveRegistry>
   let deliverer: Deliverer
-  let publishing: ReadWriteLock
+  let pipeline: Pipeline
   let reporter: Reporter
   let updatesListeners: UpdatesListeners
+  /// Grows when what is queued is cancelled.
+  let epoch = Locked<UInt64>(0)
 }

@@ -5,7 +5,9 @@ package import PandoModels
 /// What may be done on the pipeline: regenerate trees, register them, publish and deliver.
 ///
 /// It is confined to the pipeline; work that gets one uses it in that call only.
-package final class PipelineScope {
+package final class PipelineScope: @unchecked Sendable {
+  // Sendable because only the one who drains the pipeline uses it.
+
   /// The row of the holder that is asked, if just one is concerned, as it was found.
   private struct Asked {
     var holder: UInt64 = 0
@@ -33,6 +35,8 @@ package final class PipelineScope {
   package private(set) var affectedCount = 0
   /// Whether nobody tells yet what is queued.
   private var owesDelivery = false
+  /// Whether the pipeline knows that this owes something.
+  private var isOwing = false
   /// What is done when some of what is queued has been worked out.
   private var afterwards: [@Sendable () -> Void] = []
   /// The mark of the rows that the update at work concerns; 0 if there is none.
@@ -60,8 +64,15 @@ package final class PipelineScope {
     regenerator = Regenerator(watch: watch)
   }
 
+  var deliverer: Deliverer { context.deliverer }
+
+  func isCurrent(_ epoch: UInt64) -> Bool { context.epoch.withLock { $0 == epoch } }
+
   /// Works out an update, publishes it in one step, and queues what is to be told.
-  package func apply(_ update: LiveUpdate) {
+  package func apply(_ update: LiveUpdate) { publish(stage(update)) }
+
+  /// Works out an update; it has to be published before the next one is staged.
+  package func stage(_ update: LiveUpdate) -> StagedUpdate {
     updateNumber += 1
     lastOrigin = nil
     source = (update.context, update.date)
@@ -89,10 +100,11 @@ package final class PipelineScope {
     self.mark = 0
     context.reporter.report(regenerator.replacements, context: update.context)
     context.reporter.report(regenerator.mistakes)
-    publish(changes, update, to: context.updatesListeners.active)
     regenerator.end()
     lastOrigin = nil
     source.context = nil
+    return StagedUpdate(
+      changes: changes, update: update, listeners: context.updatesListeners.active)
   }
 
   /// The nodes that an update carries without changing anything for whoever is settled on them.
@@ -143,16 +155,17 @@ package final class PipelineScope {
 
   /// Publishes changes in one step and queues what is to be told of them.
   package func publish(_ changes: [any StagedChange], _ update: LiveUpdate) {
-    publish(changes, update, to: [])
+    publish(StagedUpdate(changes: changes, update: update))
   }
 
-  private func publish(
-    _ changes: [any StagedChange], _ update: LiveUpdate,
-    to listeners: [UpdatesListeners.Holder]
-  ) {
-    if !changes.isEmpty {
-      context.publishing.writing { for change in changes { change.publish() } }
-    }
+  private func publish(_ staged: StagedUpdate) {
+    if !staged.changes.isEmpty { context.pipeline.publishing.writing { staged.publish() } }
+    tell(staged)
+  }
+
+  /// Queues what is to be told of an update that has been published.
+  package func tell(_ staged: StagedUpdate) {
+    let (changes, update, listeners) = (staged.changes, staged.update, staged.listeners)
     if listeners.isEmpty || update.carriesNothing {
       if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
       return
@@ -173,23 +186,33 @@ package final class PipelineScope {
 
   /// Queues what is to be told.
   private func deliver(_ call: @escaping @Sendable () -> Void) {
-    if context.deliverer.add(call) { owesDelivery = true }
+    if context.deliverer.add(call) {
+      owesDelivery = true
+      owe()
+    }
   }
 
   /// Has something done once for what is worked out now and what follows at once.
-  package func afterwards(_ work: @escaping @Sendable () -> Void) { afterwards.append(work) }
-
-  /// Does what ``afterwards(_:)`` was given.
-  func finishAfterwards() {
-    guard !afterwards.isEmpty else { return }
-    for work in exchange(&afterwards, with: []) { work() }
+  package func afterwards(_ work: @escaping @Sendable () -> Void) {
+    afterwards.append(work)
+    owe()
   }
 
-  /// Whether others have to be woken to go on with what is worked out.
-  var owesOthers: Bool { owesDelivery || !afterwards.isEmpty }
+  private func owe() {
+    if exchange(&isOwing, with: true) { return }
+    context.pipeline.owing.scopes.append(self)
+  }
 
-  /// Tells whether what is queued still has to be begun to be told, by the caller then.
-  func takeOwedDelivery() -> Bool { exchange(&owesDelivery, with: false) }
+  /// Does what was left for afterwards.
+  ///
+  /// - Returns: Whether the caller has to have callbacks made.
+  func finishAfterwards() -> Bool {
+    isOwing = false
+    if !afterwards.isEmpty {
+      for work in exchange(&afterwards, with: []) { work() }
+    }
+    return exchange(&owesDelivery, with: false)
+  }
 
   /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
   package func regenerate(_ tree: any SimpleModel) -> Regeneration? { regenerator.regenerate(tree) }
@@ -379,4 +402,25 @@ package final class PipelineScope {
       if registry.topics[key]?.isEmpty == true { registry.topics[key] = nil }
     }
   }
+}
+
+/// An update that is worked out and not shown yet.
+package struct StagedUpdate {
+  fileprivate let changes: [any StagedChange]
+  fileprivate let update: LiveUpdate
+  fileprivate let listeners: [UpdatesListeners.Holder]
+
+  fileprivate init(
+    changes: [any StagedChange], update: LiveUpdate, listeners: [UpdatesListeners.Holder] = []
+  ) {
+    self.changes = changes
+    self.update = update
+    self.listeners = listeners
+  }
+
+  /// Whether nothing changes.
+  package var isEmpty: Bool { changes.isEmpty }
+
+  /// Shows it; with the pipeline's publishing lock held for writing.
+  package func publish() { for change in changes { change.publish() } }
 }

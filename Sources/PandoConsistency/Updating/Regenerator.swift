@@ -16,6 +16,12 @@ struct Regenerator {
   // The update at work:
   /// The identifiers that are deleted.
   private(set) var deleted: Set<ByteString> = []
+  /// Whether carried models may hold older content of others.
+  private var isNested = false
+  /// In how many carried models the node at work is.
+  private var carriedDepth = 0
+  /// The identifiers that were deleted and are there again.
+  private var renewed: Set<ByteString> = []
   private var versions = VersionTable()
   /// What is carried for each identifier of `versions`, at the same places.
   private var carried: [Carried] = []
@@ -54,9 +60,11 @@ struct Regenerator {
   /// Begins to work on an update.
   mutating func begin(_ update: LiveUpdate, keepsReplacements: Bool) {
     deleted = update.deleted
+    renewed = update.renewed
+    isNested = update.isNested
     versions = update.versions
     self.keepsReplacements = keepsReplacements
-    carriesSeveral = versions.count + deleted.count > 1
+    carriesSeveral = versions.count + deleted.count + renewed.count > 1
     for position in 0..<versions.count {
       carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
     }
@@ -65,6 +73,7 @@ struct Regenerator {
   /// Ends the work on an update, and keeps little of the room it took.
   mutating func end() {
     if !deleted.isEmpty { deleted = [] }
+    if !renewed.isEmpty { renewed = [] }
     versions.removeAll()
     carried.removeAll(keepingCapacity: carried.count < Self.keptCountMaximum)
     changed.removeAll(keepingCapacity: changed.count < Self.keptCountMaximum)
@@ -136,7 +145,7 @@ struct Regenerator {
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
-    if deleted.contains(key) {
+    if deleted.contains(key) || isLost(key, type(of: root)) {
       if keepsReplacements { replaced(root, nil) }
       return Regeneration(model: nil)
     }
@@ -154,8 +163,10 @@ struct Regenerator {
     }
     guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    if !deleted.isEmpty {
-      if deleted.contains(key) {
+    if !deleted.isEmpty || !renewed.isEmpty {
+      let isLost = isLost(key, type(of: node))
+      if isLost { gone.insert(key) }
+      if isLost || deleted.contains(key) {
         hasDeleted = true
         hasSameNodes = false
         if keepsReplacements { replaced(node, nil) }
@@ -166,7 +177,18 @@ struct Regenerator {
     guard let carried = carried(key) else {
       return visitChildren(of: node, identifier, level)
     }
-    let new = replacement(of: node, carried)
+    var new = replacement(of: node, carried)
+    if isNested {
+      carriedDepth += 1
+      defer { carriedDepth -= 1 }
+      switch visitChildren(of: new, nil, level) {
+      case .unchanged: break
+      case .changed(let inner): new = inner
+      case .removed:
+        gone.insert(key)
+        return .removed
+      }
+    }
     if new.isEqual(to: ModelBoxes.simple(node)) { return .unchanged }
     changed.append(identifier)
     replacedCount += 1
@@ -214,6 +236,12 @@ struct Regenerator {
     }
     if keepsReplacements { replaced(node, mapped) }
     return .changed(mapped)
+  }
+
+  /// Whether a node was gone in between, and what is there now is not of its type.
+  private func isLost(_ key: ByteString, _ type: any SimpleModel.Type) -> Bool {
+    guard !renewed.isEmpty, carriedDepth == 0, renewed.contains(key) else { return false }
+    return versions[key]?.model(as: type) == nil
   }
 
   func carried(_ key: ByteString) -> Carried? {

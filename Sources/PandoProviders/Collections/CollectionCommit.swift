@@ -1,7 +1,7 @@
 import PandoModels
 import PandoStore
 
-/// What was read of a collection in the transaction of a commit that changed it.
+/// What a commit did to a collection.
 enum CollectionCommit<T: SimpleModel>: Sendable {
   /// The commit carried out an edit of the collection itself, which knows the rest.
   case own
@@ -14,6 +14,33 @@ enum CollectionCommit<T: SimpleModel>: Sendable {
 extension CollectionCommit {
   /// Beyond so many changes the whole collection is read.
   private static var changesMaximum: Int { 2048 }
+
+  /// Says what a commit did from the models that its write was given; `nil` if they do not say all.
+  init?(_ change: CollectionChange, _ content: ListContent?) {
+    switch (change, content) {
+    case (.reset, .whole(let given)):
+      guard let models = given.models(as: T.self) else { return nil }
+      self = .whole(models, isReset: true)
+    case (.changes(let steps), .steps(let given)):
+      var models: [T] = []
+      for elements in given {
+        guard let more = elements.models(as: T.self) else { return nil }
+        models += more
+      }
+      self.init(steps, models)
+    case (.changes(let steps), nil): self.init(steps, [])
+    case (.reset, _), (.changes, _): return nil
+    }
+  }
+
+  private init?(_ steps: [CollectionChangeInformation], _ models: [T]) {
+    guard steps.count <= Self.changesMaximum, steps.incomingCount == models.count else {
+      return nil
+    }
+    var found: [Int: T] = [:]
+    for new in steps.newElements { found[new.place] = models[new.step] }
+    self = .changes(steps, found)
+  }
 
   /// Reads what changes of a list make necessary.
   init(_ changes: [CollectionChange]?, _ cacheKey: String, in snapshot: ModelSnapshot) throws {
@@ -31,7 +58,7 @@ extension CollectionCommit {
       return
     }
     var models: [Int: T] = [:]
-    for range in steps.newPlaces.joinedToRanges() {
+    for range in steps.newElements.map(\.place).joinedToRanges() {
       let elements = try snapshot.elements(cacheKey, as: T.self, in: range) ?? []
       for (place, model) in zip(range, elements) { models[place] = model }
     }
@@ -40,42 +67,50 @@ extension CollectionCommit {
 }
 
 extension [CollectionChangeInformation] {
-  /// The positions, after all changes, of elements that came in or have new contents.
+  /// How many steps bring a model.
+  fileprivate var incomingCount: Int {
+    count { step in
+      switch step {
+      case .insert, .update: true
+      case .delete, .move: false
+      }
+    }
+  }
+
+  /// The positions, after all changes, of elements that came in or have new contents, each with the
+  /// number of the last step that brought its model, among those that bring one.
   ///
   /// - Complexity: O(*c*²) for *c* changes.
-  fileprivate var newPlaces: [Int] {
-    var places: [Int] = []
+  fileprivate var newElements: [(place: Int, step: Int)] {
+    var new: [(place: Int, step: Int)] = []
+    var step = 0
     for change in self {
       switch change {
       case .update(let index):
-        if !places.contains(index) { places.append(index) }
+        if let known = new.firstIndex(where: { $0.place == index }) {
+          new[known].step = step
+        } else {
+          new.append((index, step))
+        }
+        step += 1
       case .insert(let index):
-        for at in places.indices where places[at] >= index { places[at] += 1 }
-        places.append(index)
+        for at in new.indices where new[at].place >= index { new[at].place += 1 }
+        new.append((index, step))
+        step += 1
       case .delete(let index):
-        places.removeAll { $0 == index }
-        for at in places.indices where places[at] > index { places[at] -= 1 }
+        new.removeAll { $0.place == index }
+        for at in new.indices where new[at].place > index { new[at].place -= 1 }
       case .move(let from, let to):
-        for at in places.indices {
-          if places[at] == from {
-            places[at] = to
+        for at in new.indices {
+          if new[at].place == from {
+            new[at].place = to
           } else {
-            let without = places[at] > from ? places[at] - 1 : places[at]
-            places[at] = without >= to ? without + 1 : without
+            let without = new[at].place > from ? new[at].place - 1 : new[at].place
+            new[at].place = without >= to ? without + 1 : without
           }
         }
       }
     }
-    return places
-  }
-}
-
-extension CollectionCommit: TreeCarrier {
-  var nodes: [LiveNode] {
-    switch self {
-    case .own: []
-    case .changes(_, let models): models.values.flatMap { LiveNode.nodes(of: $0) }
-    case .whole(let models, _): models?.flatMap { LiveNode.nodes(of: $0) } ?? []
-    }
+    return new
   }
 }

@@ -63,14 +63,14 @@ struct ListAccount<T: SimpleModel> {
   }
 
   private mutating func takeDownViews(_ state: ListState<T>) {
-    let ending = staged.operation
-    let countAfter = state.pending.count - (ending == nil ? 0 : 1)
+    let ending = staged.operations
+    let countAfter = state.pending.count - ending.count
     let needsCommitted = movesShown || !staged.contents.isEmpty
     var rows: [LiveRow]?
     for member in state.members {
       let viewer = member.viewer
       let known = state.pending.count { viewer.knows($0.operation) }
-      let knownAfter = known - (ending.map { viewer.knows($0) } == true ? 1 : 0)
+      let knownAfter = known - ending.count { viewer.knows($0) }
       if known == 0, knownAfter == 0 {
         if needsCommitted, rows == nil { rows = state.committedRows }
         views.append(.committed)
@@ -178,7 +178,7 @@ extension ListAccount {
     from before: [LiveRow], _ viewer: ListViewer, _ state: ListState<T>
   ) -> CollectionChange {
     if tellsNobody { return .changes([]) }
-    let isKnown = staged.operation.map { viewer.knows($0) } ?? false
+    let isKnown = staged.operations.contains { viewer.knows($0) }
     if isReset || (ownChange == .reset && !isKnown) { return .reset }
     let after = state.rows(state.committedRows, knownTo: viewer)
     let updated = (updated + (isKnown ? takenBack : editedRows)).filter { row in

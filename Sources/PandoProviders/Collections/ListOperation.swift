@@ -40,6 +40,9 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   var holder: (any LiveHolder)? { collection }
   var subjects: [String] { collection.cacheKey.map { [$0] } ?? [] }
   var cacheKeys: [String] { subjects }
+  var collectionKey: String? { collection.cacheKey }
+
+  func attach(_ scope: PipelineScope) { if !collection.isRetired { scope.add(collection) } }
 
   /// At which places of the stored list it was carried out; `nil` if it was not written, or the list
   /// was written as a whole.

@@ -86,7 +86,7 @@ extension LiveCollection {
       var staged = StagedList(self, update)
       let telling: StagedList<T>.Telling =
         state.withLock { $0.isLoaded && $0.isCommittedPresent } ? .difference : .nobody
-      stage(models, telling, nil, &staged, scope)
+      stage(models, telling, [], &staged, scope)
       scope.publish([staged], update)
     }
     let (waiters, data) = state.withLock { state in
@@ -139,9 +139,10 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
     found.withLock { $0 = models }
   }
 
-  var keys: [ByteString] { [ByteString(cacheKey)] }
+  var keys: [ByteString] {
+    [ByteString(cacheKey)] + (found.withLock { $0 } ?? []).flatMap(\.nodeIdentifiers)
+  }
 
-  var nodes: [LiveNode] { found.withLock { $0 }?.flatMap { LiveNode.nodes(of: $0) } ?? [] }
 
   var isMiss: Bool { found.withLock { $0 == nil } }
 

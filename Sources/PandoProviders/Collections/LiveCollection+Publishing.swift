@@ -34,7 +34,9 @@ extension ListState {
       replay()
     case .whole(let whole):
       rewind()
-      if let operation = whole.operation { pending.removeAll { $0.operation === operation } }
+      if !whole.operations.isEmpty {
+        pending.removeAll { edit in whole.operations.contains { $0 === edit.operation } }
+      }
       list = whole.list
       replay()
       isLoaded = true

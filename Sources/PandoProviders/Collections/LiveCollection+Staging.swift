@@ -4,44 +4,60 @@ import PandoModels
 import PandoStore
 
 extension LiveCollection {
-  func prepare(
-    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?, isAlone: Bool,
+  func commit(
+    _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
+  ) -> (any Sendable)? {
+    let needsWhole = state.withLock { $0.needsWhole }
+    if let own = operation as? ListOperation<T>, own.collection === self {
+      return !needsWhole || own.determinesList ? CollectionCommit<T>.own : nil
+    }
+    return needsWhole ? nil : CollectionCommit<T>(change, content)
+  }
+
+  func read(
+    _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
     in snapshot: ModelSnapshot
   ) throws -> any Sendable {
     guard let cacheKey else { return CollectionCommit<T>.own }
     let needsWhole = state.withLock { $0.needsWhole }
-    let own = (operation as? ListOperation<T>).flatMap { $0.collection === self ? $0 : nil }
-    if let own, isAlone, !needsWhole || own.determinesList {
-      return CollectionCommit<T>.own
-    }
+    let isEdited = operations.contains { ($0 as? ListOperation<T>)?.collection === self }
     do {
-      guard needsWhole || own != nil else {
+      guard needsWhole || isEdited else {
         return try CollectionCommit<T>(changes, cacheKey, in: snapshot)
       }
       return CollectionCommit<T>.whole(
-        try snapshot.elements(cacheKey, as: T.self), isReset: changes?.contains(.reset) ?? true)
+        try snapshot.elements(cacheKey, as: T.self),
+        isReset: !isEdited && changes?.contains(.reset) ?? true)
     } catch {
       state.withLock { $0.isOutOfStep = true }
       throw error
     }
   }
 
+  /// Edits of this list among the operations of an update, as far as they are shown.
+  private func pendingOperations(_ operations: [any LiveOperation]) -> [ListOperation<T>] {
+    let own = operations.compactMap { $0 as? ListOperation<T> }
+    if own.isEmpty { return [] }
+    return state.withLock { state in
+      own.filter { operation in state.pending.contains { $0.operation === operation } }
+    }
+  }
+
+
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
     var staged = StagedList(self, update)
-    let operation = (update.operation as? ListOperation<T>).flatMap { operation in
-      state.withLock { $0.pending.contains { $0.operation === operation } } ? operation : nil
-    }
+    let operations = pendingOperations(update.operations)
     let commit = cacheKey.flatMap { update.topics[ByteString($0)] as? CollectionCommit<T> }
     var handled: Set<LiveRow> = []
-    switch (commit, operation) {
+    switch (commit, operations.last) {
     case (.whole(let models, let isReset), _):
-      stage(models, isReset ? .reset : .difference, operation, &staged, scope)
+      stage(models, isReset ? .reset : .difference, operations, &staged, scope)
       return staged
     case (.changes(let changes, let models), nil):
       if let list = listWithReturning(changes, models, rows, scope) {
-        stage(list, .difference, nil, &staged, scope)
+        stage(list, .difference, [], &staged, scope)
         return staged
       }
       handled = stage(changes, models, &staged, scope)
@@ -115,7 +131,7 @@ extension LiveCollection {
     staged.structure = .whole(
       StagedList.Whole(
         list: whole, updated: whole.updatedRows(since: old) + operation.edit.rows, isPresent: true,
-        telling: .difference, operation: operation))
+        telling: .difference, operations: [operation]))
     register(from: old, to: whole, scope)
     return Set(old.rows + whole.rows)
   }
@@ -151,21 +167,21 @@ extension LiveCollection {
 
   /// Works out what a list that was read as a whole does to the committed elements.
   func stage(
-    _ models: [T]?, _ telling: StagedList<T>.Telling, _ operation: ListOperation<T>?,
+    _ models: [T]?, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
     let (old, new) = state.withLock { state in
       let old = state.committed
       var base = old
-      if let operation { _ = base.apply(operation.edit) }
+      for operation in operations { _ = base.apply(operation.edit) }
       let models = models ?? []
       let rows = base.rows(for: models) { state.takeRows($0) }
       return (old, LiveList(rows: rows, models: models))
     }
     staged.structure = .whole(
       StagedList.Whole(
-        list: new, updated: new.updatedRows(since: old) + (operation?.edit.rows ?? []),
-        isPresent: models != nil, telling: telling, operation: operation))
+        list: new, updated: new.updatedRows(since: old) + operations.flatMap(\.edit.rows),
+        isPresent: models != nil, telling: telling, operations: operations))
     register(from: old, to: new, scope)
   }
 

@@ -29,7 +29,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     /// How it is told.
     var telling: Telling
     /// The pending edit that was committed with it.
-    var operation: ListOperation<T>?
+    var operations: [ListOperation<T>]
   }
 
   /// How a list that was read as a whole is told.
@@ -57,11 +57,11 @@ struct StagedList<T: SimpleModel>: StagedChange {
   }
 
   /// The pending edit that is no longer pending afterwards.
-  var operation: ListOperation<T>? {
+  var operations: [ListOperation<T>] {
     switch structure {
-    case .own(let operation, _, _), .failed(let operation): operation
-    case .whole(let whole): whole.operation
-    case .none, .script: nil
+    case .own(let operation, _, _), .failed(let operation): [operation]
+    case .whole(let whole): whole.operations
+    case .none, .script: []
     }
   }
 

@@ -9,7 +9,7 @@ extension DataModelManager {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws.
   public func snapshot<Result>(_ body: (ProviderSnapshot) throws -> Result) rethrows -> Result {
-    try consistencyManager.publishing.reading { try body(ProviderSnapshot()) }
+    try consistencyManager.pipeline.publishing.reading { try body(ProviderSnapshot()) }
   }
 }
 

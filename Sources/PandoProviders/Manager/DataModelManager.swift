@@ -52,10 +52,11 @@ public final class DataModelManager: Sendable {
   public init(
     store: ModelStore, deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()
   ) throws {
+    let line = try StorePipeline.pipeline(of: store)
     consistencyManager = ConsistencyManager(
-      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
+      deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum, on: line.pipeline)
     self.limits = limits
-    backing = .store(try StoreBridge(store, consistencyManager, topics, observed, reporter))
+    backing = .store(StoreBridge(line, consistencyManager, topics, observed, reporter))
     connect()
   }
 

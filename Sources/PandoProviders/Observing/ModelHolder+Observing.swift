@@ -60,7 +60,7 @@ extension ModelHolder.State {
       if !isPaused || (action == applied && !tells) {
         observed.publish(committed, context: context)
       }
-    case .elsewhere, .arrived, .deleted:
+    case .elsewhere, .arrived, .deleted, .lost:
       if !isPaused { observed.publish(committed, context: context) }
     case .resumed: observed.publish(committed, context: context)
     case .replay: break

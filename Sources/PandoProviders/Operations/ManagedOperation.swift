@@ -18,21 +18,17 @@ protocol ManagedOperation: LiveOperation {
   /// The keys under which a custom cache is written.
   var cacheKeys: [String] { get }
 
+  /// The key of the live collection that it edits, if it does.
+  var collectionKey: String? { get }
+  /// Has its holder registered, which the pipeline may come to only later. Pipeline.
+  func attach(_ scope: PipelineScope)
   /// What it does to live trees, as far as the operation knows by itself.
   ///
-  /// With a store this is asked inside the transaction, after ``write(_:)``, and completed with what
-  /// the commit says.
+  /// With a store it is completed with what the commit says.
   func makeUpdate() -> LiveUpdate
 
   /// Carries it out in the store. Writer thread; may be called again when the flush is run again.
   func write(_ transaction: inout ModelTransaction) throws
-
-  /// Reads what it needs of its own transaction, after ``write(_:)``. Writer thread; may be called
-  /// again when the flush is run again.
-  ///
-  /// - Returns: Trees that it goes on to register, and identifiers that it goes on to wait for:
-  ///   commits behind this one read what these need.
-  func prepare(in snapshot: ModelSnapshot) throws -> [LiveNode]
 
   /// Carries it out in a custom cache.
   func write(to cache: any CacheDelegate) async throws
@@ -49,7 +45,8 @@ extension ManagedOperation {
   var isChange: Bool { true }
   var cacheKeys: [String] { [] }
 
-  func prepare(in snapshot: ModelSnapshot) throws -> [LiveNode] { [] }
+  var collectionKey: String? { nil }
+  func attach(_ scope: PipelineScope) {}
 
   func finish(_ scope: PipelineScope) {}
 }
@@ -74,22 +71,16 @@ extension PipelineScope {
   }
 }
 
-/// A node that a live tree holds, or waits for, as one type.
-struct LiveNode {
-  let identifier: ByteString
-  let type: any SimpleModel.Type
-
-  /// All nodes of a tree, a parent before its children.
-  static func nodes(of tree: any SimpleModel) -> [LiveNode] {
-    var nodes: [LiveNode] = []
-    append(tree, to: &nodes)
-    return nodes
+extension SimpleModel {
+  /// The identifiers of all nodes of a tree.
+  var nodeIdentifiers: [ByteString] {
+    var found: [ByteString] = []
+    Self.add(self, to: &found)
+    return found
   }
 
-  private static func append(_ tree: any SimpleModel, to nodes: inout [LiveNode]) {
-    if let identifier = tree.modelIdentifier {
-      nodes.append(LiveNode(identifier: ByteString(identifier), type: Swift.type(of: tree)))
-    }
-    if let model = tree as? any Model { model.forEach { append($0, to: &nodes) } }
+  private static func add(_ tree: any SimpleModel, to found: inout [ByteString]) {
+    if let identifier = tree.modelIdentifier { found.append(ByteString(identifier)) }
+    (tree as? any Model)?.forEach { add($0, to: &found) }
   }
 }

@@ -2,6 +2,7 @@ import PandoConsistency
 import FoundationEssentials
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// One `setData` of a provider.
 final class SetOperation: ManagedOperation {
@@ -21,6 +22,10 @@ final class SetOperation: ManagedOperation {
   var holder: (any LiveHolder)? { modelHolder }
   var subjects: [String] { root.modelIdentifier.map { [$0] } ?? [] }
   var cacheKeys: [String] { subjects }
+
+  func attach(_ scope: PipelineScope) {
+    if modelHolder.state.withLock({ $0.pending.find(self) != nil }) { scope.add(modelHolder) }
+  }
 
   func makeUpdate() -> LiveUpdate {
     LiveUpdate(setting: [root], context: context, date: date, keepsNodes: true)

@@ -41,7 +41,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   /// The identifier of the model, or the one that is awaited; `nil` if there is neither.
   public var modelIdentifier: String? {
     let (shown, awaited) = holder.state.withLock { state in
-      (state.shown, state.rare?.announced ?? (state.clears == 0 ? state.waitingFor : nil))
+      (state.shown, state.rare?.announced ?? (!state.isCleared ? state.waitingFor : nil))
     }
     if let shown { return shown.modelIdentifier }
     return awaited

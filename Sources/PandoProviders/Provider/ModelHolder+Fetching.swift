@@ -148,14 +148,11 @@ final class StoreFetch: StoreLoad {
     found.withLock { $0 = model }
   }
 
-  var keys: [ByteString] { [ByteString(request.identifier)] }
+  var keys: [ByteString] {
+    [ByteString(request.identifier)] + (found.withLock { $0 }?.nodeIdentifiers ?? [])
+  }
 
   var isMiss: Bool { found.withLock { $0 == nil } }
-
-  var nodes: [LiveNode] {
-    if let model = found.withLock({ $0 }) { return LiveNode.nodes(of: model) }
-    return [LiveNode(identifier: ByteString(request.identifier), type: request.holder.type)]
-  }
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     request.finish(error.map { .failure($0) } ?? .success(found.withLock { $0 }), scope)

@@ -6,14 +6,20 @@ extension ModelHolder {
   /// What staging needs to know, read at one moment.
   private struct Seen {
     let base: (any SimpleModel)?
+    /// The last set of the provider's own that the update carries out.
     var own: SetOperation?
+    /// The last `clear`, which came before the sets that are pending.
+    var clear: UInt32 = 0
     var waitingFor: String?
     var fetches: [CacheFetch] = []
 
     init(_ state: borrowing State, _ update: borrowing LiveUpdate, seesAbsent: Bool) {
       base = state.base
-      if !state.pending.isEmpty, let operation = update.operation {
-        own = state.pending.find(operation)
+      if !state.pending.isEmpty {
+        for operation in update.operations.reversed() where own == nil {
+          own = state.pending.find(operation)
+        }
+        clear = state.lastClear
       }
       guard seesAbsent || own != nil else { return }
       waitingFor = state.waitingFor
@@ -69,10 +75,27 @@ extension ModelHolder {
   private func stageOwn(
     _ operation: SetOperation, _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel {
+    if !update.deleted.isEmpty || !update.renewed.isEmpty,
+      let regeneration = scope.regenerate(operation.root),
+      regeneration.model == nil
+    {
+      return stageLost(operation, seen, scope)
+    }
     let other = scope.registerOwn(self, row: Self.treeRow, operation.root, update, isShowable)
     let model = other ?? operation.root
     if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
-    return StagedModel(self, .own(operation, isOther: other != nil), model: model)
+    return StagedModel(
+      self, .own(operation, isOther: other != nil), model: model, after: seen.clear)
+  }
+
+  /// An own set comes back, and its root has been deleted since.
+  private func stageLost(
+    _ operation: SetOperation, _ seen: Seen, _ scope: PipelineScope
+  ) -> StagedModel {
+    if let base = seen.base { scope.register(self, row: Self.treeRow, old: base, new: nil) }
+    if let waitingFor = seen.waitingFor { unregisterAbsent(waitingFor, scope) }
+    if let identifier = operation.root.modelIdentifier { registerAbsent(identifier, scope) }
+    return StagedModel(self, .lost(operation), after: seen.clear)
   }
 
   /// The root is deleted: what comes back under its identifier is shown again.

@@ -28,7 +28,9 @@ final class ModelHolder: LiveHolder {
     /// When what is shown was changed.
     var lastUpdated: Date?
     /// `setData(nil)` calls that the pipeline has not come to: until then `base` is not shown.
-    var clears: Int32 = 0
+    var lastClear: UInt32 = 0
+    /// The last of them that the pipeline has come to.
+    var finishedClear: UInt32 = 0
     /// Callbacks that are queued.
     var undelivered: Int32 = 0
     /// Grows with every set and fetch of the provider itself.
@@ -68,10 +70,12 @@ final class ModelHolder: LiveHolder {
     }
 
     /// Whether the committed model is what is shown, but for a pause.
-    @inline(__always) var showsCommitted: Bool { clears == 0 && pending.isEmpty }
+    @inline(__always) var showsCommitted: Bool { !isCleared && pending.isEmpty }
+    /// Whether the pipeline has still to come to a `clear`.
+    @inline(__always) var isCleared: Bool { lastClear != finishedClear }
 
     /// The committed value.
-    var committed: (any SimpleModel)? { clears == 0 ? base : nil }
+    var committed: (any SimpleModel)? { isCleared ? nil : base }
 
     mutating func makeRare() -> Rare {
       if let rare { return rare }
@@ -149,11 +153,12 @@ extension ModelHolder {
     let old = state.withLock { state -> (PendingSets, (any SimpleModel)?)? in
       guard state.isAttached else { return nil }
       state.beginAction()
-      state.clears += 1
+      state.lastClear += 1
+      let number = state.lastClear
       state.lastUpdated = Date()
       let old = state.pause?.restart(showing: nil)
       state.rare?.observed?.publish(nil)
-      manager.consistencyManager.enqueue { scope in self.finishClear(scope) }
+      manager.consistencyManager.enqueue { scope in self.finishClear(number, scope) }
       return (exchange(&state.pending, with: PendingSets()), old)
     }
     withExtendedLifetime(old) {}
@@ -184,9 +189,11 @@ extension ModelHolder {
     manager.consistencyManager.add(self)
   }
 
-  private func finishClear(_ scope: PipelineScope) {
+  private func finishClear(_ number: UInt32, _ scope: PipelineScope) {
+    // A group may have come to a later set before.
+    guard state.withLock({ $0.finishedClear < number }) else { return }
     forget(scope)
-    state.withLock { $0.clears -= 1 }
+    state.withLock { $0.finishedClear = max($0.finishedClear, number) }
   }
 
   /// Unregisters the tree, or what is awaited.

@@ -39,6 +39,15 @@ struct PendingSets {
     return isLast
   }
 
+  /// Takes an operation out, with those before it; nothing happens if it is not there.
+  mutating func removeThrough(_ operation: SetOperation) {
+    guard find(operation) != nil else { return }
+    while let first {
+      takeNext()
+      if first === operation { return }
+    }
+  }
+
   /// Makes the second one the oldest.
   private mutating func takeNext() {
     guard head < others.count else {

@@ -10,6 +10,8 @@ struct StagedModel {
     case elsewhere
     /// An own set has come back; whether it is other than it was set.
     indirect case own(SetOperation, isOther: Bool)
+    /// The provider's own set comes back with commits behind it that have deleted its root.
+    indirect case lost(SetOperation)
     /// What was awaited has come, or what a cache is being asked for; the fetch that this answers.
     indirect case arrived(UInt64)
     /// The root is deleted; its identifier.
@@ -37,10 +39,16 @@ struct StagedModel {
   private var tells = false
   private var reachedLimit = false
 
-  init(_ holder: ModelHolder, _ kind: Kind, model: (any SimpleModel)? = nil) {
+  /// The last `clear` that came before an own set.
+  private let clear: UInt32
+
+  init(
+    _ holder: ModelHolder, _ kind: Kind, model: (any SimpleModel)? = nil, after clear: UInt32 = 0
+  ) {
     self.holder = holder
     self.kind = kind
     self.model = model
+    self.clear = clear
   }
 
   /// Shows the new state.
@@ -58,7 +66,7 @@ struct StagedModel {
 
   private mutating func publish(_ state: inout ModelHolder.State, _ cause: Cause) {
     // Not by the state's property, which would copy the state.
-    let showsCommitted = state.clears == 0 && state.pending.isEmpty
+    let showsCommitted = !state.isCleared && state.pending.isEmpty
     let before = state.undelivered >= cause.limit && state.rare?.pause == nil ? state.shown : nil
     switch kind {
     case .elsewhere:
@@ -67,8 +75,15 @@ struct StagedModel {
     case .own(let operation, let isOther):
       swap(&state.base, &model)
       state.waitingFor = nil
-      _ = state.pending.remove(operation)
+      state.finishedClear = max(state.finishedClear, clear)
+      state.pending.removeThrough(operation)
       tells = isOther && state.showsCommitted
+    case .lost(let operation):
+      swap(&state.base, &model)
+      state.waitingFor = operation.root.modelIdentifier
+      state.finishedClear = max(state.finishedClear, clear)
+      state.pending.removeThrough(operation)
+      tells = state.showsCommitted
     case .arrived(let action):
       swap(&state.base, &model)
       state.waitingFor = nil

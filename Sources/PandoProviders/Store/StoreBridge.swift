@@ -1,68 +1,84 @@
-import PandoConsistency
 import Dispatch
-import PandoSystem
+import PandoConsistency
 import PandoModels
 import PandoStore
+import PandoSystem
 
-/// Carries changes from providers to a store, and commits from the store to the live trees.
+/// Carries changes from providers to a store, and what is committed to the live trees of a manager.
 ///
 /// ```
-/// perform ─► store.submit ─► write ─► prepare (in the transaction) ─► flush ─► committed ─► pipeline
+/// perform ─► store.submit ─► write ─► flush ─► StorePipeline ─► plan ─► stage ─► publish ─► finish
 /// ```
-/// Everything that live trees need of a commit is read while its transaction is open, because writes
-/// that share a flush can't be told apart afterwards. A store that is open for reading only has no
-/// writer: its commits are read on the pipeline, when ``refresh()`` or a load comes to them.
-final class StoreBridge: CommitObserver {
+/// What an operation of this manager gives, and what any other write was given, is shown as it is. What
+/// a write has done by other means is read, on the pipeline and after the commit: a writer decodes
+/// nothing for readers.
+final class StoreBridge: Sendable {
   /// What the store knows an operation of this bridge by.
-  private struct Ticket: Sendable {
+  private final class Ticket: Sendable {
     let operation: any ManagedOperation
     let bridge: ObjectIdentifier
+    /// Whether it changes the store, and not only what is shown.
+    let writes: Bool
+    private let isOver = Locked(false)
+
+    init(_ operation: any ManagedOperation, _ bridge: StoreBridge, writes: Bool) {
+      self.operation = operation
+      self.writes = writes
+      self.bridge = ObjectIdentifier(bridge)
+    }
+
+    /// Ends the operation, once.
+    func end() -> Bool { isOver.withLock { !exchange(&$0, with: true) } }
   }
 
   let store: ModelStore
+  let line: StorePipeline
   let consistency: ConsistencyManager
   let topics: StoreTopics
   let observed: ObservedHolders
   let reporter: ManagerReporter
-  let writes: Locked<InFlightWrites>
+  /// How many changes are queued that live trees do not show as committed.
+  private let queuedChangeCount = Locked(0)
   /// Where loads are read: never on the thread of a caller.
   let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
   init(
-    _ store: ModelStore, _ consistency: ConsistencyManager, _ topics: StoreTopics,
+    _ line: StorePipeline, _ consistency: ConsistencyManager, _ topics: StoreTopics,
     _ observed: ObservedHolders, _ reporter: ManagerReporter
-  ) throws {
-    self.store = store
+  ) {
+    self.line = line
+    store = line.store
     self.consistency = consistency
     self.topics = topics
     self.observed = observed
     self.reporter = reporter
-    let number = try store.read { try $0.commitNumber }
-    writes = Locked(InFlightWrites(committed: number))
-    store.addObserver(self)
+    line.add(self)
   }
 
   /// Queues an operation; its place in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
     if store.isReadOnly, !writes { return performInMemory(operation) }
-    if operation.isChange { self.writes.withLock { $0.queuedChanges += 1 } }
-    let ticket = Ticket(operation: operation, bridge: ObjectIdentifier(self))
+    if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
+    let ticket = Ticket(operation, self, writes: writes)
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
     } completion: { [self] result in
-      if operation.isChange { self.writes.withLock { $0.queuedChanges -= 1 } }
-      // Behind the update of the commit, which has been queued: who waits finds it done.
-      consistency.enqueue { scope in
-        if case .failure(let error) = result {
-          operation.fail(error, scope)
-          if operation.isChange {
-            self.reporter.report(
-              .failedWrite(error, of: operation.subjects, context: operation.context))
-          }
-        }
-        operation.outcome.finish(result)
-      }
+      // A success is answered when it is shown, and a refusal at its place between the others; what
+      // has not come that way has failed with its flush.
+      guard case .failure(let error) = result else { return }
+      consistency.enqueue { _ in self.fail(ticket, error) }
     }
+  }
+
+  private func fail(_ ticket: Ticket, _ error: any Error) {
+    guard ticket.end() else { return }
+    let (operation, scope) = (ticket.operation, consistency.scope)
+    if operation.isChange { queuedChangeCount.withLock { $0 -= 1 } }
+    operation.fail(error, scope)
+    if operation.isChange {
+      reporter.report(.failedWrite(error, of: operation.subjects, context: operation.context))
+    }
+    operation.outcome.finish(.failure(error))
   }
 
   private func performInMemory(_ operation: any ManagedOperation) {
@@ -72,40 +88,68 @@ final class StoreBridge: CommitObserver {
     }
   }
 
+  /// The operation of this bridge that a write carries out.
+  func operation(of write: CommitEffects) -> (any ManagedOperation)? {
+    ticket(of: write)?.operation
+  }
+
+  /// Whether a write changes what is shown by this manager only.
+  func isInMemory(_ write: CommitEffects) -> Bool { ticket(of: write)?.writes == false }
+
+  private func ticket(of write: CommitEffects) -> Ticket? {
+    (write.ticket as? Ticket).flatMap { $0.bridge == ObjectIdentifier(self) ? $0 : nil }
+  }
+
   /// Reports that live trees need something that can't be read; those who observe it are told at its
   /// place in the order of commits.
   func failRead(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
     reporter.report(.failedRead(error, of: key.text))
     consistency.enqueue { [observed] _ in observed.fail(error, of: key, as: type) }
   }
+}
 
-  func beginFlush() { writes.withLock { $0.beginFlush() } }
+extension StoreBridge: StorePipelineMember {
+  func plan(for write: CommitEffects) -> CommitPlan { WritePlanning(self, write).plan }
 
-  func prepare(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
-  ) -> (any Sendable)? {
-    let own = (ticket as? Ticket).flatMap { ticket in
-      ticket.bridge == ObjectIdentifier(self) ? ticket.operation : nil
-    }
-    guard own != nil || changeSet != nil else { return nil }
-    let known = writes.withLock { $0.prepared }
-    let reading = CommitReading(bridge: self, own: own, changeSet: changeSet, known: known)
-    let write = reading.read(snapshot)
-    writes.withLock { $0.prepare(write) }
-    return write
+  func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
+    guard let update = plan as? LiveUpdate else { return nil }
+    return LiveStep(scope: consistency.scope, update)
   }
 
-  func committed(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
-  ) {
-    guard let write = prepared as? InFlightWrite else { return }
-    writes.withLock { $0.commit(write) }
-    consistency.enqueue { [self] scope in
-      scope.apply(write.update)
-      write.operation?.finish(scope)
-      for load in writes.withLock({ $0.process(write) }) { align(load, scope) }
-    }
+  func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
+    var reading = GroupReading(self, group)
+    reading.read(snapshot)
+    return LiveStep(scope: consistency.scope, reading.update)
   }
+
+  func finish(_ write: CommitEffects) {
+    guard let ticket = ticket(of: write), ticket.end() else { return }
+    let operation = ticket.operation
+    if operation.isChange { queuedChangeCount.withLock { $0 -= 1 } }
+    operation.finish(consistency.scope)
+    operation.outcome.finish(.success(write.changeSet))
+  }
+
+  func fail(_ write: CommitEffects, _ error: any Error) {
+    if let ticket = ticket(of: write) { fail(ticket, error) }
+  }
+
+  func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }
+}
+
+/// An update of a manager's live trees that is worked out.
+private struct LiveStep: PipelineStep {
+  private let scope: PipelineScope
+  private let staged: StagedUpdate
+
+  init(scope: PipelineScope, _ update: LiveUpdate) {
+    self.scope = scope
+    staged = scope.stage(update)
+  }
+
+  var isVisible: Bool { !staged.isEmpty }
+  func publish() { staged.publish() }
+  func tell() { scope.tell(staged) }
 }
 
 extension StoreBridge {
@@ -116,39 +160,85 @@ extension StoreBridge {
   ///   - readsFirst: Whether it is read in any case, or only where a write under way may have brought
   ///     it.
   func load(_ load: any StoreLoad, readsFirst: Bool) {
+    let shown = line.beginLoad()
     guard readsFirst else {
-      let nodes = load.nodes
-      let entry = writes.withLock { $0.announce(load, nodes) }
-      return consistency.enqueue { [self] in align(entry, $0) }
+      return consistency.enqueue { [self] scope in
+        join(load, readAt: shown, waitsForWrites: false, scope)
+      }
     }
-    let entry = ReadAhead(load)
     loader.async { [self] in
       do {
-        entry.number = try store.read { snapshot in
+        let number = try store.read { snapshot in
           try load.read(snapshot)
           return try snapshot.commitNumber
         }
-        consistency.enqueue { [self] scope in align(entry, scope) }
+        // What this process has committed by then comes to the pipeline before the load does.
+        store.feed.waitForHandOver(of: number)
+        consistency.enqueue { [self] scope in
+          join(load, readAt: number, waitsForWrites: true, scope)
+        }
       } catch {
-        consistency.enqueue { scope in load.finish(error, scope) }
+        consistency.enqueue { [self] scope in
+          load.finish(error, scope)
+          line.endLoad()
+        }
       }
     }
   }
 
-  private func align(_ entry: ReadAhead, _ scope: PipelineScope) {
-    if store.isReadOnly {
-      catchUp(entry.load, scope)
-      return
+  /// Shows what was read; what a commit has touched meanwhile is read again.
+  private func join(
+    _ load: any StoreLoad, readAt number: UInt64, waitsForWrites: Bool, _ scope: PipelineScope
+  ) {
+    defer { line.endLoad() }
+    if waitsForWrites, load.isMiss, queuedChangeCount.withLock({ $0 }) > 0 {
+      return perform(LoadOperation(load, self), writes: false)
     }
-    let nodes = entry.load.nodes
-    switch writes.withLock({ $0.align(entry, nodes: nodes) }) {
-    case .wait: break
-    case .show:
-      entry.load.finish(nil, scope)
-      writes.withLock { $0.end(nodes) }
-    case .again:
-      if entry.knownSince != nil { writes.withLock { $0.end(nodes) } }
-      perform(LoadOperation(entry.load), writes: false)
+    if !store.isReadOnly, line.isCurrent(load.keys, readAt: number) {
+      return load.finish(nil, scope)
     }
+    readAgain(load, scope)
+  }
+
+  /// Reads and shows something with all that is committed by then.
+  ///
+  /// On the pipeline.
+  func readAgain(_ load: any StoreLoad, _ scope: PipelineScope) {
+    do {
+      try line.catchUp { try load.read($0) }
+      load.finish(nil, scope)
+    } catch {
+      load.finish(error, scope)
+    }
+  }
+
+  /// Takes in what other processes have committed.
+  ///
+  /// - Returns: What is finished when the live trees show it.
+  func refresh() -> PendingWrite {
+    let outcome = PendingWrite()
+    consistency.enqueue { [line] _ in
+      outcome.finish(Result { () -> ChangeSet? in
+        try line.catchUp()
+        return nil
+      })
+    }
+    return outcome
+  }
+
+  /// Waits until the loads and writes that are queued are done.
+  func drain() async {
+    await withCheckedContinuation { continuation in
+      loader.async(flags: .barrier) { continuation.resume() }
+    }
+    await consistency.processed()  // where loads find that they wait for writes
+    await passed()
+  }
+
+  /// Waits until the writes that are queued are shown.
+  func passed() async {
+    let marker = MarkerOperation()
+    perform(marker, writes: false)
+    _ = try? await marker.outcome.committed()
   }
 }

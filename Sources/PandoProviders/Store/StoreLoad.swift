@@ -8,12 +8,8 @@ protocol StoreLoad: AnyObject, Sendable {
   /// Reads; of several calls the last one counts. Any thread.
   func read(_ snapshot: ModelSnapshot) throws
 
-  /// The identifiers and cache keys that it asks for, found or not.
+  /// The identifiers and cache keys that it asks for, and those of all nodes that were found.
   var keys: [ByteString] { get }
-
-  /// The nodes of what was read, and those that it goes on to wait for.
-  var nodes: [LiveNode] { get }
-
   /// Whether nothing was found: then queued writes are waited for, which may bring it.
   var isMiss: Bool { get }
 
@@ -33,28 +29,30 @@ protocol StoreTopic: AnyObject, Sendable {
   /// Writes the list to a custom cache, if elements have gone from it because they were deleted.
   func writeLoss(to cache: any CacheDelegate, context: (any Sendable)?) async throws
 
-  /// Reads what it needs of a commit that has changed its list. Writer thread, inside the
-  /// transaction; may be called again when the flush is run again. On the pipeline where the store is
-  /// read-only.
+  /// Says what a commit does to the list, from the models that its write was given.
+  ///
+  /// - Parameters:
+  ///   - change: What has happened to the list.
+  ///   - content: What came into it.
+  ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
+  /// - Returns: Comes as the update's topic; `nil` if the list has to be read.
+  func commit(
+    _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
+  ) -> (any Sendable)?
+
+  /// Reads what it needs of several commits.
   ///
   /// - Parameters:
   ///   - changes: What has happened to the list, one change a commit, in order; `nil` if that is not
   ///     known: all of it has to be read.
-  ///   - operation: The operation that the commit carries out; `nil` if it is not one of this manager.
-  ///   - isAlone: Whether the changes are the operation's, and those of no other commit.
-  ///   - snapshot: The store as the commit leaves it.
-  /// - Returns: Comes as the update's topic; a ``TreeCarrier`` if it holds models.
+  ///   - operations: The operations of this manager among the commits.
+  ///   - snapshot: The store as the last commit leaves it.
+  /// - Returns: Comes as the update's topic.
   /// - Throws: Why it can't be read; it is reported, and the list stays as it was.
-  func prepare(
-    _ changes: [CollectionChange]?, _ operation: (any ManagedOperation)?, isAlone: Bool,
+  func read(
+    _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
     in snapshot: ModelSnapshot
   ) throws -> any Sendable
-}
-
-/// Something that was read and brings trees along.
-protocol TreeCarrier {
-  /// All nodes of these trees.
-  var nodes: [LiveNode] { get }
 }
 
 extension ModelSnapshot {

@@ -163,8 +163,8 @@ final class FollowedProvider<T: SimpleModel & Equatable>: DataProviderDelegate {
   }
 
   private func note() {
-    let data = provider.data
-    known.withLock { $0 = data }
+    // In one step: owner and delegate may note at once.
+    known.withLock { $0 = provider.data }
   }
 
   func set(_ model: T?, number: Int) {

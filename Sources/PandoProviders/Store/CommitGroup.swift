@@ -1,0 +1,71 @@
+package import PandoModels
+package import PandoStore
+
+/// Several commits that are shown in one step.
+package struct CommitGroup {
+  /// The last of them.
+  package let number: UInt64
+  /// Nodes that are there and have changed.
+  package private(set) var changed: [ByteString] = []
+  /// Nodes that were there and are not.
+  package private(set) var deleted: [ByteString] = []
+  /// Those among the changed ones that were gone in between: who showed one lost it, and shows what is
+  /// there now if it can be read as its type.
+  package private(set) var renewed: [ByteString] = []
+  /// What happened to collections, commit by commit.
+  package private(set) var collections: [(key: ByteString, changes: [CollectionChange])] = []
+  /// The newest change set, with its context where it is of this process.
+  package private(set) var newest: ChangeSet?
+  /// Whether the change log does not reach back: everything has to be read.
+  package private(set) var hasExpired = false
+  /// The writes of this process among them, and the places between them.
+  package let writes: [CommitEffects]
+
+  /// Everything that they have touched.
+  package var keys: [ByteString] { changed + deleted + collections.map(\.key) }
+
+  /// Folds the commits after a number.
+  init(
+    _ writes: [CommitEffects], since shown: UInt64, upTo number: UInt64, in snapshot: ModelSnapshot
+  ) throws {
+    self.writes = writes
+    self.number = number
+    let own = writes.compactMap(\.changeSet)
+    do {
+      // Where all are of this process, they are at hand.
+      let isWhole = own.count == number - min(shown, number)
+      fold(isWhole ? own : try snapshot.changes(since: shown))
+    } catch let error as StoreError where error.code == .changesExpired {
+      hasExpired = true
+    }
+    if let last = own.last, last.commitNumber == number { newest = last }
+  }
+
+  private mutating func fold(_ changeSets: [ChangeSet]) {
+    newest = changeSets.last
+    if changeSets.count == 1, let only = changeSets.last {
+      changed = (only.updated + only.inserted).map { ByteString($0) }
+      deleted = only.deleted.map { ByteString($0) }
+      collections = only.collections.map { (ByteString($0.cacheKey), [$0.change]) }
+      return
+    }
+    var isThere: [ByteString: Bool] = [:]
+    var wasDeleted: Set<ByteString> = []
+    var changes: [ByteString: [CollectionChange]] = [:]
+    for set in changeSets {
+      for identifier in set.updated { isThere[ByteString(identifier)] = true }
+      for identifier in set.inserted { isThere[ByteString(identifier)] = true }
+      for identifier in set.deleted {
+        isThere[ByteString(identifier)] = false
+        wasDeleted.insert(ByteString(identifier))
+      }
+      for entry in set.collections {
+        changes[ByteString(entry.cacheKey), default: []].append(entry.change)
+      }
+    }
+    changed = isThere.filter(\.value).map(\.key).sorted()
+    deleted = isThere.filter { !$0.value }.map(\.key).sorted()
+    renewed = wasDeleted.filter { isThere[$0] == true }.sorted()
+    collections = changes.keys.sorted().map { ($0, changes[$0] ?? []) }
+  }
+}

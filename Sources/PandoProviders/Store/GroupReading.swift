@@ -1,0 +1,171 @@
+import PandoConsistency
+import PandoModels
+import PandoStore
+
+/// Reads what live trees need of several commits.
+struct GroupReading {
+  private let bridge: StoreBridge
+  private let group: CommitGroup
+  /// Operations of this manager that are among the commits, in order.
+  private var own: [any ManagedOperation] = []
+  private(set) var update = LiveUpdate()
+  /// The nodes that have changed, and are to be read.
+  private var changed: Set<ByteString>
+
+  init(_ bridge: StoreBridge, _ group: CommitGroup) {
+    self.bridge = bridge
+    self.group = group
+    changed = Set(group.changed)
+    update.deleted = Set(group.deleted)
+    update.renewed = Set(group.renewed)
+  }
+
+  /// Reads; what can't be read is reported, and stays as it was in the live trees.
+  mutating func read(_ snapshot: ModelSnapshot) {
+    if let newest = group.newest {
+      update.changeSet = newest
+      update.context = newest.context
+      update.date = newest.date
+    }
+    addOperations(snapshot)
+    update.operation = own.last
+    update.earlierOperations = own.dropLast()
+    for (identifier, types) in bridge.consistency.liveNodes(among: changed.map(\.text)) {
+      for type in types { read(identifier, as: type, snapshot) }
+    }
+    var keys = Set<ByteString>()
+    for (key, changes) in group.collections {
+      keys.insert(key)
+      read(key, changes, snapshot)
+    }
+    for operation in own {
+      guard let key = operation.collectionKey.map({ ByteString($0) }), keys.insert(key).inserted
+      else { continue }
+      read(key, [], snapshot)
+    }
+    if group.hasExpired { readEverything(snapshot) }
+  }
+
+  /// Adds what this manager's operations give: a change in memory counts for what no later commit of
+  /// this process has touched, a stored one for what the store held already.
+  private mutating func addOperations(_ snapshot: ModelSnapshot) {
+    var inMemory: [ByteString: [any SimpleModel]?] = [:]
+    var all: [LiveUpdate] = []
+    for write in group.writes where write.failure == nil {
+      if !inMemory.isEmpty, let changeSet = write.changeSet {
+        for identifier in [changeSet.updated, changeSet.inserted, changeSet.deleted].joined() {
+          inMemory.removeValue(forKey: ByteString(identifier))
+        }
+      }
+      guard let operation = bridge.operation(of: write), operation.isChange else { continue }
+      operation.attach(bridge.consistency.scope)
+      let given = operation.makeUpdate()
+      all.append(given)
+      if !bridge.isInMemory(write) {
+        own.append(operation)
+        continue
+      }
+      if operation.collectionKey == nil {
+        own.append(operation)
+      } else {
+        bridge.consistency.scope.carryOut(operation)
+      }
+      for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
+      for identifier in given.deleted { inMemory[identifier] = .some(nil) }
+    }
+    changed.subtract(inMemory.keys)
+    update.deleted.subtract(inMemory.keys)
+    update.renewed.subtract(inMemory.keys)
+    update.isNested = !all.isEmpty
+    for given in all { add(given, besides: inMemory, snapshot) }
+    let stale = Set(group.changed)
+    for (identifier, models) in inMemory {
+      guard let models else {
+        update.deleted.insert(identifier)
+        continue
+      }
+      update.give(models, identifier)
+      if stale.contains(identifier) { addOthers(identifier, models, snapshot) }
+    }
+  }
+
+  /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
+  /// the change merged in.
+  private mutating func addOthers(
+    _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
+  ) {
+    let types = bridge.consistency.liveTypes(of: identifier.text)
+    for type in types where !given.contains(where: { Swift.type(of: $0) == type }) {
+      do {
+        guard let stored = try snapshot.live(identifier.text, as: type) as? any Model else {
+          continue
+        }
+        let merged = given.reduce(stored) { older, newer in
+          (newer as? any Model).map { older.merge($0) } ?? older
+        }
+        update.addStored(merged, identifier.text)
+      } catch {
+        bridge.failRead(error, of: identifier, as: type)
+      }
+    }
+  }
+
+  /// Reads what an operation gives that others have changed, and what is live of the rest: others may
+  /// show it otherwise though the store had it already.
+  private mutating func add(
+    _ given: LiveUpdate, besides inMemory: [ByteString: [any SimpleModel]?],
+    _ snapshot: ModelSnapshot
+  ) {
+    update.deleted.formUnion(given.deleted.filter { !changed.contains($0) && inMemory[$0] == nil })
+    for (identifier, versions) in given.versions where inMemory[identifier] == nil {
+      if changed.contains(identifier) || group.hasExpired {
+        for model in versions.given { read(identifier, as: type(of: model), snapshot) }
+      } else if !update.deleted.contains(identifier) {
+        for type in bridge.consistency.liveTypes(of: identifier.text) {
+          read(identifier, as: type, snapshot)
+        }
+      }
+    }
+  }
+
+  /// Reads a node as a type, once.
+  private mutating func read(
+    _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot
+  ) {
+    let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
+    if isRead == true { return }
+    do {
+      guard let model = try snapshot.live(identifier.text, as: type) else { return }
+      update.addStored(model, identifier.text)
+    } catch {
+      bridge.failRead(error, of: identifier, as: type)
+    }
+  }
+
+  private mutating func read(
+    _ cacheKey: ByteString, _ changes: [CollectionChange]?, _ snapshot: ModelSnapshot
+  ) {
+    guard let topic = bridge.topics.topic(cacheKey) else { return }
+    do {
+      update.topics[cacheKey] = try topic.read(changes, own, in: snapshot)
+    } catch {
+      bridge.failRead(error, of: cacheKey, as: nil)
+    }
+  }
+
+  /// Reads all that is live: nobody knows any more what has changed.
+  private mutating func readEverything(_ snapshot: ModelSnapshot) {
+    for (identifier, types) in bridge.consistency.liveNodes() {
+      do {
+        guard try snapshot.contains(identifier.text) else {
+          update.deleted.insert(identifier)
+          continue
+        }
+        for type in types { read(identifier, as: type, snapshot) }
+      } catch {
+        bridge.failRead(error, of: identifier, as: nil)
+      }
+    }
+    for (key, _) in bridge.topics.all { read(key, nil, snapshot) }
+  }
+}

@@ -1,0 +1,265 @@
+package import PandoConsistency
+package import PandoModels
+package import PandoStore
+import PandoSystem
+
+/// Keeps all that is live over one store in step with its commits: one order, one step of publishing.
+///
+/// ```
+/// write ─► effects ─► flush ─► inbox ─┐             ┌─► one by one, from the models that were given
+/// place in memory ───────────► inbox ─┼─ pipeline ──┤
+/// other process ─► change log ────────┘             └─► as a group, read from a snapshot
+/// ```
+/// A commit is shown by itself where the models that its write was given say what becomes of every live
+/// node. Otherwise a snapshot is read, and all commits up to it are shown in one step. Every reader of a
+/// store in this process shares one of these.
+package final class StorePipeline: Sendable {
+  private struct State {
+    /// The last commit that is shown.
+    var shown: UInt64 = 0
+    /// How many loads are on their way.
+    var loadCount = 0
+    var touched = TouchedKeys()
+  }
+
+  private struct WeakMember {
+    weak let member: (any StorePipelineMember)?
+  }
+
+  package let store: ModelStore
+  package let pipeline = Pipeline()
+  /// What has been committed and is not shown, in order.
+  private let inbox = Locked(WriteQueue())
+  private let members = Locked<[WeakMember]>([])
+  private let state = Locked(State())
+
+  private init(_ store: ModelStore) throws {
+    self.store = store
+    store.feed.add(self)
+    // What is committed from now on comes; what came meanwhile is known by its number.
+    let number = try store.read { try $0.commitNumber }
+    state.withLock { $0.shown = number }
+  }
+
+  /// The pipeline of a store, made now if there is none.
+  package static func pipeline(of store: ModelStore) throws -> StorePipeline {
+    try store.feed.shared { try StorePipeline(store) }
+  }
+
+  /// Begins to keep a member in step; it is not retained.
+  package func add(_ member: any StorePipelineMember) {
+    members.withLock { members in
+      members.removeAll { $0.member == nil }
+      members.append(WeakMember(member: member))
+    }
+  }
+
+  /// The last commit that is shown.
+  package var shown: UInt64 { state.withLock { $0.shown } }
+
+  private var living: [any StorePipelineMember] {
+    members.withLock { $0.compactMap(\.member) }
+  }
+}
+
+extension StorePipeline: CommitFollower {
+  package func receive(_ flush: [CommitEffects]) {
+    let end = inbox.withLock { inbox in
+      inbox.append(flush)
+      return inbox.end
+    }
+    pipeline.enqueue { self.workOff(upTo: end) }
+  }
+
+  package func afterReceived(_ body: @escaping @Sendable () -> Void) { pipeline.enqueue(body) }
+
+  /// Shows what had come, and no more: what was queued before a later write is behind this.
+  private func workOff(upTo end: Int) {
+    while let write = inbox.withLock({ $0.start < end ? $0.popFirst() : nil }) { show(write) }
+  }
+
+  private func show(_ write: CommitEffects) {
+    let members = living
+    if let failure = write.failure {
+      for member in members { member.fail(write, failure) }
+      return
+    }
+    let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number <= shown)
+    guard isNext, let steps = steps(of: write, members) else {
+      return readGroup(from: [write])
+    }
+    publish(steps)
+    if let changeSet = write.changeSet { advance(to: changeSet) }
+    for member in members { member.finish(write) }
+  }
+
+  /// What members do for a write; `nil` if one of them has to read.
+  private func steps(
+    of write: CommitEffects, _ members: [any StorePipelineMember]
+  ) -> [any PipelineStep]? {
+    var plans: [(member: any StorePipelineMember, plan: any Sendable)] = []
+    for member in members {
+      switch member.plan(for: write) {
+      case .nothing: break
+      case .show(let plan): plans.append((member, plan))
+      case .read: return nil
+      }
+    }
+    return plans.compactMap { $0.member.stage(write, $0.plan) }
+  }
+
+  private func publish(_ steps: [any PipelineStep]) {
+    if steps.contains(where: \.isVisible) {
+      pipeline.publishing.writing { for step in steps { step.publish() } }
+    }
+    for step in steps { step.tell() }
+  }
+
+  private func advance(to changeSet: ChangeSet) {
+    state.withLock { state in
+      state.shown = max(state.shown, changeSet.commitNumber)
+      guard state.loadCount > 0 else { return state.touched.forget(upTo: state.shown) }
+      state.touched.touch(changeSet.keys, by: changeSet.commitNumber)
+    }
+  }
+}
+
+extension StorePipeline {
+  /// Reads a snapshot and shows all commits up to it in one step.
+  ///
+  /// On the pipeline.
+  ///
+  /// - Parameter read: Reads something else of the same snapshot.
+  /// - Throws: What `read` throws, or why the store can't be read.
+  package func catchUp(_ read: ((ModelSnapshot) throws -> Void)? = nil) throws {
+    try readGroup(from: [], read)
+  }
+
+  /// The same for writes that have been taken out of the inbox.
+  private func readGroup(from first: [CommitEffects]) {
+    do {
+      try readGroup(from: first, nil)
+    } catch {
+      // Shown as far as the writes themselves say; who shows more is told.
+      for write in first { finish(write, unread: error) }
+    }
+  }
+
+  private func finish(_ write: CommitEffects, unread error: any Error) {
+    if let changeSet = write.changeSet { advance(to: changeSet) }
+    for member in living {
+      member.failRead(error)
+      member.finish(write)
+    }
+  }
+
+  private func readGroup(
+    from first: [CommitEffects], _ read: ((ModelSnapshot) throws -> Void)?
+  ) throws {
+    while true {
+      // Never waited for inside a read: a writer that needs a larger map waits for readers.
+      store.feed.waitForHandOver(of: try store.read { try $0.commitNumber })
+      let isDone = try store.read { snapshot in
+        let number = try snapshot.commitNumber
+        if store.feed.isAwaited(number) { return false }
+        try read?(snapshot)
+        try show(first, upTo: number, in: snapshot)
+        return true
+      }
+      if isDone { return }
+    }
+  }
+
+  private func show(
+    _ first: [CommitEffects], upTo number: UInt64, in snapshot: ModelSnapshot
+  ) throws {
+    let writes = first + inbox.withLock { $0.pop(upTo: number) }
+    guard number > shown || !writes.isEmpty else { return }
+    let members = living
+    let group = try CommitGroup(writes, since: shown, upTo: number, in: snapshot)
+    for write in writes {
+      guard let failure = write.failure else { continue }
+      for member in members { member.fail(write, failure) }
+    }
+    publish(members.compactMap { $0.stage(group, in: snapshot) })
+    state.withLock { state in
+      state.shown = max(state.shown, number)
+      if state.loadCount == 0 || group.hasExpired {
+        state.touched.forget(upTo: state.shown)
+      } else {
+        state.touched.touch(group.keys, by: number)
+      }
+    }
+    for write in writes where write.failure == nil {
+      for member in members { member.finish(write) }
+    }
+  }
+}
+
+extension StorePipeline {
+  /// Begins to remember what commits touch, for a load.
+  ///
+  /// - Returns: The last commit that is shown.
+  package func beginLoad() -> UInt64 {
+    state.withLock { state in
+      state.loadCount += 1
+      return state.shown
+    }
+  }
+
+  /// Ends what ``beginLoad()`` began.
+  package func endLoad() { state.withLock { $0.loadCount -= 1 } }
+
+  /// Whether what was read at a commit is what live trees would show: no commit that they show has
+  /// touched it since, and they are not behind.
+  package func isCurrent(_ keys: [ByteString], readAt number: UInt64) -> Bool {
+    state.withLock { number <= $0.shown && !$0.touched.contains(keys, after: number) }
+  }
+}
+
+/// Writes in the order of their commits.
+private struct WriteQueue {
+  private var writes: [CommitEffects?] = []
+  private var head = 0
+  /// How many have been taken out, and how many have come.
+  private(set) var start = 0
+  private(set) var end = 0
+
+  mutating func append(_ flush: [CommitEffects]) {
+    writes += flush
+    end += flush.count
+  }
+
+  mutating func popFirst() -> CommitEffects? {
+    guard head < writes.count else { return nil }
+    let write = exchange(&writes[head], with: nil)
+    head += 1
+    start += 1
+    if head == writes.count {
+      writes.removeAll(keepingCapacity: writes.count < 256)
+      head = 0
+    } else if head > 1024, head > writes.count / 2 {
+      writes.removeFirst(head)
+      head = 0
+    }
+    return write
+  }
+
+  /// Takes the commits up to a number, and the places before the last of them.
+  mutating func pop(upTo number: UInt64) -> [CommitEffects] {
+    let last = writes[head...].lastIndex { write in
+      write?.changeSet.map { $0.commitNumber <= number } ?? false
+    }
+    guard let last else { return [] }
+    let count = last - head + 1
+    return (0..<count).compactMap { _ in popFirst() }
+  }
+}
+
+extension ChangeSet {
+  /// What it has touched.
+  fileprivate var keys: [ByteString] {
+    updated.map { ByteString($0) } + inserted.map { ByteString($0) }
+      + deleted.map { ByteString($0) } + collections.map { ByteString($0.cacheKey) }
+  }
+}

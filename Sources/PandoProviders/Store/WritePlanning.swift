@@ -1,0 +1,130 @@
+import PandoConsistency
+import PandoModels
+import PandoStore
+
+/// Finds out what the models that a write was given say of the live trees of a manager.
+struct WritePlanning {
+  private let bridge: StoreBridge
+  private let write: CommitEffects
+  private let own: (any ManagedOperation)?
+
+  init(_ bridge: StoreBridge, _ write: CommitEffects) {
+    self.bridge = bridge
+    self.write = write
+    own = bridge.operation(of: write)
+  }
+
+  var plan: CommitPlan {
+    guard let changeSet = write.changeSet else { return own.map(place) ?? .nothing }
+    let consistency = bridge.consistency
+    let changed = consistency.liveNodes(among: [changeSet.updated, changeSet.inserted].joined())
+    let lists = changeSet.collections.compactMap { entry in
+      bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
+    }
+    if own == nil, changed.isEmpty, lists.isEmpty,
+      consistency.liveNodes(among: changeSet.deleted).isEmpty
+    {
+      return .nothing
+    }
+    var update = own?.makeUpdate() ?? LiveUpdate()
+    if update.isAmbiguous { return .read }
+    update.operation = own
+    update.changeSet = changeSet
+    if own == nil {
+      update.context = changeSet.context
+      update.date = changeSet.date
+    }
+    guard addNodes(changed, to: &update) else { return .read }
+    update.deleted.formUnion(changeSet.deleted.map { ByteString($0) })
+    for (entry, topic) in lists {
+      let key = ByteString(entry.cacheKey)
+      guard let commit = topic.commit(entry.change, write.content.lists[key], own) else {
+        return .read
+      }
+      update.topics[key] = commit
+    }
+    return .show(update)
+  }
+
+  /// A place in the order, with a change in memory or one that the store had already.
+  private func place(_ operation: any ManagedOperation) -> CommitPlan {
+    guard operation.isChange else { return .nothing }
+    operation.attach(bridge.consistency.scope)
+    var update = operation.makeUpdate()
+    update.operation = operation
+    guard let refusal = update.refusal else { return .show(update) }
+    operation.outcome.finish(.failure(refusal))
+    operation.fail(refusal, bridge.consistency.scope)
+    bridge.consistency.report(refusal)
+    return .nothing
+  }
+
+  /// Adds what the write says of nodes that are live.
+  ///
+  /// - Returns: `false` if it does not say all.
+  private func addNodes(
+    _ live: [(identifier: ByteString, types: [any SimpleModel.Type])], to update: inout LiveUpdate
+  ) -> Bool {
+    if live.isEmpty { return true }
+    guard write.content.isPlain else { return false }
+    // Those that stay have lost others, as live trees lose them.
+    if write.content.hasDeletes { return true }
+    if own != nil, live.allSatisfy({ update.gives($0.identifier, as: $0.types) }) { return true }
+    guard own == nil, let found = FoundNodes(live.map(\.identifier), in: write.content) else {
+      return false
+    }
+    for (index, node) in live.enumerated() {
+      guard let model = found.models[index], node.types.count == 1, type(of: model) == node.types[0]
+      else { return false }
+      update.addStored(model, node.identifier.text)
+    }
+    return true
+  }
+}
+
+extension LiveUpdate {
+  /// Whether it gives a node as all types by which it is live, and as one only.
+  fileprivate func gives(_ identifier: ByteString, as types: [any SimpleModel.Type]) -> Bool {
+    guard let given = versions[identifier]?.given, given.count == 1, types.count == 1 else {
+      return false
+    }
+    return type(of: given[0]) == types[0]
+  }
+}
+
+/// The models that a write was given for some nodes.
+private struct FoundNodes {
+  /// How many models are looked at for each that is wanted; reading costs less then.
+  private static let lookedAtMaximum = 1_000
+
+  /// The models, in the order of the identifiers.
+  private(set) var models: [(any SimpleModel)?]
+  private var places: [ByteString: Int] = [:]
+  private var left: Int
+  private var isUnclear = false
+
+  /// Looks for nodes.
+  ///
+  /// - Returns: `nil` if a node was given with different content, or if there are too many models.
+  init?(_ identifiers: [ByteString], in content: WrittenContent) {
+    models = Array(repeating: nil, count: identifiers.count)
+    left = identifiers.count * Self.lookedAtMaximum
+    for (index, identifier) in identifiers.enumerated() { places[identifier] = index }
+    for given in content.models { given.forEach { visit($0, 0) } }
+    if isUnclear { return nil }
+  }
+
+  private mutating func visit(_ node: any SimpleModel, _ level: Int) {
+    left -= 1
+    guard left >= 0, level <= RecordLimits.maximumNestingDepth else {
+      isUnclear = true
+      return
+    }
+    if let identifier = node.modelIdentifier, let index = places[ByteString(identifier)] {
+      if let other = models[index], !other.isEqual(to: node) { isUnclear = true }
+      models[index] = node
+    }
+    if isUnclear { return }
+    (node as? any Model)?.forEach { visit($0, level + 1) }
+  }
+}
