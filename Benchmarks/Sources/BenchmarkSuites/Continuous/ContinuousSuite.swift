@@ -26,6 +26,7 @@ struct ContinuousSuite {
         series: Workload.Series(name: "all-of", unit: "queries", size: size))
     }
     compare("one-of-10000", "one-of-1", goal: 1.5)
+    try measureConjunctions()
   }
 
   private func measure(
@@ -33,6 +34,7 @@ struct ContinuousSuite {
     series: Workload.Series? = nil
   ) throws {
     let durability = runner.options.durability(default: .unsynchronized)
+    func sensor(_ number: Int) -> Sensor { Sensor(id: .remote(0), room: 0, degrees: number) }
     try runner.measure(
       Workload(
         name: name, operation: "commit of a change \(commit)",
@@ -41,16 +43,71 @@ struct ContinuousSuite {
         contenders: [
           Workload.Contender(.pando) {
             let directory = try runner.makeDirectory()
-            let sensors = try FollowedSensors(directory, durability)
+            let sensors = try FollowedEntities(directory, durability, [sensor(0)])
             try sensors.follow(queries)
             return try .time(
               count, in: directory,
               { latencies in
-                for number in 1...count { try latencies.time { try sensors.change(number) } }
+                for number in 1...count {
+                  try latencies.time { try sensors.change(sensor(number)) }
+                }
                 return 0
-              }, checksum: { try sensors.checksum(of: concerned) })
+              }, checksum: { try sensors.checksum(of: concerned) { $0.degrees } })
           }
         ]))
+  }
+
+  /// Queries with two conditions: one names somebody, the other holds for half of all entities.
+  private func measureConjunctions() throws {
+    let most = runner.options.scaled(smoke: 10, standard: 1_000)
+    let orders: [(name: String, text: String, filter: @Sendable (Int) -> Filter<Job>)] = [
+      ("assignee-state", "assignee == u && state == .open", Job.assigneeThenState),
+      ("state-assignee", "state == .open && assignee == u", Job.stateThenAssignee),
+    ]
+    try runner.measure(
+      orders.flatMap { order in
+        [1, most].map { size in
+          conjunction(
+            "\(order.name)-\(size)", order.text, (0..<size).map { Query(filter: order.filter($0)) },
+            runner.options.scaled(smoke: 20, standard: 1_000))
+        }
+      })
+    for order in orders {
+      runner.compare(
+        "\(order.name)-\(most)", with: "\(order.name)-1",
+        "time of a commit that concerns one of \(most) queries (\(order.text)) : the only one",
+        goal: .atMost(1.2))
+    }
+  }
+
+  private func conjunction(
+    _ name: String, _ filter: String, _ queries: [Query<Job>], _ count: Int
+  ) -> Workload {
+    let durability = runner.options.durability(default: .unsynchronized)
+    // As many entities for one query as for many, so that the store is the same.
+    let jobs = Job.make(assigneeCount: runner.options.scaled(smoke: 10, standard: 1_000))
+    return Workload(
+      name: name,
+      operation: "commit of a change that concerns one of so many followed queries, \(filter)",
+      parameters: ["queries": queries.count, "entities": jobs.count, "operations": count],
+      durability: durability,
+      contenders: [
+        Workload.Contender(.pando) {
+          let directory = try runner.makeDirectory()
+          let followed = try FollowedEntities(directory, durability, jobs)
+          try followed.follow(queries)
+          return try .time(
+            count, in: directory,
+            { latencies in
+              var job = jobs[0]
+              for number in 1...count {
+                job.effort = number
+                try latencies.time { try followed.change(job) }
+              }
+              return 0
+            }, checksum: { try followed.checksum(of: 1) { $0.effort } })
+        }
+      ])
   }
 
   /// Compares processor times: what other programs do shows in them least.

@@ -67,7 +67,7 @@ struct JSONReport: Codable {
     let unit: String
     let minimum: Double?
     let maximum: Double?
-    /// The same quotient of processor times, turned so that more is better.
+    /// The same quotient of processor times, turned so that what is better for `value` is better.
     let processorValue: Double?
     let original: Double?
     let goal: Double?

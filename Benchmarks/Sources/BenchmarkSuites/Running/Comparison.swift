@@ -9,7 +9,7 @@ struct Comparison: Sendable {
   var unit = ""
   /// The least and the greatest value of runs that followed one another.
   var range: ClosedRange<Double>?
-  /// The same quotient of processor times, turned so that more is better here too.
+  /// The same quotient of processor times, turned so that what is better for `value` is better here.
   var processorValue: Double?
   /// What another implementation reached where there is one to beat, in the same unit.
   var original: Double?
@@ -36,6 +36,30 @@ extension Comparison {
       range: (single.min() ?? 0)...(single.max() ?? 0),
       processorValue: reference.processorNanosecondsPerOperation
         / entry.processorNanosecondsPerOperation,
+      goal: goal)
+  }
+}
+
+extension Comparison {
+  /// Compares two workloads of one system whose runs took turns.
+  ///
+  /// For a goal that is a least value the rates are compared, for one that is a most value the times.
+  init(
+    name: String, title: String, _ entry: WorkloadResult.Entry,
+    with reference: WorkloadResult.Entry, goal: Goal
+  ) {
+    func quotient(_ one: Double, _ other: Double) -> Double {
+      goal.direction == .atLeast ? one / other : other / one
+    }
+    let single = zip(entry.measurements, reference.measurements).map { one, other in
+      quotient(one.operationsPerSecond, other.operationsPerSecond)
+    }
+    self.init(
+      name: name, title: title,
+      value: quotient(entry.operationsPerSecond, reference.operationsPerSecond),
+      range: (single.min() ?? 0)...(single.max() ?? 0),
+      processorValue: quotient(
+        reference.processorNanosecondsPerOperation, entry.processorNanosecondsPerOperation),
       goal: goal)
   }
 }

@@ -47,31 +47,56 @@ final class Runner {
   /// so are workloads that were not asked for.
   ///
   /// - Throws: ``BenchmarkError`` of kind `wrongResult` if checksums differ; what a system throws.
-  func measure(_ workload: Workload) throws {
-    guard options.includes(workload: workload.name) else { return }
-    let contenders = workload.contenders.filter { options.takesPart($0.system) }
-    guard !contenders.isEmpty else { return }
+  func measure(_ workload: Workload) throws { try measure([workload]) }
+
+  /// Runs workloads that are compared with one another: they take turns as systems do.
+  ///
+  /// - Throws: As ``measure(_:)``.
+  func measure(_ workloads: [Workload]) throws {
+    let workloads = workloads.filter { options.includes(workload: $0.name) }
+    let contenders = workloads.indices.flatMap { index in
+      workloads[index].contenders.filter { options.takesPart($0.system) }
+        .map { (workload: index, contender: $0) }
+    }
     var measurements = [[Measurement]](repeating: [], count: contenders.count)
     for run in 0..<options.runs {
       for turn in contenders.indices {
         let index = (run + turn) % contenders.count
-        measurements[index].append(try Self.run(contenders[index]))
+        measurements[index].append(try Self.run(contenders[index].contender))
       }
     }
-    let entries = zip(contenders, measurements).map { contender, measurements in
-      WorkloadResult.Entry(system: contender.system, measurements: measurements)
+    for (index, workload) in workloads.enumerated() {
+      let entries = zip(contenders, measurements).filter { $0.0.workload == index }
+        .map { WorkloadResult.Entry(system: $0.contender.system, measurements: $1) }
+      guard !entries.isEmpty else { continue }
+      let result = WorkloadResult(
+        suite: suite, workload: workload.name, operation: workload.operation,
+        parameters: workload.parameters, durability: workload.durability, series: workload.series,
+        checksum: try commonChecksum(entries, workload.name), entries: entries,
+        ratios: ratios(workload, entries))
+      results.append(result)
+      report(result)
     }
-    let result = WorkloadResult(
-      suite: suite, workload: workload.name, operation: workload.operation,
-      parameters: workload.parameters, durability: workload.durability, series: workload.series,
-      checksum: try commonChecksum(entries, workload.name), entries: entries,
-      ratios: ratios(workload, entries))
-    results.append(result)
-    report(result)
   }
 
   /// Adds a comparison of different workloads.
   func add(_ comparison: Comparison) { comparisons.append(comparison) }
+
+  /// Compares workloads of this suite that took turns, as far as Pando took part in both.
+  ///
+  /// - Parameters:
+  ///   - workload: What is judged.
+  ///   - reference: What it is compared with.
+  ///   - title: The name for people, without that of the suite.
+  ///   - goal: For a least value rates are compared, for a most value times.
+  func compare(_ workload: String, with reference: String, _ title: String, goal: Goal) {
+    guard let entry = entry(.pando, in: workload), let other = self.entry(.pando, in: reference)
+    else { return }
+    add(
+      Comparison(
+        name: "\(suite.rawValue)/\(workload):\(reference)", title: "\(suite.rawValue), \(title)",
+        entry, with: other, goal: goal))
+  }
 
   /// A system's part in a workload of this suite; `nil` if it did not take part.
   func entry(_ system: System, in workload: String) -> WorkloadResult.Entry? {

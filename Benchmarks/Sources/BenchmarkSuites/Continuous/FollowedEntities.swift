@@ -1,27 +1,27 @@
 import Pando
 
-/// A sensor in a store, and queries over such that somebody follows.
-final class FollowedSensors: @unchecked Sendable {
+/// Entities in a store, and queries over such that somebody follows.
+final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
   // Sendable because one task after another uses it, and each is waited for.
 
-  private typealias Iterator = ContinuousSequence<QueryResult<Sensor>>.AsyncIterator
+  private typealias Iterator = ContinuousSequence<QueryResult<E>>.AsyncIterator
 
   private let models: PandoModels
-  private let manager: CoreManager<Sensor>
+  private let manager: CoreManager<E>
   private let failure = TaskFailure()
   private var iterators: [Iterator] = []
   /// What the followed queries show, all added.
   private var sum: UInt64 = 0
 
   /// Fills a store.
-  init(_ directory: WorkingDirectory, _ durability: Durability) throws {
+  init(_ directory: WorkingDirectory, _ durability: Durability, _ entities: [E]) throws {
     models = try PandoModels(directory, durability)
     manager = CoreManager(stores: [DiskStore(modelStore: models.store)])
-    try change(0)
+    try models.put(entities)
   }
 
   /// Follows queries; each has its first value when this returns.
-  func follow(_ queries: [Query<Sensor>]) throws {
+  func follow(_ queries: [Query<E>]) throws {
     waitUntilDone { [self] in
       do {
         for query in queries {
@@ -36,22 +36,24 @@ final class FollowedSensors: @unchecked Sendable {
     if let error = failure.error { throw error }
   }
 
-  /// Commits a change of the sensor in room 0.
-  func change(_ number: Int) throws {
-    try models.store.write { try $0.set(Sensor(id: .remote(0), room: 0, degrees: number)) }
+  /// Commits a change of an entity.
+  func change(_ entity: E) throws {
+    try models.store.write { try $0.set(entity) }
   }
 
   /// What the queries show that a commit concerns.
   ///
-  /// - Parameter count: How many these are, from the first on.
-  /// - Returns: A checksum of it.
+  /// - Parameters:
+  ///   - count: How many these are, from the first on.
+  ///   - value: What counts of an entity.
+  /// - Returns: A checksum of the first entities.
   /// - Throws: What a query throws.
-  func checksum(of count: Int) throws -> UInt64 {
+  func checksum(of count: Int, _ value: @escaping @Sendable (E) -> Int) throws -> UInt64 {
     waitUntilDone { [self] in
       do {
         for index in iterators.indices.prefix(count) {
           let result = try await iterators[index].next()
-          sum = sum &* 31 &+ UInt64(result?.first?.degrees ?? 0)
+          sum = sum &* 31 &+ UInt64(result?.first.map(value) ?? 0)
         }
       } catch {
         failure.keep(error)
