@@ -35,6 +35,14 @@ final class Latencies {
     return result
   }
 
+  /// Times an operation that waits without blocking a thread, if its turn has come.
+  func timeWaiting<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
+    let start = latency_begin(counters)
+    let result = try await operation()
+    latency_end(counters, start)
+    return result
+  }
+
   /// Counts a duration that was measured elsewhere.
   func record(nanoseconds: UInt64) { latency_record(counters, nanoseconds) }
 

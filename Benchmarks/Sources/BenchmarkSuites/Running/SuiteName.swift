@@ -10,6 +10,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case collection
   /// Queries over entities, with indexes and without.
   case query
+  /// Reads through core managers, beside reads of the store.
+  case manager
   /// Commits while queries are followed.
   case continuous
   /// Requests that wait durably for a server.
@@ -33,6 +35,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .cascade: try CascadeSuite(runner).run()
     case .collection: try CollectionSuite(runner).run()
     case .query: try QuerySuite(runner).run()
+    case .manager: try ManagerSuite(runner).run()
     case .continuous: try ContinuousSuite(runner).run()
     case .queue: try QueueSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
