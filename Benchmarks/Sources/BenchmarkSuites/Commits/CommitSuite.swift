@@ -7,8 +7,8 @@ import Pando
 /// Pando and RocksDB let writers that know nothing of each other share a flush; with LMDB and SQLite
 /// they take turns. `batch-64` puts as many writes into a commit by hand: what sharing can reach.
 struct CommitSuite {
-  private let runner: Runner
-  private let data: ModelData
+  let runner: Runner
+  let data: ModelData
 
   init(_ runner: Runner) {
     self.runner = runner
@@ -24,6 +24,7 @@ struct CommitSuite {
     }
     for batch in [1, 10, 64, 1_000] { try measureBatches(batch) }
     compareGains()
+    for durability in Durability.allCases { try measureRefusals(durability) }
   }
 
   private func measureWriters(_ writerCount: Int, _ durability: Durability) throws {
