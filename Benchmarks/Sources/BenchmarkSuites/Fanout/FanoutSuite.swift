@@ -29,6 +29,7 @@ struct FanoutSuite {
     try measurePaused()
     try measureRows()
     try measureStored()
+    try measureUnconcerned()
   }
 
   private func measureShared<Post: LivePost>(
