@@ -44,6 +44,10 @@ struct JSONReport: Codable {
     let peakMemoryBytes: Double?
     /// The median; `nil` if they were not counted.
     let allocationsPerOperation: Double?
+    /// How often threads woke up, all together; the median, `nil` if it was not counted.
+    let wakeUpsPerOperation: Double?
+    /// Threads that woke up for at least every tenth operation; the median.
+    let wakingThreads: Double?
     /// Sixteen hexadecimal digits; the same for all systems of a workload.
     let checksum: String
   }
@@ -120,6 +124,8 @@ extension JSONReport.Result {
         writtenBytesPerOperation: entry.writtenByteCountPerOperation,
         fileBytes: entry.fileByteCount, peakMemoryBytes: entry.peakMemoryByteCount,
         allocationsPerOperation: entry.allocationCountPerOperation,
+        wakeUpsPerOperation: entry.wakeUpCountPerOperation,
+        wakingThreads: entry.wakingThreadCount,
         checksum: result.checksum.hexadecimal))
   }
 }

@@ -35,6 +35,13 @@ struct TextReport {
     if !allocations.isEmpty {
       lines.append("  allocations per operation: \(allocations.joined(separator: ", "))")
     }
+    for entry in result.entries {
+      guard let count = entry.wakeUpCountPerOperation, let threads = entry.wakingThreadCount
+      else { continue }
+      lines.append(
+        "  threads that woke up: \(entry.system.title) \(threads.short), "
+          + "\(count.short) times per operation")
+    }
     for ratio in result.ratios {
       lines.append("  \(ratio.title.padded(to: 46)) \(judgement(ratio))")
     }

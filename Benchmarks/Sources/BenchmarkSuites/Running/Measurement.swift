@@ -18,6 +18,8 @@ struct Measurement: Sendable {
   var peakMemoryByteCount: Int?
   /// How many blocks of memory an operation allocates, counted without the clock.
   var allocationCountPerOperation: Double?
+  /// How often threads slept and woke up, if it was counted.
+  var wakeUps: WakeUps?
 
   /// The rate.
   var operationsPerSecond: Double { Double(operationCount) / (duration / .seconds(1)) }

@@ -25,6 +25,17 @@ enum ProcessCounters {
     value("VmHWM", of: "/proc/self/status").map { $0 << 10 }
   }
 
+  /// How often each thread that there is has gone to sleep so far, by its number; empty if the system
+  /// hides it.
+  static var voluntarySwitchesOfThreads: [String: Int] {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    var counts: [String: Int] = [:]
+    for thread in threads {
+      counts[thread] = value("voluntary_ctxt_switches", of: "/proc/self/task/\(thread)/status")
+    }
+    return counts
+  }
+
   /// Memory that is allocated now, in bytes.
   static var allocatedByteCount: Int { Int(process_heap()) }
 

@@ -48,6 +48,14 @@ extension WorkloadResult {
       measurements.compactMap(\.allocationCountPerOperation).medianIfAny
     }
 
+    /// The median of the runs; `nil` if it was not counted.
+    var wakingThreadCount: Double? { measurements.compactMap(\.wakeUps?.threadCount).medianIfAny }
+
+    /// The median of the runs; `nil` if it was not counted.
+    var wakeUpCountPerOperation: Double? {
+      measurements.compactMap(\.wakeUps?.countPerOperation).medianIfAny
+    }
+
     /// All runs together.
     var latencies: LatencyDistribution {
       measurements.reduce(into: .none) { $0.add($1.latencies) }
