@@ -1,0 +1,71 @@
+import PandoConsistency
+import PandoProviders
+import PandoModels
+import PandoStore
+import PandoFixtures
+import Testing
+
+/// What a provider is told of rows that it has just brought in itself.
+@Suite struct OwnRowTests {
+  @Test func `over a cache a provider is not told of a row that it has just inserted`()
+    async throws
+  {
+    let manager = DataModelManager(cacheDelegate: DictionaryCache())
+    let list = ListFollower<Contact>(manager)
+    try await list.provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
+    let gate = Gate(stopping: manager)
+    manager.deleteModel(Contact(1))
+    list.provider.append([Contact(3)])
+    gate.open()
+    await manager.drain()
+    let changes = list.takeChanges()
+    withKnownIssue("a list that is taken as a whole counts its own new rows as updated") {
+      #expect(changes == [.changes([.delete(index: 0)])])
+    }
+  }
+
+  @Test func `over a store a provider is not told of a row that it has just inserted`()
+    async throws
+  {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let list = ListFollower<Contact>(manager)
+      let gate = Gate(stopping: store)
+      list.provider.setData(Contact.list(1, 2), cacheKey: "contacts")
+      list.provider.append([Contact(3)])
+      gate.open()
+      await manager.drain()
+      #expect(list.ids == [1, 2, 3])
+      let changes = list.takeChanges()
+      withKnownIssue("a list that is taken as a whole counts its own new rows as updated") {
+        #expect(changes == [])
+      }
+      await manager.close()
+    }
+  }
+
+  @Test
+  func
+    `over a store a provider of a list shown only is not told of a row that it has just inserted`()
+    async throws
+  {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let list = ListFollower<Contact>(manager)
+      try await list.provider.setData(Contact.list(1, 2), cacheKey: "contacts").committed()
+      try await list.provider.setData(
+        Contact.list(2, 1), cacheKey: "contacts", updateCache: false
+      ).committed()
+      let gate = Gate(stopping: store)
+      manager.deleteModel(Contact(1))
+      list.provider.append([Contact(3)])
+      gate.open()
+      await manager.drain()
+      let changes = list.takeChanges()
+      withKnownIssue("a list that is taken as a whole counts its own new rows as updated") {
+        #expect(changes == [.changes([.delete(index: 1)])])
+      }
+      await manager.close()
+    }
+  }
+}
