@@ -1,12 +1,11 @@
 import PandoProviders
 import PandoSystem
 
-/// What somebody follows: its present value, and the one that the commit under way leaves.
+/// What somebody follows: its present value, from the commit that it was read at.
 ///
 /// ```
-/// loading ─► follow(value, at: k) ─► following ─► stage (in the transaction) ─► commit
-///    ▲  └──── a commit after k has touched it: read again, in the order of writes      │
-///    └─────────────────────────────────────────────────── rollBack (the flush failed) ─┘
+/// loading ─► follow(value, at: k) ─► following ─► stage ─► commit
+///       └──── a commit after k has touched it: read again
 /// ```
 final class FollowedState<Value: Sendable>: Sendable {
   private enum Phase {
@@ -21,7 +20,6 @@ final class FollowedState<Value: Sendable>: Sendable {
     var staged: Value?
     /// The last change that `staged` shows.
     var stagedAt: UInt64 = 0
-    var committed: Value?
   }
 
   /// What observers pull from; `nil` until it has been read.
@@ -52,7 +50,7 @@ final class FollowedState<Value: Sendable>: Sendable {
   func follow(_ value: Value, at number: UInt64, beforeShowing: () -> Void) -> Bool {
     let isShown = state.withLock { state in
       guard case .loading(let missed) = state.phase, missed <= number else { return false }
-      state = State(phase: .following, staged: value, stagedAt: number, committed: value)
+      state = State(phase: .following, staged: value, stagedAt: number)
       return true
     }
     guard isShown else { return false }
@@ -76,7 +74,7 @@ final class FollowedState<Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes what the commit under way leaves; it is shown with ``commit(_:context:)``.
+  /// Takes what the commits at work leave; it is shown with ``commit(_:context:)``.
   ///
   /// - Parameters:
   ///   - value: The value.
@@ -96,21 +94,6 @@ final class FollowedState<Value: Sendable>: Sendable {
   ///   - value: What was staged for it.
   ///   - context: What the writer passed along.
   func commit(_ value: Value, context: (any Sendable)?) {
-    let isShown = state.withLock { state in
-      guard case .following = state.phase else { return false }
-      state.committed = value
-      return true
-    }
-    if isShown { observed.publish(value, context: context) }
-  }
-
-  /// Forgets what was staged and is not committed.
-  func rollBack() {
-    state.withLock { state in
-      guard case .following = state.phase else { return }
-      state.staged = state.committed
-      state.stagedAt = 0
-      if state.committed == nil { state.phase = .loading(missed: 0) }
-    }
+    if !hasFailed { observed.publish(value, context: context) }
   }
 }

@@ -1,43 +1,41 @@
 import PandoModels
+import PandoProviders
 import PandoStore
 
-/// Works out, inside a transaction, what it means for the queries that are followed.
-struct FollowingRun {
-  /// The number of the commit.
+/// Works out what commits mean for the queries that are followed.
+struct FollowingRun: PipelineStep {
+  /// The number of the last commit.
   let number: UInt64
   /// What its writer passed along.
   let context: (any Sendable)?
-  /// What shows it once it is committed.
-  private(set) var commits: [@Sendable () -> Void] = []
-  /// What undoes it if it never is.
-  private(set) var undo: [@Sendable () -> Void] = []
+  /// What shows it.
+  private var commits: [@Sendable () -> Void] = []
   var tally = HubTally()
 
   /// Begins.
   ///
   /// - Parameters:
-  ///   - number: The number of the commit.
+  ///   - number: The number of the last commit.
   ///   - context: What its writer passed along.
   init(number: UInt64, context: (any Sendable)?) {
     self.number = number
     self.context = context
   }
 
-  /// Notes a query that the commit changes.
-  mutating func add(
-    commit: @escaping @Sendable () -> Void, undo: @escaping @Sendable () -> Void
-  ) {
-    commits.append(commit)
-    self.undo.append(undo)
-  }
+  /// Notes a query that the commits change.
+  mutating func add(_ commit: @escaping @Sendable () -> Void) { commits.append(commit) }
+
+  var isVisible: Bool { !commits.isEmpty }
+  func publish() { for commit in commits { commit() } }
+  func tell() {}
 
   /// Holds commits against the queries of the types that they touch.
   mutating func stage(
-    _ fold: CommitFold, _ types: [ByteString: [any StoreFollowers]], _ snapshot: ModelSnapshot
+    _ fold: CommitGroup, _ types: [ByteString: [any StoreFollowers]], _ snapshot: ModelSnapshot
   ) {
     let types = types.filter { $0.value.contains { $0.count > 0 } }
     if types.isEmpty { return }
-    if fold.isUnknown {
+    if fold.hasExpired {
       for followers in types.values.joined() { followers.stage(nil, snapshot, &self) }
       return
     }

@@ -1,5 +1,6 @@
 import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
 
 /// Who follows queries of one entity type over a store, whatever the type is.
@@ -9,6 +10,12 @@ protocol StoreFollowers: AnyObject, Sendable {
 
   /// Whether entities of the type have other nodes inside, as far as is known.
   var holdsNodes: Bool { get }
+
+  /// Whether a write concerns one of the queries, or may.
+  func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool
+
+  /// Ends all queries by an error.
+  func fail(_ error: any Error)
 
   /// Works out what a commit means for the queries.
   ///
@@ -20,6 +27,24 @@ protocol StoreFollowers: AnyObject, Sendable {
 }
 
 extension QueryFollowers: StoreFollowers {
+  func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool {
+    var changes: [EntityChange<E>] = []
+    for identifier in touched.identifiers
+    where FollowingRun.namespaces(of: identifier).contains(namespace) {
+      guard let entity = touched.entity(identifier, as: E.self) else { return true }
+      // Where it stands among others does not count here.
+      changes.append(EntityChange(identifier, entity.map { RankedEntity($0, rank: 0) }))
+    }
+    return !changes.isEmpty && !concerned(by: changes).isEmpty
+  }
+
+  func fail(_ error: any Error) {
+    for query in all {
+      remove(query.number)
+      query.state.fail(error)
+    }
+  }
+
   func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun) {
     guard let identifiers else {
       for query in all { stage(query, nil, snapshot, &run) }
@@ -59,8 +84,6 @@ extension QueryFollowers: StoreFollowers {
       run.add {
         self.remove(candidates, notIn: window, of: query)
         query.state.commit(window, context: context)
-      } undo: { [weak query] in
-        query?.state.rollBack()
       }
     } catch {
       fail([query], error, &run)
@@ -75,7 +98,6 @@ extension QueryFollowers: StoreFollowers {
       run.add {
         self.remove(query.number)
         query.state.fail(error)
-      } undo: {
       }
     }
   }

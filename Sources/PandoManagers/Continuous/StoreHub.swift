@@ -1,64 +1,39 @@
 import Dispatch
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 
-/// Follows the commits of one model store for all managers over it.
+/// Follows the commits of one model store for all managers over it, in step with the live trees.
 ///
-/// ```
-/// write ─► prepare (in the transaction): which followed queries does it concern? their new results
-///       ─► flush ─► committed: show them ─► observers, each when it asks
-/// ```
-/// What a commit means for queries is worked out inside its transaction, because writes that share a
-/// flush can't be told apart afterwards; a flush that runs again is worked out again. A commit that
-/// concerns no followed type reads nothing. Commits of other processes show up as a gap in the commit
-/// numbers and are folded in from the change log; ``refresh()`` looks for one.
+/// A write that concerns no followed query or graph reads nothing. For all others the entities are read
+/// from the snapshot that the pipeline of the store shows next.
 final class StoreHub: EntityHub {
-  /// What a hub knows its own writes by, which write nothing: places in the order of commits.
-  private struct Ticket: Sendable {
-    let hub: ObjectIdentifier
-    /// Reads something at this place.
-    let load: StoreHubLoad?
-  }
-
   struct State {
     /// Who follows, by namespace of identifiers; several types can share one.
     var types: [ByteString: [any StoreFollowers]] = [:]
-    /// The last commit that has been prepared, in this flush too.
-    var prepared: UInt64
-    /// The last commit that is on disk.
-    var committed: UInt64
-    /// What undoes the flush that is under way.
-    var undo: [@Sendable () -> Void] = []
     var tally = HubTally()
   }
 
-  /// What a write means for queries.
-  private struct Prepared: Sendable {
-    let number: UInt64
-    let commits: [@Sendable () -> Void]
-  }
-
-  let store: ModelStore
+  let line: StorePipeline
   /// Tells it from all others.
   let number = FollowedNumber.next()
-  let state: Locked<State>
+  let state = Locked(State())
   /// Which graphs are followed.
   let graphs = GraphFollowers()
   /// Where queries are read first: never on the thread of a caller.
   let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
-  /// Where a store that is open for reading only is looked at.
-  let poller = DispatchQueue(label: "pando.following.poll")
 
   init(_ store: ModelStore) throws {
-    self.store = store
-    let number = try store.read { try $0.commitNumber }
-    state = Locked(State(prepared: number, committed: number))
-    store.addObserver(self)
+    line = try StorePipeline.pipeline(of: store)
+    line.add(self)
   }
 
   deinit { StoreHubs.remove(number, of: ObjectIdentifier(store)) }
 
+  var store: ModelStore { line.store }
+
+  /// How much work it has done.
   var tally: HubTally { state.withLock { $0.tally } }
 
   /// How many queries are followed.
@@ -67,80 +42,83 @@ final class StoreHub: EntityHub {
   }
 
   /// Takes in what other processes have committed.
-  ///
-  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
-  func refresh() async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      place(nil) { continuation.resume(with: $0) }
+  func refresh() async throws { try await line.refresh() }
+}
+
+extension StoreHub: StorePipelineMember {
+  func plan(for write: CommitEffects) -> CommitPlan {
+    guard let changeSet = write.changeSet else { return .nothing }
+    let types = state.withLock { $0.types }.filter { $0.value.contains { $0.count > 0 } }
+    if types.isEmpty, graphs.count == 0 { return .nothing }
+    let touched = TouchedNodes(changeSet, write.content)
+    if graphs.count > 0, graphs.concerns(touched.identifiers) { return .read }
+    for (namespace, followers) in types where followers.contains(where: { $0.count > 0 }) {
+      // Whoever holds a changed node inside is not known without a read.
+      let mayHold = !changeSet.updated.isEmpty && followers.contains { $0.holdsNodes }
+      if mayHold || followers.contains(where: { $0.concerns(touched, of: namespace) }) {
+        return .read
+      }
     }
+    return .nothing
   }
 
-  /// Has something read at a place in the order of commits.
-  ///
-  /// - Parameters:
-  ///   - load: What is read.
-  ///   - completion: Called once, after it has been shown.
-  func place(
-    _ load: StoreHubLoad?, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
-  ) {
-    guard store.isReadOnly else { return submit(load, completion: completion) }
-    poller.async { completion(Result { try self.catchUp(load) }) }
+  func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? { nil }
+
+  func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
+    let types = state.withLock { $0.types }
+    var run = FollowingRun(number: group.number, context: group.newest?.context)
+    if !types.isEmpty { run.stage(group, types, snapshot) }
+    if graphs.count > 0 { graphs.stage(group, snapshot, &run, self) }
+    let tally = run.tally
+    state.withLock { $0.tally.add(tally) }
+    return run
   }
 
-  /// Queues a write that writes nothing: a place in the order of commits.
-  ///
-  /// - Parameters:
-  ///   - load: What is read at that place.
-  ///   - completion: Called once, after it has been shown.
-  private func submit(
-    _ load: StoreHubLoad?, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
-  ) {
-    let ticket = Ticket(hub: ObjectIdentifier(self), load: load)
-    store.submit(ticket: ticket, context: nil) { _ in
-    } completion: { result in
-      completion(result.map { _ in })
-    }
+  func finish(_ write: CommitEffects) {}
+  func fail(_ write: CommitEffects, _ error: any Error) {}
+
+  /// A query or graph that can't be read any more ends by the error.
+  func failRead(_ error: any Error) {
+    for followers in state.withLock({ $0.types }).values.joined() { followers.fail(error) }
+    graphs.fail(error, self)
   }
 }
 
-extension StoreHub: CommitObserver {
-  func beginFlush() {
-    let undo = state.withLock { state in
-      state.prepared = state.committed
-      defer { state.undo = [] }
-      return state.undo
-    }
-    for step in undo { step() }
+/// The nodes that a write has touched, and the models that it was given for them.
+struct TouchedNodes {
+  /// Those that are there, and those that are gone.
+  let identifiers: [ByteString]
+  let deleted: Set<ByteString>
+  /// What was given, by identifier; empty where that does not say what is stored.
+  private var given: [ByteString: any SimpleModel] = [:]
+  /// Those that were given with different content.
+  private var ambiguous: Set<ByteString> = []
+
+  init(_ changeSet: ChangeSet, _ content: WrittenContent) {
+    deleted = Set(changeSet.deleted.map { ByteString($0) })
+    identifiers =
+      changeSet.updated.map { ByteString($0) } + changeSet.inserted.map { ByteString($0) } + deleted
+    guard content.isPlain, !content.hasDeletes else { return }
+    for models in content.models { models.forEach { visit($0, 0) } }
+    for identifier in ambiguous { given[identifier] = nil }
   }
 
-  func prepare(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
-  ) -> (any Sendable)? {
-    let own = (ticket as? Ticket).flatMap { $0.hub == ObjectIdentifier(self) ? $0 : nil }
-    let known = state.withLock { $0.prepared }
-    let fold = CommitFold(since: known, changeSet, snapshot)
-    // From here on queries that begin know that this commit may not have been held against them.
-    let types = state.withLock { state in
-      state.prepared = max(state.prepared, fold.number)
-      return state.types
+  private mutating func visit(_ node: any SimpleModel, _ level: Int) {
+    guard level <= RecordLimits.maximumNestingDepth else { return }
+    if let identifier = node.modelIdentifier.map({ ByteString($0) }) {
+      if let other = given.updateValue(node, forKey: identifier), !other.isEqual(to: node) {
+        ambiguous.insert(identifier)
+      }
     }
-    var run = FollowingRun(number: fold.number, context: changeSet?.context)
-    if !types.isEmpty { run.stage(fold, types, snapshot) }
-    if graphs.count > 0 { graphs.stage(fold, snapshot, &run, self) }
-    if let load = own?.load { load.stage(snapshot, &run) }
-    let (undo, tally) = (run.undo, run.tally)
-    state.withLock { state in
-      state.undo += undo
-      state.tally.add(tally)
-    }
-    return Prepared(number: fold.number, commits: run.commits)
+    (node as? any Model)?.forEach { visit($0, level + 1) }
   }
 
-  func committed(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
-  ) {
-    guard let prepared = prepared as? Prepared else { return }
-    state.withLock { $0.committed = max($0.committed, prepared.number) }
-    for commit in prepared.commits { commit() }
+  /// What a node is now as a type: the entity, or `nil` for one that is gone.
+  ///
+  /// - Returns: `nil` if that has to be read.
+  func entity<E: Entity>(_ identifier: ByteString, as type: E.Type) -> E?? {
+    if deleted.contains(identifier) { return .some(nil) }
+    guard let entity = given[identifier] as? E else { return nil }
+    return entity
   }
 }

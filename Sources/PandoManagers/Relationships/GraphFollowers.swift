@@ -1,5 +1,6 @@
 import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
 
 /// Which graphs are followed, found by the nodes that they depend on.
@@ -73,18 +74,33 @@ final class GraphFollowers: Sendable {
 
   /// Holds commits against the graphs that they concern.
   func stage(
-    _ fold: CommitFold, _ snapshot: ModelSnapshot, _ run: inout FollowingRun, _ hub: StoreHub
+    _ fold: CommitGroup, _ snapshot: ModelSnapshot, _ run: inout FollowingRun, _ hub: StoreHub
   ) {
-    if fold.isUnknown {
+    if fold.hasExpired {
       let graphs = state.withLock { state in state.entries.values.map(\.graph) }
       for graph in graphs { graph?.stage(nil, snapshot, &run, hub) }
       return
     }
     let touched = Set(fold.changed + fold.deleted)
     if touched.isEmpty { return }
-    let graphs = state.withLock { state in
+    for graph in graphs(at: touched) { graph?.stage(touched, snapshot, &run, hub) }
+  }
+
+  /// Whether some nodes concern a graph, or may.
+  func concerns(_ nodes: [ByteString]) -> Bool { !graphs(at: nodes).isEmpty }
+
+  /// Ends all graphs by an error.
+  func fail(_ error: any Error, _ hub: StoreHub) {
+    for graph in state.withLock({ state in state.entries.values.map(\.graph) }) {
+      graph?.fail(error, hub)
+    }
+  }
+
+  /// The graphs that some nodes may concern.
+  private func graphs(at nodes: some Sequence<ByteString>) -> [(any FollowedGraph)?] {
+    state.withLock { state in
       var numbers = state.loading
-      for node in touched {
+      for node in nodes {
         if let found = state.byNode[node] { numbers.formUnion(found) }
         if state.byNamespace.isEmpty { continue }
         for namespace in FollowingRun.namespaces(of: node) {
@@ -94,6 +110,5 @@ final class GraphFollowers: Sendable {
       // Strong references leave the lock with this list, and end outside.
       return numbers.sorted().map { state.entries[$0]?.graph }
     }
-    for graph in graphs { graph?.stage(touched, snapshot, &run, hub) }
   }
 }

@@ -14,50 +14,58 @@ extension StoreHub {
     if graph.followed.query.identifiers != nil { namespace = nil }
     graphs.insert(graph, namespace: namespace)
     graph.endings.add { [weak self, number = graph.number] in self?.graphs.remove(number) }
-    let prepared = state.withLock { $0.prepared }
     loader.async { [weak graph] in
-      if let graph { self.load(graph, prepared: prepared) }
+      if let graph { self.load(graph) }
     }
   }
 
-  private func load<Root: Entity>(_ graph: LiveGraph<Root>, prepared: UInt64) {
-    if store.isReadOnly { return reload(graph) }
+  /// Reads it at whatever commit is the newest; it joins if nothing has touched it since.
+  private func load<Root: Entity>(_ graph: LiveGraph<Root>) {
     do {
       let (loaded, number) = try store.read { snapshot in
         (try graph.load(snapshot), try snapshot.commitNumber)
       }
       graphs.add(loaded.nodes, of: graph.number)
       if !loaded.result.unasked.isEmpty { return fetch(loaded.result.unasked, for: graph) }
-      let isFollowed =
-        number >= prepared
-        && graph.state.follow(loaded, at: number) { graphs.hasLoaded(graph.number) }
-      if !isFollowed { reload(graph) }
+      // What this process has committed by then comes to the pipeline before.
+      store.feed.waitForHandOver(of: number)
+      line.enqueue { [weak graph] in
+        guard let graph else { return }
+        let isFollowed =
+          !self.store.isReadOnly && number <= self.line.shown
+          && graph.state.follow(loaded, at: number) { self.graphs.hasLoaded(graph.number) }
+        if !isFollowed { self.loadInOrder(graph) }
+      }
     } catch {
       fail(graph, error)
     }
   }
 
-  /// Loads a graph at a place in the order of commits, in the transaction there.
+  /// Reads it again, behind what is queued.
   private func reload<Root: Entity>(_ graph: LiveGraph<Root>) {
-    let load = StoreHubLoad { [weak graph] snapshot, run in
-      guard let graph else { return }
-      do {
-        let loaded = try graph.load(snapshot)
-        graph.state.stage(loaded, at: run.number)
-        self.show(loaded, of: graph, &run)
-      } catch {
-        run.add {
-          self.fail(graph, error)
-        } undo: {
-        }
-      }
-    }
-    place(load) { [weak graph] result in
-      if let graph, case .failure(let error) = result { self.fail(graph, error) }
+    line.enqueue { [weak graph] in
+      if let graph { self.loadInOrder(graph) }
     }
   }
 
-  /// Shows what a commit leaves of a graph when it is on disk.
+  /// Reads it together with all that is committed by then.
+  ///
+  /// On the pipeline.
+  private func loadInOrder<Root: Entity>(_ graph: LiveGraph<Root>) {
+    do {
+      var loaded: LoadedGraph<Root>?
+      try line.catchUp { loaded = try graph.load($0) }
+      guard let loaded else { return }
+      graph.state.stage(loaded, at: line.shown)
+      var run = FollowingRun(number: line.shown, context: nil)
+      show(loaded, of: graph, &run)
+      run.publish()
+    } catch {
+      fail(graph, error)
+    }
+  }
+
+  /// Notes a result that the commits at work lead to.
   func show<Root: Entity>(
     _ loaded: LoadedGraph<Root>, of graph: LiveGraph<Root>, _ run: inout FollowingRun
   ) {
@@ -68,8 +76,6 @@ extension StoreHub {
       self.graphs.hasLoaded(graph.number)
       graph.state.commit(loaded, context: context)
       if !loaded.result.unasked.isEmpty { self.fetch(loaded.result.unasked, for: graph) }
-    } undo: { [weak graph] in
-      graph?.state.rollBack()
     }
   }
 
@@ -83,8 +89,7 @@ extension StoreHub {
         if graph.observed.version > 1 {
           self.reload(graph)
         } else {
-          let prepared = self.state.withLock { $0.prepared }
-          self.loader.async { self.load(graph, prepared: prepared) }
+          self.loader.async { self.load(graph) }
         }
       } catch {
         if let graph { self.fail(graph, error) }
@@ -100,6 +105,8 @@ extension StoreHub {
 }
 
 extension LiveGraph: FollowedGraph {
+  func fail(_ error: any Error, _ hub: StoreHub) { hub.fail(self, error) }
+
   func stage(
     _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun,
     _ hub: StoreHub
@@ -111,7 +118,6 @@ extension LiveGraph: FollowedGraph {
     } catch {
       run.add {
         hub.fail(self, error)
-      } undo: {
       }
     }
   }

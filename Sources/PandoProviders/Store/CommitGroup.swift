@@ -7,6 +7,8 @@ package struct CommitGroup {
   package let number: UInt64
   /// Nodes that are there and have changed.
   package private(set) var changed: [ByteString] = []
+  /// Those among them that were there before.
+  package private(set) var updated: [ByteString] = []
   /// Nodes that were there and are not.
   package private(set) var deleted: [ByteString] = []
   /// Those among the changed ones that were gone in between: who showed one lost it, and shows what is
@@ -44,16 +46,21 @@ package struct CommitGroup {
   private mutating func fold(_ changeSets: [ChangeSet]) {
     newest = changeSets.last
     if changeSets.count == 1, let only = changeSets.last {
-      changed = (only.updated + only.inserted).map { ByteString($0) }
+      updated = only.updated.map { ByteString($0) }
+      changed = updated + only.inserted.map { ByteString($0) }
       deleted = only.deleted.map { ByteString($0) }
       collections = only.collections.map { (ByteString($0.cacheKey), [$0.change]) }
       return
     }
     var isThere: [ByteString: Bool] = [:]
+    var wasUpdated: Set<ByteString> = []
     var wasDeleted: Set<ByteString> = []
     var changes: [ByteString: [CollectionChange]] = [:]
     for set in changeSets {
-      for identifier in set.updated { isThere[ByteString(identifier)] = true }
+      for identifier in set.updated {
+        isThere[ByteString(identifier)] = true
+        wasUpdated.insert(ByteString(identifier))
+      }
       for identifier in set.inserted { isThere[ByteString(identifier)] = true }
       for identifier in set.deleted {
         isThere[ByteString(identifier)] = false
@@ -64,6 +71,7 @@ package struct CommitGroup {
       }
     }
     changed = isThere.filter(\.value).map(\.key).sorted()
+    updated = changed.filter { wasUpdated.contains($0) }
     deleted = isThere.filter { !$0.value }.map(\.key).sorted()
     renewed = wasDeleted.filter { isThere[$0] == true }.sorted()
     collections = changes.keys.sorted().map { ($0, changes[$0] ?? []) }

@@ -54,6 +54,9 @@ package final class StorePipeline: Sendable {
     }
   }
 
+  /// Queues work, behind what has been committed.
+  package func enqueue(_ work: @escaping @Sendable () -> Void) { pipeline.enqueue(work) }
+
   /// The last commit that is shown.
   package var shown: UInt64 { state.withLock { $0.shown } }
 
@@ -133,6 +136,13 @@ extension StorePipeline {
   /// - Throws: What `read` throws, or why the store can't be read.
   package func catchUp(_ read: ((ModelSnapshot) throws -> Void)? = nil) throws {
     try readGroup(from: [], read)
+  }
+
+  /// Takes in what other processes have committed, behind what is queued.
+  package func refresh() async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      pipeline.enqueue { continuation.resume(with: Result { try self.catchUp() }) }
+    }
   }
 
   /// The same for writes that have been taken out of the inbox.

@@ -91,7 +91,10 @@ extension ModelStore {
       writer.submit(
         WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
           outcome.finish(result)
-          continuation.resume(with: Swift.Result { try outcome.commit() })
+          // Whoever follows the store shows it when the caller goes on.
+          self.feed.afterShown {
+            continuation.resume(with: Swift.Result { try outcome.commit() })
+          }
         })
     }
   }
