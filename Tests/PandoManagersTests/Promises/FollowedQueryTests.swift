@@ -66,9 +66,7 @@ import Testing
       await leaveAndReturn(store)
       try await manager.set(Track(1, genre: "rock"))
       let shown = try await shown(manager, &values)
-      withKnownIssue("what one write takes out is taken out of what the next one has put in") {
-        #expect(shown == [])
-      }
+      #expect(shown == [])
     }
   }
 
@@ -82,9 +80,7 @@ import Testing
       await leaveAndReturn(store)
       try await manager.remove(atID: .remote(1))
       let shown = try await shown(manager, &values)
-      withKnownIssue("what one write takes out is taken out of what the next one has put in") {
-        #expect(shown == [])
-      }
+      #expect(shown == [])
     }
   }
 
@@ -100,9 +96,7 @@ import Testing
         { try $0.set(Track(1, genre: "jazz")) })
       try await manager.set(Track(1, genre: "rock"))
       let shown = try await shown(manager, &values)
-      withKnownIssue("what one write takes out is taken out of what the next one has put in") {
-        #expect(shown == others)
-      }
+      #expect(shown == others)
     }
   }
 
@@ -124,12 +118,7 @@ import Testing
       let found = try await manager.search(withQuery: jazz).entities
       #expect(found == [])
       let shown = try await shown(manager, &values)
-      withKnownIssue(
-        "what one write takes out is taken out of what the next one has put in",
-        isIntermittent: true
-      ) {
-        #expect(shown == [])
-      }
+      #expect(shown == [])
     }
   }
 }

@@ -37,9 +37,7 @@ import Testing
         try await books.set(Book("1", "\(number)"))
         if provider.data?.title != "\(number)" { behind += 1 }
       }
-      withKnownIssue("a write is answered before providers show it") {
-        #expect(behind == 0)
-      }
+      #expect(behind == 0)
     }
   }
 
@@ -51,9 +49,7 @@ import Testing
         try await store.write { try $0.set(Book("1", "\(number)")) }
         if provider.data?.title != "\(number)" { behind += 1 }
       }
-      withKnownIssue("a write is answered before providers show it") {
-        #expect(behind == 0)
-      }
+      #expect(behind == 0)
     }
   }
 
@@ -107,9 +103,7 @@ import Testing
         for number in 1...last { try await books.set(Book("1", "\(number)")) }
         return try await group.reduce(0, +)
       }
-      withKnownIssue("queries and providers are published apart") {
-        #expect(ahead == 0)
-      }
+      #expect(ahead == 0)
     }
   }
 }

@@ -32,9 +32,7 @@ import Testing
     try await useOnce(Held())
     let managers = rounds.count { $0.manager != nil }
     let stores = rounds.count { $0.store != nil }
-    withKnownIssue("the last flush keeps the writes that it has prepared") {
-      #expect(managers == 0)
-      #expect(stores == 0)
-    }
+    #expect(managers == 0)
+    #expect(stores == 0)
   }
 }

@@ -34,9 +34,7 @@ import Testing
       try await expectNext(&values, Contact.list(2))
       // What is left of it now is what it ends with.
       await manager.close()
-      await withKnownIssue("a node is read as the type of a row that it is leaving") {
-        try await expectEnd(&values)
-      }
+      try await expectEnd(&values)
     }
   }
 

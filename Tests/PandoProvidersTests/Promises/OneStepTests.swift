@@ -111,9 +111,7 @@ import Testing
         }
         try await write.committed()
       }
-      withKnownIssue("each manager publishes by itself") {
-        #expect(torn == 0)
-      }
+      #expect(torn == 0)
       for manager in managers { await manager.close() }
     }
   }
@@ -157,9 +155,6 @@ import Testing
   @Test(arguments: Write.allCases)
   func `after an awaited write no view of another manager is behind`(write: Write) async throws {
     let found = try await writesUntilStale(write, viewsOf: 1, among: 1_000)
-    // Both managers are at work at that moment: which of them is done first is chance.
-    withKnownIssue("each manager publishes by itself", isIntermittent: write != .storeWrite) {
-      #expect(found == nil)
-    }
+    #expect(found == nil)
   }
 }
