@@ -338,8 +338,8 @@ import Testing
       provider.delegate = log
       let gate = Gate(stopping: manager)
       provider.listen(to: "Person:1")
-      // Prepared and committed while the pipeline does not know of the provider.
-      try await store.write { [ada] in try $0.set(ada) }
+      // Committed while the pipeline does not know of the provider; it could not be waited for there.
+      try await blocking { [ada] in try store.write { try $0.set(ada) } }
       gate.open()
       await manager.drain()
       #expect(provider.data == ada)
