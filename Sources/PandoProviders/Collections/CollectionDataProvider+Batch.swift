@@ -14,13 +14,7 @@ extension CollectionDataProvider: AnyDataProvider, BatchMember {
   func pauseForBatch() { pause(.batch) }
 
   func resumeForBatch() -> (@Sendable (PipelineScope) -> ResumedMember?)? {
-    guard resume(.batch) else { return nil }
-    let collection = seat.collection
-    return { _ in
-      var update = LiveUpdate()
-      update.date = .distantPast
-      // What is different is queued already.
-      return ResumedMember(change: StagedList(collection, update), update: update)
-    }
+    guard let seat = beginResume(.batch) else { return nil }
+    return { _ in seat.collection.endPause(of: seat.member) }
   }
 }

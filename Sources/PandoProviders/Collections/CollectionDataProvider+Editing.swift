@@ -7,6 +7,9 @@ import PandoModels
 /// if it has gone, an update, a removal and a move of it are dropped and reported to the manager's
 /// delegate.
 ///
+/// What was set with `updateCache: false` is shown only: an edit of such an element changes what is
+/// shown, and is written nowhere. All others are written, each by itself.
+///
 /// The change that a call returns belongs behind all that the delegate has been told and is still to
 /// be told; it is in terms of that list. With a store this one lacks what others have not committed yet,
 /// so positions may be other than those in ``data``.
@@ -16,25 +19,29 @@ extension CollectionDataProvider {
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - index: The position of the first of them afterwards, 0 to ``count``.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed; refused if the position does not
   ///   exist.
   @discardableResult
   public func insert(
-    _ models: [T], at index: Int, context: (any Sendable)? = nil
+    _ models: [T], at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    perform(.insert(models, at: index), context)
+    perform(.insert(models, at: index), updateCache, context)
   }
 
   /// Adds elements behind all others.
   ///
   /// - Parameters:
   ///   - models: The elements in order.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed.
   @discardableResult
-  public func append(_ models: [T], context: (any Sendable)? = nil) -> PendingWrite {
-    perform(.append(models), context)
+  public func append(_ models: [T], updateCache: Bool = true, context: (any Sendable)? = nil)
+    -> PendingWrite
+  {
+    perform(.append(models), updateCache, context)
   }
 
   /// Puts another element in a place, or the same with other contents.
@@ -42,38 +49,45 @@ extension CollectionDataProvider {
   /// - Parameters:
   ///   - model: The new element.
   ///   - index: The position, 0 to ``count`` - 1.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed; refused if the position does not
   ///   exist.
   @discardableResult
   public func update(
-    _ model: T, at index: Int, context: (any Sendable)? = nil
+    _ model: T, at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    perform(.update(model, at: index), context)
+    perform(.update(model, at: index), updateCache, context)
   }
 
   /// Removes an element; the model itself stays wherever else it is.
   ///
   /// - Parameters:
   ///   - index: The position, 0 to ``count`` - 1.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed; refused if the position does not
   ///   exist.
   @discardableResult
-  public func remove(at index: Int, context: (any Sendable)? = nil) -> PendingWrite {
-    perform(.removeOne(at: index), context)
+  public func remove(at index: Int, updateCache: Bool = true, context: (any Sendable)? = nil)
+    -> PendingWrite
+  {
+    perform(.removeOne(at: index), updateCache, context)
   }
 
   /// Removes elements; the models themselves stay wherever else they are.
   ///
   /// - Parameters:
   ///   - range: The positions.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed; refused if a position does not
   ///   exist.
   @discardableResult
-  public func remove(at range: Range<Int>, context: (any Sendable)? = nil) -> PendingWrite {
-    perform(.remove(range), context)
+  public func remove(at range: Range<Int>, updateCache: Bool = true, context: (any Sendable)? = nil)
+    -> PendingWrite
+  {
+    perform(.remove(range), updateCache, context)
   }
 
   /// Moves an element.
@@ -81,18 +95,21 @@ extension CollectionDataProvider {
   /// - Parameters:
   ///   - source: Its position, 0 to ``count`` - 1.
   ///   - target: Its position afterwards, 0 to ``count`` - 1.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: What it did to the list, and when it is committed; refused if a position does not
   ///   exist.
   @discardableResult
   public func move(
-    from source: Int, to target: Int, context: (any Sendable)? = nil
+    from source: Int, to target: Int, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    perform(.move(from: source, to: target), context)
+    perform(.move(from: source, to: target), updateCache, context)
   }
 
-  private func perform(_ request: ListRequest<T>, _ context: (any Sendable)?) -> PendingWrite {
+  private func perform(
+    _ request: ListRequest<T>, _ updatesCache: Bool, _ context: (any Sendable)?
+  ) -> PendingWrite {
     defer { dataHasChanged() }
-    return seen { $0.edit(request, by: $1, context: context) }
+    return seen { $0.edit(request, by: $1, updatesCache: updatesCache, context: context) }
   }
 }

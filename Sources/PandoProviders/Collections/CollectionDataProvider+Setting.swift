@@ -1,3 +1,4 @@
+import PandoConsistency
 import PandoSystem
 import PandoModels
 
@@ -44,7 +45,8 @@ extension CollectionDataProvider {
   /// Whether the elements stand still: changes by others neither show nor are told.
   ///
   /// Changes through this provider show all the same. Once it is `false` again the newest elements
-  /// show at once, and the delegate is told once of all that is different, if anything is.
+  /// show at once, and the delegate is told once of all that is different, if anything is, behind
+  /// what is queued.
   public var isPaused: Bool {
     get {
       trackRead { $0.readIsPaused() }
@@ -53,8 +55,11 @@ extension CollectionDataProvider {
     set {
       if newValue {
         pause(.owner)
-      } else if resume(.owner) {
-        seat.collection.tellNow()
+      } else if let seat = beginResume(.owner) {
+        dataModelManager.consistencyManager.enqueue { scope in
+          guard let resumed = seat.collection.endPause(of: seat.member) else { return }
+          scope.publish([resumed.change], resumed.update)
+        }
       }
     }
   }
@@ -71,14 +76,17 @@ extension CollectionDataProvider {
 
   /// Ends one reason to stand still.
   ///
-  /// - Returns: Whether the newest elements show now, and the delegate is to be told.
-  func resume(_ reason: PauseReasons) -> Bool {
+  /// - Returns: Whose pause is to be ended on the pipeline, if the newest elements show now.
+  func beginResume(_ reason: PauseReasons) -> (collection: LiveCollection<T>, member: UInt64)? {
     state.withLock { _ = $0?.pauseReasons.remove(reason) }
-    let hasEnded = seen { $0.resume($1, reason) }
-    guard hasEnded else { return false }
-    isPausedHasChanged()
-    dataHasChanged()
-    return true
+    while true {
+      let seat = seat
+      guard let hasEnded = seat.collection.beginResume(seat.member, reason) else { continue }
+      guard hasEnded else { return nil }
+      isPausedHasChanged()
+      dataHasChanged()
+      return seat
+    }
   }
 
   /// Whether two cache keys are the same; a collection without key is never another one's.

@@ -14,14 +14,16 @@ extension CollectionDataProvider {
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; refused if the collection's elements have another type.
   @discardableResult
   public static func setData(
     _ models: [T], cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(.set(models), cacheKey, context)
+    dataModelManager.perform(
+      .set(models), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Adds elements behind all others, and creates the collection where there is none.
@@ -30,14 +32,16 @@ extension CollectionDataProvider {
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; refused if the collection's elements have another type.
   @discardableResult
   public static func append(
     _ models: [T], cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(.append(models), cacheKey, context)
+    dataModelManager.perform(
+      .append(models), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Inserts elements into a collection.
@@ -47,14 +51,16 @@ extension CollectionDataProvider {
   ///   - index: The position of the first of them afterwards, 0 to the count.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
   @discardableResult
   public static func insert(
     _ models: [T], at index: Int, cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(.insert(models, at: index), cacheKey, context)
+    dataModelManager.perform(
+      .insert(models, at: index), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Puts another element in a place of a collection.
@@ -64,14 +70,16 @@ extension CollectionDataProvider {
   ///   - index: The position.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
   @discardableResult
   public static func update(
     _ model: T, at index: Int, cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(.update(model, at: index), cacheKey, context)
+    dataModelManager.perform(
+      .update(model, at: index), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Removes an element of a collection; the model itself stays wherever else it is.
@@ -80,14 +88,16 @@ extension CollectionDataProvider {
   ///   - index: The position.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
   @discardableResult
   public static func remove(
     at index: Int, cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(ListRequest<T>.removeOne(at: index), cacheKey, context)
+    dataModelManager.perform(
+      ListRequest<T>.removeOne(at: index), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Removes elements of a collection; the models themselves stay wherever else they are.
@@ -96,14 +106,16 @@ extension CollectionDataProvider {
   ///   - range: The positions.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
   @discardableResult
   public static func remove(
     at range: Range<Int>, cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(ListRequest<T>.remove(range), cacheKey, context)
+    dataModelManager.perform(
+      ListRequest<T>.remove(range), cacheKey, updatesCache: updateCache, context)
   }
 
   /// Moves an element of a collection.
@@ -113,13 +125,15 @@ extension CollectionDataProvider {
   ///   - target: Its position afterwards.
   ///   - cacheKey: The key of the collection.
   ///   - dataModelManager: Whose collection.
+  ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
   @discardableResult
   public static func move(
     from source: Int, to target: Int, cacheKey: String, dataModelManager: DataModelManager,
-    context: (any Sendable)? = nil
+    updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    dataModelManager.perform(ListRequest<T>.move(from: source, to: target), cacheKey, context)
+    dataModelManager.perform(
+      ListRequest<T>.move(from: source, to: target), cacheKey, updatesCache: updateCache, context)
   }
 }

@@ -9,9 +9,13 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let cacheKey: String
   let context: (any Sendable)?
   let outcome = PendingWrite()
+  let isWritten: Bool
   let date = Date()
 
-  init(_ request: ListRequest<T>, _ cacheKey: String, context: (any Sendable)?) {
+  init(
+    _ request: ListRequest<T>, _ cacheKey: String, isWritten: Bool, context: (any Sendable)?
+  ) {
+    self.isWritten = isWritten
     self.request = request
     self.cacheKey = cacheKey
     self.context = context

@@ -44,12 +44,14 @@ extension DataModelManager {
 
   /// Changes a collection for which no provider is at hand.
   func perform<T: SimpleModel>(
-    _ request: ListRequest<T>, _ cacheKey: String, _ context: (any Sendable)?
+    _ request: ListRequest<T>, _ cacheKey: String, updatesCache: Bool, _ context: (any Sendable)?
   ) -> PendingWrite {
     do throws(DataProviderError) {
       while let living = try livingCollection(forKey: cacheKey, of: T.self) {
         guard living.takes(request) else { break }
-        if let outcome = living.edit(request, by: nil, context: context) { return outcome }
+        let outcome = living.edit(
+          request, by: nil, updatesCache: updatesCache, context: context)
+        if let outcome { return outcome }
       }
       if isMemoryOnly, !request.creates { throw .noSuchCollection(cacheKey) }
     } catch {
@@ -59,8 +61,9 @@ extension DataModelManager {
     if request.models.contains(where: { $0.modelIdentifier?.isEmpty ?? false }) {
       return refuse(DataProviderError.emptyIdentifier(T.self), [cacheKey], context)
     }
-    let operation = CollectionOperation(request, cacheKey, context: context)
-    perform(operation, updatesCache: true)
+    let operation = CollectionOperation(
+      request, cacheKey, isWritten: updatesCache, context: context)
+    perform(operation, updatesCache: updatesCache)
     return operation.outcome
   }
 }

@@ -32,7 +32,7 @@ struct ListAccount<T: SimpleModel> {
     self.tellsCommitted = tellsCommitted
     movesShown = !staged.removed.isEmpty
     switch staged.structure {
-    case .none: break
+    case .none, .resumed: break
     case .own(let operation, let plan, _): takeDown(operation, plan, state)
     case .failed, .script, .whole: movesShown = true
     }
@@ -86,6 +86,7 @@ struct ListAccount<T: SimpleModel> {
 
   /// Queues what members are to be told.
   func tell(_ state: inout ListState<T>) {
+    state.tellingCount += 1
     var committed: CollectionChange?
     var shown: CollectionChange?
     for (index, view) in views.enumerated() {
@@ -99,7 +100,9 @@ struct ListAccount<T: SimpleModel> {
         shown = change
       case .mixed(let before, let viewer): change = mixedChange(from: before, viewer, state)
       }
-      let telling = ListTelling(change: change, context: staged.context, date: staged.date)
+      let telling = ListTelling(
+        number: state.tellingCount, isEdit: false, change: change, context: staged.context,
+        date: staged.date)
       state.tell(
         telling, member: index, staged.collection.manager.limits, tellsCommitted: tellsCommitted)
     }
@@ -111,7 +114,7 @@ extension ListAccount {
   /// What the update changes in the committed list; `nil` if nothing.
   var committedChange: CommittedChange? {
     switch staged.structure {
-    case .failed: nil
+    case .failed, .resumed: nil
     case .whole(let whole): CommittedChange(isReset: whole.telling != .difference)
     case .none, .script: CommittedChange(updated: updated)
     case .own where ownChange == .changes([]): CommittedChange(updated: updated)
@@ -136,8 +139,13 @@ extension ListAccount {
     case .own(let operation, _, .update(let row, _)) where movesShown:
       // Where it was carried out on another one of several elements, both are not what they were.
       return contents + operation.edit.rows + [row]
-    case .none, .own, .failed: return contents
+    case .none, .own, .failed, .resumed: return contents
     }
+  }
+
+  /// Rows whose contents those know already who knew the edit that is committed.
+  private var asAsked: Set<LiveRow> {
+    if case .whole(let whole) = staged.structure { whole.asAsked } else { [] }
   }
 
   /// Rows whose contents were those of an edit that has failed, for those who knew it.
@@ -149,7 +157,8 @@ extension ListAccount {
     if tellsNobody { return .changes([]) }
     if isReset { return .reset }
     if updated.isEmpty, !movesShown { return .changes([]) }
-    let updated = (updated + takenBack).filter { !state.isHidden($0) }
+    let known = asAsked
+    let updated = (updated + takenBack).filter { !state.isHidden($0) && !known.contains($0) }
     return .changes(
       Self.changes(
         from: movesShown ? shownBefore : state.list.rows, to: state.list.rows, updated: updated))
@@ -181,8 +190,10 @@ extension ListAccount {
     let isKnown = staged.operations.contains { viewer.knows($0) }
     if isReset || (ownChange == .reset && !isKnown) { return .reset }
     let after = state.rows(state.committedRows, knownTo: viewer)
+    let asAsked = staged.operations.allSatisfy { viewer.knows($0) } ? asAsked : []
     let updated = (updated + (isKnown ? takenBack : editedRows)).filter { row in
-      !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
+      !asAsked.contains(row)
+        && !state.pending.contains { viewer.knows($0.operation) && $0.operation.edit.sets(row) }
     }
     return .changes(RowDifference.changes(from: before, to: after, updated: updated))
   }

@@ -11,7 +11,7 @@ struct ListMember<T: SimpleModel>: Sendable {
     var told: LiveList<T>
     /// When the elements that stand still were changed.
     var lastUpdated: Date?
-    /// Why it stands still.
+    /// Why it stands still; without a reason it is on its way back, and shows what is newest.
     var reasons: PauseReasons
     /// The newest context of a change since then, and its time.
     var context: (any Sendable)?
@@ -35,6 +35,12 @@ struct ListMember<T: SimpleModel>: Sendable {
   }
 
   var number: UInt64 { viewer.number }
+
+  /// What it shows while it stands still.
+  var standstill: Frozen? { frozen.flatMap { $0.reasons.isEmpty ? nil : $0 } }
+
+  /// Whether its pause has ended and what is different has not been queued yet.
+  var isOnItsWayBack: Bool { frozen?.reasons.isEmpty ?? false }
 
   /// Whether callbacks that are queued are delivered.
   var isTold: Bool { frozen.map { $0.reasons == .limit } ?? true }

@@ -8,31 +8,45 @@ import PandoStore
 final class ListOperation<T: SimpleModel>: ManagedOperation {
   let collection: LiveCollection<T>
   let edit: ListEdit<T>
-  /// The same for a list that is known only when it is carried out; `nil` if it is shown only.
+  /// What it does to the stored rows, where it is written and they are known; `nil` if nothing.
+  let written: ListEdit<T>?
+  /// The same for a list that is known only when it is carried out.
   let storedEdit: StoredEdit<T>?
+  /// Whether what it is about may never have been stored: then nothing is changed there.
+  let mayBeAbsent: Bool
+  let isWritten: Bool
   /// The member that made it; `nil` for a call without a provider.
   let member: UInt64?
   /// Counts the edits of the collection, from 1.
   let editNumber: UInt64
-  /// All elements as this edit leaves them, where they are to be written as a whole.
-  let whole: LiveList<T>?
   let context: (any Sendable)?
   let outcome: PendingWrite
   let date = Date()
   /// Where the store has carried it out; set anew each time the write is run.
   private let storedPlan = Locked<ListPlan?>(nil)
+  /// What a custom cache is given.
+  private let cached = Locked(Cached.unknown)
+
+  private enum Cached {
+    /// The cache has to be asked for what it has.
+    case unknown
+    /// The stored elements as this edit leaves them.
+    case list([T])
+  }
 
   init(
-    _ edit: ListEdit<T>, storedAs storedEdit: StoredEdit<T>?, of collection: LiveCollection<T>,
-    by member: UInt64?, number editNumber: UInt64, whole: LiveList<T>?, change: CollectionChange,
-    context: (any Sendable)?
+    _ edit: ListEdit<T>, _ writing: StoredWriting<T>, isWritten: Bool,
+    of collection: LiveCollection<T>, by member: UInt64?, number editNumber: UInt64,
+    change: CollectionChange, context: (any Sendable)?
   ) {
+    written = writing.edit
+    storedEdit = writing.stored
+    mayBeAbsent = writing.mayBeAbsent
+    self.isWritten = isWritten
     self.editNumber = editNumber
     self.edit = edit
-    self.storedEdit = storedEdit
     self.collection = collection
     self.member = member
-    self.whole = whole
     self.context = context
     outcome = PendingWrite(change: change)
   }
@@ -44,8 +58,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
 
   func attach(_ scope: PipelineScope) { if !collection.isRetired { scope.add(collection) } }
 
-  /// At which places of the stored list it was carried out; `nil` if it was not written, or the list
-  /// was written as a whole.
+  /// At which places of the stored list it was carried out; `nil` if it was not written there.
   var committedPlan: ListPlan? { storedPlan.withLock { $0 } }
 
   func makeUpdate() -> LiveUpdate {
@@ -57,24 +70,43 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   func write(_ transaction: inout ModelTransaction) throws {
     storedPlan.withLock { $0 = nil }
     guard let cacheKey = collection.cacheKey else { return }
-    if let whole {
-      _ = try StoredEdit.set(whole.models).write(&transaction, cacheKey, makes: true)
-    } else if let storedEdit {
-      let plan = try storedEdit.write(&transaction, cacheKey, makes: true)
-      storedPlan.withLock { $0 = plan }
+    var plan: ListPlan?
+    do {
+      plan = try storedEdit?.write(&transaction, cacheKey, makes: true)
+    } catch let error as DataProviderError where error.code == .superseded && mayBeAbsent {
+      plan = .nothing
     }
+    if plan == nil || plan == .nothing, case .update(_, let model) = edit,
+      let identifier = model.modelIdentifier, try transaction.snapshot.contains(identifier)
+    {
+      // The element is not in the stored list, but stored elsewhere.
+      try transaction.setTree(model)
+    }
+    storedPlan.withLock { $0 = plan }
   }
 
   func write(to cache: any CacheDelegate) async throws {
-    guard let cacheKey = collection.cacheKey else { return }
-    if let whole {
-      try await cache.setCollection(whole.models, forKey: cacheKey, context: context)
-    } else if let storedEdit {
-      try await storedEdit.write(to: cache, cacheKey, makes: true, context: context)
+    guard let cacheKey = collection.cacheKey, let storedEdit else { return }
+    switch cached.withLock({ $0 }) {
+    case .list(let models):
+      try await cache.setCollection(models, forKey: cacheKey, context: context)
+    case .unknown:
+      try await storedEdit.write(
+        to: cache, cacheKey, makes: true, mayBeAbsent: mayBeAbsent, context: context)
     }
   }
 
-  func finish(_ scope: PipelineScope) { collection.retireIfUnused() }
+  var obstacle: (any Error)? {
+    guard isWritten, collection.isCached, collection.isGone(self) else { return nil }
+    return DataProviderError.gone(collection.cacheKey ?? "")
+  }
+
+  func finish(_ scope: PipelineScope) {
+    if collection.isCached, written != nil, let models = collection.storedModels {
+      cached.withLock { $0 = .list(models) }
+    }
+    collection.retireIfUnused()
+  }
 
   func fail(_ error: any Error, _ scope: PipelineScope) { collection.takeBack(self, scope) }
 }

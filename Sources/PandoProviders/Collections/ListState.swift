@@ -41,14 +41,20 @@ struct ListState<T: SimpleModel>: Sendable {
   var isCommittedPresent = false
   /// Whether the committed elements are known; else the store or cache has to be asked.
   var isLoaded = false
-  /// Whether the committed elements are not those of the store, because a change was not to be written.
-  var isDetached = false
+  /// The stored elements, where they may be others than the committed ones; changed on the pipeline.
+  var stored: StoredRows<T>?
+  /// The stored elements with the pending edits on top; made when it is asked for.
+  var storedView: LiveList<T>?
+  /// How many pending edits are not written.
+  var unwrittenCount = 0
   /// Whether the committed elements are not those of the store, because these could not be read.
   var isOutOfStep = false
+  /// How many changes of the collection have been numbered for those who are told.
+  var tellingCount: UInt64 = 0
+  /// Whether somebody tells members at this moment.
+  var isTelling = false
   /// How many members were paused because they have too much to be told.
   var limitHitCount = 0
-  /// Whether a custom cache still has elements whose models are deleted.
-  var hasUnsavedLoss = false
   /// Who waits for the answer of the store or cache.
   var waiters: [ListWaiter<T>] = []
   /// Whether somebody has read what is shown in a way that can be tracked.
@@ -60,7 +66,12 @@ struct ListState<T: SimpleModel>: Sendable {
   var isPresent: Bool { isCommittedPresent || !pending.isEmpty }
 
   /// Whether a commit can't be understood without reading all elements.
-  var needsWhole: Bool { !isLoaded || isDetached || isOutOfStep }
+  var needsWhole: Bool { !isLoaded || isOutOfStep || (stored.map { $0.list == nil } ?? false) }
+
+  /// Whether all elements are set by a pending edit.
+  var isBeingSet: Bool {
+    pending.contains { if case .set = $0.operation.edit { true } else { false } }
+  }
 
   /// Takes all pending edits back, so that `list` is the committed one.
   mutating func rewind() {

@@ -3,12 +3,44 @@ import PandoSystem
 import PandoModels
 
 extension LiveCollection {
-  func writeLoss(to cache: any CacheDelegate, context: (any Sendable)?) async throws {
-    let models = state.withLock { state -> [T]? in
-      guard exchange(&state.hasUnsavedLoss, with: false), state.isLoaded else { return nil }
-      return state.list.models
+  /// The stored elements at this moment; `nil` if they are not known.
+  var storedModels: [T]? { state.withLock { $0.storedList?.models } }
+
+  /// Whether an edit is about an element that is not stored any more.
+  ///
+  /// On the pipeline, at its place in the order.
+  func isGone(_ operation: ListOperation<T>) -> Bool {
+    state.withLock { state in
+      guard state.isLoaded, !state.isOutOfStep else { return false }
+      guard let stored = state.stored else {
+        return state.pending.first.map { $0.operation === operation && $0.step.plan == .nothing }
+          ?? false
+      }
+      guard let list = stored.list, let written = operation.written else { return false }
+      return written.plan(in: list.rows) == .nothing
     }
-    guard let models, let cacheKey else { return }
-    try await cache.setCollection(models, forKey: cacheKey, context: context)
+  }
+
+  func makeLoss(context: (any Sendable)?) -> CacheLoss? {
+    guard isCached, let cacheKey, let models = storedModels else { return nil }
+    return { cache in
+      try await cache.setCollection(models, forKey: cacheKey, context: context)
+    }
+  }
+
+  func removeUnread(
+    _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
+  ) async throws {
+    let isUnread = state.withLock { $0.stored.map { $0.list == nil } ?? false }
+    guard isUnread, let cacheKey,
+      var list = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+    else { return }
+    let count = list.count
+    list.removeAll { model in
+      guard let identifier = model.modelIdentifier else { return false }
+      return identifiers.contains { $0.hasSameBytes(as: identifier) }
+    }
+    if list.count == count { return }
+    try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 }

@@ -22,7 +22,7 @@ extension LiveCollection {
       let index = member.flatMap { state.index(of: $0) }
       guard !state.isRetired, member == nil || index != nil else { return nil }
       if let refusal { return .failure(refusal) }
-      let count = index.flatMap { state.members[$0].frozen?.shown.rows.count }
+      let count = index.flatMap { state.members[$0].standstill?.shown.rows.count }
       if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
         return .failure(refusal)
       }
@@ -67,7 +67,7 @@ extension LiveCollection {
     case nil: return nil
     case .success(let outcome):
       reportLimits()
-      if tellsCommitted { tellTrackers(except: member) } else { tellNow(except: member) }
+      if tellsCommitted { tellTrackers(except: member) } else { tellNow() }
       return outcome
     case .failure(let error):
       return manager.refuse(error, cacheKey.map { [$0] } ?? [], context)
@@ -85,33 +85,24 @@ extension LiveCollection {
       // A paused provider still sees what has gone, or there was nothing to be done.
       return request.isNothing ? .success(.done) : .failure(DataProviderError.gone(cacheKey ?? ""))
     }
-    let writes = updatesCache && cacheKey != nil && !manager.isMemoryOnly
-    let storedEdit = writes ? StoredEdit(edit, plan, in: state.list) : nil
+    let writes = updatesCache && isStored
+    var writing = StoredWriting<T>()
+    if writes { writing = state.writing(edit, plan) } else if isStored { state.beginUnwritten() }
     let isSilent = state.list.isUnchanged(by: edit, plan)
     let told = isSilent ? .changes([]) : plan.change
     let change = state.change(edit, told, toldTo: index, tellsCommitted: tellsCommitted)
     let step = state.list.carryOut(edit, plan)
     state.editCount += 1
     let operation = ListOperation(
-      edit, storedAs: storedEdit, of: self, by: index.map { state.members[$0].number },
-      number: state.editCount, whole: writes && writesWhole(edit, state) ? state.list : nil,
-      change: change,
-      context: context)
+      edit, writing, isWritten: writes, of: self, by: index.map { state.members[$0].number },
+      number: state.editCount, change: change, context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
     // Without a store nothing that is asked for can fail.
-    if case .set = edit, !tellsCommitted { state.isLoaded = true }
-    if !writes, cacheKey != nil, tellsCommitted { state.isDetached = true }
+    if case .set = edit, writes, !tellsCommitted { state.isLoaded = true }
     if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
     manager.perform(operation, updatesCache: writes)
     return .success(operation.outcome)
-  }
-
-  /// Whether an edit is written with all other elements.
-  private func writesWhole(_ edit: ListEdit<T>, _ state: ListState<T>) -> Bool {
-    if case .set = edit { return false }
-    // A cache takes whole collections; a store has to take what has not been written before.
-    return tellsCommitted ? state.isDetached : state.isLoaded
   }
 }
 
@@ -122,7 +113,7 @@ extension ListState {
   ) -> ListEdit<T> {
     var numbers = rowNumbers
     defer { rowNumbers = numbers }
-    let list = index.flatMap { members[$0].frozen?.shown } ?? list
+    let list = index.flatMap { members[$0].standstill?.shown } ?? list
     return request.edit(in: list) { count in numbers.take(count) { rowsInUse } }
   }
 
@@ -148,7 +139,10 @@ extension ListState {
     limits: DataModelManager.Limits
   ) {
     if change == .changes([]) { return }
-    let telling = ListTelling(change: change, context: operation.context, date: operation.date)
+    tellingCount += 1
+    let telling = ListTelling(
+      number: tellingCount, isEdit: true, change: change, context: operation.context,
+      date: operation.date)
     for index in members.indices where index != actor {
       tell(telling, member: index, limits, tellsCommitted: false)
     }

@@ -22,7 +22,9 @@ private enum FetchStart<T: SimpleModel> {
 extension LiveCollection {
   /// Whether a static call is made here, and not in the store.
   func takes(_ request: ListRequest<T>) -> Bool {
-    state.withLock { state in state.isPresent && state.isLoaded || request.creates }
+    state.withLock { state in
+      state.isPresent && (state.isLoaded || state.isBeingSet) || request.creates
+    }
   }
 
   /// Answers with the elements, once they are known.
@@ -86,7 +88,9 @@ extension LiveCollection {
       var staged = StagedList(self, update)
       let telling: StagedList<T>.Telling =
         state.withLock { $0.isLoaded && $0.isCommittedPresent } ? .difference : .nobody
-      stage(models, telling, [], &staged, scope)
+      if !stageReadApart(models ?? [], telling, update, [], rows: [], &staged, scope) {
+        stage(models, telling, [], &staged, scope)
+      }
       scope.publish([staged], update)
     }
     let (waiters, data) = state.withLock { state in

@@ -15,20 +15,39 @@ extension LiveCollection {
     }
   }
 
-  /// Ends one reason to stand still: with the last one the newest elements show at once, and what is
-  /// different is queued as one change.
+  /// Ends one reason to stand still: with the last one the newest elements show at once.
   ///
-  /// - Returns: Whether that was the last one; `nil` if it is no member.
-  func resume(_ member: UInt64, _ reason: PauseReasons) -> Bool? {
+  /// - Returns: Whether that was the last one, and ``endPause(of:)`` is to be published; `nil` if it
+  ///   is no member.
+  func beginResume(_ member: UInt64, _ reason: PauseReasons) -> Bool? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
-      return state.thaw(index, reason, tellsCommitted: tellsCommitted)
+      guard state.members[index].frozen?.reasons.remove(reason) != nil else { return false }
+      return state.members[index].standstill == nil
     }
+  }
+
+  /// Ends a member's pause when it is published: what is different is told as one change.
+  ///
+  /// - Returns: `nil` if the member stands still again, or has gone.
+  func endPause(of member: UInt64) -> ResumedMember? {
+    let isOnItsWay = state.withLock { state in
+      state.index(of: member).map { state.members[$0].isOnItsWayBack } ?? false
+    }
+    guard isOnItsWay else { return nil }
+    var update = LiveUpdate()
+    // The change itself knows its time.
+    update.date = .distantPast
+    var staged = StagedList(self, update)
+    staged.structure = .resumed(member)
+    return ResumedMember(change: staged, update: update)
   }
 
   /// Whether the elements stand still for a member; `nil` if it is no member.
   func isPaused(_ member: UInt64) -> Bool? {
-    state.withLock { state in state.index(of: member).map { state.members[$0].frozen != nil } }
+    state.withLock { state in
+      state.index(of: member).map { state.members[$0].standstill != nil }
+    }
   }
 
   /// Shows a paused member the elements as they are now, as those it begins with.
@@ -49,6 +68,10 @@ extension ListState {
   /// Makes a member's elements stand still.
   mutating func freeze(_ index: Int, _ reason: PauseReasons, tellsCommitted: Bool) {
     if members[index].frozen != nil {
+      if members[index].isOnItsWayBack {
+        members[index].frozen?.shown = list
+        members[index].frozen?.lastUpdated = lastUpdated
+      }
       members[index].frozen?.reasons.insert(reason)
       return
     }
@@ -57,16 +80,15 @@ extension ListState {
       lastUpdated: lastUpdated, reasons: reason)
   }
 
-  /// Ends one reason to stand still: with the last one a member shows the newest elements, and one
-  /// change of what is different is queued.
+  /// Ends the pause of a member that has no reason to stand still any more.
   ///
-  /// What it had not been told when it was paused is part of that change.
+  /// What it had not been told when it was paused is part of the change.
   ///
-  /// - Returns: Whether that was the last reason.
-  mutating func thaw(_ index: Int, _ reason: PauseReasons, tellsCommitted: Bool) -> Bool {
-    members[index].frozen?.reasons.remove(reason)
-    guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return false }
+  /// - Returns: What it is to be told; `nil` if nothing is different.
+  mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling? {
+    guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return nil }
     members[index].frozen = nil
+    tellingCount += 1
     let untold = members[index].tellings.joined()
     let told = told(to: members[index].viewer, tellsCommitted: tellsCommitted)
     // By elements and not by rows: one that left and came back is the same one.
@@ -78,11 +100,9 @@ extension ListState {
       default: .reset
       }
     publish(toMember: index, context: frozen.context)
-    if change != .changes([]) {
-      let date = frozen.date ?? lastUpdated ?? .now
-      members[index].tellings.append(
-        ListTelling(change: change, context: frozen.context, date: date))
-    }
-    return true
+    if change == .changes([]) { return nil }
+    return ListTelling(
+      number: tellingCount, isEdit: false, change: change, context: frozen.context,
+      date: frozen.date ?? lastUpdated ?? .now)
   }
 }

@@ -6,23 +6,41 @@ extension LiveCollection {
   /// Shows what an update did to the committed elements, below the edits that are pending.
   ///
   /// Pipeline, while the publishing lock is held.
-  func publish(_ staged: StagedList<T>) {
+  ///
+  /// - Returns: The number under which members are told of it.
+  func publish(_ staged: StagedList<T>) -> UInt64 {
     state.withLock { state in
+      if case .resumed(let member) = staged.structure { return resume(member, &state) }
       let account = ListAccount(staged, state, tellsCommitted: tellsCommitted)
-      state.publish(staged, isStored: cacheKey != nil && tellsCommitted)
+      state.publish(staged, isStored: isStored)
       account.tell(&state)
       if let change = account.committedChange {
         state.publish(change, context: staged.context)
       }
+      return state.tellingCount
     }
+  }
+
+  private func resume(_ member: UInt64, _ state: inout ListState<T>) -> UInt64 {
+    guard let index = state.index(of: member) else { return 0 }
+    if let telling = state.thaw(index, tellsCommitted: tellsCommitted) {
+      state.members[index].tellings.append(telling)
+    }
+    return state.tellingCount
   }
 }
 
 extension ListState {
   /// Changes the committed elements and keeps the pending edits on top.
   fileprivate mutating func publish(_ staged: StagedList<T>, isStored: Bool) {
+    let keepsView = isInPlace(staged)
+    if isStored {
+      for operation in staged.operations where !operation.isWritten {
+        if pending.contains(where: { $0.operation === operation }) { unwrittenCount -= 1 }
+      }
+    }
     switch staged.structure {
-    case .none: break
+    case .none, .resumed: break
     case .own(let operation, let plan, let edit): commit(operation, plan, edit)
     case .failed(let operation):
       rewind()
@@ -42,8 +60,10 @@ extension ListState {
       isLoaded = true
       isCommittedPresent = whole.isPresent
     }
-    endDetachment(staged)
-    remove(staged.removed, isStored: isStored)
+    if knowsStored(after: staged) { isOutOfStep = false }
+    if let change = staged.stored { stored = change.rows }
+    if !keepsView || !isApart { storedView = nil }
+    remove(staged.removed)
     setCommitted(staged.contents)
     if !staged.isEmpty { lastUpdated = staged.date }
   }
@@ -67,7 +87,7 @@ extension ListState {
   }
 
   /// Removes committed elements whose models are deleted.
-  private mutating func remove(_ removed: [LiveRow], isStored: Bool) {
+  private mutating func remove(_ removed: [LiveRow]) {
     guard !removed.isEmpty else { return }
     rewind()
     let places = list.places(of: removed.sorted()).map(\.place)
@@ -75,23 +95,24 @@ extension ListState {
     _ = list.rows.carryOut(plan, [])
     _ = list.models.carryOut(plan, [])
     replay()
-    hasUnsavedLoss = true
-    // The store says itself what it loses: this was not written.
-    if isStored { isDetached = true }
   }
 
-  /// The committed elements are those of the store again once all of them were written or read.
-  private mutating func endDetachment(_ staged: StagedList<T>) {
-    guard isDetached || isOutOfStep else { return }
-    let isStored =
-      switch staged.structure {
-      case .own(let operation, _, _): operation.storedEdit != nil && operation.determinesList
-      case .whole: true
-      case .none, .failed, .script: false
-      }
-    if isStored { isOutOfStep = false }
-    if isDetached {
-      isDetached = !isStored || pending.contains { $0.operation.storedEdit == nil }
+  /// Whether the stored elements were read or set as a whole.
+  private func knowsStored(after staged: StagedList<T>) -> Bool {
+    if !isOutOfStep { return false }
+    switch staged.structure {
+    case .own(let operation, _, _) where operation.isWritten && operation.determinesList:
+      return true
+    case .whole: return true
+    default: return staged.stored?.rows?.list != nil
     }
+  }
+
+  /// Whether an update commits the first pending edit where it is shown, and does nothing else.
+  private func isInPlace(_ staged: StagedList<T>) -> Bool {
+    guard staged.contents.isEmpty, staged.removed.isEmpty, !staged.isStoredElsewhere,
+      case .own(let operation, let plan, _) = staged.structure, let first = pending.first
+    else { return false }
+    return first.operation === operation && (plan == nil || plan == first.step.plan)
   }
 }

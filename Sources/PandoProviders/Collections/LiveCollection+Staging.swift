@@ -49,27 +49,62 @@ extension LiveCollection {
   ) -> (any StagedChange)? {
     var staged = StagedList(self, update)
     let operations = pendingOperations(update.operations)
+    let operation = operations.last
     let commit = cacheKey.flatMap { update.topics[ByteString($0)] as? CollectionCommit<T> }
-    var handled: Set<LiveRow> = []
-    switch (commit, operations.last) {
-    case (.whole(let models, let isReset), _):
-      stage(models, isReset ? .reset : .difference, operations, &staged, scope)
+    if case .whole(let models, let isReset) = commit {
+      stageRead(models, isReset: isReset, update, operations, rows: rows, &staged, scope)
       return staged
+    }
+    var stored = storedRows(before: update, operation, rows: rows)
+    var handled: Set<LiveRow> = []
+    var touched: Set<LiveRow> = []
+    switch (commit, operation) {
     case (.changes(let changes, let models), nil):
-      if let list = listWithReturning(changes, models, rows, scope) {
+      if stored == nil, let list = listWithReturning(changes, models, rows, scope) {
         stage(list, .difference, [], &staged, scope)
         return staged
       }
-      handled = stage(changes, models, &staged, scope)
-    case (_, let operation?): handled = stage(operation, &staged, scope)
-    case (_, nil): break
+      touched = stage(changes, models, update, &stored, &staged, scope)
+      handled = touched
+    case (_, let operation?):
+      handled = stage(
+        operation, stored == nil ? operation.committedPlan : nil, &staged, scope)
+    default: break
     }
     stageContents(handled.isEmpty ? rows : rows.filter { !handled.contains($0) }, &staged, scope)
+    if stored == nil, isStored, !staged.removed.isEmpty {
+      if isCached {
+        noteLoss(update)
+      } else {
+        // The store says itself what it loses: this was not written.
+        stored = StoredRows(list: state.withLock { $0.storedList }, isApart: true)
+      }
+    }
+    if let stored,
+      operation != nil || !touched.isEmpty || !staged.isEmpty || !stored.shadows.isEmpty
+    {
+      stageStored(
+        stored, touched: touched, update, operation, rows: rows, handled: handled, &staged, scope)
+    }
     return staged.isEmpty ? nil : staged
   }
 
+  /// Works out what a commit does to a list that was read as it leaves it.
+  private func stageRead(
+    _ models: [T]?, isReset: Bool, _ update: LiveUpdate, _ operations: [ListOperation<T>],
+    rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
+  ) {
+    if !isReset,
+      stageReadApart(
+        models ?? [], .difference, update, operations, rows: rows, &staged, scope)
+    {
+      return
+    }
+    stage(models, isReset ? .reset : .difference, operations, &staged, scope)
+  }
+
   /// Works out what becomes of committed elements that hold something of the update.
-  private func stageContents(
+  func stageContents(
     _ rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
     guard !rows.isEmpty else { return }
@@ -88,27 +123,31 @@ extension LiveCollection {
 
   /// Works out what a pending edit has done to the committed elements.
   ///
+  /// - Parameters:
+  ///   - operation: The edit.
+  ///   - plan: Where it was carried out; `nil` for where it would be carried out now.
+  ///   - staged: What is shown.
+  ///   - scope: Regenerates them.
   /// - Returns: The rows that it was about.
-  private func stage(
-    _ operation: ListOperation<T>, _ staged: inout StagedList<T>, _ scope: PipelineScope
+  func stage(
+    _ operation: ListOperation<T>, _ plan: ListPlan?, _ staged: inout StagedList<T>,
+    _ scope: PipelineScope
   ) -> Set<LiveRow> {
-    let plan = operation.committedPlan
     guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else {
       // Never seen: the committed list is not the stored one, so it is read again.
       staged.structure = .failed(operation)
       reload()
       return []
     }
-    if let whole = operation.whole, step.isElsewhere(whole.rows) {
-      // The committed list was another one when this was shown, and all of it was written.
-      return stage(whole, operation, &staged, scope)
-    }
     staged.structure = .own(operation, plan, step.edit)
     if step.step.plan == .nothing {
-      manager.reporter.report(
-        .failedWrite(
-          DataProviderError.gone(cacheKey ?? ""), of: operation.subjects,
-          context: operation.context))
+      staged.isGone = true
+      if !operation.isWritten {
+        manager.reporter.report(
+          .failedWrite(
+            DataProviderError.gone(cacheKey ?? ""), of: operation.subjects,
+            context: operation.context))
+      }
       return []
     }
     let old = LiveList(rows: step.step.oldRows, models: step.step.oldModels)
@@ -123,31 +162,24 @@ extension LiveCollection {
     return Set(old.rows + new.rows)
   }
 
-  private func stage(
-    _ whole: LiveList<T>, _ operation: ListOperation<T>, _ staged: inout StagedList<T>,
-    _ scope: PipelineScope
-  ) -> Set<LiveRow> {
-    let old = state.withLock { $0.committed }
-    staged.structure = .whole(
-      StagedList.Whole(
-        list: whole, updated: whole.updatedRows(since: old) + operation.edit.rows, isPresent: true,
-        telling: .difference, operations: [operation]))
-    register(from: old, to: whole, scope)
-    return Set(old.rows + whole.rows)
-  }
-
   /// Works out what somebody else's commit has done to the committed elements.
   ///
   /// - Returns: The rows whose contents are known by that.
   private func stage(
-    _ changes: [CollectionChangeInformation], _ models: [Int: T],
-    _ staged: inout StagedList<T>, _ scope: PipelineScope
+    _ changes: [CollectionChangeInformation], _ models: [Int: T], _ update: LiveUpdate,
+    _ stored: inout StoredRows<T>?, _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) -> Set<LiveRow> {
     let count = changes.count { if case .insert = $0 { true } else { false } }
     let (committed, newRows, needsWhole) = state.withLock { state in
       (state.committedRows, state.takeRows(count), state.needsWhole)
     }
-    guard !needsWhole, let script = ListScript(changes, models, on: committed, newRows: newRows)
+    let storedRows = stored?.list?.rows ?? committed
+    guard !needsWhole,
+      let storedScript = ListScript(changes, models, on: storedRows, newRows: newRows),
+      let script = stored == nil
+        ? storedScript
+        : storedScript.shown(
+          in: committed, stored: storedRows, keeping: rowsOfOthers(stored, update))
     else {
       reload()
       return []
@@ -162,7 +194,27 @@ extension LiveCollection {
       if let model = script.models[row] { scope.register(self, row: row, old: nil, new: model) }
     }
     staged.structure = .script(script)
-    return touched
+    guard var list = stored?.list else { return touched }
+    storedScript.carryOut(on: &list)
+    for row in storedScript.updated {
+      if let model = storedScript.models[row] { list.replace(row, by: model) }
+    }
+    stored?.list = list
+    return touched.union(storedScript.deleted).union(storedScript.updated)
+      .union(storedScript.inserted)
+  }
+
+  /// The rows that show something else than what is stored under them, which is deleted.
+  private func rowsOfOthers(_ stored: StoredRows<T>?, _ update: LiveUpdate) -> Set<LiveRow> {
+    guard let stored, !stored.shadows.isEmpty, !update.deleted.isEmpty else { return [] }
+    func isDeleted(_ model: T?) -> Bool {
+      model?.modelIdentifier.map { update.deleted.contains(ByteString($0)) } ?? false
+    }
+    let shown = state.withLock { $0.committedModels(of: stored.shadows.keys.sorted()) }
+    return Set(
+      shown.compactMap { row, model in
+        !isDeleted(model) && isDeleted(stored.list?.model(of: row)) ? row : nil
+      })
   }
 
   /// Works out what a list that was read as a whole does to the committed elements.
@@ -170,18 +222,29 @@ extension LiveCollection {
     _ models: [T]?, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
-    let (old, new) = state.withLock { state in
+    let (old, new, stored) = state.withLock { state in
       let old = state.committed
       var base = old
       for operation in operations { _ = base.apply(operation.edit) }
       let models = models ?? []
       let rows = base.rows(for: models) { state.takeRows($0) }
-      return (old, LiveList(rows: rows, models: models))
+      return (old, LiveList(rows: rows, models: models), state.stored)
     }
+    stageWhole(new, since: old, telling, operations, isPresent: models != nil, &staged, scope)
+    if let stored { endStored(stored, &staged, scope) }
+  }
+
+  /// Replaces the committed elements by others.
+  func stageWhole(
+    _ new: LiveList<T>, since old: LiveList<T>, _ telling: StagedList<T>.Telling,
+    _ operations: [ListOperation<T>], isPresent: Bool, _ staged: inout StagedList<T>,
+    _ scope: PipelineScope
+  ) {
     staged.structure = .whole(
       StagedList.Whole(
         list: new, updated: new.updatedRows(since: old) + operations.flatMap(\.edit.rows),
-        isPresent: models != nil, telling: telling, operations: operations))
+        asAsked: new.rows(asAskedBy: operations.map(\.edit)), isPresent: isPresent,
+        telling: telling, operations: operations))
     register(from: old, to: new, scope)
   }
 
@@ -206,10 +269,23 @@ extension LiveCollection {
   }
 }
 
+extension LiveList {
+  /// The rows whose contents are what an edit has asked for.
+  fileprivate func rows(asAskedBy edits: [ListEdit<T>]) -> Set<LiveRow> {
+    var asked: [LiveRow: T] = [:]
+    for edit in edits {
+      for (row, model) in zip(edit.rows, edit.models) { asked[row] = model }
+    }
+    return Set(
+      places(of: asked.keys.sorted()).compactMap { row, place in
+        asked[row]?.isEqual(to: models[place]) == true ? row : nil
+      })
+  }
+}
+
 extension ListOperation {
   /// Whether the committed list is known by this edit alone.
   var determinesList: Bool {
-    if whole != nil { return true }
     if case .set = edit { return true }
     return false
   }
@@ -219,10 +295,6 @@ extension ListOperation {
 struct CommittedStep<T: SimpleModel> {
   let edit: ListEdit<T>
   let step: ListStep<T>
-  /// The rows after it; `nil` if it is carried out where it is shown.
-  let rows: [LiveRow]
-
-  func isElsewhere(_ whole: [LiveRow]) -> Bool { rows != whole }
 }
 
 extension ListState {
@@ -232,18 +304,14 @@ extension ListState {
   ) -> CommittedStep<T>? {
     guard let index = pending.firstIndex(where: { $0.operation === operation }) else { return nil }
     if index == 0, plan == nil || plan == pending[0].step.plan {
-      guard operation.whole != nil else {
-        return CommittedStep(edit: operation.edit, step: pending[0].step, rows: [])
-      }
+      return CommittedStep(edit: operation.edit, step: pending[0].step)
     }
     var list = committed
     guard let plan else {
-      let step = list.apply(operation.edit)
-      return CommittedStep(edit: operation.edit, step: step, rows: list.rows)
+      return CommittedStep(edit: operation.edit, step: list.apply(operation.edit))
     }
     guard plan.fits(list.rows.count) else { return nil }
     let edit = operation.edit.fitted(to: plan, in: list.rows)
-    let step = list.carryOut(edit, plan)
-    return CommittedStep(edit: edit, step: step, rows: list.rows)
+    return CommittedStep(edit: edit, step: list.carryOut(edit, plan))
   }
 }

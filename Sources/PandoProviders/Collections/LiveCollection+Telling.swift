@@ -2,35 +2,63 @@ import PandoConsistency
 import PandoSystem
 import PandoModels
 
-/// Telling members' delegates, outside every lock.
+/// Telling members' delegates, outside every lock, on the delivery target.
+///
+/// Each telling carries the number of its update and is told by the delivery of that update, so that a
+/// batch stands behind its last member. Edits without a store have no delivery of their own: their
+/// tellings come as soon as nothing older is queued.
 extension LiveCollection {
-  /// Tells members before this returns when the caller is where delegates are called, else soon.
-  ///
-  /// - Parameter actor: Who is just making a change, and hears of others behind that.
-  func tellNow(except actor: UInt64? = nil) {
+  /// Tells edits before this returns when the caller is where delegates are called, else soon.
+  func tellNow() {
     let deliverer = manager.consistencyManager.deliverer
-    if deliverer.isCurrent {
-      for batch in tellMembers(except: actor) { batch.tell() }
-    } else {
-      deliverer.enqueue { for batch in self.tellMembers() { batch.tell() } }
+    if deliverer.isCurrent { tellEdits() } else { deliverer.enqueue { self.tellEdits() } }
+  }
+
+  /// Tells the members of an update; the edits before it have been told by then.
+  ///
+  /// - Returns: The batches of those who were told, each once.
+  func tellUpdate(_ number: UInt64) -> [BatchCore] {
+    if !tellsCommitted { tellEdits() }
+    state.withLock { $0.isTelling = true }
+    let batches = tellMembers(number)
+    let isEditNext = state.withLock { state in
+      state.isTelling = false
+      return state.nextEdit != nil
+    }
+    // Behind the batches of this update.
+    if isEditNext { manager.consistencyManager.deliverer.enqueue { self.tellEdits() } }
+    return batches
+  }
+
+  /// Tells edits one after another, up to the first update that has a delivery of its own.
+  ///
+  /// A delegate may change the collection: then that is told here too, behind what made it do so, and
+  /// each is told in the order of the changes.
+  private func tellEdits() {
+    while true {
+      let number = state.withLock { state -> UInt64? in
+        if state.isTelling { return nil }
+        let number = state.nextEdit
+        state.isTelling = number != nil
+        return number
+      }
+      guard let number else { return }
+      let batches = tellMembers(number)
+      state.withLock { $0.isTelling = false }
+      for batch in batches { batch.tell() }
     }
   }
 
-  /// Tells members what they have not been told yet, on the delivery target.
+  /// Tells members what is queued for them up to a number.
   ///
-  /// A delegate may change the collection: then the others are told of that too before its call
-  /// returns, and each in the order of the changes.
-  ///
-  /// - Parameter actor: Who is not told now.
   /// - Returns: The batches of those who were told, each once.
-  func tellMembers(except actor: UInt64? = nil) -> [BatchCore] {
+  private func tellMembers(_ number: UInt64) -> [BatchCore] {
     let waiting = state.withLock { state in
-      state.members.filter { !$0.tellings.isEmpty && $0.isTold && $0.number != actor }
-        .map(\.number)
+      state.members.filter { $0.isTold && $0.tellings.isDue(number) }.map(\.number)
     }
     var batches: [BatchCore] = []
     for member in waiting {
-      while let (provider, telling) = nextTelling(of: member) {
+      while let (provider, telling) = nextTelling(of: member, number) {
         guard let batch = provider?.tell(telling) else { continue }
         if !batches.contains(where: { $0 === batch }) { batches.append(batch) }
       }
@@ -44,19 +72,37 @@ extension LiveCollection {
     for _ in 0..<hitCount { manager.reportLimit(T.self) }
   }
 
-  private func nextTelling(of member: UInt64) -> (CollectionDataProvider<T>?, ListTelling)? {
+  private func nextTelling(
+    of member: UInt64, _ number: UInt64
+  ) -> (CollectionDataProvider<T>?, ListTelling)? {
     var tracking: ProviderTracking?
     let next = state.withLock { state -> (CollectionDataProvider<T>?, ListTelling)? in
       guard let index = state.index(of: member), state.members[index].isTold else { return nil }
-      if state.members[index].tellings.isEmpty, state.members[index].frozen != nil {
+      var telling: ListTelling?
+      if state.members[index].tellings.isDue(number) {
+        telling = state.members[index].tellings.popFirst()
+      } else if state.members[index].tellings.isEmpty, state.members[index].frozen != nil {
         // It has been told of everything that made it too much.
-        _ = state.thaw(index, .limit, tellsCommitted: tellsCommitted)
+        state.members[index].frozen?.reasons.remove(.limit)
+        telling = state.thaw(index, tellsCommitted: tellsCommitted)
         tracking = state.members[index].tracking
       }
-      guard let telling = state.members[index].tellings.popFirst() else { return nil }
+      guard let telling else { return nil }
       return (state.members[index].provider, telling)
     }
     tracking?.changedIsPaused()
     return next
+  }
+}
+
+extension ListState {
+  /// The edit that is to be told next; `nil` if there is none, or an update before it.
+  fileprivate var nextEdit: UInt64? {
+    var next: ListTelling?
+    for member in members where member.isTold {
+      guard let first = member.tellings.first else { continue }
+      if next.map({ first.number < $0.number }) ?? true { next = first }
+    }
+    return next?.isEdit == true ? next?.number : nil
   }
 }

@@ -28,6 +28,10 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   var isPresent: Bool { state.withLock { $0.isPresent } }
   /// Whether members are told of a change when it is committed, and not when it is made.
   var tellsCommitted: Bool { manager.isStoreBacked }
+  /// Whether there is a store or cache that has the elements.
+  var isStored: Bool { cacheKey != nil && !manager.isMemoryOnly }
+  /// Whether that is a custom cache.
+  var isCached: Bool { isStored && !tellsCommitted }
 }
 
 /// Joining and leaving.
@@ -93,7 +97,7 @@ extension LiveCollection {
   func data(of member: UInt64) -> [T]? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
-      return state.members[index].frozen?.shown.models ?? state.list.models
+      return state.members[index].standstill?.shown.models ?? state.list.models
     }
   }
 
@@ -101,7 +105,7 @@ extension LiveCollection {
   func count(of member: UInt64) -> Int? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
-      return state.members[index].frozen?.shown.rows.count ?? state.list.rows.count
+      return state.members[index].standstill?.shown.rows.count ?? state.list.rows.count
     }
   }
 
@@ -109,7 +113,7 @@ extension LiveCollection {
   func lastUpdated(of member: UInt64) -> Date? {
     state.withLock { state in
       guard let index = state.index(of: member) else { return nil }
-      if let frozen = state.members[index].frozen { return frozen.lastUpdated }
+      if let still = state.members[index].standstill { return still.lastUpdated }
       return state.lastUpdated
     }
   }
@@ -148,6 +152,7 @@ extension ListState {
     for edit in pending {
       rows += edit.step.oldRows + edit.operation.edit.rows
     }
+    if let stored { rows += (stored.list?.rows ?? []) + stored.shadows.values }
     for member in members {
       if let frozen = member.frozen { rows += frozen.shown.rows + frozen.told.rows }
     }

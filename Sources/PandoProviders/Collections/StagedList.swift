@@ -17,6 +17,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
     case script(ListScript<T>)
     /// The list was read as a whole.
     case whole(Whole)
+    /// A member's pause has ended.
+    case resumed(UInt64)
   }
 
   /// A list that was read as a whole.
@@ -24,6 +26,8 @@ struct StagedList<T: SimpleModel>: StagedChange {
     var list: LiveList<T>
     /// The rows that stay, or that its own edit brought, and may have other contents than before.
     var updated: [LiveRow]
+    /// The rows whose contents are what its own edit has asked for.
+    var asAsked: Set<LiveRow> = []
     /// Whether there is such a collection.
     var isPresent: Bool
     /// How it is told.
@@ -46,9 +50,21 @@ struct StagedList<T: SimpleModel>: StagedChange {
   var structure = Structure.none
   /// Rows with new contents, in ascending order.
   var contents: [(row: LiveRow, model: T)] = []
+  /// What it does to the stored elements, where they are kept apart; `nil` if nothing.
+  var stored: StoredChange<T>?
+  /// Whether it was carried out in the stored list where nobody has expected it.
+  var isStoredElsewhere = false
+  /// Whether the element that the committed edit is about has gone.
+  var isGone = false
   /// Rows that are gone because their models are deleted.
   var removed: [LiveRow] = []
-  private let toldBatch = Locked<BatchCore?>(nil)
+  private let told = Locked(Told())
+
+  /// What is known when it is published, and when it is delivered.
+  private struct Told {
+    var number: UInt64 = 0
+    var batches: [BatchCore] = []
+  }
 
   init(_ collection: LiveCollection<T>, _ update: LiveUpdate) {
     self.collection = collection
@@ -61,27 +77,33 @@ struct StagedList<T: SimpleModel>: StagedChange {
     switch structure {
     case .own(let operation, _, _), .failed(let operation): [operation]
     case .whole(let whole): whole.operations
-    case .none, .script: []
+    case .none, .script, .resumed: []
     }
   }
 
   var isEmpty: Bool {
-    if case .none = structure { return contents.isEmpty && removed.isEmpty }
+    if case .none = structure { return contents.isEmpty && removed.isEmpty && stored == nil }
     return false
   }
 
-  /// The batch that is told behind all members; known when these have been told.
-  var batches: [any LiveBatch] { toldBatch.withLock { $0 }.map { [$0] } ?? [] }
+  /// The batches that are told behind all members; known when these have been told.
+  var batches: [any LiveBatch] { told.withLock { $0.batches } }
 
-  func publish() { collection.publish(self) }
+  func publish() {
+    let number = collection.publish(self)
+    told.withLock { $0.number = number }
+  }
 
   func deliver() {
     if case .failed = structure { collection.tellTrackers() }
-    let batches = collection.tellMembers()
+    let batches = collection.tellUpdate(told.withLock { $0.number })
     collection.reportLimits()
-    toldBatch.withLock { $0 = batches.first }
-    for batch in batches.dropFirst() {
-      collection.manager.consistencyManager.deliverer.enqueue { batch.tell() }
-    }
+    if !batches.isEmpty { told.withLock { $0.batches = batches } }
   }
+}
+
+/// What an update does to the stored elements of a collection.
+struct StoredChange<T: SimpleModel>: Sendable {
+  /// What is stored from now on; `nil` if that is what is committed.
+  var rows: StoredRows<T>?
 }

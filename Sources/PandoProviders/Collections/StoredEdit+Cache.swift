@@ -7,11 +7,13 @@ extension StoredEdit {
   ///   - cache: Where; no other write comes in between.
   ///   - cacheKey: The key of the collection.
   ///   - makes: Whether what comes in makes a collection that is not there.
+  ///   - mayBeAbsent: Whether nothing is done, and nothing thrown, if the element is not there.
   ///   - context: Given to the cache.
   /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
   ///   `noSuchCollection`; what the cache throws.
   func write(
-    to cache: any CacheDelegate, _ cacheKey: String, makes: Bool, context: (any Sendable)?
+    to cache: any CacheDelegate, _ cacheKey: String, makes: Bool, mayBeAbsent: Bool,
+    context: (any Sendable)?
   ) async throws {
     if case .set(let models) = self {
       return try await cache.setCollection(models, forKey: cacheKey, context: context)
@@ -21,7 +23,10 @@ extension StoredEdit {
       throw DataProviderError.noSuchCollection(cacheKey)
     }
     let (plan, new) = plan(in: list)
-    if plan == .nothing { throw DataProviderError.gone(cacheKey) }
+    if plan == .nothing {
+      if mayBeAbsent { return }
+      throw DataProviderError.gone(cacheKey)
+    }
     _ = list.carryOut(plan, new)
     try await cache.setCollection(list, forKey: cacheKey, context: context)
   }

@@ -33,7 +33,8 @@ extension DataModelManager {
       guard let refusal = refusal(of: model) else { continue }
       return refuse(refusal, models.compactMap(\.modelIdentifier), context)
     }
-    return perform(UpdateOperation(models, context: context), updateCache)
+    let operation = UpdateOperation(models, isWritten: updateCache, context: context)
+    return perform(operation, updateCache)
   }
 
   /// Deletes a node, whatever types it is shown as.
@@ -75,7 +76,9 @@ extension DataModelManager {
         "has no identifier, so it can't be deleted; nothing was changed")
       return refuse(error, subjects, context)
     }
-    return perform(DeleteOperation(models, context: context, manager: self), updateCache)
+    let operation = DeleteOperation(
+      models, isWritten: updateCache, context: context, manager: self)
+    return perform(operation, updateCache)
   }
 
   private func perform(_ operation: any ManagedOperation, _ updateCache: Bool) -> PendingWrite {

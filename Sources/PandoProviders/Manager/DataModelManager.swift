@@ -116,7 +116,14 @@ public final class DataModelManager: Sendable {
   private func performInMemory(_ operation: any ManagedOperation, cache: CacheAccess?) {
     cache?.announce(operation)
     consistencyManager.enqueue { [reporter] scope in
-      let isDone = scope.carryOut(operation)
+      let obstacle = operation.obstacle
+      let isDone = obstacle == nil && scope.carryOut(operation)
+      if let obstacle {
+        operation.fail(obstacle, scope)
+        reporter.report(
+          .failedWrite(obstacle, of: operation.subjects, context: operation.context))
+        operation.outcome.finish(.failure(obstacle))
+      }
       if let cache {
         cache.write(isDone ? operation : nil, reporter, scope)
       } else {

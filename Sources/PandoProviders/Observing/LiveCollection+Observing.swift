@@ -60,7 +60,7 @@ extension LiveCollection {
     manager.consistencyManager.deliverer.enqueue { [self] in
       let trackers = state.withLock { state in
         state.members.compactMap { member in
-          member.frozen == nil && member.number != actor ? member.tracking : nil
+          member.standstill == nil && member.number != actor ? member.tracking : nil
         }
       }
       for tracking in trackers { tracking.changedData() }

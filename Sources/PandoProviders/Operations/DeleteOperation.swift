@@ -1,5 +1,6 @@
 import PandoConsistency
 import FoundationEssentials
+import PandoSystem
 import PandoModels
 import PandoStore
 
@@ -12,8 +13,15 @@ final class DeleteOperation: ManagedOperation {
   private let models: [any SimpleModel]
   private let manager: DataModelManager
   private let date = Date()
+  let isWritten: Bool
+  /// The collections that have lost stored elements, and then what a custom cache is given of each.
+  private let losses = Locked<(topics: [any StoreTopic], writes: [CacheLoss])>(([], []))
 
-  init(_ models: [any SimpleModel], context: (any Sendable)?, manager: DataModelManager) {
+  init(
+    _ models: [any SimpleModel], isWritten: Bool, context: (any Sendable)?,
+    manager: DataModelManager
+  ) {
+    self.isWritten = isWritten
     self.manager = manager
     self.models = models
     self.context = context
@@ -35,9 +43,21 @@ final class DeleteOperation: ManagedOperation {
 
   func write(to cache: any CacheDelegate) async throws {
     for identifier in subjects { try await cache.deleteModel(forKey: identifier, context: context) }
-    // Live collections have lost them by then.
-    await manager.consistencyManager.processed()
-    for (_, topic) in manager.topics.all { try await topic.writeLoss(to: cache, context: context) }
+    for write in losses.withLock({ exchange(&$0.writes, with: []) }) { try await write(cache) }
+    for (_, topic) in manager.topics.all {
+      try await topic.removeUnread(subjects, from: cache, context: context)
+    }
+  }
+
+  /// Notes a collection that loses stored elements.
+  ///
+  /// On the pipeline.
+  func noteLoss(of topic: any StoreTopic) { losses.withLock { $0.topics.append(topic) } }
+
+  func finish(_ scope: PipelineScope) {
+    let topics = losses.withLock { exchange(&$0.topics, with: []) }
+    let writes = topics.compactMap { $0.makeLoss(context: context) }
+    losses.withLock { $0.writes = writes }
   }
 
   func fail(_ error: any Error, _ scope: PipelineScope) {}

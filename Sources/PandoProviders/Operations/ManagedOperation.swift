@@ -15,6 +15,8 @@ protocol ManagedOperation: LiveOperation {
   var subjects: [String] { get }
   /// Whether it changes something; else it only keeps a place in the order.
   var isChange: Bool { get }
+  /// Whether it reaches the store or the cache; else it is shown only.
+  var isWritten: Bool { get }
   /// The keys under which a custom cache is written.
   var cacheKeys: [String] { get }
 
@@ -33,6 +35,10 @@ protocol ManagedOperation: LiveOperation {
   /// Carries it out in a custom cache.
   func write(to cache: any CacheDelegate) async throws
 
+  /// Why it can't be carried out where there is no store that says so; `nil` if it can. Pipeline, at
+  /// its place in the order.
+  var obstacle: (any Error)? { get }
+
   /// Called when it is in the live trees. Pipeline.
   func finish(_ scope: PipelineScope)
 
@@ -43,7 +49,9 @@ protocol ManagedOperation: LiveOperation {
 extension ManagedOperation {
   var subjects: [String] { [] }
   var isChange: Bool { true }
+  var isWritten: Bool { true }
   var cacheKeys: [String] { [] }
+  var obstacle: (any Error)? { nil }
 
   var collectionKey: String? { nil }
   func attach(_ scope: PipelineScope) {}
@@ -60,8 +68,8 @@ extension PipelineScope {
     var update = operation.makeUpdate()
     update.operation = operation
     if let refusal = update.refusal {
-      operation.outcome.finish(.failure(refusal))
       operation.fail(refusal, self)
+      operation.outcome.finish(.failure(refusal))
       report(refusal)
       return false
     }

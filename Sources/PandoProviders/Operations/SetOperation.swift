@@ -11,9 +11,13 @@ final class SetOperation: ManagedOperation {
   let context: (any Sendable)?
   let date = Date()
   let outcome = PendingWrite()
+  let isWritten: Bool
   private let modelHolder: ModelHolder
 
-  init(_ root: any SimpleModel, context: (any Sendable)?, holder: ModelHolder) {
+  init(
+    _ root: any SimpleModel, isWritten: Bool, context: (any Sendable)?, holder: ModelHolder
+  ) {
+    self.isWritten = isWritten
     self.root = root
     self.context = context
     modelHolder = holder

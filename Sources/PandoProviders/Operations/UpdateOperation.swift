@@ -8,10 +8,12 @@ final class UpdateOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
   let holder: (any LiveHolder)? = nil
+  let isWritten: Bool
   private let models: [any SimpleModel]
   private let date = Date()
 
-  init(_ models: [any SimpleModel], context: (any Sendable)?) {
+  init(_ models: [any SimpleModel], isWritten: Bool, context: (any Sendable)?) {
+    self.isWritten = isWritten
     self.models = models
     self.context = context
   }

@@ -134,7 +134,8 @@ extension ModelHolder {
     if let refusal = manager.refusal(of: model) {
       return manager.refuse(refusal, model.modelIdentifier.map { [$0] } ?? [], context)
     }
-    let operation = SetOperation(model, context: context, holder: self)
+    let operation = SetOperation(
+      model, isWritten: updatesCache, context: context, holder: self)
     let old = state.withLock { state in
       attach(&state)
       state.beginAction()

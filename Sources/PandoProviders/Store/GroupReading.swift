@@ -2,6 +2,15 @@ import PandoConsistency
 import PandoModels
 import PandoStore
 
+/// A node or list that can't be read as live trees show it.
+struct ReadFailure: Sendable {
+  let error: any Error
+  /// An identifier or a cache key.
+  let key: ByteString
+  /// `nil` for a list.
+  let type: (any SimpleModel.Type)?
+}
+
 /// Reads what live trees need of several commits.
 struct GroupReading {
   private let bridge: StoreBridge
@@ -9,6 +18,8 @@ struct GroupReading {
   /// Operations of this manager that are among the commits, in order.
   private var own: [any ManagedOperation] = []
   private(set) var update = LiveUpdate()
+  /// What could not be read.
+  private(set) var failures: [ReadFailure] = []
   /// The nodes that have changed, and are to be read.
   private var changed: Set<ByteString>
 
@@ -105,7 +116,7 @@ struct GroupReading {
         }
         update.addStored(merged, identifier.text)
       } catch {
-        bridge.failRead(error, of: identifier, as: type)
+        failures.append(ReadFailure(error: error, key: identifier, type: type))
       }
     }
   }
@@ -138,7 +149,7 @@ struct GroupReading {
       guard let model = try snapshot.live(identifier.text, as: type) else { return }
       update.addStored(model, identifier.text)
     } catch {
-      bridge.failRead(error, of: identifier, as: type)
+      failures.append(ReadFailure(error: error, key: identifier, type: type))
     }
   }
 
@@ -149,7 +160,7 @@ struct GroupReading {
     do {
       update.topics[cacheKey] = try topic.read(changes, own, in: snapshot)
     } catch {
-      bridge.failRead(error, of: cacheKey, as: nil)
+      failures.append(ReadFailure(error: error, key: cacheKey, type: nil))
     }
   }
 
@@ -163,7 +174,7 @@ struct GroupReading {
         }
         for type in types { read(identifier, as: type, snapshot) }
       } catch {
-        bridge.failRead(error, of: identifier, as: nil)
+        failures.append(ReadFailure(error: error, key: identifier, type: nil))
       }
     }
     for (key, _) in bridge.topics.all { read(key, nil, snapshot) }

@@ -100,11 +100,19 @@ final class StoreBridge: Sendable {
     (write.ticket as? Ticket).flatMap { $0.bridge == ObjectIdentifier(self) ? $0 : nil }
   }
 
-  /// Reports that live trees need something that can't be read; those who observe it are told at its
-  /// place in the order of commits.
-  func failRead(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
-    reporter.report(.failedRead(error, of: key.text))
-    consistency.enqueue { [observed] _ in observed.fail(error, of: key, as: type) }
+  /// Reports what could not be read of commits, and tells those who observe it.
+  ///
+  /// On the pipeline; only what live trees show after the commits counts.
+  fileprivate func tell(_ failures: [ReadFailure]) {
+    for failure in failures {
+      if let type = failure.type,
+        !consistency.liveTypes(of: failure.key.text).contains(where: { $0 == type })
+      {
+        continue
+      }
+      reporter.report(.failedRead(failure.error, of: failure.key.text))
+      observed.fail(failure.error, of: failure.key, as: failure.type)
+    }
   }
 }
 
@@ -113,13 +121,13 @@ extension StoreBridge: StorePipelineMember {
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let update = plan as? LiveUpdate else { return nil }
-    return LiveStep(scope: consistency.scope, update)
+    return LiveStep(self, update)
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
     var reading = GroupReading(self, group)
     reading.read(snapshot)
-    return LiveStep(scope: consistency.scope, reading.update)
+    return LiveStep(self, reading.update, reading.failures)
   }
 
   func finish(_ write: CommitEffects) {
@@ -139,17 +147,23 @@ extension StoreBridge: StorePipelineMember {
 
 /// An update of a manager's live trees that is worked out.
 private struct LiveStep: PipelineStep {
-  private let scope: PipelineScope
+  private let bridge: StoreBridge
   private let staged: StagedUpdate
+  private let failures: [ReadFailure]
 
-  init(scope: PipelineScope, _ update: LiveUpdate) {
-    self.scope = scope
-    staged = scope.stage(update)
+  init(_ bridge: StoreBridge, _ update: LiveUpdate, _ failures: [ReadFailure] = []) {
+    self.bridge = bridge
+    self.failures = failures
+    staged = bridge.consistency.scope.stage(update)
   }
 
   var isVisible: Bool { !staged.isEmpty }
   func publish() { staged.publish() }
-  func tell() { scope.tell(staged) }
+
+  func tell() {
+    bridge.consistency.scope.tell(staged)
+    bridge.tell(failures)
+  }
 }
 
 extension StoreBridge {

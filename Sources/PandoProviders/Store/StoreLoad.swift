@@ -21,13 +21,22 @@ protocol StoreLoad: AnyObject, Sendable {
   func finish(_ error: (any Error)?, _ scope: PipelineScope)
 }
 
+/// Writes what is left of a list to a custom cache.
+typealias CacheLoss = @Sendable (any CacheDelegate) async throws -> Void
+
 /// A live collection, as the store bridge knows it.
 protocol StoreTopic: AnyObject, Sendable {
   /// Whether it is being forgotten: then another one may take its place.
   var isRetired: Bool { get }
 
-  /// Writes the list to a custom cache, if elements have gone from it because they were deleted.
-  func writeLoss(to cache: any CacheDelegate, context: (any Sendable)?) async throws
+  /// What a custom cache is given after elements have gone from the list because their models were
+  /// deleted; `nil` if nothing. Pipeline, right after that.
+  func makeLoss(context: (any Sendable)?) -> CacheLoss?
+
+  /// Takes deleted elements out of a list that a custom cache has and nobody has read.
+  func removeUnread(
+    _ identifiers: [String], from cache: any CacheDelegate, context: (any Sendable)?
+  ) async throws
 
   /// Says what a commit does to the list, from the models that its write was given.
   ///

@@ -125,8 +125,32 @@ import Testing
       first.provider.append([Contact(2)])
       #expect(paused.takeCalls().isEmpty)
       paused.provider.isPaused = false
-      #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
+      #expect(paused.ids == [1, 2])
     }
+    manager.settle()
+    #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
+  }
+
+  @Test func `F1: a pause that begins before the last has been told of is one with it`() {
+    let (first, paused) = pair(1)
+    paused.provider.isPaused = true
+    first.provider.append([Contact(2)])
+    manager.settle()
+    let gate = Gate(stopping: manager)
+    paused.provider.isPaused = false
+    #expect(paused.ids == [1, 2])
+    let write = paused.provider.append([Contact(7)])
+    #expect(write.change == .changes([.insert(index: 1)]))
+    paused.provider.isPaused = true
+    first.provider.insert([Contact(3)], at: 0)
+    #expect(paused.ids == [1, 2, 7])
+    gate.open()
+    manager.settle()
+    #expect(paused.takeCalls().isEmpty)
+    paused.provider.isPaused = false
+    manager.settle()
+    #expect(paused.ids == [3, 1, 2, 7])
+    #expect(paused.takeChanges() == [.changes([.insert(index: 0), .insert(index: 2)])])
   }
 
   @Test func `F4: an element deleted while paused stays until resume`() {

@@ -297,7 +297,9 @@ import Testing
     }
   }
 
-  @Test func `what is not to be written shows, and is written with the next change`() async throws {
+  @Test func `what is not to be written shows, and the next change writes itself alone`()
+    async throws
+  {
     try await withManager { manager, store in
       let first = ListFollower<Contact>(manager)
       let second = ListFollower<Contact>(manager)
@@ -310,7 +312,7 @@ import Testing
       #expect(try stored(store) == Contact.list(1))
       try await first.provider.append([Contact(7)]).committed()
       await manager.drain()
-      #expect(try stored(store) == Contact.list(5, 6, 7))
+      #expect(try stored(store) == Contact.list(1, 7))
       #expect(second.ids == [5, 6, 7])
       #expect(second.takeChanges() == [.changes([.insert(index: 2)])])
     }

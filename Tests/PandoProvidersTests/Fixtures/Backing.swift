@@ -1,3 +1,4 @@
+import PandoConsistency
 import PandoProviders
 import PandoLMDB
 import PandoModels
@@ -14,15 +15,18 @@ enum Backing: String, CaseIterable, Sendable {
 
   /// Runs a test with a manager, which is drained and closed afterwards.
   func withManager<Result>(
-    limits: DataModelManager.Limits = .init(), _ body: (DataModelManager) async throws -> Result
+    deliveringOn target: DeliveryTarget = .ownQueue, limits: DataModelManager.Limits = .init(),
+    _ body: (DataModelManager) async throws -> Result
   ) async throws -> Result {
     switch self {
-    case .memory: return try await body(DataModelManager(limits: limits))
+    case .memory: return try await body(DataModelManager(deliveringOn: target, limits: limits))
     case .cache:
-      return try await body(DataModelManager(cacheDelegate: DictionaryCache(), limits: limits))
+      let cache = DictionaryCache()
+      return try await body(
+        DataModelManager(cacheDelegate: cache, deliveringOn: target, limits: limits))
     case .store:
       return try await withStore { store in
-        let manager = try DataModelManager(store: store, limits: limits)
+        let manager = try DataModelManager(store: store, deliveringOn: target, limits: limits)
         let result = try await body(manager)
         await manager.close()
         return result

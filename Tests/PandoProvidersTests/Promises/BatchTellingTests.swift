@@ -98,9 +98,7 @@ import Testing
     let partial = batched.count {
       if case .batch(let told, _) = $0 { told.count < 2 } else { false }
     }
-    withKnownIssue("a list tells all that is queued, later updates included") {
-      #expect(isRight, "\(count) calls, \(partial) of them with one member")
-    }
+    #expect(isRight, "\(count) calls, \(partial) of them with one member")
   }
 
   @Test(arguments: [Backing.memory, .store], Queue.allCases)
@@ -113,8 +111,6 @@ import Testing
     }
     let wrong = zip(calls, expected).count { $0 != $1 }
     let isRight = calls == expected
-    withKnownIssue("a list tells all that is queued, later updates included") {
-      #expect(isRight, "\(calls.count) calls, \(wrong) of them not where they should be")
-    }
+    #expect(isRight, "\(calls.count) calls, \(wrong) of them not where they should be")
   }
 }

@@ -60,9 +60,7 @@ import Testing
     try await backing.withManager { manager in
       var counts: [Int] = []
       for pause in Pause.allCases { counts.append(await callsBeforeReturn(pause, manager)) }
-      withKnownIssue("a list alone tells before the call returns") {
-        #expect(Set(counts).count == 1, "\(counts)")
-      }
+      #expect(Set(counts).count == 1, "\(counts)")
     }
   }
 

@@ -11,11 +11,7 @@ import Testing
   func `at quiescence what is shown, told and stored is what was done`(
     backing: Backing, seed: UInt64
   ) async throws {
-    try await withKnownIssue("an edit carries the whole list as it was shown") {
-      try await run(backing, seed)
-    } when: {
-      backing == .cache
-    }
+    try await run(backing, seed)
   }
 
   private func run(_ backing: Backing, _ seed: UInt64) async throws {

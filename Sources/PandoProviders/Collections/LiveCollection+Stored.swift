@@ -1,0 +1,227 @@
+import PandoConsistency
+import PandoSystem
+import PandoModels
+
+/// Working out what an update does to the stored elements, where they may be others than those that
+/// are shown. Pipeline.
+///
+/// Where both are the same there is no second list, and nothing of this is done.
+extension LiveCollection {
+  /// The stored elements before an update, if they are to be kept beside the committed ones.
+  ///
+  /// - Returns: `nil` if both are the same and stay so.
+  func storedRows(
+    before update: LiveUpdate, _ operation: ListOperation<T>?, rows: [LiveRow]
+  ) -> StoredRows<T>? {
+    guard isStored else { return nil }
+    let isCached = isCached
+    let isWritten = isWritten(update)
+    // What is not written is an edit, or over a cache other contents.
+    let parts =
+      operation.map { $0.written == nil } ?? (isCached && !isWritten && !rows.isEmpty)
+    return state.withLock { state in
+      if var stored = state.stored {
+        if parts { stored.isApart = true }
+        return stored
+      }
+      if operation != nil {
+        if parts { return StoredRows(list: state.storedList, isApart: true) }
+        // Found once, and not again for each of the edits that are on top.
+        guard isCached, state.pending.count > 1, let list = state.storedList else { return nil }
+        return StoredRows(list: list, isApart: false)
+      }
+      guard parts, let list = state.storedList else { return nil }
+      return StoredRows(list: list, isApart: true)
+    }
+  }
+
+  /// Whether what an update carries is in the store or cache.
+  private func isWritten(_ update: LiveUpdate) -> Bool {
+    if update.changeSet != nil { return true }
+    guard let operation = update.operation as? any ManagedOperation else { return !isCached }
+    return operation.isWritten
+  }
+
+  /// Works out the stored elements after an update.
+  ///
+  /// - Parameters:
+  ///   - stored: Those before it, or what somebody else's commit has made of them.
+  ///   - touched: The rows that such a commit has changed.
+  ///   - update: The update.
+  ///   - operation: The pending edit that it commits.
+  ///   - rows: The rows that hold something of it.
+  ///   - handled: The rows whose shown contents are known by the operation or commit.
+  ///   - staged: What is shown.
+  ///   - scope: Regenerates them.
+  func stageStored(
+    _ stored: StoredRows<T>, touched: Set<LiveRow>, _ update: LiveUpdate,
+    _ operation: ListOperation<T>?, rows: [LiveRow], handled: Set<LiveRow>,
+    _ staged: inout StagedList<T>, _ scope: PipelineScope
+  ) {
+    var stored = stored
+    if let operation, operation.isWritten, case .set = operation.edit {
+      // What is stored is what is set.
+      endStored(stored, &staged, scope)
+      return
+    }
+    var touched = touched
+    var isWhole = false
+    if let operation {
+      touched.formUnion(carryOut(operation, &stored, &staged))
+      touched.formUnion(handled)
+      if case .set = operation.edit { isWhole = true }
+    }
+    let isWritten = isWritten(update)
+    var lost: Set<LiveRow> = []
+    for (row, model) in staged.contents where !handled.contains(row) {
+      touched.insert(row)
+      if isWritten, stored.shadows[row] == nil { stored.list?.replace(row, by: model) }
+    }
+    for row in staged.removed {
+      touched.insert(row)
+      if isWritten, isCached, stored.shadows[row] == nil { lost.insert(row) }
+    }
+    if isWritten, !stored.shadows.isEmpty {
+      for (row, shadow) in stored.shadows where rows.contains(shadow) {
+        guard let model = stored.list?.model(of: row), let new = scope.regenerate(model)
+        else { continue }
+        touched.insert(row)
+        if let new = new.model as? T {
+          stored.list?.replace(row, by: new)
+        } else if new.model == nil, isCached {
+          lost.insert(row)
+        }
+      }
+    }
+    stored.list?.remove(lost)
+    if !lost.isEmpty { noteLoss(update) }
+    let isLast = operation != nil && state.withLock { $0.pending.count <= 1 }
+    if !stored.isApart, isLast {
+      staged.stored = StoredChange(rows: nil)
+      return
+    }
+    if stored.isApart {
+      placeShadows(&stored, isWhole ? nil : touched, staged, scope)
+    }
+    staged.stored = StoredChange(rows: stored)
+  }
+
+  /// Notes that stored elements have gone because their models are deleted.
+  func noteLoss(_ update: LiveUpdate) {
+    (update.operation as? DeleteOperation)?.noteLoss(of: self)
+  }
+
+  /// The stored elements are those that are shown again.
+  func endStored(
+    _ stored: StoredRows<T>, _ staged: inout StagedList<T>, _ scope: PipelineScope
+  ) {
+    for shadow in stored.shadows.values { scope.register(self, row: shadow, old: nil, new: nil) }
+    staged.stored = StoredChange(rows: nil)
+  }
+
+  /// Works out what a committed edit has done to the stored elements.
+  ///
+  /// - Returns: The rows that it was about.
+  private func carryOut(
+    _ operation: ListOperation<T>, _ stored: inout StoredRows<T>, _ staged: inout StagedList<T>
+  ) -> Set<LiveRow> {
+    guard let written = operation.written, let list = stored.list else { return [] }
+    let expected = written.plan(in: list.rows)
+    let plan = isCached ? expected : operation.committedPlan ?? .nothing
+    staged.isStoredElsewhere = plan != expected
+    guard plan.fits(list.rows.count) else {
+      stored.list = nil
+      return []
+    }
+    if plan == .nothing { return [] }
+    let edit = written.fitted(to: plan, in: list.rows)
+    var touched = Set(edit.rows)
+    if case .move(let from, _) = plan { touched.insert(list.rows[from]) }
+    if let step = stored.list?.carryOut(edit, plan) { touched.formUnion(step.oldRows) }
+    for (row, model) in staged.contents where touched.contains(row) {
+      stored.list?.replace(row, by: model)
+    }
+    return touched
+  }
+
+  /// Registers stored elements under rows of their own where they are not shown as they are stored.
+  ///
+  /// - Parameters:
+  ///   - stored: The stored elements after the update.
+  ///   - touched: The rows that may have changed; `nil` for all.
+  ///   - staged: What is shown.
+  ///   - scope: Keeps the registry.
+  func placeShadows(
+    _ stored: inout StoredRows<T>, _ touched: Set<LiveRow>?, _ staged: StagedList<T>,
+    _ scope: PipelineScope
+  ) {
+    let touched = touched ?? Set(stored.list?.rows ?? []).union(stored.shadows.keys)
+    if touched.isEmpty { return }
+    var models: [LiveRow: T] = [:]
+    if let list = stored.list {
+      for (row, place) in list.places(of: touched.sorted()) { models[row] = list.models[place] }
+    }
+    let shown = state.withLock { state in staged.committed(touched.sorted(), &state) }
+    for row in touched {
+      let old = stored.shadows[row]
+      if let model = models[row], !(shown[row]?.isEqual(to: model) ?? false) {
+        let shadow = old ?? state.withLock { $0.takeRows(1) }[0]
+        stored.shadows[row] = shadow
+        scope.register(self, row: shadow, old: nil, new: model)
+      } else if let old {
+        stored.shadows[row] = nil
+        scope.register(self, row: old, old: nil, new: nil)
+      }
+    }
+  }
+}
+
+extension StagedList {
+  /// The shown contents of rows after the update, as far as they are there.
+  fileprivate func committed(_ rows: [LiveRow], _ state: inout ListState<T>) -> [LiveRow: T] {
+    var found: [LiveRow: T] = [:]
+    func find(_ list: LiveList<T>) {
+      for (row, place) in list.places(of: rows) { found[row] = list.models[place] }
+    }
+    switch structure {
+    case .whole(let whole): find(whole.list)
+    case .own(let operation, _, let edit) where !isGone:
+      if case .set(let list) = edit {
+        find(list)
+      } else {
+        for (row, model) in state.committedModels(of: rows) { found[row] = model }
+        let pending = state.pending.first { $0.operation === operation }
+        for row in pending?.step.oldRows ?? [] { found[row] = nil }
+        for (row, model) in zip(edit.rows, edit.models) { found[row] = model }
+      }
+    case .script(let script):
+      for (row, model) in state.committedModels(of: rows) { found[row] = model }
+      for (row, model) in script.models { found[row] = model }
+      for row in script.deleted { found[row] = nil }
+    case .none, .own, .failed, .resumed:
+      for (row, model) in state.committedModels(of: rows) { found[row] = model }
+    }
+    for (row, model) in contents { found[row] = model }
+    for row in removed { found[row] = nil }
+    return found
+  }
+}
+
+extension LiveList {
+  /// The contents of a row.
+  func model(of row: LiveRow) -> T? { position(of: row).map { models[$0] } }
+
+  /// Gives a row other contents, if it is there.
+  mutating func replace(_ row: LiveRow, by model: T) {
+    if let place = position(of: row) { models[place] = model }
+  }
+
+  /// Removes rows, as far as they are there.
+  mutating func remove(_ gone: Set<LiveRow>) {
+    if gone.isEmpty { return }
+    for place in rows.indices.reversed() where gone.contains(rows[place]) {
+      rows.remove(at: place)
+      models.remove(at: place)
+    }
+  }
+}
