@@ -251,18 +251,12 @@ struct Regenerator {
   /// What an update makes of a node that it carries.
   private mutating func replacement(of node: any Model, _ carried: Carried) -> any Model {
     let nodeType = type(of: node)
-    if let only = carried.only, type(of: only) == nodeType {
-      let merged = node.merge(only)
-      if ModelBoxes.areSame(merged, only) { return merged }
-      if type(of: merged) == nodeType {
-        if !merged.isEqual(to: only) { mergesOddly = true }
-        return merged
-      }
-    }
+    // A newer version of the same type stands as it is; only other types are merged in.
+    if let only = carried.only, type(of: only) == nodeType { return only }
     for stored in carried.stored where type(of: stored) == nodeType { return stored }
     var merged = node
     for given in carried.given {
-      let next = type(of: given) == nodeType ? merged.merge(given) : watchedMerge(merged, given)
+      let next = type(of: given) == nodeType ? given : watchedMerge(merged, given)
       if type(of: next) == nodeType {
         merged = next
       } else {

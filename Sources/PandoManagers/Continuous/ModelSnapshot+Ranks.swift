@@ -18,7 +18,7 @@ extension ModelSnapshot {
 
   /// Reads the entities that a query asks for, each with its place in the natural order.
   func ranked<E: Entity>(matching query: Query<E>) throws -> [RankedEntity<E>] {
-    guard query.identifiers == nil, try property("arranged/\(E.modelTypeName)") != nil else {
+    guard query.identifiers == nil, try isArranged(E.modelTypeName) else {
       return try entities(matching: query).entities.map { try ranked($0) }
     }
     // A server has said in which order they stand.

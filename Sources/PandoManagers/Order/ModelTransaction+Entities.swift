@@ -141,6 +141,21 @@ extension ModelTransaction {
 
 /// Makes the tree of an answer fit what has been written since the request was made.
 ///
+
+extension ModelTransaction {
+  /// Notes that entities of a type stand in another order than the one in which they came.
+  mutating func markArranged(_ typeName: String) throws {
+    try setProperty("arranged/\(typeName)", to: [1])
+  }
+}
+
+extension ModelSnapshot {
+  /// Whether entities of a type stand in another order than the one in which they came.
+  func isArranged(_ typeName: String) throws -> Bool {
+    try property("arranged/\(typeName)") != nil
+  }
+}
+
 /// A node inside it that is newer here stays as it is here, one that was removed here is lost.
 private struct AnswerFitting {
   let asOf: UInt64

@@ -80,7 +80,7 @@ extension DiskStore: OrderedStoring {
       let applied = try transaction.apply(answer.entities, asOf: answer.asOf)
       if answer.isInNaturalOrder {
         if try transaction.arrange(answer.entities.map(\.id.modelIdentifier)) {
-          try transaction.setProperty(Self.arrangedProperty, to: [1])
+          try transaction.markArranged(E.modelTypeName)
         }
       }
       var removed: [EntityIdentifier<E>] = []
@@ -141,13 +141,10 @@ extension DiskStore: NumberedStoring {
 }
 
 extension DiskStore {
-  /// Says that entities of the type stand in another order than the one in which they came.
-  private static var arrangedProperty: String { "arranged/\(E.modelTypeName)" }
-
   /// Answers a query from one version.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
     let query = try query.current(in: snapshot)
-    guard query.identifiers == nil, try snapshot.property(arrangedProperty) != nil else {
+    guard query.identifiers == nil, try snapshot.isArranged(E.modelTypeName) else {
       return try snapshot.entities(matching: query)
     }
     let found = try snapshot.entities(matching: Query(filter: query.filter)).entities

@@ -6,7 +6,7 @@ import PandoStore
 ///
 /// It hears of the commits of this process at once, and finds those of other processes in the change
 /// log when a cache asks. There is one for each model store, whoever opened managers over it.
-final class StoreFollower: CommitObserver {
+final class StoreFollower: CommitFollower {
   private struct State {
     /// The last commit whose changes the caches know.
     var processed: UInt64
@@ -28,7 +28,7 @@ final class StoreFollower: CommitObserver {
   private init(_ store: ModelStore) throws {
     let number = try store.read { try $0.commitNumber }
     state = Locked(State(processed: number))
-    store.addObserver(self)
+    store.feed.add(self)
   }
 
   private static let followers = Locked<[(store: WeakStore, follower: StoreFollower)]>([])
@@ -102,22 +102,19 @@ final class StoreFollower: CommitObserver {
     touches.withLock { $0.contains(identifiers, after: number) }
   }
 
-  func beginFlush() {}
-
-  func prepare(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, in snapshot: ModelSnapshot
-  ) -> (any Sendable)? { nil }
-
-  func committed(
-    _ changeSet: ChangeSet?, ticket: (any Sendable)?, prepared: (any Sendable)?
-  ) {
-    guard let changeSet else { return }
+  func receive(_ flush: [CommitEffects]) {
     state.withLock { state in
-      // Where another process has committed between, the next reader finds both in the change log.
-      guard changeSet.commitNumber == state.processed + 1 else { return }
-      process(changeSet, &state)
+      for write in flush {
+        // Where another process has committed between, the next reader finds both in the change log.
+        guard let changeSet = write.changeSet, changeSet.commitNumber == state.processed + 1 else {
+          continue
+        }
+        process(changeSet, &state)
+      }
     }
   }
+
+  func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
 }
 
 extension StoreFollower {

@@ -141,16 +141,13 @@ extension ModelStore {
   /// Brings what is committed in this process to those who follow the store.
   package var feed: CommitFeed { core.feed }
 
-  /// Notifies an observer of every write from now on; it is not retained.
-  package func addObserver(_ observer: any CommitObserver) { writer?.addObserver(observer) }
-
   /// Queues a write and returns at once: its position in the order of commits is fixed by then.
   ///
   /// - Parameters:
-  ///   - ticket: Given to the observers.
+  ///   - ticket: Comes to the followers with what the write did.
   ///   - context: Travels with the change set.
   ///   - body: Runs on the writer thread, perhaps more than once.
-  ///   - completion: Called once, on the writer thread after the observers; on the calling thread
+  ///   - completion: Called once, on the writer thread after the followers; on the calling thread
   ///     when the store is closed or read-only.
   package func submit(
     ticket: any Sendable, context: (any Sendable)?,

@@ -13,14 +13,14 @@ final class WriteJob: @unchecked Sendable {
 
   private var body: Body?
   private let completion: Completion
-  /// What observers know the write by; `nil` for writes of users.
+  /// What followers know the write by; `nil` for writes of users.
   let ticket: (any Sendable)?
   let context: (any Sendable)?
 
   /// Makes a write that has not run yet.
   ///
   /// - Parameters:
-  ///   - ticket: What observers know it by.
+  ///   - ticket: What followers know it by.
   ///   - context: Travels with the change set.
   ///   - body: Runs on the writer thread, more than once if the flush has to be run again.
   ///   - completion: Called once, on the thread that ends the job.

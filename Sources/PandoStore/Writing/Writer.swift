@@ -17,7 +17,6 @@ final class Writer: Sendable {
   private let commits = GroupCommit(isLed: true)
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
-  private let observers = Locked<[WeakObserver]>([])
   /// The identity of the thread; 0 until it runs.
   private let thread = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
@@ -50,13 +49,6 @@ final class Writer: Sendable {
 
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
     handler.withLock { $0 = newHandler }
-  }
-
-  func addObserver(_ observer: any CommitObserver) {
-    observers.withLock { observers in
-      observers.removeAll { $0.observer == nil }
-      observers.append(WeakObserver(observer))
-    }
   }
 
   /// Queues a write; its place in the order of commits is fixed when this returns.
@@ -96,21 +88,8 @@ extension Writer: GroupCommitOwner {
   /// What the writes of a flush share.
   private struct Flush {
     let context: WriteSession
-    let observers: [any CommitObserver]
     let isFollowed: Bool
     var effects: [CommitEffects] = []
-  }
-
-  /// What an observer read of a write before it was committed.
-  private struct PreparedWrite {
-    let observer: any CommitObserver
-    let prepared: (any Sendable)?
-  }
-
-  /// What became of a write, should the flush be committed.
-  private struct Outcome {
-    let result: Result<ChangeSet?, any Error>
-    var prepared: [PreparedWrite] = []
   }
 
   /// A write in the writer's queue.
@@ -119,7 +98,7 @@ extension Writer: GroupCommitOwner {
   private final class QueuedWrite: GroupedWrite, @unchecked Sendable {
     private let job: WriteJob
     private let writer: Writer
-    private var outcome: Outcome?
+    private var outcome: Result<ChangeSet?, any Error>?
 
     init(_ job: WriteJob, _ writer: Writer) {
       self.job = job
@@ -143,11 +122,8 @@ extension Writer: GroupCommitOwner {
     in transaction: UnsafeMutablePointer<WriteTransaction>, _ runWrites: () throws -> Void
   ) throws {
     let context = try unsafe WriteSession(transaction, core: core)
-    let observers = observers.withLock { $0.compactMap(\.observer) }
-    for observer in observers { observer.beginFlush() }
     let before = context.counters.commitNumber
-    unsafe flush = Flush(
-      context: context, observers: observers, isFollowed: core.feed.hasFollowers)
+    unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
     defer { unsafe flush = nil }
     try runWrites()
     try context.endFlush()
@@ -173,7 +149,7 @@ extension Writer: GroupCommitOwner {
   }
 
   /// Runs a write; one that fails before it has changed rows costs the others nothing.
-  private func run(_ job: WriteJob) throws -> Outcome {
+  private func run(_ job: WriteJob) throws -> Result<ChangeSet?, any Error> {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
     let context = flush.context
     context.beginWrite(keepsContent: flush.isFollowed)
@@ -182,12 +158,11 @@ extension Writer: GroupCommitOwner {
       try job.run(&facade)
       let changeSet = try context.endWrite(context: job.context)
       note(job, changeSet, context)
-      return Outcome(
-        result: .success(changeSet), prepared: try prepare(job, changeSet, flush))
+      return .success(changeSet)
     } catch {
       if context.state.isDirty || (error as? LMDBError)?.code == .mapFull { throw error }
       noteFailure(of: job, error, context)
-      return Outcome(result: .failure(error))
+      return .failure(error)
     }
   }
 
@@ -208,31 +183,13 @@ extension Writer: GroupCommitOwner {
         nil, ticket: job.ticket, number: context.counters.commitNumber, failure: error))
   }
 
-  /// Lets the observers read what a write has done, while it can be read alone.
-  private func prepare(
-    _ job: WriteJob, _ changeSet: ChangeSet?, _ flush: Flush
-  ) throws -> [PreparedWrite] {
-    guard !flush.observers.isEmpty, changeSet != nil || job.ticket != nil else { return [] }
-    return flush.context.reading { reader in
-      let snapshot = ModelSnapshot(copy reader, path: core.path)
-      return flush.observers.map { observer in
-        PreparedWrite(
-          observer: observer,
-          prepared: observer.prepare(changeSet, ticket: job.ticket, in: snapshot))
-      }
-    }
-  }
-
-  /// Tells the handler, the observers and the caller of a write that is committed, in commit order.
-  private func finish(_ job: WriteJob, _ outcome: Outcome) {
-    switch outcome.result {
+  /// Tells the handler and the caller of a write that is committed, in commit order.
+  private func finish(_ job: WriteJob, _ outcome: Result<ChangeSet?, any Error>) {
+    switch outcome {
     case .success(let changeSet):
       if let changeSet {
         core.count { $0.writes += 1 }
         handler.withLock(\.self)?(changeSet)
-      }
-      for entry in outcome.prepared {
-        entry.observer.committed(changeSet, ticket: job.ticket, prepared: entry.prepared)
       }
       job.finish(.success(changeSet))
     case .failure(let error): fail(job, error)
@@ -243,11 +200,4 @@ extension Writer: GroupCommitOwner {
     core.report(.failedWrite(error))
     job.finish(.failure(error))
   }
-}
-
-/// An observer that is not kept alive.
-private struct WeakObserver: Sendable {
-  weak let observer: (any CommitObserver)?
-
-  init(_ observer: any CommitObserver) { self.observer = observer }
 }

@@ -56,10 +56,8 @@ import Testing
       let all = try await volumes.all().entities.map(\.title)
       let begun = try await first(volumes.continuousAll())
       #expect(followed == ["A", "B", "C", "D"])
-      withKnownIssue("a merge of identifiers does not say that the type is arranged") {
-        #expect(begun == followed)
-        #expect(all == followed)
-      }
+      #expect(begun == followed)
+      #expect(all == followed)
     }
   }
 
@@ -68,9 +66,7 @@ import Testing
     try await withVolumes(following: query) { volumes, followed in
       let found = try await volumes.search(withQuery: query).entities.map(\.title)
       #expect(followed == ["A", "C", "D"])
-      withKnownIssue("a merge of identifiers does not say that the type is arranged") {
-        #expect(found == followed)
-      }
+      #expect(found == followed)
     }
   }
 
@@ -82,9 +78,7 @@ import Testing
         pages += try await volumes.search(withQuery: query).entities.map(\.title)
       }
       #expect(followed == ["A", "B", "C", "D"])
-      withKnownIssue("a merge of identifiers does not say that the type is arranged") {
-        #expect(pages == followed)
-      }
+      #expect(pages == followed)
     }
   }
 }

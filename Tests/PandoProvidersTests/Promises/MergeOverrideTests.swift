@@ -30,9 +30,7 @@ import Testing
       try await second.setData(Elder(id: 1, age: nil)).committed()
       await manager.drain()
       #expect(second.data == Elder(id: 1, age: nil))
-      withKnownIssue("live trees ask a merge of the same type") {
-        #expect(first.data == Elder(id: 1, age: nil))
-      }
+      #expect(first.data == Elder(id: 1, age: nil))
     }
   }
 
@@ -49,9 +47,7 @@ import Testing
     let stored = try store.read { try $0.model("Elder:1", as: Elder.self) }
     #expect(stored == Elder(id: 1, age: nil))
     #expect(second.data == stored)
-    withKnownIssue("live trees ask a merge of the same type") {
-      #expect(first.data == stored)
-    }
+    #expect(first.data == stored)
     await manager.close()
     await store.close()
   }

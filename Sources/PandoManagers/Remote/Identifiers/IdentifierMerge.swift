@@ -51,7 +51,11 @@ struct IdentifierMerge<E: PersistentEntity> {
     try repointParents(in: &transaction)
     try repointCollections(in: &transaction)
     try transaction.delete(oldName)
-    if let rank, !there.isStored { try transaction.setNaturalRank(rank, of: newName) }
+    guard let rank, !there.isStored else { return }
+    try transaction.setNaturalRank(rank, of: newName)
+    for type in try transaction.snapshot.typeNames(of: newName) {
+      try transaction.markArranged(type)
+    }
   }
 
   /// Gives a node the place back that it had before it was rewritten.
