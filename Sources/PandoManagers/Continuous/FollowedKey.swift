@@ -5,8 +5,9 @@ import PandoStore
 enum FollowedKey: Sendable, Hashable {
   /// It asks for these nodes and for nothing else.
   case identifiers(Set<ByteString>)
-  /// What it asks for has this value in a declared field.
-  case value(field: String, QueryValue)
+  /// What matches has each of these values, of which one is enough to find it by; there is one at
+  /// least.
+  case values([FieldValue])
   /// Any entity of the type may match.
   case type
 
@@ -15,4 +16,10 @@ enum FollowedKey: Sendable, Hashable {
     if case .identifiers(let identifiers) = self { return identifiers.contains(identifier) }
     return false
   }
+}
+
+/// A value that a field has.
+struct FieldValue: Sendable, Hashable {
+  let field: String
+  let value: QueryValue
 }

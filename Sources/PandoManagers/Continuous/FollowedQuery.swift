@@ -93,14 +93,17 @@ struct FollowedQuery<E: Entity>: Sendable {
     if let identifiers = query.identifiers {
       return .identifiers(Set(identifiers.map { ByteString($0.modelIdentifier) }))
     }
-    var conjuncts = [query.filter.tree]
-    if case .and(let parts) = query.filter.tree { conjuncts = parts }
-    for conjunct in conjuncts {
-      guard case .compare(let field, .equal, let value) = conjunct, let name = field.name else {
-        continue
-      }
-      return .value(field: name, value)
+    let values = Self.values(in: query.filter.tree)
+    return values.isEmpty ? .type : .values(values)
+  }
+
+  /// The values that everything that matches has, whatever the order of `&&`.
+  private static func values(in tree: FilterTree<QueryField<E>>) -> [FieldValue] {
+    switch tree {
+    case .and(let parts): parts.flatMap { values(in: $0) }
+    case .compare(let field, .equal, let value):
+      field.name.map { [FieldValue(field: $0, value: value)] } ?? []
+    default: []
     }
-    return .type
   }
 }

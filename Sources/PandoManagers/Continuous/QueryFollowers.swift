@@ -18,6 +18,8 @@ final class QueryFollowers<E: Entity>: Sendable {
   fileprivate struct Entry: Sendable {
     weak let query: LiveQuery<E>?
     let key: FollowedKey
+    /// The one of its values by which it is found.
+    var place: FieldValue?
     /// The identifiers under which it is found.
     var identifiers: Set<ByteString> = []
   }
@@ -63,8 +65,7 @@ final class QueryFollowers<E: Entity>: Sendable {
       state.loading.insert(number)
       switch key {
       case .identifiers(let identifiers): state.add(identifiers, to: number)
-      case .value(let field, let value):
-        state.byValue[field, default: [:]][value, default: []].insert(number)
+      case .values(let values): state.place(number, values)
       case .type: state.general.insert(number)
       }
     }
@@ -119,11 +120,7 @@ final class QueryFollowers<E: Entity>: Sendable {
       state.remove(entry.identifiers, from: number)
       state.loading.remove(number)
       state.general.remove(number)
-      if case .value(let field, let value) = entry.key {
-        state.byValue[field]?[value]?.remove(number)
-        if state.byValue[field]?[value]?.isEmpty == true { state.byValue[field]?[value] = nil }
-        if state.byValue[field]?.isEmpty == true { state.byValue[field] = nil }
-      }
+      state.leave(number)
       // Its reference is weak: letting the entry go ends nobody under the lock.
       state.entries[number] = nil
     }
@@ -167,6 +164,42 @@ final class QueryFollowers<E: Entity>: Sendable {
 }
 
 extension QueryFollowers.State {
+  /// How many queries are found by one value before it is asked whether others suit them better.
+  private static var crowd: Int { 16 }
+
+  /// Has a query found by the one of its values that the fewest others are found by.
+  fileprivate mutating func place(_ number: UInt64, _ values: [FieldValue]) {
+    guard let best = values.min(by: { count($0) < count($1) }) else { return }
+    enter(number, best)
+    let crowd = count(best)
+    // Whoever came when another value was the better one may move now.
+    guard crowd > Self.crowd, crowd.nonzeroBitCount == 1 else { return }
+    for other in byValue[best.field]?[best.value] ?? [] {
+      guard case .values(let values) = entries[other]?.key,
+        let better = values.min(by: { count($0) < count($1) }), count(better) < crowd / 2
+      else { continue }
+      leave(other)
+      enter(other, better)
+    }
+  }
+
+  private func count(_ value: FieldValue) -> Int { byValue[value.field]?[value.value]?.count ?? 0 }
+
+  private mutating func enter(_ number: UInt64, _ value: FieldValue) {
+    byValue[value.field, default: [:]][value.value, default: []].insert(number)
+    entries[number]?.place = value
+  }
+
+  /// Ends that a query is found by a value.
+  fileprivate mutating func leave(_ number: UInt64) {
+    guard let value = entries[number]?.place.take() else { return }
+    byValue[value.field]?[value.value]?.remove(number)
+    if byValue[value.field]?[value.value]?.isEmpty == true {
+      byValue[value.field]?[value.value] = nil
+    }
+    if byValue[value.field]?.isEmpty == true { byValue[value.field] = nil }
+  }
+
   fileprivate mutating func add(_ identifiers: some Sequence<ByteString>, to number: UInt64) {
     for identifier in identifiers {
       byIdentifier[identifier, default: []].insert(number)

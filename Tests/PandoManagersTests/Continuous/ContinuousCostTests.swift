@@ -18,6 +18,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a query is found by the value that few others ask for, wherever it stands`(
+    isFirst: Bool
+  ) async throws {
+    try await Following.run { following in
+      let count = 200
+      var iterators: [ContinuousSequence<QueryResult<Track>>.AsyncIterator] = []
+      for number in 0..<count {
+        let (own, shared) = (\Track.genre == "genre \(number)", \Track.year == 1999)
+        let query = Query(filter: isFirst ? own && shared : shared && own)
+        var iterator = following.query(query).values.makeAsyncIterator()
+        _ = try await iterator.next()
+        iterators.append(iterator)
+      }
+      let before = following.hub.tally
+      let track = Track(7, genre: "genre 100", year: 1999)
+      try await following.set(track)
+      let evaluations = following.hub.tally.evaluations - before.evaluations
+      // Its own, and the one that came first and took the value that all share.
+      #expect((1...2).contains(evaluations))
+      #expect(try await iterators[100].next()?.entities == [track])
+    }
+  }
+
   @Test func `of ten thousand queries a commit costs those that it concerns`() async throws {
     try await Following.run { following in
       let count = 10_000
