@@ -90,9 +90,13 @@ private struct PromiseRun {
     await manager.drain()
     sibling.check("seed \(seed)")
     for round in 0..<Self.roundCount {
-      // Of every other round nothing is carried out before all of it has been called.
+      // Of every other round nothing is carried out before all of it has been called, and of the others
+      // each is carried out before the next: what a place means must not change while it is chosen.
       let gate = round.isMultiple(of: 2) ? stop() : nil
-      for step in 0..<Self.stepCount { change("\(round).\(step)") }
+      for step in 0..<Self.stepCount {
+        change("\(round).\(step)")
+        if gate == nil { await manager.drain() }
+      }
       gate?.open()
       await manager.drain()
       let expected = elements.map { Contact($0, names[$0] ?? "gone") }
