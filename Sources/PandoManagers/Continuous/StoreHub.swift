@@ -76,6 +76,7 @@ extension StoreHub: StorePipelineMember {
 
   func finish(_ write: CommitEffects) {}
   func fail(_ write: CommitEffects, _ error: any Error) {}
+  func showUnread(_ write: CommitEffects) {}
 
   /// A query or graph that can't be read any more ends by the error.
   func failRead(_ error: any Error) {

@@ -142,6 +142,13 @@ extension StoreBridge: StorePipelineMember {
     if let ticket = ticket(of: write) { fail(ticket, error) }
   }
 
+  func showUnread(_ write: CommitEffects) {
+    guard let operation = operation(of: write) else { return }
+    var update = operation.makeUpdate()
+    update.operation = operation
+    consistency.scope.apply(update)
+  }
+
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }
 }
 

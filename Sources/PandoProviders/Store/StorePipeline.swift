@@ -89,7 +89,7 @@ extension StorePipeline: CommitFollower {
     }
     let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number <= shown)
     guard isNext, let steps = steps(of: write, members) else {
-      return readGroup(from: [write])
+      return readGroup(from: write)
     }
     publish(steps)
     if let changeSet = write.changeSet { advance(to: changeSet) }
@@ -135,7 +135,7 @@ extension StorePipeline {
   /// - Parameter read: Reads something else of the same snapshot.
   /// - Throws: What `read` throws, or why the store can't be read.
   package func catchUp(_ read: ((ModelSnapshot) throws -> Void)? = nil) throws {
-    try readGroup(from: [], read)
+    try readGroup(from: 0, read)
   }
 
   /// Takes in what other processes have committed, behind what is queued.
@@ -145,27 +145,24 @@ extension StorePipeline {
     }
   }
 
-  /// The same for writes that have been taken out of the inbox.
-  private func readGroup(from first: [CommitEffects]) {
+  /// The same for a write that has been taken out of the inbox.
+  private func readGroup(from first: CommitEffects) {
+    inbox.withLock { $0.putBack(first) }
     do {
-      try readGroup(from: first, nil)
+      try readGroup(from: 1, nil)
     } catch {
-      // Shown as far as the writes themselves say; who shows more is told.
-      for write in first { finish(write, unread: error) }
+      // What it has not shown comes with the next commit: that one is not the next to be shown.
+      guard let write = inbox.withLock({ $0.popFirst() }) else { return }
+      for member in living {
+        member.failRead(error)
+        member.showUnread(write)
+        member.finish(write)
+      }
     }
   }
 
-  private func finish(_ write: CommitEffects, unread error: any Error) {
-    if let changeSet = write.changeSet { advance(to: changeSet) }
-    for member in living {
-      member.failRead(error)
-      member.finish(write)
-    }
-  }
-
-  private func readGroup(
-    from first: [CommitEffects], _ read: ((ModelSnapshot) throws -> Void)?
-  ) throws {
+  /// - Parameter minimum: How many writes of the inbox are shown in any case.
+  private func readGroup(from minimum: Int, _ read: ((ModelSnapshot) throws -> Void)?) throws {
     while true {
       // Never waited for inside a read: a writer that needs a larger map waits for readers.
       store.feed.waitForHandOver(of: try store.read { try $0.commitNumber })
@@ -173,20 +170,20 @@ extension StorePipeline {
         let number = try snapshot.commitNumber
         if store.feed.isAwaited(number) { return false }
         try read?(snapshot)
-        try show(first, upTo: number, in: snapshot)
+        try show(minimum, upTo: number, in: snapshot)
         return true
       }
       if isDone { return }
     }
   }
 
-  private func show(
-    _ first: [CommitEffects], upTo number: UInt64, in snapshot: ModelSnapshot
-  ) throws {
-    let writes = first + inbox.withLock { $0.pop(upTo: number) }
+  private func show(_ minimum: Int, upTo number: UInt64, in snapshot: ModelSnapshot) throws {
+    let writes = inbox.withLock { $0.first(upTo: number, minimum: minimum) }
     guard number > shown || !writes.isEmpty else { return }
     let members = living
     let group = try CommitGroup(writes, since: shown, upTo: number, in: snapshot)
+    // Nothing fails from here on.
+    inbox.withLock { $0.remove(writes.count) }
     for write in writes {
       guard let failure = write.failure else { continue }
       for member in members { member.fail(write, failure) }
@@ -255,15 +252,25 @@ private struct WriteQueue {
     return write
   }
 
-  /// Takes the commits up to a number, and the places before the last of them.
-  mutating func pop(upTo number: UInt64) -> [CommitEffects] {
+  /// Puts back what was taken out last.
+  mutating func putBack(_ write: CommitEffects) {
+    if head == 0 { writes.insert(write, at: 0) } else { head -= 1 }
+    writes[head] = write
+    start -= 1
+  }
+
+  /// The commits up to a number, and the places before the last of them.
+  ///
+  /// - Parameter minimum: How many there are at least.
+  func first(upTo number: UInt64, minimum: Int) -> [CommitEffects] {
     let last = writes[head...].lastIndex { write in
       write?.changeSet.map { $0.commitNumber <= number } ?? false
     }
-    guard let last else { return [] }
-    let count = last - head + 1
-    return (0..<count).compactMap { _ in popFirst() }
+    let count = last.map { $0 - head + 1 } ?? 0
+    return writes[head...].prefix(max(count, minimum)).compactMap { $0 }
   }
+
+  mutating func remove(_ count: Int) { for _ in 0..<count { _ = popFirst() } }
 }
 
 extension ChangeSet {

@@ -39,6 +39,9 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   /// Called at the place of a write that was refused.
   func fail(_ write: CommitEffects, _ error: any Error)
 
+  /// Shows of a write what the member has asked for itself, because the rest can't be read.
+  func showUnread(_ write: CommitEffects)
+
   /// Called when a snapshot that was needed could not be read.
   func failRead(_ error: any Error)
 }
