@@ -35,6 +35,8 @@ public struct DataProviderError: Error, CustomStringConvertible {
     public static var cacheNeverAnswered: Code { Code(rawValue: "cacheNeverAnswered") }
     /// The operation can't be carried out any more, because what it was about has gone.
     public static var superseded: Code { Code(rawValue: "superseded") }
+    /// A model was to be kept in a store under another key than its identifier.
+    public static var wrongKey: Code { Code(rawValue: "wrongKey") }
   }
 
   /// The kind of failure.

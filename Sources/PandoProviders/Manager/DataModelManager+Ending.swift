@@ -10,7 +10,9 @@ extension DataModelManager {
   /// *Precondition:* not called from a callback, which would wait for itself.
   public func drain() async {
     switch backing {
-    case .store(let bridge): await bridge.drain()
+    case .store(let bridge):
+      await bridge.drain()
+      await bridge.loaded()  // what has waited for writes
     case .cache(let cache):
       await consistencyManager.processed()  // what changes live trees goes on to the cache
       await cache.idle()

@@ -1,0 +1,238 @@
+import Dispatch
+import PandoConsistency
+public import PandoModels
+import PandoStore
+
+/// The store or cache itself, without a provider.
+///
+/// Where the data lives decides what these calls do:
+///
+/// - A custom cache is handed what it is to keep, and nobody who shows the model or the collection is
+///   told: a write that everybody hears of is ``updateModel(_:updateCache:context:)``.
+/// - What a store keeps is what is shown, so over a store such a write shows everywhere.
+/// - A manager with neither keeps nothing: it takes writes without doing anything, and finds nothing.
+///
+/// A read comes behind the writes that were queued before it: over a cache those of its key, over a
+/// store all of them. Any thread may make these calls.
+extension DataModelManager {
+  /// Keeps a model in the store or cache.
+  ///
+  /// ```swift
+  /// manager.cacheModel(message, forKey: "Message:34", context: "prefetched")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - cacheKey: The key: the model's identifier. A custom cache gets any other as it is; over a
+  ///     store another one is refused with the error `wrongKey`.
+  ///   - context: Given to a custom cache; over a store it travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws.
+  @discardableResult
+  public func cacheModel<T: SimpleModel>(
+    _ model: T, forKey cacheKey: String, context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    if let refusal = refusal(of: model) { return refuse(refusal, [cacheKey], context) }
+    switch backing {
+    case .memory: return .done
+    case .cache:
+      return handOver(cacheKey, context) {
+        try await $0.setModel(model, forKey: cacheKey, context: context)
+      }
+    case .store:
+      guard model.modelIdentifier?.hasSameBytes(as: cacheKey) == true else {
+        return refuse(DataProviderError.wrongKey(cacheKey, model), [cacheKey], context)
+      }
+      return updateModel(model, context: context)
+    }
+  }
+
+  /// Keeps a collection in the store or cache.
+  ///
+  /// - Parameters:
+  ///   - models: The elements in order.
+  ///   - cacheKey: The key of the collection.
+  ///   - context: Given to a custom cache; over a store it travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws;
+  ///   over a store it is refused if the collection's elements have another type.
+  @discardableResult
+  public func cacheCollection<T: SimpleModel>(
+    _ models: [T], forKey cacheKey: String, context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    if let refusal = refusal(ofReading: T.self) ?? models.lazy.compactMap(refusal).first {
+      return refuse(refusal, [cacheKey], context)
+    }
+    switch backing {
+    case .memory: return .done
+    case .cache:
+      return handOver(cacheKey, context) {
+        try await $0.setCollection(models, forKey: cacheKey, context: context)
+      }
+    case .store:
+      return CollectionDataProvider.setData(
+        models, cacheKey: cacheKey, dataModelManager: self, context: context)
+    }
+  }
+
+  /// Reads a model from the store or cache; nobody shows it for that.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier; `nil` finds nothing.
+  ///   - context: Given to a custom cache.
+  ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
+  ///     Gets the model, `nil` if there is none, or the error of the store or cache as it was thrown.
+  public func modelFromCache<T: SimpleModel>(
+    _ cacheKey: String?, context: (any Sendable)? = nil,
+    completion: @escaping @Sendable (T?, (any Error)?) -> Void
+  ) {
+    findModel(cacheKey, context) { [deliverer = consistencyManager.deliverer] result in
+      deliverer.enqueue { Self.complete(completion, result) }
+    }
+  }
+
+  /// Reads a model from the store or cache; nobody shows it for that.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key, which is the model's identifier; `nil` finds nothing.
+  ///   - type: The type to read it as.
+  ///   - context: Given to a custom cache.
+  /// - Returns: The model, or `nil` if there is none.
+  /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
+  public func modelFromCache<T: SimpleModel>(
+    _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
+  ) async throws -> T? {
+    try await OneAnswer.wait { findModel(cacheKey, context, $0) }
+  }
+
+  /// Reads a collection from the store or cache; nobody shows it for that.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection; `nil` finds nothing.
+  ///   - context: Given to a custom cache.
+  ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
+  ///     Gets the elements, `nil` if there is no such collection, or the error of the store or cache
+  ///     as it was thrown.
+  public func collectionFromCache<T: SimpleModel>(
+    _ cacheKey: String?, context: (any Sendable)? = nil,
+    completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+  ) {
+    findCollection(cacheKey, context) { [deliverer = consistencyManager.deliverer] result in
+      deliverer.enqueue { Self.complete(completion, result) }
+    }
+  }
+
+  /// Reads a collection from the store or cache; nobody shows it for that.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection; `nil` finds nothing.
+  ///   - type: The type of its elements.
+  ///   - context: Given to a custom cache.
+  /// - Returns: The elements, or `nil` if there is no such collection.
+  /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
+  public func collectionFromCache<T: SimpleModel>(
+    _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
+  ) async throws -> [T]? {
+    try await OneAnswer.wait { findCollection(cacheKey, context, $0) }
+  }
+}
+
+extension DataModelManager {
+  private typealias Found<Value> = @Sendable (Result<Value?, any Error>) -> Void
+
+  private static func complete<Value>(
+    _ completion: (Value?, (any Error)?) -> Void, _ result: Result<Value?, any Error>
+  ) {
+    switch result {
+    case .success(let value): completion(value, nil)
+    case .failure(let error): completion(nil, error)
+    }
+  }
+
+  /// Queues a write of a custom cache that changes nothing that is shown.
+  private func handOver(
+    _ cacheKey: String, _ context: (any Sendable)?,
+    _ write: @escaping @Sendable (any CacheDelegate) async throws -> Void
+  ) -> PendingWrite {
+    let operation = CacheOperation(cacheKey, context: context, write)
+    perform(operation, updatesCache: true)
+    return operation.outcome
+  }
+
+  private func findModel<T: SimpleModel>(
+    _ cacheKey: String?, _ context: (any Sendable)?, _ answer: @escaping Found<T>
+  ) {
+    if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
+    guard let cacheKey else { return answer(.success(nil)) }
+    switch backing {
+    case .memory: answer(.success(nil))
+    case .cache(let cache):
+      cache.read(
+        cacheKey, { try await $0.model(forKey: cacheKey, as: T.self, context: context) },
+        completion: answer)
+    case .store(let bridge):
+      read(bridge, { try $0.live(cacheKey, as: T.self) as? T }, answer)
+    }
+  }
+
+  private func findCollection<T: SimpleModel>(
+    _ cacheKey: String?, _ context: (any Sendable)?, _ answer: @escaping Found<[T]>
+  ) {
+    if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
+    guard let cacheKey else { return answer(.success(nil)) }
+    switch backing {
+    case .memory: answer(.success(nil))
+    case .cache(let cache):
+      cache.read(
+        cacheKey, { try await $0.collection(forKey: cacheKey, as: T.self, context: context) },
+        completion: answer)
+    case .store(let bridge):
+      read(bridge, { try $0.elements(cacheKey, as: T.self) }, answer)
+    }
+  }
+
+  private func read<Value: Sendable>(
+    _ bridge: StoreBridge, _ body: @escaping @Sendable (ModelSnapshot) throws -> Value?,
+    _ answer: @escaping Found<Value>
+  ) {
+    perform(ReadOperation(bridge, body, answer), updatesCache: false)
+  }
+}
+
+extension StoreBridge {
+  /// Waits until what is being read is read.
+  func loaded() async {
+    await withCheckedContinuation { continuation in
+      loader.async(flags: .barrier) { continuation.resume() }
+    }
+  }
+}
+
+extension OneAnswer {
+  /// Waits for an answer, or for the end of the task.
+  ///
+  /// - Parameter ask: Gets what is to be called with the answer.
+  /// - Returns: The answer.
+  /// - Throws: The error that was the answer; `CancellationError`.
+  static func wait(
+    _ ask: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+  ) async throws -> Value {
+    let once = OneAnswer()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        once.wait(continuation)
+        ask { once.finish($0) }
+      }
+    } onCancel: {
+      once.finish(.failure(CancellationError()))
+    }
+  }
+}
+
+extension DataProviderError {
+  static func wrongKey(_ cacheKey: String, _ model: some SimpleModel) -> DataProviderError {
+    let identifier = model.modelIdentifier.map { "\"\($0)\"" } ?? "no identifier"
+    return DataProviderError(
+      .wrongKey, cacheKey,
+      "a store keeps a \(type(of: model)) under its identifier, and this one has \(identifier); "
+        + "nothing was changed")
+  }
+}

@@ -1,0 +1,28 @@
+import PandoConsistency
+import PandoStore
+
+/// Something that a custom cache is to keep, and that changes nothing that is shown.
+final class CacheOperation: ManagedOperation {
+  let context: (any Sendable)?
+  let outcome = PendingWrite()
+  let holder: (any LiveHolder)? = nil
+  let cacheKeys: [String]
+  private let write: @Sendable (any CacheDelegate) async throws -> Void
+
+  /// A write of a key.
+  init(
+    _ cacheKey: String, context: (any Sendable)?,
+    _ write: @escaping @Sendable (any CacheDelegate) async throws -> Void
+  ) {
+    cacheKeys = [cacheKey]
+    self.context = context
+    self.write = write
+  }
+
+  var subjects: [String] { cacheKeys }
+
+  func makeUpdate() -> LiveUpdate { LiveUpdate() }
+  func write(_ transaction: inout ModelTransaction) throws {}
+  func write(to cache: any CacheDelegate) async throws { try await write(cache) }
+  func fail(_ error: any Error, _ scope: PipelineScope) {}
+}

@@ -1,0 +1,37 @@
+import Dispatch
+import PandoConsistency
+import PandoStore
+
+/// A read of the store behind the writes that are queued.
+///
+/// It is made off the pipeline, so that others are shown meanwhile; it may see later commits too.
+final class ReadOperation<Value: Sendable>: ManagedOperation {
+  let outcome = PendingWrite()
+  let context: (any Sendable)? = nil
+  let holder: (any LiveHolder)? = nil
+  let isChange = false
+  private let bridge: StoreBridge
+  private let read: @Sendable (ModelSnapshot) throws -> Value?
+  private let answer: @Sendable (Result<Value?, any Error>) -> Void
+
+  init(
+    _ bridge: StoreBridge, _ read: @escaping @Sendable (ModelSnapshot) throws -> Value?,
+    _ answer: @escaping @Sendable (Result<Value?, any Error>) -> Void
+  ) {
+    self.bridge = bridge
+    self.read = read
+    self.answer = answer
+  }
+
+  func makeUpdate() -> LiveUpdate { LiveUpdate() }
+  func write(_ transaction: inout ModelTransaction) throws {}
+  func write(to cache: any CacheDelegate) async throws {}
+
+  func finish(_ scope: PipelineScope) {
+    bridge.loader.async { [bridge, read, answer] in
+      answer(Result { try bridge.store.read(read) })
+    }
+  }
+
+  func fail(_ error: any Error, _ scope: PipelineScope) { answer(.failure(error)) }
+}
