@@ -55,12 +55,19 @@ extension ConsistencyManager {
   /// Removes all listeners, and cancels what was posted by this manager's own calls and is not worked
   /// out yet.
   ///
-  /// Providers stay, and so do the changes that were posted through them.
-  public func clearListenersAndCancelAllTasks() {
+  /// Providers stay, and so do the changes that were posted through them. It holds at once; a call that
+  /// a listener is in goes on.
+  ///
+  /// - Parameter completion: Called once on the manager's delivery target when it is carried out:
+  ///   nothing of the listeners is left then, and a call that one was in has returned. It is called
+  ///   behind what was queued before, also for providers.
+  public func clearListenersAndCancelAllTasks(_ completion: (@Sendable () -> Void)? = nil) {
     context.epoch.withLock { $0 += 1 }
     let holders = listeners.withLock { $0.removeAll() }
     remove(holders)
     updatesListeners.remove { _ in true }
+    guard let completion else { return }
+    enqueue { [deliverer] _ in deliverer.enqueue(completion) }
   }
 
   /// Forgets dead listeners at once; by itself that happens now and then.

@@ -49,6 +49,29 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
+  func `H1: clearing ends when nothing is listened to any more`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.setData(nil).committed()
+      provider.setData(ada)
+      await manager.drain()
+      #expect(manager.consistencyManager.registeredCounts.nodes == 1)
+      let gate = Gate(stopping: manager)
+      let clearing = provider.setData(nil)
+      #expect(provider.data == nil)
+      #expect(manager.consistencyManager.registeredCounts.nodes == 1)
+      gate.open()
+      try await clearing.committed()
+      #expect(manager.consistencyManager.registeredCounts.nodes == 0)
+      provider.listen(to: "Person:2")
+      await manager.drain()
+      #expect(manager.consistencyManager.registeredCounts.nodes == 1)
+      try await provider.setData(nil).committed()
+      #expect(manager.consistencyManager.registeredCounts.nodes == 0)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `H2: the setter's own delegate is not called, others are with the context`(
     backing: Backing
   ) async throws {

@@ -14,7 +14,7 @@ package final class Pipeline: @unchecked Sendable {
 
   enum Command: Sendable {
     indirect case update(LiveUpdate, PipelineScope)
-    /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks()`` can cancel.
+    /// An update in memory that ``ConsistencyManager/clearListenersAndCancelAllTasks(_:)`` can cancel.
     indirect case cancellable(LiveUpdate, PipelineScope, epoch: UInt64)
     case run(PipelineScope, @Sendable (PipelineScope) -> Void)
     case add(any LiveHolder, PipelineScope)

@@ -77,18 +77,15 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   ///   - updateCache: Whether it is stored; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way. It can be ignored: failures are told to the manager's delegate
-  ///   too.
+  ///   too. That of `nil` ends when it is carried out: from then on nothing of what was shown or
+  ///   awaited is listened to.
   /// - Complexity: O(1); the work is done by others.
   @discardableResult
   public func setData(
     _ data: T?, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
-    guard let data else {
-      holder.clear()
-      holder.dataHasChanged()
-      return PendingWrite.done
-    }
     defer { holder.dataHasChanged() }
+    guard let data else { return holder.clear() }
     return holder.set(data, updatesCache: updateCache, context: context)
   }
 

@@ -150,7 +150,11 @@ extension ModelHolder {
   }
 
   /// Shows nothing any more, and waits for nothing.
-  func clear() {
+  ///
+  /// - Returns: Ends when the pipeline has let go of what was shown; at once if nothing ever was.
+  @discardableResult
+  func clear() -> PendingWrite {
+    let outcome = PendingWrite()
     let old = state.withLock { state -> (PendingSets, (any SimpleModel)?)? in
       guard state.isAttached else { return nil }
       state.beginAction()
@@ -159,10 +163,15 @@ extension ModelHolder {
       state.lastUpdated = Date()
       let old = state.pause?.restart(showing: nil)
       state.rare?.observed?.publish(nil)
-      manager.consistencyManager.enqueue { scope in self.finishClear(number, scope) }
+      manager.consistencyManager.enqueue { scope in
+        self.finishClear(number, scope)
+        outcome.finish(.success(nil))
+      }
       return (exchange(&state.pending, with: PendingSets()), old)
     }
+    if old == nil { outcome.finish(.success(nil)) }
     withExtendedLifetime(old) {}
+    return outcome
   }
 
   /// Forgets everything when the provider has gone.

@@ -111,6 +111,34 @@ import Testing
     await manager.drain()
     #expect(listener.calls.count == 1)
   }
+
+  @Test func `the completion of clearing comes when nothing is left, behind a call under way`()
+    async
+  {
+    let begun = Event(), gate = Event(), cleared = Event()
+    let listener = Listener(ann), other = Listener(ann)
+    let order = Recorder<String>()
+    listener.onCall { _ in
+      begun.signal()
+      gate.wait()
+      order.append("call")
+    }
+    manager.addListener(listener)
+    manager.addListener(other)
+    manager.updateModel(anna)
+    await wait(for: begun)
+    let counts = Recorder<RegisteredCounts>()
+    manager.clearListenersAndCancelAllTasks { [manager] in
+      counts.append(manager.registeredCounts)
+      order.append("cleared")
+      cleared.signal()
+    }
+    gate.signal()
+    await wait(for: cleared)
+    #expect(order.values == ["call", "cleared"])
+    #expect(other.calls.isEmpty)
+    #expect(counts.values == [RegisteredCounts(nodes: 0, trees: 0, holders: 0, listeners: 0)])
+  }
 }
 
 private struct Folder: Model, Codable, Equatable {
