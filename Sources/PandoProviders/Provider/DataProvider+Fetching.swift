@@ -12,7 +12,7 @@ extension DataProvider {
   ///   - cacheKey: The identifier of the model; `nil` finds nothing.
   ///   - context: Given to a custom cache.
   ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier when there is no
-  ///     such model, as by ``listen(to:)``.
+  ///     such model, or when the store or cache throws, as by ``listen(to:)``.
   ///   - completion: Called exactly once: before this returns when there is nothing to ask, else on
   ///     the delivery target. Gets the model, which `data` then gives too; `nil` at a miss; the error
   ///     of the store or cache as it was thrown.
@@ -45,7 +45,8 @@ extension DataProvider {
   /// - Parameters:
   ///   - cacheKey: The identifier of the model; `nil` finds nothing.
   ///   - context: Given to a custom cache.
-  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier at a miss.
+  ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier at a miss or an
+  ///     error.
   /// - Returns: The model, or `nil` at a miss.
   /// - Throws: What the store or cache throws.
   @discardableResult

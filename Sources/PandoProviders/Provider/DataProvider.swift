@@ -93,7 +93,7 @@ public final class DataProvider<T: SimpleModel>: Sendable {
   ///
   /// The first change anywhere that brings a model of this type under the identifier sets the data and
   /// calls the delegate. What was shown before is cleared; a provider that shows this identifier
-  /// already goes on.
+  /// already goes on. A store that can't be read does not end the waiting.
   ///
   /// - Parameter identifier: The identifier to wait for.
   public func listen(to identifier: String) { holder.listen(to: identifier) }

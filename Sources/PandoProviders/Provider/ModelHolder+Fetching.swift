@@ -129,7 +129,10 @@ struct FetchRequest: Sendable {
   /// Shows what was found, and answers.
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
-    case .failure(let error): answer(.failure(error), scope)
+    case .failure(let error):
+      // Nothing is known of the identifier; it may come all the same.
+      if listensWhenAbsent { _ = holder.apply(nil, self, scope) }
+      answer(.failure(error), scope)
     case .success(let model):
       answer(.success(holder.apply(model, self, scope)), scope)
     }

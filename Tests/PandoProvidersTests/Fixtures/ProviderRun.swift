@@ -179,7 +179,8 @@ final class FollowedProvider<T: SimpleModel & Equatable>: DataProviderDelegate {
         withCacheKey: key, listensWhenAbsent: listens)
       if found != nil || listens { identity.withLock { $0 = key } }
     } catch {
-      // There is a record of another type only, which lacks a field: nothing changes.
+      // There is a record of another type only, which lacks a field.
+      if listens { identity.withLock { $0 = key } }
     }
     note()
   }
