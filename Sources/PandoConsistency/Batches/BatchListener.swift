@@ -3,6 +3,12 @@ import PandoModels
 
 /// Listeners that are told together: each as usual, and then one delegate for all of them.
 ///
+/// ```swift
+/// batch = BatchListener(listeners: [header, list], consistencyManager: manager)
+/// batch.delegate = self  // told once an update, behind the two
+/// ```
+/// One listener that shows several models itself needs no batch: it listens to a ``BatchUpdateModel``.
+///
 /// It retains neither its members nor its delegate; whoever made it keeps it. A member belongs to one
 /// batch only. Any thread may call it.
 public final class BatchListener: LiveBatch {
@@ -42,6 +48,23 @@ public final class BatchListener: LiveBatch {
 
   /// The members that are alive.
   public var listeners: [any ConsistencyManagerListener] { members.compactMap(\.listener) }
+
+  /// Returns what the members show now, as one model.
+  ///
+  /// Asks each member on the calling thread.
+  ///
+  /// - Returns: The models in the order of the members; `nil` for one that shows nothing or is no more.
+  public func currentModel() -> BatchUpdateModel {
+    BatchUpdateModel(models: members.map { $0.listener?.currentModel() })
+  }
+
+  /// Registers a member for what it shows now, after it has moved to another model by itself.
+  ///
+  /// - Parameter listener: Nothing happens if it is no member.
+  public func listenerHasUpdatedModel(_ listener: any ConsistencyManagerListener) {
+    guard let manager, members.contains(where: { $0.listener === listener }) else { return }
+    manager.addListener(listener)
+  }
 
   /// Whether the batch stands still: its members hear nothing until it is set back.
   ///

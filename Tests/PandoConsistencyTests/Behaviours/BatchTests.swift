@@ -86,4 +86,74 @@ import Testing
     #expect(Set(times).count == 1)
     #expect(batch.listeners.count == 20)
   }
+
+  @Test func `a listener to several models as one hears once an update, with all of them`() async {
+    let listener = Listener(BatchUpdateModel(models: [ann, nil, bea, Team(id: 1, lead: ann)]))
+    manager.addListener(listener)
+    manager.updateModel(
+      BatchUpdateModel(models: [anna, Person(id: 2, name: "Beatrice")]), context: "both")
+    await manager.drain()
+    #expect(listener.calls.count == 1)
+    let call = listener.calls.first
+    let expected = BatchUpdateModel(
+      models: [anna, nil, Person(id: 2, name: "Beatrice"), Team(id: 1, lead: anna)])
+    #expect(call?.model?.isEqual(to: expected) == true)
+    #expect(
+      call?.updates
+        == ModelUpdates(changedModelIdentifiers: ["person:1", "person:2", "team:1"]))
+    #expect(call?.context as? String == "both")
+    manager.updateModel(expected)
+    await manager.drain()
+    #expect(listener.calls.count == 1)
+  }
+
+  @Test func `a model that is deleted leaves an empty place in a batch`() async {
+    let batch = BatchUpdateModel(models: [ann, bea])
+    let listener = Listener(batch)
+    manager.addListener(listener)
+    manager.deleteModel(ann)
+    await manager.drain()
+    let left = BatchUpdateModel(models: [nil, bea])
+    #expect(listener.model?.isEqual(to: left) == true)
+    #expect(!left.isEqual(to: batch))
+    #expect(!left.isEqual(to: BatchUpdateModel(models: [nil])))
+    #expect(!left.isEqual(to: BatchUpdateModel(models: [nil, bea], modelIdentifier: "batch")))
+    #expect(!left.isEqual(to: bea))
+    manager.updateModel(Person(id: 2, name: "Beatrice"))
+    await manager.drain()
+    #expect(
+      listener.model?.isEqual(
+        to: BatchUpdateModel(models: [nil, Person(id: 2, name: "Beatrice")])) == true)
+  }
+
+  @Test func `a batch with an identifier is a node: an update replaces it`() async {
+    let listener = Listener(BatchUpdateModel(models: [ann], modelIdentifier: "batch"))
+    manager.addListener(listener)
+    let new = BatchUpdateModel(models: [bea, anna], modelIdentifier: "batch")
+    manager.updateModel(new)
+    await manager.drain()
+    #expect(listener.model?.isEqual(to: new) == true)
+    manager.updateModel(Person(id: 2, name: "Beatrice"))
+    await manager.drain()
+    #expect(listener.calls.count == 2)
+  }
+
+  @Test func `a batch gives what its members show, and hears of a member's move`() async {
+    let first = Listener(ann), second = Listener(nil)
+    let batch = BatchListener(listeners: [first, second], consistencyManager: manager)
+    let delegate = BatchDelegate()
+    batch.delegate = delegate
+    #expect(batch.currentModel().isEqual(to: BatchUpdateModel(models: [ann, nil])))
+    second.model = bea
+    batch.listenerHasUpdatedModel(second)
+    let stranger = Listener(bea)
+    batch.listenerHasUpdatedModel(stranger)
+    manager.updateModel(Person(id: 2, name: "Beatrice"))
+    await manager.drain()
+    #expect(delegate.calls.map(\.listeners.count) == [1])
+    #expect(stranger.calls.isEmpty)
+    #expect(
+      batch.currentModel().isEqual(
+        to: BatchUpdateModel(models: [ann, Person(id: 2, name: "Beatrice")])))
+  }
 }
