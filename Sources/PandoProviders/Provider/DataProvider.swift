@@ -56,6 +56,30 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     set { holder.state.withLock { $0.delegate = newValue } }
   }
 
+  /// A closure that is called whenever the delegate would be, before it; `nil` by default.
+  ///
+  /// It is for what belongs to the provider itself, as a subclass would override it, and leaves the
+  /// delegate to those who show the data:
+  ///
+  /// ```swift
+  /// provider.modelUpdated = { message, _ in index.update(message) }
+  /// ```
+  /// It gets the newest data, which is `nil` once they are deleted, and the context of the change. The
+  /// provider keeps it, so it must not keep the provider.
+  public var modelUpdated: (@Sendable (_ model: T?, _ context: (any Sendable)?) -> Void)? {
+    get {
+      guard let told = holder.state.withLock({ $0.rare?.modelUpdated }) else { return nil }
+      return { told($0, $1) }
+    }
+    set {
+      let told = newValue.map { told -> ModelHolder.ModelUpdated in
+        { told($0.flatMap(Self.unbox), $1) }
+      }
+      let old = holder.state.withLock { exchange(&$0.makeRare().modelUpdated, with: told) }
+      withExtendedLifetime(old) {}  // ends outside the lock
+    }
+  }
+
   /// Whether the provider stands still.
   ///
   /// While it does, `data` stays and nobody is called, but for what the provider sets itself. At the

@@ -16,6 +16,9 @@ final class ModelHolder: LiveHolder {
   static var treeRow: LiveRow { 0 }
   static var absentRow: LiveRow { 1 }
 
+  /// Gets what is shown, and the context of the change.
+  typealias ModelUpdated = @Sendable ((any SimpleModel)?, (any Sendable)?) -> Void
+
   struct State {
     weak var provider: (any ToldProvider)?
     weak var delegate: (any DataProviderDelegate)?
@@ -51,6 +54,8 @@ final class ModelHolder: LiveHolder {
       /// What `listen(to:)` was called with, until the pipeline comes to it.
       var announced: String?
       weak var batch: BatchCore?
+      /// What is called before the delegate.
+      var modelUpdated: ModelUpdated?
       /// What observers pull from.
       var observed: ObservedState<(any SimpleModel)?>?
     }

@@ -143,10 +143,12 @@ struct StagedModel {
     var provider: (any ToldProvider)?
     var delegate: (any DataProviderDelegate)?
     var batch: BatchCore?
+    var modelUpdated: ModelHolder.ModelUpdated?
     var resumes = false
     holder.state.withLock { state in
       state.undelivered -= 1
       if let rare = state.rare {
+        modelUpdated = rare.modelUpdated
         if state.undelivered == 0, rare.pause?.reasons.contains(.limit) == true { resumes = true }
         batch = rare.batch
       }
@@ -155,6 +157,7 @@ struct StagedModel {
       delegate = state.delegate
     }
     if let provider {
+      if let modelUpdated { modelUpdated(holder.data, cause.context) }
       if let delegate { provider.tell(delegate, context: cause.context) }
       batch?.note(provider, cause.context, cause.date)
     }
