@@ -100,17 +100,18 @@ final class CacheAccess: @unchecked Sendable {
   /// Reads, behind the queued writes of the key.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key.
+  ///   - cacheKey: The key; `nil` to read behind all writes.
   ///   - body: Asks the cache.
   ///   - completion: Called once; never if the cache never answers.
   func read<Value: Sendable>(
-    _ cacheKey: String,
+    _ cacheKey: String?,
     _ body: @escaping @Sendable (any CacheDelegate) async throws -> Value,
     completion: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) {
     // Looked up now: writes that are queued after this call are not waited for.
     let number = state.withLock { state in
-      state.lastWrites.isEmpty ? 0 : state.lastWrites[ByteString(cacheKey)] ?? 0
+      guard let cacheKey else { return state.announced }
+      return state.lastWrites.isEmpty ? 0 : state.lastWrites[ByteString(cacheKey)] ?? 0
     }
     let isWritten = number <= written.load(ordering: .sequentiallyConsistent)
     questions.ask { [self] in

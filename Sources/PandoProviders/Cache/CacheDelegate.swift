@@ -61,20 +61,94 @@ public protocol CacheDelegate: Sendable {
   ///   - context: What the change was made with.
   /// - Throws: Whatever the caller and the manager's delegate are to know.
   func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws
+
+  /// Returns the model that a context leads to; asked where a fetch has a context and no key.
+  ///
+  /// ```swift
+  /// func model<T: SimpleModel>(forContext context: any Sendable, as type: T.Type) async throws -> T? {
+  ///   guard let address = context as? URL, let key = keys[address] else { return nil }
+  ///   return try await model(forKey: key, as: type, context: context)
+  /// }
+  /// ```
+  /// There is no need to implement it: by default nothing is found.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type to return it as.
+  /// - Returns: The model, or `nil` if there is none.
+  /// - Throws: Whatever the caller is to know.
+  func model<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> T?
+
+  /// Returns the collection that a context leads to; asked where a fetch has a context and no key.
+  ///
+  /// There is no need to implement it: by default nothing is found.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type of its elements.
+  /// - Returns: The elements in order, or `nil` if there is no such collection.
+  /// - Throws: Whatever the caller is to know.
+  func collection<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> [T]?
 }
 
 extension CacheDelegate {
-  /// Returns a model of a type that is known at run time only.
+  /// Finds nothing.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type to return it as.
+  /// - Returns: `nil`.
+  /// - Throws: Nothing.
+  public func model<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> T? { nil }
+
+  /// Finds nothing.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type of its elements.
+  /// - Returns: `nil`.
+  /// - Throws: Nothing.
+  public func collection<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> [T]? { nil }
+}
+
+extension CacheDelegate {
+  /// Returns a model of a type that is known at run time only; without key by the context.
   func find(
-    _ identifier: String, as type: any SimpleModel.Type, _ context: (any Sendable)?
+    _ cacheKey: String?, as type: any SimpleModel.Type, _ context: (any Sendable)?
   ) async throws -> (any SimpleModel)? {
-    try await ask(identifier, type, context)
+    try await ask(cacheKey, type, context)
   }
 
   private func ask<T: SimpleModel>(
-    _ identifier: String, _ type: T.Type, _ context: (any Sendable)?
+    _ cacheKey: String?, _ type: T.Type, _ context: (any Sendable)?
   ) async throws -> (any SimpleModel)? {
-    try await model(forKey: identifier, as: type, context: context)
+    try await model(orContext: cacheKey, as: type, context)
+  }
+
+  /// Returns the model of a key; without key that which the context leads to.
+  func model<T: SimpleModel>(
+    orContext cacheKey: String?, as type: T.Type, _ context: (any Sendable)?
+  ) async throws -> T? {
+    if let cacheKey { return try await model(forKey: cacheKey, as: type, context: context) }
+    guard let context else { return nil }
+    return try await model(forContext: context, as: type)
+  }
+
+  /// Returns the collection of a key; without key that which the context leads to.
+  func collection<T: SimpleModel>(
+    orContext cacheKey: String?, as type: T.Type, _ context: (any Sendable)?
+  ) async throws -> [T]? {
+    if let cacheKey { return try await collection(forKey: cacheKey, as: type, context: context) }
+    guard let context else { return nil }
+    return try await collection(forContext: context, as: type)
   }
 
   /// Keeps a model under its identifier, if it has one.

@@ -58,9 +58,78 @@ public protocol CompletionCacheDelegate: CacheDelegate {
   func deleteModel(
     forKey cacheKey: String, context: (any Sendable)?,
     completion: @escaping @Sendable ((any Error)?) -> Void)
+
+  /// Gets the model that a context leads to; asked where a fetch has a context and no key.
+  ///
+  /// There is no need to implement it: by default nothing is found.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - completion: To be called once: with the model, with `nil` if there is none, or with an error.
+  func modelForContext<T: SimpleModel>(
+    _ context: any Sendable, completion: @escaping @Sendable (T?, (any Error)?) -> Void)
+
+  /// Gets the collection that a context leads to; asked where a fetch has a context and no key.
+  ///
+  /// There is no need to implement it: by default nothing is found.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - completion: To be called once: with the elements in order, with `nil` if there is no such
+  ///     collection, or with an error.
+  func collectionForContext<T: SimpleModel>(
+    _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void)
 }
 
 extension CompletionCacheDelegate {
+  /// Finds nothing.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - completion: Called at once.
+  public func modelForContext<T: SimpleModel>(
+    _ context: any Sendable, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+  ) { completion(nil, nil) }
+
+  /// Finds nothing.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - completion: Called at once.
+  public func collectionForContext<T: SimpleModel>(
+    _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+  ) { completion(nil, nil) }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type to return it as.
+  /// - Returns: The model, or `nil` if there is none.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func model<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> T? {
+    try await answer("") { promise in
+      modelForContext(context) { (model: T?, error) in promise.finish(model, error) }
+    }
+  }
+
+  /// Waits for the completion handler of the call with the same arguments.
+  ///
+  /// - Parameters:
+  ///   - context: What the fetch was called with.
+  ///   - type: The type of its elements.
+  /// - Returns: The elements in order, or `nil` if there is no such collection.
+  /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  public func collection<T: SimpleModel>(
+    forContext context: any Sendable, as type: T.Type
+  ) async throws -> [T]? {
+    try await answer("") { promise in
+      collectionForContext(context) { (models: [T]?, error) in promise.finish(models, error) }
+    }
+  }
+
   /// Waits for the completion handler of the call with the same arguments.
   ///
   /// - Parameters:

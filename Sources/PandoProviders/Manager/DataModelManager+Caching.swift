@@ -76,7 +76,8 @@ extension DataModelManager {
   /// Reads a model from the store or cache; nobody shows it for that.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key, which is the model's identifier; `nil` finds nothing.
+  ///   - cacheKey: The key, which is the model's identifier; without it a custom cache is asked what
+  ///     the context leads to, and a store finds nothing.
   ///   - context: Given to a custom cache.
   ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
   ///     Gets the model, `nil` if there is none, or the error of the store or cache as it was thrown.
@@ -92,7 +93,8 @@ extension DataModelManager {
   /// Reads a model from the store or cache; nobody shows it for that.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key, which is the model's identifier; `nil` finds nothing.
+  ///   - cacheKey: The key, which is the model's identifier; without it a custom cache is asked what
+  ///     the context leads to, and a store finds nothing.
   ///   - type: The type to read it as.
   ///   - context: Given to a custom cache.
   /// - Returns: The model, or `nil` if there is none.
@@ -106,7 +108,8 @@ extension DataModelManager {
   /// Reads a collection from the store or cache; nobody shows it for that.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection; `nil` finds nothing.
+  ///   - cacheKey: The key of the collection; without it a custom cache is asked what the context
+  ///     leads to, and a store finds nothing.
   ///   - context: Given to a custom cache.
   ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
   ///     Gets the elements, `nil` if there is no such collection, or the error of the store or cache
@@ -123,7 +126,8 @@ extension DataModelManager {
   /// Reads a collection from the store or cache; nobody shows it for that.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection; `nil` finds nothing.
+  ///   - cacheKey: The key of the collection; without it a custom cache is asked what the context
+  ///     leads to, and a store finds nothing.
   ///   - type: The type of its elements.
   ///   - context: Given to a custom cache.
   /// - Returns: The elements, or `nil` if there is no such collection.
@@ -161,14 +165,14 @@ extension DataModelManager {
     _ cacheKey: String?, _ context: (any Sendable)?, _ answer: @escaping Found<T>
   ) {
     if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
-    guard let cacheKey else { return answer(.success(nil)) }
     switch backing {
     case .memory: answer(.success(nil))
     case .cache(let cache):
       cache.read(
-        cacheKey, { try await $0.model(forKey: cacheKey, as: T.self, context: context) },
+        cacheKey, { try await $0.model(orContext: cacheKey, as: T.self, context) },
         completion: answer)
     case .store(let bridge):
+      guard let cacheKey else { return answer(.success(nil)) }
       read(bridge, { try $0.live(cacheKey, as: T.self) as? T }, answer)
     }
   }
@@ -177,14 +181,14 @@ extension DataModelManager {
     _ cacheKey: String?, _ context: (any Sendable)?, _ answer: @escaping Found<[T]>
   ) {
     if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
-    guard let cacheKey else { return answer(.success(nil)) }
     switch backing {
     case .memory: answer(.success(nil))
     case .cache(let cache):
       cache.read(
-        cacheKey, { try await $0.collection(forKey: cacheKey, as: T.self, context: context) },
+        cacheKey, { try await $0.collection(orContext: cacheKey, as: T.self, context) },
         completion: answer)
     case .store(let bridge):
+      guard let cacheKey else { return answer(.success(nil)) }
       read(bridge, { try $0.elements(cacheKey, as: T.self) }, answer)
     }
   }

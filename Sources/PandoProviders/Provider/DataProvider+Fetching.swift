@@ -9,7 +9,9 @@ extension DataProvider {
   /// without asking.
   ///
   /// - Parameters:
-  ///   - cacheKey: The identifier of the model; `nil` finds nothing.
+  ///   - cacheKey: The identifier of the model. Without it a custom cache is asked what the context
+  ///     leads to, and once more when the identifier is known, so that a change that comes in between
+  ///     is not missed; a store finds nothing.
   ///   - context: Given to a custom cache.
   ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier when there is no
   ///     such model, or when the store or cache throws, as by ``listen(to:)``.
@@ -43,7 +45,9 @@ extension DataProvider {
   /// cancelled it throws `CancellationError`; an answer that comes later is still shown.
   ///
   /// - Parameters:
-  ///   - cacheKey: The identifier of the model; `nil` finds nothing.
+  ///   - cacheKey: The identifier of the model. Without it a custom cache is asked what the context
+  ///     leads to, and once more when the identifier is known, so that a change that comes in between
+  ///     is not missed; a store finds nothing.
   ///   - context: Given to a custom cache.
   ///   - listensWhenAbsent: Whether the provider goes on to wait for the identifier at a miss or an
   ///     error.
@@ -82,7 +86,14 @@ extension DataProvider {
     _ identifier: String?, _ context: (any Sendable)?, _ listensWhenAbsent: Bool,
     _ answer: @escaping ModelHolder.Answer
   ) -> Start {
-    guard let identifier else { return .answered(nil) }
+    guard let identifier else {
+      guard let context, case .cache(let cache) = dataModelManager.backing else {
+        return .answered(nil)
+      }
+      if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
+      holder.fetch(from: cache, context: context, answer)
+      return .asked
+    }
     if let model = holder.held(identifier) { return .answered(Self.unbox(model)) }
     if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
     holder.fetch(

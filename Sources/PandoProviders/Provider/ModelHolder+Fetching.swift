@@ -22,18 +22,40 @@ extension ModelHolder {
     _ identifier: String, context: (any Sendable)?, listensWhenAbsent: Bool,
     _ answer: @escaping Answer
   ) {
-    let action = state.withLock { state in
+    let request = FetchRequest(
+      holder: self, identifier: identifier, action: beginFetch(),
+      listensWhenAbsent: listensWhenAbsent, answer: answer)
+    switch manager.backing {
+    case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
+    case .cache(let cache): fetch(request, from: cache, identifier, context)
+    case .memory: manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    }
+  }
+
+  private func beginFetch() -> UInt64 {
+    state.withLock { state in
       attach(&state)
       state.lastAction += 1
       return state.lastAction
     }
-    let request = FetchRequest(
-      holder: self, identifier: identifier, action: action, listensWhenAbsent: listensWhenAbsent,
-      answer: answer)
-    switch manager.backing {
-    case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
-    case .cache(let cache): fetch(request, from: cache, context)
-    case .memory: manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+  }
+
+  /// Asks a cache for the model that a context leads to and shows it, unless something newer comes
+  /// first.
+  func fetch(from cache: CacheAccess, context: any Sendable, _ answer: @escaping Answer) {
+    let action = beginFetch()
+    let consistency = manager.consistencyManager
+    cache.read(nil) { [type] cache in
+      try await cache.find(nil, as: type, context)
+    } completion: { [self] result in
+      let request = FetchRequest(
+        holder: self, identifier: "", action: action, listensWhenAbsent: false, answer: answer)
+      guard case .success(let model?) = result, let identifier = model.modelIdentifier else {
+        return consistency.enqueue { request.finish(result, $0) }
+      }
+      // What has come for the identifier since the cache was asked is not known: it is asked again,
+      // with the identifier watched.
+      fetch(request.forIdentifier(identifier), from: cache, nil, context)
     }
   }
 
@@ -58,7 +80,8 @@ extension ModelHolder {
   }
 
   private func fetch(
-    _ request: FetchRequest, from cache: CacheAccess, _ context: (any Sendable)?
+    _ request: FetchRequest, from cache: CacheAccess, _ cacheKey: String?,
+    _ context: (any Sendable)?
   ) {
     let fetch = CacheFetch(request.identifier, action: request.action)
     manager.consistencyManager.enqueue { [self] scope in
@@ -66,11 +89,17 @@ extension ModelHolder {
       registerAbsent(fetch.identifier, scope)
     }
     let consistency = manager.consistencyManager
-    cache.read(request.identifier) { cache in
-      try await cache.find(request.identifier, as: request.holder.type, context)
+    cache.read(cacheKey) { cache in
+      try await cache.find(cacheKey, as: request.holder.type, context)
     } completion: { result in
       consistency.enqueue { [self] scope in
-        if fetch.isOvertaken {
+        if cacheKey == nil, case .success(let model?) = result,
+          let identifier = model.modelIdentifier,
+          !identifier.hasSameBytes(as: fetch.identifier)
+        {
+          // The context leads to another one by now.
+          self.fetch(request.forIdentifier(identifier), from: cache, nil, context)
+        } else if fetch.isOvertaken {
           request.answer(.success(data), scope)
         } else {
           request.finish(fetch.isDeleted ? .success(nil) : result, scope)
@@ -120,11 +149,18 @@ extension ModelHolder {
 /// One fetch of one provider, wherever it is answered.
 struct FetchRequest: Sendable {
   let holder: ModelHolder
-  let identifier: String
+  var identifier: String
   let action: UInt64
   let listensWhenAbsent: Bool
   var tellsDelegate = false
   let answer: ModelHolder.Answer
+
+  /// The same for another identifier.
+  func forIdentifier(_ identifier: String) -> FetchRequest {
+    var request = self
+    request.identifier = identifier
+    return request
+  }
 
   /// Shows what was found, and answers.
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {

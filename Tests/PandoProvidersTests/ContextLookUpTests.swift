@@ -1,0 +1,195 @@
+import PandoConsistency
+import PandoProviders
+import PandoSystem
+import PandoModels
+import PandoFixtures
+import Testing
+
+/// Fetches that have a context and no key.
+@Suite struct ContextLookUpTests {
+  /// A cache that knows models by a nickname, too, and lets the test act when it has looked.
+  private final class Nicknames: CompletionCacheDelegate {
+    private struct State {
+      var identifiers: [String: String] = [:]
+      var models: [String: any SimpleModel] = [:]
+      var asked = 0
+      var onAsked: (@Sendable (Int) -> Void)?
+      var error: (any Error)?
+    }
+
+    private let state = Locked(State())
+
+    /// How often a context was looked up.
+    var asked: Int { state.withLock { $0.asked } }
+
+    subscript(nickname: String) -> String? {
+      get { state.withLock { $0.identifiers[nickname] } }
+      set { state.withLock { $0.identifiers[nickname] = newValue } }
+    }
+
+    func onAsked(_ body: @escaping @Sendable (Int) -> Void) {
+      state.withLock { $0.onAsked = body }
+    }
+
+    func fail(with error: any Error) { state.withLock { $0.error = error } }
+
+    func modelForContext<T: SimpleModel>(
+      _ context: any Sendable, completion: @escaping @Sendable (T?, (any Error)?) -> Void
+    ) {
+      let (model, number, body, error) = state.withLock { state in
+        state.asked += 1
+        let identifier = (context as? String).flatMap { state.identifiers[$0] }
+        return (
+          identifier.flatMap { state.models[$0] } as? T, state.asked, state.onAsked, state.error
+        )
+      }
+      body?(number)
+      completion(model, error)
+    }
+
+    func collectionForContext<T: SimpleModel>(
+      _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+    ) {
+      let found = state.withLock { state in
+        (context as? [String])?.compactMap { state.identifiers[$0] }
+          .compactMap { state.models[$0] as? T }
+      }
+      completion(found, nil)
+    }
+
+    func modelForKey<T: SimpleModel>(
+      _ cacheKey: String, context: (any Sendable)?,
+      completion: @escaping @Sendable (T?, (any Error)?) -> Void
+    ) { completion(state.withLock { $0.models[cacheKey] as? T }, nil) }
+
+    func setModel<T: SimpleModel>(
+      _ model: T, forKey cacheKey: String, context: (any Sendable)?,
+      completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+      state.withLock { $0.models[cacheKey] = model }
+      completion(nil)
+    }
+
+    func collectionForKey<T: SimpleModel>(
+      _ cacheKey: String, context: (any Sendable)?,
+      completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
+    ) { completion(nil, nil) }
+
+    func setCollection<T: SimpleModel>(
+      _ collection: [T], forKey cacheKey: String, context: (any Sendable)?,
+      completion: @escaping @Sendable ((any Error)?) -> Void
+    ) { completion(nil) }
+
+    func deleteModel(
+      forKey cacheKey: String, context: (any Sendable)?,
+      completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+      state.withLock { $0.models[cacheKey] = nil }
+      completion(nil)
+    }
+  }
+
+  private struct Unreadable: Error {}
+
+  private let ada = Person(id: 1, name: "Ada")
+  private let bob = Person(id: 2, name: "Bob")
+  private let cache = Nicknames()
+  private let manager: DataModelManager
+  private let provider: DataProvider<Person>
+
+  init() {
+    manager = DataModelManager(cacheDelegate: cache)
+    provider = DataProvider(dataModelManager: manager)
+    cache["first"] = "Person:1"
+    cache["second"] = "Person:2"
+  }
+
+  @Test func `a model is found by the context, shown and listened to`() async throws {
+    manager.cacheModel(ada, forKey: "Person:1")
+    let found = try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+    #expect(found == ada)
+    #expect(provider.data == ada)
+    manager.updateModel(Person(id: 1, name: "Grace"))
+    await manager.drain()
+    #expect(provider.data?.name == "Grace")
+  }
+
+  @Test func `a manager finds models and collections by the context`() async throws {
+    manager.cacheModel(ada, forKey: "Person:1")
+    manager.cacheModel(bob, forKey: "Person:2")
+    let model = try await manager.modelFromCache(nil, as: Person.self, context: "second")
+    #expect(model == bob)
+    let models = try await manager.collectionFromCache(
+      nil, as: Person.self, context: ["second", "first"])
+    #expect(models == [bob, ada])
+  }
+
+  @Test func `what comes while the cache looks is newer than what it finds`() async throws {
+    try await manager.cacheModel(ada, forKey: "Person:1").committed()
+    cache.onAsked { [manager] number in
+      if number == 1 { manager.updateModel(Person(id: 1, name: "1"), updateCache: false) }
+      if number == 2 { manager.updateModel(Person(id: 1, name: "2"), updateCache: false) }
+    }
+    let found = try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+    #expect(found?.name == "2")
+    #expect(provider.data?.name == "2")
+    #expect(cache.asked == 2)
+  }
+
+  @Test func `a context that leads elsewhere meanwhile is followed`() async throws {
+    manager.cacheModel(ada, forKey: "Person:1")
+    try await manager.cacheModel(bob, forKey: "Person:2").committed()
+    cache.onAsked { [cache] number in
+      if number == 1 { cache["first"] = "Person:2" }
+    }
+    let found = try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+    #expect(found == bob)
+    #expect(provider.data == bob)
+    manager.updateModel(Person(id: 1, name: "Grace"))
+    await manager.drain()
+    #expect(provider.data == bob)
+    #expect(manager.consistencyManager.registeredCounts.nodes == 1)
+  }
+
+  @Test func `what is set meanwhile wins, and a miss and an error leave what is shown`()
+    async throws
+  {
+    provider.setData(bob)
+    let missed = try await provider.fetchDataFromCache(withCacheKey: nil, context: "nobody")
+    #expect(missed == nil)
+    #expect(provider.data == bob)
+    try await manager.cacheModel(ada, forKey: "Person:1").committed()
+    let cara = Person(id: 3, name: "Cara")
+    cache.onAsked { [provider] _ in provider.setData(cara) }
+    let overtaken = try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+    #expect(overtaken == cara)
+    cache.fail(with: Unreadable())
+    await #expect(throws: Unreadable.self) {
+      try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+    }
+    #expect(provider.data == cara)
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `where nothing knows contexts, nothing is found`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      provider.setData(bob)
+      let model = try await provider.fetchDataFromCache(withCacheKey: nil, context: "first")
+      let other = try await manager.modelFromCache(nil, as: Person.self, context: "first")
+      let models = try await manager.collectionFromCache(nil, as: Person.self, context: "first")
+      #expect(model == nil)
+      #expect(other == nil)
+      #expect(models == nil)
+      #expect(provider.data == bob)
+    }
+  }
+
+  @Test func `a fetch without key and context asks nobody`() async throws {
+    let found = try await provider.fetchDataFromCache(withCacheKey: nil)
+    let model = try await manager.modelFromCache(nil, as: Person.self)
+    #expect(found == nil)
+    #expect(model == nil)
+    #expect(cache.asked == 0)
+  }
+}
