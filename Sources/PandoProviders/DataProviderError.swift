@@ -37,6 +37,8 @@ public struct DataProviderError: Error, CustomStringConvertible {
     public static var superseded: Code { Code(rawValue: "superseded") }
     /// A model was to be kept in a store under another key than its identifier.
     public static var wrongKey: Code { Code(rawValue: "wrongKey") }
+    /// A cache has made a model of another type than it was asked for.
+    public static var wrongType: Code { Code(rawValue: "wrongType") }
   }
 
   /// The kind of failure.
