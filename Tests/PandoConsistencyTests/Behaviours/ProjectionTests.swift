@@ -96,6 +96,55 @@ import Testing
     #expect(listener.calls.isEmpty)
     #expect(delegate.codes == [.mergeFailed])
   }
+
+  // E1, E2
+  @Test func `a generic type plays several projections of one node`() async {
+    let brief = Listener(Sheet<Brief>(id: 1, name: "Ann"))
+    let full = Listener(Sheet<Full>(id: 1, name: "Ann", age: 30))
+    manager.addListener(brief)
+    manager.addListener(full)
+    manager.updateModel(Sheet<Brief>(id: 1, name: "Anna"))
+    await manager.drain()
+    #expect(brief.shown() == Sheet<Brief>(id: 1, name: "Anna"))
+    #expect(full.shown() == Sheet<Full>(id: 1, name: "Anna", age: 30))
+    manager.updateModel(Sheet<Full>(id: 1, name: "Anna", age: 31))
+    await manager.drain()
+    #expect(brief.shown() == Sheet<Brief>(id: 1, name: "Anna"))
+    #expect(brief.calls.count == 1)
+    #expect(full.shown() == Sheet<Full>(id: 1, name: "Anna", age: 31))
+    #expect(Sheet<Brief>.modelTypeName == "Sheet.Brief")
+  }
+}
+
+private protocol Projection: SendableMetatype {
+  static var hasAge: Bool { get }
+}
+
+private enum Brief: Projection {
+  static let hasAge = false
+}
+
+private enum Full: Projection {
+  static let hasAge = true
+}
+
+private struct Sheet<Kind: Projection>: Model, Codable, Equatable {
+  static var modelTypeName: String { "Sheet.\(Kind.self)" }
+
+  var id: Int
+  var name: String
+  var age: Int?
+  var modelIdentifier: String? { "sheet:\(id)" }
+
+  func merge(_ other: any Model) -> any Model {
+    switch other {
+    case let other as Self: other
+    case let other as Sheet<Brief>: Sheet(id: id, name: other.name, age: age)
+    case let other as Sheet<Full>:
+      Sheet(id: id, name: other.name, age: Kind.hasAge ? other.age : nil)
+    default: self
+    }
+  }
 }
 
 private struct Badge: Model, Codable, Equatable {
