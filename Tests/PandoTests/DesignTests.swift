@@ -98,7 +98,7 @@ import Testing
 }
 
 /// The files of this package.
-private enum Package {
+enum Package {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
