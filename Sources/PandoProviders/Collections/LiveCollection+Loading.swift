@@ -147,7 +147,6 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
     [ByteString(cacheKey)] + (found.withLock { $0 } ?? []).flatMap(\.nodeIdentifiers)
   }
 
-
   var isMiss: Bool { found.withLock { $0 == nil } }
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {

@@ -43,7 +43,6 @@ extension LiveCollection {
     }
   }
 
-
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {

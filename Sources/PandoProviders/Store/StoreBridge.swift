@@ -239,10 +239,11 @@ extension StoreBridge {
   func refresh() -> PendingWrite {
     let outcome = PendingWrite()
     consistency.enqueue { [line] _ in
-      outcome.finish(Result { () -> ChangeSet? in
-        try line.catchUp()
-        return nil
-      })
+      outcome.finish(
+        Result { () -> ChangeSet? in
+          try line.catchUp()
+          return nil
+        })
     }
     return outcome
   }

@@ -140,7 +140,8 @@ extension StorePipeline {
 
   /// Takes in what other processes have committed, behind what is queued.
   package func refresh() async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       pipeline.enqueue { continuation.resume(with: Result { try self.catchUp() }) }
     }
   }
@@ -161,7 +162,7 @@ extension StorePipeline {
     }
   }
 
-  /// - Parameter minimum: How many writes of the inbox are shown in any case.
+  /// Shows a group of which some writes have come already, however far the snapshot reaches.
   private func readGroup(from minimum: Int, _ read: ((ModelSnapshot) throws -> Void)?) throws {
     while true {
       // Never waited for inside a read: a writer that needs a larger map waits for readers.
@@ -259,9 +260,7 @@ private struct WriteQueue {
     start -= 1
   }
 
-  /// The commits up to a number, and the places before the last of them.
-  ///
-  /// - Parameter minimum: How many there are at least.
+  /// The commits up to a number, and the places before the last of them; at least so many.
   func first(upTo number: UInt64, minimum: Int) -> [CommitEffects] {
     let last = writes[head...].lastIndex { write in
       write?.changeSet.map { $0.commitNumber <= number } ?? false

@@ -48,7 +48,8 @@ package final class CommitFeed: Sendable {
   ///
   /// - Parameter make: Makes one; of two that are made at once, one is let go.
   /// - Returns: A follower that lives as long as somebody holds it.
-  package func shared<Follower: AnyObject>(orMake make: () throws -> Follower) rethrows -> Follower {
+  package func shared<Follower: AnyObject>(orMake make: () throws -> Follower) rethrows -> Follower
+  {
     if let known = state.withLock({ $0.shared as? Follower }) { return known }
     let new = try make()
     return state.withLock { state in

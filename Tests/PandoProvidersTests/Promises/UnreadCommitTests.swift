@@ -45,7 +45,6 @@ import Testing
     }
   }
 
-
   @Test func `what can't be read is reported, and shown with the next commit`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
