@@ -63,6 +63,12 @@ struct GroupReading {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [LiveUpdate] = []
     for write in group.writes where write.failure == nil {
+      for identifier in bridge.named(by: write) {
+        inMemory.removeValue(forKey: ByteString(identifier))
+        if !update.deleted.contains(ByteString(identifier)) {
+          changed.insert(ByteString(identifier))
+        }
+      }
       if !inMemory.isEmpty, let changeSet = write.changeSet {
         for identifier in [changeSet.updated, changeSet.inserted, changeSet.deleted].joined() {
           inMemory.removeValue(forKey: ByteString(identifier))

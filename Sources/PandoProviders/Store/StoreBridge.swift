@@ -39,6 +39,9 @@ final class StoreBridge: Sendable {
   let reporter: ManagerReporter
   /// How many changes are queued that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
+  /// Whether something was ever set or deleted in memory only: then what is live need not be what is
+  /// stored, and a write counts for all nodes that it names.
+  private let wasSetInMemory = Locked(false)
   /// Where loads are read: never on the thread of a caller.
   let loader = DispatchQueue(label: "pando.loading", attributes: .concurrent)
 
@@ -59,6 +62,7 @@ final class StoreBridge: Sendable {
   func perform(_ operation: any ManagedOperation, writes: Bool) {
     if store.isReadOnly, !writes { return performInMemory(operation) }
     if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
+    if operation.isChange, !writes { wasSetInMemory.withLock { $0 = true } }
     let ticket = Ticket(operation, self, writes: writes)
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
@@ -91,6 +95,16 @@ final class StoreBridge: Sendable {
   /// The operation of this bridge that a write carries out.
   func operation(of write: CommitEffects) -> (any ManagedOperation)? {
     ticket(of: write)?.operation
+  }
+
+  /// What a write names besides what it has changed, as far as live trees may show it otherwise.
+  func named(by write: CommitEffects) -> [String] {
+    guard wasSetInMemory.withLock({ $0 }), operation(of: write) == nil else { return [] }
+    return write.content.models.flatMap { models in
+      var identifiers: [String] = []
+      models.forEach { identifiers += $0.nodeIdentifiers.map(\.text) }
+      return identifiers
+    }
   }
 
   /// Whether a write changes what is shown by this manager only.

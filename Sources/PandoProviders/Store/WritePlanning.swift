@@ -17,7 +17,7 @@ struct WritePlanning {
   var plan: CommitPlan {
     guard let changeSet = write.changeSet else { return own.map(place) ?? .nothing }
     let consistency = bridge.consistency
-    let changed = consistency.liveNodes(among: [changeSet.updated, changeSet.inserted].joined())
+    let changed = liveNodes(changeSet)
     let lists = changeSet.collections.compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
@@ -44,6 +44,17 @@ struct WritePlanning {
       update.topics[key] = commit
     }
     return .show(update)
+  }
+
+  /// The live nodes that the write has changed, or names though the store had them as they are.
+  private func liveNodes(
+    _ changeSet: ChangeSet
+  ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
+    let touched = [changeSet.updated, changeSet.inserted]
+    let named = bridge.named(by: write)
+    if named.isEmpty { return bridge.consistency.liveNodes(among: touched.joined()) }
+    let all = Set((touched + [named]).joined().map { ByteString($0) })
+    return bridge.consistency.liveNodes(among: all.sorted().map(\.text))
   }
 
   /// A place in the order, with a change in memory or one that the store had already.
