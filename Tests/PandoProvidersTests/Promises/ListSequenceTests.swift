@@ -74,11 +74,7 @@ import Testing
         count += try await follower.value
         try await manager.deleteModel(Contact(5)).committed()
       }
-      withKnownIssue(
-        "an edit that finds no place puts contents in without telling", isIntermittent: true
-      ) {
-        #expect(count == 0)
-      }
+      #expect(count == 0)
       await manager.close()
     }
   }
