@@ -167,20 +167,33 @@ extension StorePipeline {
     while true {
       // Never waited for inside a read: a writer that needs a larger map waits for readers.
       store.feed.waitForHandOver(of: try store.read { try $0.commitNumber })
+      var staged: StagedGroup?
       let isDone = try store.read { snapshot in
         let number = try snapshot.commitNumber
         if store.feed.isAwaited(number) { return false }
         try read?(snapshot)
-        try show(minimum, upTo: number, in: snapshot)
+        staged = try stage(minimum, upTo: number, in: snapshot)
         return true
       }
+      // Shown when the snapshot is let go: who is told may read and write.
+      if let staged { show(staged) }
       if isDone { return }
     }
   }
 
-  private func show(_ minimum: Int, upTo number: UInt64, in snapshot: ModelSnapshot) throws {
+  /// Commits that are worked out and not shown.
+  private struct StagedGroup {
+    let group: CommitGroup
+    let steps: [any PipelineStep]
+    let members: [any StorePipelineMember]
+  }
+
+  /// Works out commits; nothing if there are none.
+  private func stage(
+    _ minimum: Int, upTo number: UInt64, in snapshot: ModelSnapshot
+  ) throws -> StagedGroup? {
     let writes = inbox.withLock { $0.first(upTo: number, minimum: minimum) }
-    guard number > shown || !writes.isEmpty else { return }
+    guard number > shown || !writes.isEmpty else { return nil }
     let members = living
     let group = try CommitGroup(writes, since: shown, upTo: number, in: snapshot)
     // Nothing fails from here on.
@@ -189,17 +202,23 @@ extension StorePipeline {
       guard let failure = write.failure else { continue }
       for member in members { member.fail(write, failure) }
     }
-    publish(members.compactMap { $0.stage(group, in: snapshot) })
+    return StagedGroup(
+      group: group, steps: members.compactMap { $0.stage(group, in: snapshot) }, members: members)
+  }
+
+  private func show(_ staged: StagedGroup) {
+    let group = staged.group
+    publish(staged.steps)
     state.withLock { state in
-      state.shown = max(state.shown, number)
+      state.shown = max(state.shown, group.number)
       if state.loadCount == 0 || group.hasExpired {
         state.touched.forget(upTo: state.shown)
       } else {
-        state.touched.touch(group.keys, by: number)
+        state.touched.touch(group.keys, by: group.number)
       }
     }
-    for write in writes where write.failure == nil {
-      for member in members { member.finish(write) }
+    for write in group.writes where write.failure == nil {
+      for member in staged.members { member.finish(write) }
     }
   }
 }
