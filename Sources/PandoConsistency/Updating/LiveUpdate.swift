@@ -4,7 +4,7 @@ package import PandoModels
 /// One step of the live world: what was set and deleted together, and on whose behalf.
 ///
 /// Made from models in memory (``init(setting:context:)``), or from the change set of a commit with
-/// the models that were read in its transaction.
+/// the models that its write was given, or that were read behind it.
 package struct LiveUpdate: Sendable {
   /// The new models of one identifier.
   package struct Versions: Sendable {
