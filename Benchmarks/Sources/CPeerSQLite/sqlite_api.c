@@ -19,12 +19,12 @@ int sqlite_load(void) {
 }
 
 static const char settings[] =
+    "PRAGMA busy_timeout = 60000;"  // First: the next line can meet the lock of another connection.
     "PRAGMA journal_mode = WAL;"
     "PRAGMA foreign_keys = ON;"
     "PRAGMA cache_size = -1048576;"  // 1 GiB: everything stays in memory, as in a map.
     "PRAGMA mmap_size = 2147418112;"
-    "PRAGMA temp_store = MEMORY;"
-    "PRAGMA busy_timeout = 60000;";
+    "PRAGMA temp_store = MEMORY;";
 
 static const char *const levels[] = {
     "PRAGMA synchronous = FULL;",

@@ -51,6 +51,7 @@ struct ContinuousSuite {
                 for number in 1...count {
                   try latencies.time { try sensors.change(sensor(number)) }
                 }
+                try sensors.waitUntilShown()
                 return 0
               }, checksum: { try sensors.checksum(of: concerned) { $0.degrees } })
           }
@@ -104,6 +105,7 @@ struct ContinuousSuite {
                 job.effort = number
                 try latencies.time { try followed.change(job) }
               }
+              try followed.waitUntilShown()
               return 0
             }, checksum: { try followed.checksum(of: 1) { $0.effort } })
         }

@@ -41,6 +41,18 @@ final class FollowedEntities<E: PersistentEntity>: @unchecked Sendable {
     try models.store.write { try $0.set(entity) }
   }
 
+  /// Returns when the queries show all changes: a write returns when it is stored.
+  func waitUntilShown() throws {
+    waitUntilDone { [self] in
+      do {
+        try await models.store.write { _ in }
+      } catch {
+        failure.keep(error)
+      }
+    }
+    if let error = failure.error { throw error }
+  }
+
   /// What the queries show that a commit concerns.
   ///
   /// - Parameters:
