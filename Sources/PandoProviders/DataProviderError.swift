@@ -29,6 +29,8 @@ public struct DataProviderError: Error, CustomStringConvertible {
     public static var indexOutOfRange: Code { Code(rawValue: "indexOutOfRange") }
     /// A collection that the operation needs is not there.
     public static var noSuchCollection: Code { Code(rawValue: "noSuchCollection") }
+    /// An element that the operation names is not in the collection.
+    public static var noSuchElement: Code { Code(rawValue: "noSuchElement") }
     /// One cache key was used with two element types.
     public static var typeCollision: Code { Code(rawValue: "typeCollision") }
     /// A custom cache let go of its completion handler without calling it.

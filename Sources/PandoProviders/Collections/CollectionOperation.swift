@@ -2,6 +2,7 @@ import PandoConsistency
 import FoundationEssentials
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// A change of a stored collection that nobody shows.
 final class CollectionOperation<T: SimpleModel>: ManagedOperation {
@@ -11,6 +12,8 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let outcome = PendingWrite()
   let isWritten: Bool
   let date = Date()
+  /// Whether the caller's closure wanted nothing done; set anew each time the write is run.
+  private let isLeft = Locked(false)
 
   init(
     _ request: ListRequest<T>, _ cacheKey: String, isWritten: Bool, context: (any Sendable)?
@@ -26,7 +29,8 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   var cacheKeys: [String] { [cacheKey] }
 
   func makeUpdate() -> LiveUpdate {
-    var update = LiveUpdate(setting: request.models, context: context)
+    let isLeft = isLeft.withLock { $0 }
+    var update = LiveUpdate(setting: isLeft ? [] : request.models, context: context)
     update.date = date
     return update
   }
@@ -34,15 +38,19 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   func write(_ transaction: inout ModelTransaction) throws {
     let count = try transaction.snapshot.collectionCount(cacheKey)
     if count == nil, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
-    if let refusal = request.refusal(count: count ?? 0, cacheKey) { throw refusal }
     guard let type = T.self as? any (SimpleModel & Codable).Type else {
       throw DataProviderError.notCodable(T.self)
     }
-    try write(&transaction, as: type)
+    let list = StoredList<T>(cacheKey, count ?? 0)
+    let placed = try request.placed { try $0.index(in: list, transaction.snapshot) }
+    isLeft.withLock { $0 = placed == nil }
+    guard let placed else { return }
+    if let refusal = placed.refusal(count: list.count, cacheKey) { throw refusal }
+    try write(placed, &transaction, as: type)
   }
 
   private func write<C: SimpleModel & Codable>(
-    _ transaction: inout ModelTransaction, as type: C.Type
+    _ request: ListRequest<T>, _ transaction: inout ModelTransaction, as type: C.Type
   ) throws {
     guard let models = request.models as? [C] else { throw DataProviderError.notCodable(T.self) }
     switch request {
@@ -57,6 +65,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     case .remove(let range): try transaction.removeElements(in: range, fromCollection: cacheKey)
     case .move(let from, let to):
       try transaction.moveElement(from: from, to: to, inCollection: cacheKey)
+    case .placed: preconditionFailure("a place that nobody has looked up")
     }
   }
 
@@ -68,9 +77,10 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     guard let list = stored ?? (request.creates ? [] : nil) else {
       throw DataProviderError.noSuchCollection(cacheKey)
     }
-    if let refusal = request.refusal(count: list.count, cacheKey) { throw refusal }
+    guard let placed = try request.placed(by: { try $0.index(in: list, cacheKey) }) else { return }
+    if let refusal = placed.refusal(count: list.count, cacheKey) { throw refusal }
     var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
-    let edit = request.edit(in: rows) { count in
+    let edit = placed.edit(in: rows) { count in
       (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
     }
     _ = rows.apply(edit)

@@ -46,14 +46,17 @@ extension DataModelManager {
   func perform<T: SimpleModel>(
     _ request: ListRequest<T>, _ cacheKey: String, updatesCache: Bool, _ context: (any Sendable)?
   ) -> PendingWrite {
-    do throws(DataProviderError) {
+    do {
       while let living = try livingCollection(forKey: cacheKey, of: T.self) {
         guard living.takes(request) else { break }
+        let (version, list) = living.version
+        let placed = try request.placed { try $0.index(in: list, cacheKey) }
+        guard let placed else { return .done }
         let outcome = living.edit(
-          request, by: nil, updatesCache: updatesCache, context: context)
+          placed, by: nil, of: version, updatesCache: updatesCache, context: context)
         if let outcome { return outcome }
       }
-      if isMemoryOnly, !request.creates { throw .noSuchCollection(cacheKey) }
+      if isMemoryOnly, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
     } catch {
       return refuse(error, [cacheKey], context)
     }
@@ -82,6 +85,7 @@ extension ListRequest {
     switch self {
     case .set(let models), .insert(let models, _), .append(let models): models
     case .update(let model, _): [model]
+    case .placed(_, let models, _): models
     case .removeOne, .remove, .move: []
     }
   }

@@ -10,6 +10,8 @@ enum ListRequest<T: SimpleModel>: Sendable {
   case removeOne(at: Int)
   case remove(Range<Int>)
   case move(from: Int, to: Int)
+  /// One of the others, made when the list is known.
+  indirect case placed(ListPlace<T>, models: [T], @Sendable (Int) -> ListRequest<T>)
 
   /// Whether it is about no element at all.
   var isNothing: Bool {
@@ -19,7 +21,7 @@ enum ListRequest<T: SimpleModel>: Sendable {
   /// Why it can't be done to a list; `nil` if it can.
   func refusal(count: Int, _ subject: String) -> DataProviderError? {
     switch self {
-    case .set, .append: nil
+    case .set, .append, .placed: nil
     case .insert(_, let index) where (0...count).contains(index): nil
     case .update(_, let index) where (0..<count).contains(index): nil
     case .removeOne(let index) where (0..<count).contains(index): nil
@@ -32,6 +34,15 @@ enum ListRequest<T: SimpleModel>: Sendable {
     case .remove(let range): .outOfRange("range \(range)", count, subject)
     case .move(let from, let to): .outOfRange("move from \(from) to \(to)", count, subject)
     }
+  }
+
+  /// The same with an index, if it has none.
+  ///
+  /// - Parameter index: Looks a place up; `nil` if nothing is to be done.
+  /// - Returns: The request; `nil` if nothing is to be done.
+  func placed(by index: (ListPlace<T>) throws -> Int?) rethrows -> ListRequest<T>? {
+    guard case .placed(let place, _, let make) = self else { return self }
+    return try index(place).map(make)
   }
 
   /// The same with elements in the place of positions.
@@ -55,6 +66,7 @@ enum ListRequest<T: SimpleModel>: Sendable {
     case .remove(let range): .remove(Array(list.rows[range]))
     case .move(let from, let to):
       .move(list.rows[from], to: ListAnchor(to, in: list.rows, without: from))
+    case .placed: preconditionFailure("a place that nobody has looked up")
     }
   }
 }

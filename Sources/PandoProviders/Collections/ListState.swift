@@ -25,7 +25,11 @@ struct PendingEdit<T: SimpleModel>: Sendable {
 /// list of committed elements, as that would make every change twice as dear: the pending edits are
 /// taken back when the committed elements change beneath them, and carried out again.
 struct ListState<T: SimpleModel>: Sendable {
-  var list = LiveList<T>()
+  var list = LiveList<T>() {
+    didSet { version &+= 1 }
+  }
+  /// Tells the list from the one that it was before.
+  private(set) var version: UInt64 = 0
   /// In the order in which they were made, which is the order in which they are committed.
   var pending: [PendingEdit<T>] = []
   /// In the order in which they joined: by ascending number.

@@ -9,18 +9,20 @@ extension LiveCollection {
   /// - Parameters:
   ///   - request: The change; its positions are those that the member shows.
   ///   - member: Who asks for it, and is not told of it; `nil` for a call without a provider.
+  ///   - version: The list that the change was made for; `nil` if any will do.
   ///   - updatesCache: Whether it reaches the store or the cache.
   ///   - context: Travels to everyone who is told.
-  /// - Returns: What the caller waits for; `nil` if the member has left or the collection is being
-  ///   forgotten, and nothing has happened.
+  /// - Returns: What the caller waits for; `nil` if the member has left, the list has another version
+  ///   or is being forgotten, and nothing has happened.
   func edit(
-    _ request: ListRequest<T>, by member: UInt64?, updatesCache: Bool = true,
-    context: (any Sendable)?
+    _ request: ListRequest<T>, by member: UInt64?, of version: UInt64? = nil,
+    updatesCache: Bool = true, context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
     return finishEdit(by: member, context) { state in
       let index = member.flatMap { state.index(of: $0) }
       guard !state.isRetired, member == nil || index != nil else { return nil }
+      if let version, version != state.version { return nil }
       if let refusal { return .failure(refusal) }
       let count = index.flatMap { state.members[$0].standstill?.shown.rows.count }
       if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
@@ -29,6 +31,9 @@ extension LiveCollection {
       return perform(request, by: index, updatesCache: updatesCache, context, &state)
     }
   }
+
+  /// What is shown, and a number that changes with it.
+  var version: (UInt64, [T]) { state.withLock { ($0.version, $0.list.models) } }
 
   /// Lets a provider join and set all elements, in one step.
   ///

@@ -8,6 +8,8 @@ struct StoredList<T: SimpleModel> {
 
   /// How far from where it was seen an element is looked for before the whole list is read.
   private static var nearby: Int { 64 }
+  /// How many elements are read at once where all are looked through.
+  private static var atOnce: Int { 1_024 }
 
   init(_ cacheKey: String, _ count: Int) {
     self.cacheKey = cacheKey
@@ -58,6 +60,20 @@ struct StoredList<T: SimpleModel> {
       return hiding.visible(place) + 1
     }
     return min(seen.place, hidden == nil ? count : count - 1)
+  }
+
+  /// The place of the first element with an identifier; no element is decoded.
+  func firstPlace(of identifier: String, _ snapshot: ModelSnapshot) throws -> Int? {
+    for start in stride(from: 0, to: count, by: Self.atOnce) {
+      let range = start..<min(count, start + Self.atOnce)
+      let elements = try snapshot.collectionTrees(cacheKey, in: range, depth: 0) ?? []
+      for (place, element) in zip(range, elements) {
+        if case .reference(let found, _) = element, found.hasSameBytes(as: identifier) {
+          return place
+        }
+      }
+    }
+    return nil
   }
 
   private static func nearest(to place: Int, in places: [Int]) -> Int? {
