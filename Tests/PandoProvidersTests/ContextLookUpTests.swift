@@ -14,6 +14,7 @@ import Testing
       var models: [String: any SimpleModel] = [:]
       var asked = 0
       var onAsked: (@Sendable (Int) -> Void)?
+      var onListAsked: (@Sendable () -> Void)?
       var error: (any Error)?
     }
 
@@ -29,6 +30,10 @@ import Testing
 
     func onAsked(_ body: @escaping @Sendable (Int) -> Void) {
       state.withLock { $0.onAsked = body }
+    }
+
+    func onListAsked(_ body: @escaping @Sendable () -> Void) {
+      state.withLock { $0.onListAsked = body }
     }
 
     func fail(with error: any Error) { state.withLock { $0.error = error } }
@@ -50,6 +55,8 @@ import Testing
     func collectionForContext<T: SimpleModel>(
       _ context: any Sendable, completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
     ) {
+      let body = state.withLock { $0.onListAsked }
+      body?()
       let found = state.withLock { state in
         (context as? [String])?.compactMap { state.identifiers[$0] }
           .compactMap { state.models[$0] as? T }
@@ -122,6 +129,35 @@ import Testing
     let models = try await manager.collectionFromCache(
       nil, as: Person.self, context: ["second", "first"])
     #expect(models == [bob, ada])
+  }
+
+  @Test func `a list is found by the context, and belongs to no key`() async throws {
+    manager.cacheModel(ada, forKey: "Person:1")
+    manager.cacheModel(bob, forKey: "Person:2")
+    let list = CollectionDataProvider<Person>(dataModelManager: manager)
+    let found = try await list.fetchDataFromCache(
+      withCacheKey: nil, context: ["second", "first"])
+    #expect(found == [bob, ada])
+    #expect(list.data == [bob, ada])
+    #expect(list.cacheKey == nil)
+    try await manager.updateModel(Person(id: 1, name: "Grace")).committed()
+    list.append([Person(id: 3, name: "Cy")])
+    await manager.drain()
+    #expect(list.data.map(\.name) == ["Bob", "Grace", "Cy"])
+    let nothing = try await list.fetchDataFromCache(withCacheKey: nil, context: "nobody")
+    #expect(nothing == nil)
+    let unasked = try await list.fetchDataFromCache(withCacheKey: nil)
+    #expect(unasked == nil)
+    #expect(list.count == 3)
+  }
+
+  @Test func `what a list without key is given while the cache looks stays`() async throws {
+    let list = CollectionDataProvider<Person>(dataModelManager: manager)
+    manager.cacheModel(ada, forKey: "Person:1")
+    cache.onListAsked { list.append([Person(id: 3, name: "Cy")]) }
+    let found = try await list.fetchDataFromCache(withCacheKey: nil, context: ["first"])
+    #expect(found?.map(\.name) == ["Cy"])
+    #expect(list.data.map(\.name) == ["Cy"])
   }
 
   @Test func `what comes while the cache looks is newer than what it finds`() async throws {

@@ -11,13 +11,14 @@ extension CollectionDataProvider {
   /// ignored here.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection.
+  ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads
+  ///     to, and the provider shows that under no key; a store finds nothing.
   ///   - context: Given to a custom cache.
   ///   - completion: Called once where delegates are called, when ``data`` is set: with the elements,
   ///     with `nil` if there is no such collection, or with an error. The error of the store or cache
   ///     is as it was thrown.
   public func fetchDataFromCache(
-    withCacheKey cacheKey: String, context: (any Sendable)? = nil,
+    withCacheKey cacheKey: String?, context: (any Sendable)? = nil,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
   ) {
     fetch(cacheKey, context) { result in
@@ -31,14 +32,15 @@ extension CollectionDataProvider {
   /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection.
+  ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads
+  ///     to, and the provider shows that under no key; a store finds nothing.
   ///   - context: Given to a custom cache.
   /// - Returns: The elements; `nil` if there is no such collection.
   /// - Throws: What the store or the cache throws; ``DataProviderError`` `typeCollision` if the key's
   ///   elements have another type; `CancellationError` when its task is cancelled.
   @discardableResult
   public func fetchDataFromCache(
-    withCacheKey cacheKey: String, context: (any Sendable)? = nil
+    withCacheKey cacheKey: String?, context: (any Sendable)? = nil
   ) async throws -> [T]? {
     let once = OneAnswer<[T]?>()
     return try await withTaskCancellationHandler {
@@ -52,7 +54,7 @@ extension CollectionDataProvider {
   }
 
   private func fetch(
-    _ cacheKey: String, _ context: (any Sendable)?,
+    _ cacheKey: String?, _ context: (any Sendable)?,
     _ completion: @escaping @Sendable (Result<[T]?, any Error>) -> Void
   ) {
     let completion: @Sendable (Result<[T]?, any Error>) -> Void = { [weak self] result in
@@ -61,6 +63,9 @@ extension CollectionDataProvider {
     }
     do {
       if let refusal = dataModelManager.refusal(ofReading: T.self) { throw refusal }
+      if cacheKey == nil, context == nil || !dataModelManager.isCached {
+        return dataModelManager.consistencyManager.deliverer.enqueue { completion(.success(nil)) }
+      }
       let action = beginAction()
       while true {
         let target = try dataModelManager.collection(forKey: cacheKey, of: T.self)

@@ -11,6 +11,11 @@ extension DataModelManager {
     if case .memory = backing { true } else { false }
   }
 
+  /// Whether the data lives in a custom cache.
+  var isCached: Bool {
+    if case .cache = backing { true } else { false }
+  }
+
   /// The live collection of a cache key.
   ///
   /// - Throws: ``DataProviderError`` `typeCollision` if it has elements of another type.

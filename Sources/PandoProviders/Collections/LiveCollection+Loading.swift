@@ -51,22 +51,32 @@ extension LiveCollection {
 
   /// Asks the store or cache for the elements.
   func load(readsFirst: Bool, context: (any Sendable)? = nil) {
-    guard let cacheKey else { return }
     switch manager.backing {
     case .memory: manager.consistencyManager.enqueue { self.finishLoad(.success(nil), $0) }
-    case .store(let bridge): bridge.load(CollectionLoad(self, cacheKey), readsFirst: readsFirst)
-    case .cache(let cache):
-      let editCount = state.withLock { $0.editCount }
-      cache.read(cacheKey) { cache in
-        try await cache.collection(forKey: cacheKey, as: T.self, context: context)
-      } completion: { [self] result in
-        manager.consistencyManager.enqueue { scope in
-          // An edit meanwhile is on its way to the cache: the answer may have it or not.
-          if self.state.withLock({ !$0.isLoaded && $0.editCount != editCount }) {
-            self.load(readsFirst: true, context: context)
-          } else {
-            self.finishLoad(result.map { $0 }, scope)
-          }
+    case .store(let bridge):
+      if let cacheKey { bridge.load(CollectionLoad(self, cacheKey), readsFirst: readsFirst) }
+    case .cache(let cache) where cacheKey != nil || context != nil: load(from: cache, context)
+    case .cache: break
+    }
+  }
+
+  private func load(from cache: CacheAccess, _ context: (any Sendable)?) {
+    let editCount = state.withLock { $0.editCount }
+    cache.read(cacheKey) { [cacheKey] cache in
+      try await cache.collection(orContext: cacheKey, as: T.self, context)
+    } completion: { [self] result in
+      manager.consistencyManager.enqueue { scope in
+        let isEdited = self.state.withLock { state in
+          let isEdited = !state.isLoaded && state.editCount != editCount
+          // What was edited meanwhile is newer than what a context leads to.
+          if isEdited, self.cacheKey == nil { state.isLoaded = true }
+          return isEdited
+        }
+        // An edit meanwhile is on its way to the cache: the answer may have it or not.
+        if isEdited, self.cacheKey != nil {
+          self.load(readsFirst: true, context: context)
+        } else {
+          self.finishLoad(result.map { $0 }, scope)
         }
       }
     }
