@@ -64,7 +64,7 @@ extension ModelTransaction {
     let stored = try overwrite(fitted)
     for node in [identifier] + fitting.written {
       guard let commit = try snapshot.lastCommit(of: node) else { continue }
-      try setSequenceRow(SequenceRow(.answered, sequenceNumber: asOf, commit: commit), of: node)
+      try setSequenceRow(SequenceRow(.dated, sequenceNumber: asOf, commit: commit), of: node)
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
@@ -101,7 +101,7 @@ extension ModelTransaction {
       let name = identifier.modelIdentifier
       if let asOf {
         let state = try snapshot.sequenceState(of: name)
-        guard state.sequenceNumber <= asOf, state.isSynchronized || !onlySynchronized else {
+        guard state.sequenceNumber <= asOf, state.isDated || !onlySynchronized else {
           return false
         }
       }

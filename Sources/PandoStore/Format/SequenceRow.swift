@@ -1,7 +1,7 @@
 import PandoModels
 
-/// A position in the order of writes: a commit number, and a number that tells reads of servers between that
-/// commit and the next apart.
+/// A position in the order of writes: a commit number, and a number that tells what was asked elsewhere between
+/// that commit and the next apart.
 ///
 /// ```
 /// bits 63…20 commit number    bits 19…0 0 for the commit itself; how many reads began since
@@ -26,7 +26,7 @@ package enum SequenceNumber {
 ///        ┌─────┬──────────┬──────────┐   a row of the `meta` table under `order:` and the identifier,
 ///        │kind │ number   │ commit   │   all integers little endian
 ///        └─────┴──────────┴──────────┘
-/// kind 1: the node came from a server, whose answer is as old as `number`
+/// kind 1: the content came from elsewhere, where it was known at `number`
 /// kind 2: the node was written here at `number`, and had this content already
 /// kind 3: the node was removed at `number`, a tombstone; `commit` is 0
 /// ```
@@ -34,7 +34,7 @@ package enum SequenceNumber {
 /// `commit` is the commit that changed the node last.
 package struct SequenceRow: Equatable {
   package enum Kind: UInt8 {
-    case answered = 1
+    case dated = 1
     case confirmed = 2
     case tombstone = 3
   }

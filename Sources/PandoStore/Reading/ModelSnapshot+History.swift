@@ -91,8 +91,8 @@ package struct SequenceState: Equatable {
   package var isStored = false
   /// The commit that changed the node last; 0 if it is not there.
   package var commit: UInt64 = 0
-  /// Whether it is what a server answered, unchanged since.
-  package var isSynchronized = false
+  /// Whether its content was known before the commit that brought it, and is unchanged since.
+  package var isDated = false
 
   package init(sequenceNumber: UInt64 = 0) { self.sequenceNumber = sequenceNumber }
 }
@@ -114,7 +114,7 @@ extension ModelSnapshot {
       state.sequenceNumber = SequenceNumber.of(commit: commit)
       if let row, row.kind != .tombstone, row.commit == commit {
         state.sequenceNumber = row.sequenceNumber
-        state.isSynchronized = row.kind == .answered
+        state.isDated = row.kind == .dated
       }
     } else if let row, row.kind == .tombstone {
       state.sequenceNumber = row.sequenceNumber
@@ -133,8 +133,8 @@ extension ModelSnapshot {
     try reader.lastCommit(of: identifier)
   }
 
-  /// Returns the position of a node in the natural order: the server's where it is known, else the order
-  /// in which the store first saw the nodes.
+  /// Returns the position of a node in the natural order: the rank it was given, else the order in
+  /// which the store first saw the nodes.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The position, which no other node has; `nil` if there is no such node.

@@ -140,7 +140,7 @@ import Testing
       #expect(try await made.answer() == [edit.withIdentifier(.remote(42))])
       let state = try fixture.store.read { try $0.sequenceState(of: "Volume:42") }
       #expect(state.sequenceNumber == editPlace, "it is as new as the edit")
-      #expect(!state.isSynchronized)
+      #expect(!state.isDated)
     }
   }
 

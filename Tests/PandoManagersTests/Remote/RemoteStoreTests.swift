@@ -197,7 +197,7 @@ import Testing
       again.committed()
       #expect(try await again.answer() == [Volume(id: .remote(7), title: "Dune", edition: 2)])
       let state = try fixture.store.read { try $0.sequenceState(of: "Volume:7") }
-      #expect(state.isSynchronized)
+      #expect(state.isDated)
     }
   }
 

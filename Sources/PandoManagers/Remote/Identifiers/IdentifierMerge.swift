@@ -65,7 +65,7 @@ struct IdentifierMerge<E: PersistentEntity> {
     guard state.isStored, let commit = try transaction.snapshot.lastCommit(of: name),
       commit != state.commit
     else { return }
-    let kind: SequenceRow.Kind = state.isSynchronized ? .answered : .confirmed
+    let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
     try transaction.setSequenceRow(
       SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: name)
   }
