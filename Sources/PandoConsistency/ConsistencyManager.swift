@@ -97,15 +97,20 @@ public final class ConsistencyManager: Sendable {
 
   /// The nodes among some that live trees hold or wait for, with the types by which they do.
   package func liveNodes(
-    among identifiers: some Sequence<String>
+    among identifiers: [String], and others: [String] = []
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
     registry.withLock { registry in
       if registry.entries.count == 0 { return [] }
       var found: [(identifier: ByteString, types: [any SimpleModel.Type])] = []
-      for identifier in identifiers {
-        let types = registry.types(of: ByteString(identifier))
-        if !types.isEmpty { found.append((ByteString(identifier), types)) }
+      func look(for identifiers: [String]) {
+        for identifier in identifiers {
+          let identifier = ByteString(identifier)
+          let types = registry.types(of: identifier)
+          if !types.isEmpty { found.append((identifier, types)) }
+        }
       }
+      look(for: identifiers)
+      look(for: others)
       return found
     }
   }

@@ -50,10 +50,10 @@ struct WritePlanning {
   private func liveNodes(
     _ changeSet: ChangeSet
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
-    let touched = [changeSet.updated, changeSet.inserted]
+    let (updated, inserted) = (changeSet.updated, changeSet.inserted)
     let named = bridge.named(by: write)
-    if named.isEmpty { return bridge.consistency.liveNodes(among: touched.joined()) }
-    let all = Set((touched + [named]).joined().map { ByteString($0) })
+    if named.isEmpty { return bridge.consistency.liveNodes(among: updated, and: inserted) }
+    let all = Set((updated + inserted + named).map { ByteString($0) })
     return bridge.consistency.liveNodes(among: all.sorted().map(\.text))
   }
 

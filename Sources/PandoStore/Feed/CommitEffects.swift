@@ -1,7 +1,7 @@
 package import PandoModels
 
 /// What one write did, for those who keep something in step with the store.
-package struct CommitEffects: Sendable {
+package final class CommitEffects: Sendable {
   /// What changed; `nil` if nothing did.
   package let changeSet: ChangeSet?
   /// What the write was submitted with; `nil` for writes of users.
