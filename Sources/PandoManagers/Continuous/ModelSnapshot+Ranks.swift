@@ -30,6 +30,11 @@ extension ModelSnapshot {
     }
   }
 
+  /// Some entity of a type, to see what such entities are like; `nil` if there is none that can be read.
+  func example<E: Entity>(of type: E.Type) -> E? {
+    try? entities(matching: Query<E>(limit: 1)).entities.first
+  }
+
   private func ranked<E: Entity>(_ entity: E) throws -> RankedEntity<E> {
     RankedEntity(entity, rank: try naturalRank(of: entity.id.modelIdentifier) ?? .max)
   }

@@ -4,34 +4,24 @@ import PandoStore
 
 /// Who follows queries of one entity type, and which of them a changed entity may concern.
 ///
-/// A query is found by the identifiers of what it shows, and by what its filter asks for:
-///
-/// | the filter | found by |
-/// |---|---|
-/// | names identifiers | these |
-/// | `\.field == value && …` | field and value of the changed entity |
-/// | anything else | every change of the type |
+/// A query is found by the identifiers of what it shows or names, and by what its filter asks for: see
+/// ``FilterIndex``.
 ///
 /// One whose entities are still being read is found by every change of the type.
 final class QueryFollowers<E: Entity>: Sendable {
   /// A query that is not kept alive.
   fileprivate struct Entry: Sendable {
     weak let query: LiveQuery<E>?
-    let key: FollowedKey
-    /// The one of its values by which it is found.
-    var place: FieldValue?
     /// The identifiers under which it is found.
     var identifiers: Set<ByteString> = []
   }
 
   fileprivate struct State {
     var entries: [UInt64: Entry] = [:]
-    /// Queries that every change of the type may concern.
-    var general: Set<UInt64> = []
+    var filters = FilterIndex()
     /// Queries whose entities are being read.
     var loading: Set<UInt64> = []
     var byIdentifier: [ByteString: Set<UInt64>] = [:]
-    var byValue: [String: [QueryValue: Set<UInt64>]] = [:]
     var holdsNodes = false
   }
 
@@ -50,10 +40,7 @@ final class QueryFollowers<E: Entity>: Sendable {
 
   /// Looks whether an entity has other nodes inside.
   func note(_ entity: E) {
-    if holdsNodes { return }
-    var isHolder = false
-    ModelChildren.forEachNode(of: entity) { _ in isHolder = true }
-    if isHolder { state.withLock { $0.holdsNodes = true } }
+    if !holdsNodes, entity.holdsNodes { state.withLock { $0.holdsNodes = true } }
   }
 
   /// Begins to find a query.
@@ -61,13 +48,10 @@ final class QueryFollowers<E: Entity>: Sendable {
     let key = query.followed.key
     state.withLock { state in
       let number = query.number
-      state.entries[number] = Entry(query: query, key: key)
+      state.entries[number] = Entry(query: query)
       state.loading.insert(number)
-      switch key {
-      case .identifiers(let identifiers): state.add(identifiers, to: number)
-      case .values(let values): state.place(number, values)
-      case .type: state.general.insert(number)
-      }
+      state.filters.insert(number, key)
+      if case .identifiers(let identifiers) = key { state.add(identifiers, to: number) }
     }
   }
 
@@ -119,8 +103,7 @@ final class QueryFollowers<E: Entity>: Sendable {
       guard let entry = state.entries[number] else { return }
       state.remove(entry.identifiers, from: number)
       state.loading.remove(number)
-      state.general.remove(number)
-      state.leave(number)
+      state.filters.remove(number)
       // Its reference is weak: letting the entry go ends nobody under the lock.
       state.entries[number] = nil
     }
@@ -131,21 +114,13 @@ final class QueryFollowers<E: Entity>: Sendable {
     query: LiveQuery<E>, changes: [EntityChange<E>]
   )] {
     // The fields by whose values queries are found; calling users' key paths needs no lock.
-    let fields = state.withLock { Array($0.byValue.keys) }
-    let references = E.fields.filter { fields.contains($0.name) }
+    let fields = state.withLock { $0.filters.fields }
+    let values = changes.map { $0.entity?.entity.values(of: fields) ?? [] }
     var hits: [UInt64: [Int]] = [:]
-    let values = changes.map { change in
-      references.compactMap { field in
-        change.entity.map { (field.name, field.value(of: $0.entity)) }
-      }
-    }
     let found = state.withLock { state in
       for (index, change) in changes.enumerated() {
         var numbers = state.byIdentifier[change.identifier] ?? []
-        for (field, value) in values[index] {
-          if let more = state.byValue[field]?[value] { numbers.formUnion(more) }
-        }
-        numbers.formUnion(state.general)
+        state.filters.find(values[index], into: &numbers)
         numbers.formUnion(state.loading)
         for number in numbers { hits[number, default: []].append(index) }
       }
@@ -164,42 +139,6 @@ final class QueryFollowers<E: Entity>: Sendable {
 }
 
 extension QueryFollowers.State {
-  /// How many queries are found by one value before it is asked whether others suit them better.
-  private static var crowd: Int { 16 }
-
-  /// Has a query found by the one of its values that the fewest others are found by.
-  fileprivate mutating func place(_ number: UInt64, _ values: [FieldValue]) {
-    guard let best = values.min(by: { count($0) < count($1) }) else { return }
-    enter(number, best)
-    let crowd = count(best)
-    // Whoever came when another value was the better one may move now.
-    guard crowd > Self.crowd, crowd.nonzeroBitCount == 1 else { return }
-    for other in byValue[best.field]?[best.value] ?? [] {
-      guard case .values(let values) = entries[other]?.key,
-        let better = values.min(by: { count($0) < count($1) }), count(better) < crowd / 2
-      else { continue }
-      leave(other)
-      enter(other, better)
-    }
-  }
-
-  private func count(_ value: FieldValue) -> Int { byValue[value.field]?[value.value]?.count ?? 0 }
-
-  private mutating func enter(_ number: UInt64, _ value: FieldValue) {
-    byValue[value.field, default: [:]][value.value, default: []].insert(number)
-    entries[number]?.place = value
-  }
-
-  /// Ends that a query is found by a value.
-  fileprivate mutating func leave(_ number: UInt64) {
-    guard let value = entries[number]?.place.take() else { return }
-    byValue[value.field]?[value.value]?.remove(number)
-    if byValue[value.field]?[value.value]?.isEmpty == true {
-      byValue[value.field]?[value.value] = nil
-    }
-    if byValue[value.field]?.isEmpty == true { byValue[value.field] = nil }
-  }
-
   fileprivate mutating func add(_ identifiers: some Sequence<ByteString>, to number: UInt64) {
     for identifier in identifiers {
       byIdentifier[identifier, default: []].insert(number)

@@ -58,6 +58,7 @@ extension StoreHub {
   ) throws -> QueryWindow<E> {
     let entities = try query.followed.read(snapshot)
     for entity in entities { followers.note(entity.entity) }
+    if entities.isEmpty, let other = snapshot.example(of: E.self) { followers.note(other) }
     let window = QueryWindow(query.followed, filledWith: entities)
     followers.add(nil, in: window, of: query)
     return window

@@ -51,10 +51,11 @@ extension StoreHub: StorePipelineMember {
     let types = state.withLock { $0.types }.filter { $0.value.contains { $0.count > 0 } }
     if types.isEmpty, graphs.count == 0 { return .nothing }
     let touched = TouchedNodes(changeSet, write.content)
-    if graphs.count > 0, graphs.concerns(touched.identifiers) { return .read }
+    let hasUpdated = !changeSet.updated.isEmpty
+    if graphs.count > 0, graphs.concerns(touched, hasUpdated: hasUpdated) { return .read }
     for (namespace, followers) in types where followers.contains(where: { $0.count > 0 }) {
       // Whoever holds a changed node inside is not known without a read.
-      let mayHold = !changeSet.updated.isEmpty && followers.contains { $0.holdsNodes }
+      let mayHold = hasUpdated && followers.contains { $0.holdsNodes }
       if mayHold || followers.contains(where: { $0.concerns(touched, of: namespace) }) {
         return .read
       }

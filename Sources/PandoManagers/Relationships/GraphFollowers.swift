@@ -5,18 +5,19 @@ import PandoStore
 
 /// Which graphs are followed, found by the nodes that they depend on.
 final class GraphFollowers: Sendable {
-  private struct Entry: Sendable {
+  fileprivate struct Entry: Sendable {
     weak let graph: (any FollowedGraph)?
-    /// Any entity of this namespace may come in at the root; `nil` if the roots are named.
-    let namespace: ByteString?
+    /// The others into which entities may come as its own; `nil` if the roots are named.
+    let roots: (any GraphRoots)?
     var nodes: Set<ByteString> = []
   }
 
-  private struct State {
+  fileprivate struct State {
     var entries: [UInt64: Entry] = [:]
     var loading: Set<UInt64> = []
     var byNode: [ByteString: Set<UInt64>] = [:]
-    var byNamespace: [ByteString: Set<UInt64>] = [:]
+    /// By the namespace of their identifiers; several types can share one.
+    var roots: [ByteString: [any GraphRoots]] = [:]
   }
 
   private let state = Locked(State())
@@ -24,12 +25,21 @@ final class GraphFollowers: Sendable {
   /// How many graphs are followed.
   var count: Int { state.withLock { $0.entries.count } }
 
-  func insert(_ graph: any FollowedGraph, namespace: ByteString?) {
+  func insert<Root: Entity>(_ graph: LiveGraph<Root>) {
+    let isNamed = graph.followed.query.identifiers != nil
     state.withLock { state in
-      state.entries[graph.number] = Entry(graph: graph, namespace: namespace)
+      let roots = isNamed ? nil : state.roots(of: Root.self)
+      roots?.insert(graph.number, graph.followed.key)
+      state.entries[graph.number] = Entry(graph: graph, roots: roots)
       state.loading.insert(graph.number)
-      if let namespace { state.byNamespace[namespace, default: []].insert(graph.number) }
     }
+  }
+
+  /// Looks whether roots of a graph have other nodes inside, or such entities at all.
+  func note<Root: Entity>(_ roots: [Root], _ snapshot: ModelSnapshot) {
+    let followers = state.withLock { $0.roots(of: Root.self) }
+    for root in roots { followers.note(root) }
+    if roots.isEmpty, let other = snapshot.example(of: Root.self) { followers.note(other) }
   }
 
   /// Says that a graph has been read.
@@ -58,10 +68,7 @@ final class GraphFollowers: Sendable {
     state.withLock { state in
       guard let entry = state.entries[number] else { return }
       for node in entry.nodes { Self.remove(node, number, &state) }
-      if let namespace = entry.namespace {
-        state.byNamespace[namespace]?.remove(number)
-        if state.byNamespace[namespace]?.isEmpty == true { state.byNamespace[namespace] = nil }
-      }
+      entry.roots?.remove(number)
       state.loading.remove(number)
       state.entries[number] = nil
     }
@@ -81,13 +88,25 @@ final class GraphFollowers: Sendable {
       for graph in graphs { graph?.stage(nil, snapshot, &run, hub) }
       return
     }
-    let touched = Set(fold.changed + fold.deleted)
+    var touched = Set(fold.changed + fold.deleted)
+    if state.withLock({ $0.holdsNodes }) {
+      // An unreadable index shows when the entities themselves are read.
+      for node in fold.updated {
+        touched.formUnion(((try? snapshot.ancestors(of: node.text)) ?? []).map { ByteString($0) })
+      }
+    }
     if touched.isEmpty { return }
-    for graph in graphs(at: touched) { graph?.stage(touched, snapshot, &run, hub) }
+    let graphs = graphs(at: touched) { $0.graphs(at: $1, in: snapshot) } ?? []
+    for graph in graphs { graph?.stage(touched, snapshot, &run, hub) }
   }
 
-  /// Whether some nodes concern a graph, or may.
-  func concerns(_ nodes: [ByteString]) -> Bool { !graphs(at: nodes).isEmpty }
+  /// Whether a write concerns a graph, or may.
+  func concerns(_ touched: TouchedNodes, hasUpdated: Bool) -> Bool {
+    // Whoever holds a changed node inside is not known without a read.
+    if hasUpdated, state.withLock({ $0.holdsNodes }) { return true }
+    let graphs = graphs(at: touched.identifiers) { $0.graphs(at: $1, in: touched) }
+    return graphs.map { !$0.isEmpty } ?? true
+  }
 
   /// Ends all graphs by an error.
   func fail(_ error: any Error, _ hub: StoreHub) {
@@ -97,18 +116,52 @@ final class GraphFollowers: Sendable {
   }
 
   /// The graphs that some nodes may concern.
-  private func graphs(at nodes: some Sequence<ByteString>) -> [(any FollowedGraph)?] {
-    state.withLock { state in
+  ///
+  /// - Parameters:
+  ///   - nodes: The identifiers.
+  ///   - find: The graphs into which one comes as a root; `nil` if that has to be read.
+  /// - Returns: `nil` if a node has to be read.
+  private func graphs(
+    at nodes: some Collection<ByteString>,
+    _ find: (any GraphRoots, ByteString) -> Set<UInt64>?
+  ) -> [(any FollowedGraph)?]? {
+    let (known, roots) = state.withLock { state in
       var numbers = state.loading
       for node in nodes {
         if let found = state.byNode[node] { numbers.formUnion(found) }
-        if state.byNamespace.isEmpty { continue }
+      }
+      return (numbers, state.roots.filter { $0.value.contains { $0.count > 0 } })
+    }
+    var numbers = known
+    // Fields of users' entities are read without the lock.
+    if !roots.isEmpty {
+      for node in nodes {
         for namespace in FollowingRun.namespaces(of: node) {
-          if let found = state.byNamespace[namespace] { numbers.formUnion(found) }
+          for roots in roots[namespace] ?? [] where roots.count > 0 {
+            guard let found = find(roots, node) else { return nil }
+            numbers.formUnion(found)
+          }
         }
       }
-      // Strong references leave the lock with this list, and end outside.
-      return numbers.sorted().map { state.entries[$0]?.graph }
     }
+    // Strong references leave the lock with this list, and end outside.
+    return state.withLock { state in numbers.sorted().map { state.entries[$0]?.graph } }
+  }
+}
+
+extension GraphFollowers.State {
+  /// Whether a change inside a root may concern a graph.
+  var holdsNodes: Bool {
+    roots.contains { $0.value.contains { $0.count > 0 && $0.holdsNodes } }
+  }
+
+  mutating func roots<Root: Entity>(of type: Root.Type) -> RootFollowers<Root> {
+    let namespace = ByteString(Root.identifierNamespace)
+    for known in roots[namespace] ?? [] {
+      if let known = known as? RootFollowers<Root> { return known }
+    }
+    let new = RootFollowers<Root>()
+    roots[namespace, default: []].append(new)
+    return new
   }
 }

@@ -10,6 +10,9 @@ struct LoadedGraph<Root: Entity>: Sendable {
 
   var graph: EntityGraph<Root> { result.graph }
 
+  /// What the graph is found by: its nodes, and the roots that are kept and not shown.
+  var dependencies: Set<ByteString> { nodes.union(roots.identifiers) }
+
   /// Whether a node is named and nowhere.
   func isAbsent(_ identifier: ByteString) -> Bool { result.graph.absent.contains(identifier) }
 

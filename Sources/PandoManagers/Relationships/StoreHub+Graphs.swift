@@ -10,9 +10,7 @@ extension StoreHub {
   ///
   /// Any thread; returns at once.
   func begin<Root: Entity>(_ graph: LiveGraph<Root>) {
-    var namespace: ByteString? = ByteString(Root.identifierNamespace)
-    if graph.followed.query.identifiers != nil { namespace = nil }
-    graphs.insert(graph, namespace: namespace)
+    graphs.insert(graph)
     graph.endings.add { [weak self, number = graph.number] in self?.graphs.remove(number) }
     loader.async { [weak graph] in
       if let graph { self.load(graph) }
@@ -23,9 +21,11 @@ extension StoreHub {
   private func load<Root: Entity>(_ graph: LiveGraph<Root>) {
     do {
       let (loaded, number) = try store.read { snapshot in
-        (try graph.load(snapshot), try snapshot.commitNumber)
+        let loaded = try graph.load(snapshot)
+        graphs.note(loaded.roots.shown, snapshot)
+        return (loaded, try snapshot.commitNumber)
       }
-      graphs.add(loaded.nodes, of: graph.number)
+      graphs.add(loaded.dependencies, of: graph.number)
       if !loaded.result.unasked.isEmpty { return fetch(loaded.result.unasked, for: graph) }
       // What this process has committed by then comes to the pipeline before.
       store.feed.waitForHandOver(of: number)
@@ -69,10 +69,10 @@ extension StoreHub {
   func show<Root: Entity>(
     _ loaded: LoadedGraph<Root>, of graph: LiveGraph<Root>, _ run: inout FollowingRun
   ) {
-    graphs.add(loaded.nodes, of: graph.number)
+    graphs.add(loaded.dependencies, of: graph.number)
     let context = run.context
     run.add {
-      self.graphs.replace(loaded.nodes, of: graph.number)
+      self.graphs.replace(loaded.dependencies, of: graph.number)
       self.graphs.hasLoaded(graph.number)
       graph.state.commit(loaded, context: context)
       if !loaded.result.unasked.isEmpty { self.fetch(loaded.result.unasked, for: graph) }

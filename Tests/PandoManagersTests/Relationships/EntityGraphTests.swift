@@ -136,6 +136,42 @@ import Testing
     }
   }
 
+  @Test func `of many graphs a commit costs those whose roots it may change`() async throws {
+    try await run { store, manager in
+      var graphs = (0..<200).map { number in
+        manager.continuousGraph(of: Query(filter: \Page.text == "text \(number)"))
+          .makeAsyncIterator()
+      }
+      for index in graphs.indices { _ = try await graphs[index].next() }
+      let hub = try StoreHubs.hub(of: store)
+      let before = hub.tally.evaluations
+      try await set(store, pages: [Page(1, "text 7"), Page(2, "else")])
+      #expect(try await graphs[7].next()?.count == 1)
+      #expect(hub.tally.evaluations == before + 1)
+      try await set(store, pages: [Page(1, "text 8")])
+      #expect(try await graphs[7].next()?.count == 0)
+      #expect(try await graphs[8].next()?.count == 1)
+      #expect(hub.tally.evaluations == before + 3)
+    }
+  }
+
+  /// A review is in the query because of what is inside it.
+  @Test func `a root that comes in by a change inside it is found`() async throws {
+    try await run { store, _ in
+      let reviews = CoreManager<Review>(stores: [DiskStore(modelStore: store)])
+      let byAda = Query(filter: \Review.critic.name == "Ada")
+      try await store.write { try $0.set(Review(1, Critic(1, "Bob"))) }
+      var graphs = reviews.continuousGraph(of: byAda).makeAsyncIterator()
+      var results = reviews.continuousSearch(withQuery: byAda).values.makeAsyncIterator()
+      #expect(try await graphs.next()?.count == 0)
+      #expect(try await results.next()?.count == 0)
+      try await store.write { try $0.set(Critic(1, "Ada")) }
+      #expect(try await reviews.search(withQuery: byAda).count == 1)
+      #expect(try await graphs.next()?.count == 1)
+      #expect(try await results.next()?.count == 1)
+    }
+  }
+
   @Test func `sources of a path are asked once for each identifier, and their errors are told`()
     async throws
   {

@@ -9,6 +9,7 @@ struct Page: PersistentEntity {
   var links: [EntityIdentifier<Page>] = []
   var owner: EntityIdentifier<Owner>?
 
+  static let fields: [EntityField<Page>] = [.field(\.text, "text")]
   static let relationships: [EntityRelationship<Page>] = [
     .to(\.links, "links"), .to(\.owner, "owner"),
   ]
@@ -34,5 +35,28 @@ struct Owner: PersistentEntity {
     self.id = .remote(id)
     self.name = name
     self.home = home.map { .remote($0) }
+  }
+}
+
+/// Has another entity inside.
+struct Review: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Review>
+  var critic: Critic
+
+  init(_ id: Int, _ critic: Critic) {
+    self.id = .remote(id)
+    self.critic = critic
+  }
+}
+
+struct Critic: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Critic>
+  var name: String
+
+  init(_ id: Int, _ name: String) {
+    self.id = .remote(id)
+    self.name = name
   }
 }

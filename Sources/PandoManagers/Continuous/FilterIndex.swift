@@ -1,0 +1,101 @@
+import PandoModels
+import PandoStore
+
+/// Finds those who follow something of one entity type by what their filters ask for.
+///
+/// | the filter | found by |
+/// |---|---|
+/// | names identifiers | nothing here |
+/// | `\.field == value && …` | field and value of the changed entity |
+/// | anything else | every change of the type |
+///
+/// Of several values of a filter one is enough to find it by: the one by which the fewest others are found.
+struct FilterIndex: Sendable {
+  private struct Entry {
+    let values: [FieldValue]
+    var place: FieldValue?
+  }
+
+  /// How many are found by one value before it is asked whether others suit them better.
+  private static let crowd = 16
+
+  private var entries: [UInt64: Entry] = [:]
+  /// Whom every change of the type may concern.
+  private var general: Set<UInt64> = []
+  private var byValue: [String: [QueryValue: Set<UInt64>]] = [:]
+
+  /// The fields by whose values somebody is found.
+  var fields: [String] { Array(byValue.keys) }
+
+  mutating func insert(_ number: UInt64, _ key: FollowedKey) {
+    switch key {
+    case .identifiers: break
+    case .type: general.insert(number)
+    case .values(let values):
+      entries[number] = Entry(values: values)
+      place(number, values)
+    }
+  }
+
+  mutating func remove(_ number: UInt64) {
+    general.remove(number)
+    leave(number)
+    entries[number] = nil
+  }
+
+  /// Adds whom an entity with some values may concern.
+  func find(_ values: [FieldValue], into numbers: inout Set<UInt64>) {
+    numbers.formUnion(general)
+    for value in values {
+      if let found = byValue[value.field]?[value.value] { numbers.formUnion(found) }
+    }
+  }
+
+  private mutating func place(_ number: UInt64, _ values: [FieldValue]) {
+    guard let best = values.min(by: { count($0) < count($1) }) else { return }
+    enter(number, best)
+    let crowd = count(best)
+    // Whoever came when another value was the better one may move now.
+    guard crowd > Self.crowd, crowd.nonzeroBitCount == 1 else { return }
+    for other in byValue[best.field]?[best.value] ?? [] {
+      guard let better = entries[other]?.values.min(by: { count($0) < count($1) }),
+        count(better) < crowd / 2
+      else { continue }
+      leave(other)
+      enter(other, better)
+    }
+  }
+
+  private func count(_ value: FieldValue) -> Int { byValue[value.field]?[value.value]?.count ?? 0 }
+
+  private mutating func enter(_ number: UInt64, _ value: FieldValue) {
+    byValue[value.field, default: [:]][value.value, default: []].insert(number)
+    entries[number]?.place = value
+  }
+
+  /// Ends that somebody is found by a value.
+  private mutating func leave(_ number: UInt64) {
+    guard let value = entries[number]?.place.take() else { return }
+    byValue[value.field]?[value.value]?.remove(number)
+    if byValue[value.field]?[value.value]?.isEmpty == true {
+      byValue[value.field]?[value.value] = nil
+    }
+    if byValue[value.field]?.isEmpty == true { byValue[value.field] = nil }
+  }
+}
+
+extension Entity {
+  /// Whether it has other nodes inside.
+  var holdsNodes: Bool {
+    var isHolder = false
+    ModelChildren.forEachNode(of: self) { _ in isHolder = true }
+    return isHolder
+  }
+
+  /// What the entity has in some of its declared fields.
+  func values(of names: [String]) -> [FieldValue] {
+    if names.isEmpty { return [] }
+    return Self.fields.filter { names.contains($0.name) }
+      .map { FieldValue(field: $0.name, value: $0.value(of: self)) }
+  }
+}
