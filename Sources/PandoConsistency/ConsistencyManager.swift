@@ -90,6 +90,11 @@ public final class ConsistencyManager: Sendable {
     reporter.setMistakeHandler(handler)
   }
 
+  /// Whether somebody shows anything, or listens to every update.
+  package var isWatched: Bool {
+    registry.withLock { $0.holders.count > 0 } || !updatesListeners.active.isEmpty
+  }
+
   /// Tells by which types live trees hold a node; empty if none does.
   package func liveTypes(of identifier: String) -> [any SimpleModel.Type] {
     registry.withLock { $0.types(of: ByteString(identifier)) }

@@ -59,6 +59,9 @@ package final class Pipeline: @unchecked Sendable {
   /// Queues work that concerns several managers, in the same order as their updates.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { enqueue(.work(work)) }
 
+  /// Whether all that was queued before has been worked out and published.
+  package var rests: Bool { state.withLock { !$0.isDraining } }
+
   /// Works off what is queued.
   private func drain() {
     var commands: [Command] = []

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoProviders
 import PandoStore
 
 /// A manager of any type.
@@ -12,7 +13,7 @@ extension CoreManager: ContainedManager {}
 /// Puts a container together.
 struct ContainerBuilder {
   let clientQueue: APIClientQueue?
-  let continuous = ContinuousHome()
+  let continuous: ContinuousScope
   private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
   private let config: DiskStoreConfig
   private let client: (any APIClient)?
@@ -23,7 +24,9 @@ struct ContainerBuilder {
   init(
     _ config: DiskStoreConfig, _ client: (any APIClient)?, cacheLimit: Int,
     _ events: ManagerEventHandler?
-  ) {
+  ) throws {
+    let providers = try config.modelStore.map { try DataModelManager(store: $0) }
+    continuous = ContinuousScope(providers ?? DataModelManager())
     self.config = config
     self.client = client
     self.cacheLimit = cacheLimit

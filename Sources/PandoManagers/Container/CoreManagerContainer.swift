@@ -22,6 +22,9 @@ public final class CoreManagerContainer: Sendable {
   public static let defaultCacheLimit = 1024
 
   /// Providers over the same store: they show what managers set, and the other way round.
+  ///
+  /// Of types that are not on disk they show what managers set. What they set of these is stored, or
+  /// shown, by providers only.
   public let dataModelManager: DataModelManager
 
   /// The queue of requests; `nil` without a client.
@@ -31,7 +34,7 @@ public final class CoreManagerContainer: Sendable {
   public let diskStoreConfig: DiskStoreConfig
 
   private let managers: [ObjectIdentifier: any ContainedManager]
-  private let continuous: ContinuousHome
+  private let continuous: ContinuousScope
   private let isClosed = Locked(false)
 
   /// Opens a container: the store, the queue, and a manager for each entity type.
@@ -57,11 +60,10 @@ public final class CoreManagerContainer: Sendable {
     precondition(cacheLimit >= 0, "a container can't have the cache limit \(cacheLimit)")
     let config = try diskStoreConfig.opened()
     do {
-      var builder = ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
+      var builder = try ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
       for type in repeat each entities { try builder.add(type) }
       try builder.finish()
-      dataModelManager =
-        try config.modelStore.map { try DataModelManager(store: $0) } ?? DataModelManager()
+      dataModelManager = builder.continuous.providers
       managers = builder.managers
       continuous = builder.continuous
       clientQueue = builder.clientQueue

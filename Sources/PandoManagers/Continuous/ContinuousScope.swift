@@ -3,7 +3,7 @@ import PandoSystem
 import PandoModels
 
 /// What is followed through one container, so that it ends with the container's `close()`.
-final class ContinuousScope: Sendable {
+package final class ContinuousScope: Sendable {
   /// Something followed that is not kept alive.
   private struct Entry: Sendable {
     weak let followed: (any Followed)?
@@ -14,9 +14,14 @@ final class ContinuousScope: Sendable {
     var isClosed = false
   }
 
+  /// Shows entities in memory in step with those who follow them.
+  let providers: DataModelManager
   private let state = Locked(State())
 
-  init() {}
+  /// Begins with nothing.
+  ///
+  /// - Parameter providers: Those of the container; of their own for a manager without one.
+  init(_ providers: DataModelManager = DataModelManager()) { self.providers = providers }
 
   /// Notes something that is followed from now on.
   func insert(_ followed: any Followed) {

@@ -1,3 +1,5 @@
+import PandoModels
+
 /// What a manager reads, followed change by change.
 ///
 /// A change counts whoever made it: this manager, another one over the same store, a provider, a plain
@@ -75,11 +77,30 @@ extension CoreManager {
     _ query: Query<E>, _ request: EntityRead<E>, in context: ReadContext<E>
   ) -> ContinuousQuery<E> {
     let followed = FollowedQuery(query, contract: context.contract)
-    let hub = Result { try continuous.hub(for: stack) }
     return ContinuousQuery(
       FollowedSource(
-        followed, hub: hub, scope: continuous.scope, validator: context.accessValidator,
-        first: firstAnswer(request, in: context)))
+        followed, begin: Result { try beginning() }, scope: continuous,
+        validator: context.accessValidator, first: firstAnswer(request, in: context)))
+  }
+
+  /// What begins to follow a query.
+  private func beginning() throws -> FollowedSource<E>.Begin {
+    if let feed { return { feed.begin($0) } }
+    let hub = try storeHub("no store in memory or on disk tells of changes of this type")
+    return { hub.begin($0) }
+  }
+
+  /// What follows the store on disk.
+  ///
+  /// - Parameter reason: What is said if there is none.
+  /// - Returns: The hub.
+  /// - Throws: ``ManagerError`` `noStore` if the farthest local store is not on disk; `StoreError` or
+  ///   `LMDBError` when it can't be read.
+  func storeHub(_ reason: String) throws -> StoreHub {
+    guard let store = stack.followedStore else {
+      throw ManagerError(.noStore, E.modelTypeName, reason)
+    }
+    return try StoreHubs.hub(of: store)
   }
 
   /// What comes before a query is followed.

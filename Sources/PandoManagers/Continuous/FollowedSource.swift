@@ -3,19 +3,22 @@ import PandoSystem
 
 /// Where iterations over a followed query begin; those that run at the same time share one live query.
 final class FollowedSource<E: Entity>: FollowedOrigin {
+  /// Begins to follow a query; returns at once.
+  typealias Begin = @Sendable (LiveQuery<E>) -> Void
+
   let followed: FollowedQuery<E>
-  private let hub: Result<any EntityHub, any Error>
+  private let begin: Result<Begin, any Error>
   private let scope: ContinuousScope
   private let validator: (any UserAccessValidating)?
   private let first: FirstAnswer<E>
   private let shared = SharedLive<LiveQuery<E>>()
 
   init(
-    _ followed: FollowedQuery<E>, hub: Result<any EntityHub, any Error>, scope: ContinuousScope,
+    _ followed: FollowedQuery<E>, begin: Result<Begin, any Error>, scope: ContinuousScope,
     validator: (any UserAccessValidating)?, first: FirstAnswer<E>
   ) {
     self.followed = followed
-    self.hub = hub
+    self.begin = begin
     self.scope = scope
     self.validator = validator
     self.first = first
@@ -54,26 +57,26 @@ final class FollowedSource<E: Entity>: FollowedOrigin {
   private func begin(_ live: LiveQuery<E>) {
     scope.insert(live)
     live.endings.add { [scope, number = live.number] in scope.remove(number) }
-    let hub: any EntityHub
-    switch self.hub {
-    case .success(let followed): hub = followed
+    let follow: Begin
+    switch begin {
+    case .success(let begin): follow = begin
     case .failure(let error): return live.state.fail(error)
     }
     switch first {
-    case .local: hub.begin(live)
+    case .local: follow(live)
     case .asked(let ask):
       let task = Task { [weak live] in
         do {
           let answer = try await ask()
           guard let live else { return }
-          if let answer { live.show(answer) } else { hub.begin(live) }
+          if let answer { live.show(answer) } else { follow(live) }
         } catch {
           live?.state.fail(error)
         }
       }
       live.endings.add { task.cancel() }
     case .then(let ask):
-      hub.begin(live)
+      follow(live)
       let task = Task { [weak live] in
         do { _ = try await ask() } catch { live?.state.fail(error) }
       }

@@ -36,24 +36,18 @@ final class LiveQuery<E: Entity>: Followed {
   /// - Parameters:
   ///   - changes: What it has touched; `nil` if that is not known.
   ///   - number: The number of the commit.
-  ///   - fill: Reads all that ``FollowedQuery/stored`` finds, and says at which commit: this one or a
-  ///     later one, whose changes then are known already.
+  ///   - fill: Reads all that ``FollowedQuery/stored`` finds after the commit.
   /// - Returns: What to show when it is committed; `nil` if it is what is shown already.
   /// - Throws: What `fill` throws.
   func stage(
     _ changes: [EntityChange<E>]?, at number: UInt64,
-    fill: () throws -> (entities: [RankedEntity<E>], number: UInt64)
+    fill: () throws -> [RankedEntity<E>]
   ) throws -> QueryWindow<E>? {
     guard var window = state.staged(before: number, isKnown: changes != nil) else { return nil }
     let outcome = changes.map { window.apply($0) } ?? .exhausted
     if outcome == .same { return nil }
-    var shownAt = number
-    if outcome == .exhausted {
-      let filling = try fill()
-      window = QueryWindow(followed, filledWith: filling.entities)
-      shownAt = filling.number
-    }
-    state.stage(window, at: shownAt)
+    if outcome == .exhausted { window = QueryWindow(followed, filledWith: try fill()) }
+    state.stage(window, at: number)
     return window
   }
 }

@@ -39,15 +39,12 @@ extension QueryFollowers: StoreFollowers {
   }
 
   func fail(_ error: any Error) {
-    for query in all {
-      remove(query.number)
-      query.state.fail(error)
-    }
+    for query in all { fail(query, error) }
   }
 
   func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun) {
     guard let identifiers else {
-      for query in all { stage(query, nil, snapshot, &run) }
+      for query in all { stage(query, nil, &run) { try $0.read(snapshot) } }
       return
     }
     var changes: [EntityChange<E>] = []
@@ -58,22 +55,48 @@ extension QueryFollowers: StoreFollowers {
         if let entity { note(entity.entity) }
         changes.append(EntityChange(identifier, entity))
       } catch {
-        fail(concerned(by: [EntityChange(identifier, nil)]).map(\.query), error, &run)
+        for (query, _) in concerned(by: [EntityChange(identifier, nil)]) {
+          fail(query, error, &run)
+        }
       }
     }
-    for (query, changes) in concerned(by: changes) { stage(query, changes, snapshot, &run) }
+    stage(changes, &run) { try $0.read(snapshot) }
+  }
+}
+
+extension QueryFollowers {
+  /// Reads what a window is filled with.
+  typealias Fill = (FollowedQuery<E>) throws -> [RankedEntity<E>]
+
+  /// Shows the first result of a query, at its place in the order of changes.
+  func begin(_ query: LiveQuery<E>, with entities: [RankedEntity<E>], at number: UInt64) {
+    let window = QueryWindow(query.followed, filledWith: entities)
+    add(nil, in: window, of: query)
+    hasLoaded(query)
+    query.state.stage(window, at: number)
+    query.state.commit(window, context: nil)
+  }
+
+  /// Ends a query by an error.
+  func fail(_ query: LiveQuery<E>, _ error: any Error) {
+    remove(query.number)
+    query.state.fail(error)
+  }
+
+  /// Works out what changes mean for the queries that they may concern.
+  func stage(_ changes: [EntityChange<E>], _ run: inout FollowingRun, fill: Fill) {
+    for (query, changes) in concerned(by: changes) { stage(query, changes, &run, fill: fill) }
   }
 
   private func stage(
-    _ query: LiveQuery<E>, _ changes: [EntityChange<E>]?, _ snapshot: ModelSnapshot,
-    _ run: inout FollowingRun
+    _ query: LiveQuery<E>, _ changes: [EntityChange<E>]?, _ run: inout FollowingRun, fill: Fill
   ) {
     run.tally.evaluations += changes?.count ?? 0
     var refills = 0
     do {
       let window = try query.stage(changes, at: run.number) {
         refills += 1
-        return (try query.followed.read(snapshot), run.number)
+        return try fill(query.followed)
       }
       run.tally.refills += refills
       guard let window else { return }
@@ -86,20 +109,13 @@ extension QueryFollowers: StoreFollowers {
         query.state.commit(window, context: context)
       }
     } catch {
-      fail([query], error, &run)
+      fail(query, error, &run)
     }
   }
 
-  /// Ends queries when the commit is on disk: what it leaves of them can't be read.
-  private func fail(
-    _ queries: [LiveQuery<E>], _ error: any Error, _ run: inout FollowingRun
-  ) {
-    for query in queries {
-      run.add {
-        self.remove(query.number)
-        query.state.fail(error)
-      }
-    }
+  /// Ends a query in the step that shows the changes: what they leave of it can't be read.
+  private func fail(_ query: LiveQuery<E>, _ error: any Error, _ run: inout FollowingRun) {
+    run.add { self.fail(query, error) }
   }
 }
 

@@ -6,12 +6,15 @@ import PandoSystem
 
 /// How a followed query gets its first result.
 extension StoreHub {
-  /// Begins to follow a query.
+  /// Begins to follow a query: it gets its present entities, and what every later change makes of them.
+  ///
+  /// Any thread; returns at once.
   ///
   /// - Parameter query: The query; not retained.
   func begin<E: Entity>(_ query: LiveQuery<E>) {
-    let followers = insert(query)
-    query.endings.add { [weak self, number = query.number] in self?.remove(number, of: E.self) }
+    let followers = followers(of: E.self)
+    followers.insert(query)
+    query.endings.add { [weak followers, number = query.number] in followers?.remove(number) }
     loader.async { [weak query] in
       if let query { self.load(query, followers) }
     }
@@ -21,8 +24,10 @@ extension StoreHub {
   private func load<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       let (window, number) = try store.read { snapshot in
-        (try Self.window(of: query, followers, snapshot), try snapshot.commitNumber)
+        let entities = try followers.read(query.followed, snapshot)
+        return (QueryWindow(query.followed, filledWith: entities), try snapshot.commitNumber)
       }
+      followers.add(nil, in: window, of: query)
       // What this process has committed by then comes to the pipeline before.
       store.feed.waitForHandOver(of: number)
       line.enqueue { [weak query] in
@@ -33,7 +38,7 @@ extension StoreHub {
         if !isFollowed { self.loadInOrder(query, followers) }
       }
     } catch {
-      fail(query, error)
+      followers.fail(query, error)
     }
   }
 
@@ -42,51 +47,36 @@ extension StoreHub {
   /// On the pipeline.
   private func loadInOrder<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
-      var window: QueryWindow<E>?
-      try line.catchUp { window = try Self.window(of: query, followers, $0) }
-      guard let window else { return }
-      followers.hasLoaded(query)
-      query.state.stage(window, at: line.shown)
-      query.state.commit(window, context: nil)
+      var entities: [RankedEntity<E>] = []
+      try line.catchUp { entities = try followers.read(query.followed, $0) }
+      followers.begin(query, with: entities, at: line.shown)
     } catch {
-      fail(query, error)
+      followers.fail(query, error)
     }
   }
 
-  private static func window<E: Entity>(
-    of query: LiveQuery<E>, _ followers: QueryFollowers<E>, _ snapshot: ModelSnapshot
-  ) throws -> QueryWindow<E> {
-    let entities = try query.followed.read(snapshot)
-    for entity in entities { followers.note(entity.entity) }
-    if entities.isEmpty, let other = snapshot.example(of: E.self) { followers.note(other) }
-    let window = QueryWindow(query.followed, filledWith: entities)
-    followers.add(nil, in: window, of: query)
-    return window
-  }
-
-  private func fail<E: Entity>(_ query: LiveQuery<E>, _ error: any Error) {
-    remove(query.number, of: E.self)
-    query.state.fail(error)
-  }
-}
-
-extension StoreHub {
-  private func insert<E: Entity>(_ query: LiveQuery<E>) -> QueryFollowers<E> {
-    let namespace = ByteString(E.identifierNamespace)
-    let followers = state.withLock { state in
-      for followers in state.types[namespace] ?? [] {
-        if let followers = followers as? QueryFollowers<E> { return followers }
+  /// Who follows queries of a type.
+  private func followers<E: Entity>(of type: E.Type) -> QueryFollowers<E> {
+    state.withLock { state in
+      let namespace = ByteString(E.identifierNamespace)
+      for case let followers as QueryFollowers<E> in state.types[namespace] ?? [] {
+        return followers
       }
       let followers = QueryFollowers<E>()
       state.types[namespace, default: []].append(followers)
       return followers
     }
-    followers.insert(query)
-    return followers
   }
+}
 
-  private func remove<E: Entity>(_ number: UInt64, of type: E.Type) {
-    let followers = state.withLock { $0.types[ByteString(E.identifierNamespace)] ?? [] }
-    for followers in followers { (followers as? QueryFollowers<E>)?.remove(number) }
+extension QueryFollowers {
+  /// Reads what the window of a query begins with.
+  fileprivate func read(
+    _ followed: FollowedQuery<E>, _ snapshot: ModelSnapshot
+  ) throws -> [RankedEntity<E>] {
+    let entities = try followed.read(snapshot)
+    for entity in entities { note(entity.entity) }
+    if entities.isEmpty, let other = snapshot.example(of: E.self) { note(other) }
+    return entities
   }
 }

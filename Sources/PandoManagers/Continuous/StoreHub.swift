@@ -8,7 +8,7 @@ import PandoSystem
 ///
 /// A write that concerns no followed query or graph reads nothing. For all others the entities are read
 /// from the snapshot that the pipeline of the store shows next.
-final class StoreHub: EntityHub {
+final class StoreHub: Sendable {
   struct State {
     /// Who follows, by namespace of identifiers; several types can share one.
     var types: [ByteString: [any StoreFollowers]] = [:]

@@ -16,7 +16,9 @@ public final class CoreManager<E: Entity>: Sendable {
   let events: ManagerEventHandler?
   let background = TaskCounter()
   /// What its continuous results share with those of the other managers of a container.
-  let continuous: ContinuousHome
+  let continuous: ContinuousScope
+  /// What shows changes of the store that counts, if that is in memory.
+  let feed: MemoryFeed<E>?
 
   /// Makes a manager over stores of one's own; containers make theirs by themselves.
   ///
@@ -26,7 +28,7 @@ public final class CoreManager<E: Entity>: Sendable {
   ///   - stores: The stores, in any order; they are asked from the nearest level to the farthest.
   ///   - events: Told what goes wrong behind the back of every caller.
   public convenience init(stores: [any Storing<E>], events: ManagerEventHandler? = nil) {
-    self.init(stores: stores, events: events, continuous: ContinuousHome())
+    self.init(stores: stores, events: events, continuous: ContinuousScope())
   }
 
   /// Makes a manager of a container.
@@ -35,13 +37,11 @@ public final class CoreManager<E: Entity>: Sendable {
   ///   - stores: The stores.
   ///   - events: Told what goes wrong behind the back of every caller.
   ///   - continuous: What the managers of the container share.
-  package init(
-    stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousHome
-  ) {
+  init(stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousScope) {
     stack = StoreStack(stores, events: events)
     self.events = events
     self.continuous = continuous
-    continuous.connect(stack)
+    feed = stack.memory.map { MemoryFeed($0, continuous.providers) }
   }
 }
 

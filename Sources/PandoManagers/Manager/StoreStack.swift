@@ -1,3 +1,5 @@
+import PandoStore
+
 /// The stores of a manager, from the nearest to the farthest.
 package struct StoreStack<E: Entity>: Sendable {
   /// Those that need no server.
@@ -7,6 +9,8 @@ package struct StoreStack<E: Entity>: Sendable {
   /// The farthest local one: what it says is so, and the others follow.
   private let last: (any Storing<E>)?
   private let nearer: [any Storing<E>]
+  /// The farthest local one, without the caches before it, if it is in memory.
+  let memory: (any FollowedMemory<E>)?
   /// Where there are others, writes come one after another, so that all are written in one order.
   private let gate = AsyncGate()
 
@@ -17,6 +21,20 @@ package struct StoreStack<E: Entity>: Sendable {
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
     nearer = Array(local.dropLast())
+    memory = Self.counting(last) as? any FollowedMemory<E>
+  }
+
+  private static func counting(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
+    switch store {
+    case let cache as CacheStore<E>: counting(cache.persistentStore)
+    case let limited as LRUStore<E>: counting(limited.store)
+    default: store
+    }
+  }
+
+  /// The open store on disk that the farthest local one is a view of.
+  var followedStore: ModelStore? {
+    (Self.counting(last) as? any NumberedStoring<E>)?.followedStore
   }
 
   /// Puts memory stores that come right before a disk store together with it.
@@ -35,8 +53,11 @@ package struct StoreStack<E: Entity>: Sendable {
   /// Whether the steps of a context are carried out in the transaction of a local write.
   package var runsSteps: Bool { ordered?.runsSteps ?? false }
 
+  /// Carries out a write; what it changes is shown when this returns.
   private func inOrder<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    nearer.isEmpty ? try await body() : try await gate.run(body)
+    let result = nearer.isEmpty ? try await body() : try await gate.run(body)
+    await memory?.shown()
+    return result
   }
 
   private func requireLast() throws -> any Storing<E> {

@@ -21,7 +21,7 @@ extension CoreManager {
   ) async throws -> EntityGraph<E> {
     let access = try AccessCheck(context.accessValidator, E.modelTypeName)
     let rules = try GraphRules(shape)
-    let store = try continuous.storeHub(for: stack).store
+    let store = try storeHub(Self.graphsNeedDisk).store
     try query.validate()
     let live = LiveGraph(FollowedQuery(query, contract: context.contract), rules)
     var roots: [E]?
@@ -54,9 +54,13 @@ extension CoreManager {
   ) -> ContinuousSequence<EntityGraph<E>> {
     GraphSource(
       FollowedQuery(query, contract: context.contract), shape,
-      hub: Result { try continuous.storeHub(for: stack) }, scope: continuous.scope,
+      hub: Result { try storeHub(Self.graphsNeedDisk) }, scope: continuous,
       validator: context.accessValidator,
       first: firstAnswer(EntityRead(searching: query), in: context)
     ).values
+  }
+
+  private static var graphsNeedDisk: String {
+    "graphs are loaded from a store on disk, and this type has none"
   }
 }

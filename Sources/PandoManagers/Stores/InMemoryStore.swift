@@ -21,7 +21,12 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
     var forgottenPlace: UInt64 = 0
     var place: UInt64
     var lastRank: UInt64 = 0
-    var feeds: [MemoryFeed] = []
+    /// Who is told of every change.
+    var feeds: [WeakFeed] = []
+  }
+
+  struct WeakFeed: Sendable {
+    weak let feed: MemoryFeed<E>?
   }
 
   /// The most removals that are remembered; beyond it the older half is forgotten.
@@ -31,8 +36,6 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   public var level: StoreLevel { .memory }
 
   let state: Locked<State>
-  /// Held around a write and its publication, so that feeds hear of writes in their order.
-  private let writing = Locked(())
 
   /// Makes an empty store.
   public convenience init() { self.init(firstPlace: 0) }
@@ -45,22 +48,22 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   /// How many entities there are.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Carries out a write and tells the feeds of it.
+  /// Carries out a write and tells the feeds of it, in the order of the writes.
   func write<Result: Sendable>(
     _ body: (inout MemoryWrite<E>) throws -> Result
   ) rethrows -> Result {
-    try writing.withLock { _ in
-      let (result, commit, feeds) = try state.withLock { state in
-        // Moved and not copied: the tables in it are changed in place.
-        var write = MemoryWrite(exchange(&state, with: State(place: 0)))
-        let result = Swift.Result { try body(&write) }
-        let commit = write.commit
-        _ = exchange(&state, with: write.take())
-        return (try result.get(), commit, state.feeds)
-      }
-      if let commit { for feed in feeds { feed.publish(commit) } }
-      return result
+    // Strong references leave the lock with the result, and end outside.
+    let (result, _) = try state.withLock { state in
+      // Moved and not copied: the tables in it are changed in place.
+      var write = MemoryWrite(exchange(&state, with: State(place: 0)))
+      let result = Swift.Result { try body(&write) }
+      let changes = write.changes
+      _ = exchange(&state, with: write.take())
+      let feeds = changes.isEmpty ? [] : state.feeds.compactMap(\.feed)
+      for feed in feeds { feed.publish(changes, at: state.place) }
+      return (try result.get(), feeds)
     }
+    return result
   }
 
   /// Answers a query from all there is.
@@ -71,19 +74,6 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
     let entries = state.withLock { Array($0.entries.values) }
     let ordered = entries.filter { query.matches($0.entity) }.sorted { $0.rank < $1.rank }
     return try query.apply(to: ordered.map(\.entity))
-  }
-}
-
-extension InMemoryStore: MemoryFeeding {
-  package func connect(_ feed: MemoryFeed) {
-    state.withLock { state in
-      if !state.feeds.contains(where: { $0 === feed }) { state.feeds.append(feed) }
-    }
-  }
-
-  /// An entity with its place in the natural order.
-  package func ranked(_ identifier: EntityIdentifier<E>) -> (entity: E, rank: UInt64)? {
-    state.withLock { $0.entries[identifier].map { ($0.entity, $0.rank) } }
   }
 }
 

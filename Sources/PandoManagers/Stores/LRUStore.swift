@@ -164,7 +164,7 @@ extension LRUStore: KeyValueStoring {
   }
 }
 
-extension LRUStore: OrderedStoring, MemoryFeeding {
+extension LRUStore: OrderedStoring {
   private var ordered: (any OrderedStoring<E>)? { store as? any OrderedStoring<E> }
 
   package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
@@ -206,8 +206,6 @@ extension LRUStore: OrderedStoring, MemoryFeeding {
     forgetMissing(identifiers)
     return place ?? 0
   }
-
-  package func connect(_ feed: MemoryFeed) { (store as? any MemoryFeeding)?.connect(feed) }
 }
 
 /// Keys in the order in which they were used last.

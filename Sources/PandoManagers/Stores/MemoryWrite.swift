@@ -1,7 +1,9 @@
+import PandoModels
+
 /// One write to a store in memory, under its lock: the rules of order, as on disk.
 struct MemoryWrite<E: LocalEntity> {
   var state: InMemoryStore<E>.State
-  private var changed: [EntityIdentifier<E>: Int] = [:]
+  private var changed: Set<EntityIdentifier<E>> = []
   private var order: [EntityIdentifier<E>] = []
 
   init(_ state: consuming InMemoryStore<E>.State) {
@@ -12,19 +14,18 @@ struct MemoryWrite<E: LocalEntity> {
   /// Gives the state back.
   consuming func take() -> InMemoryStore<E>.State { state }
 
-  /// What it did; `nil` if nothing.
-  var commit: MemoryCommit? {
-    guard !order.isEmpty else { return nil }
-    let changes = order.map { identifier in
-      let entry = state.entries[identifier]
-      return MemoryChange(
-        modelIdentifier: identifier.modelIdentifier, entity: entry?.entity, rank: entry?.rank ?? 0)
+  /// What it did, each entity once; nothing if nobody is to be told.
+  var changes: [EntityChange<E>] {
+    if state.feeds.isEmpty { return [] }
+    return order.map { identifier in
+      EntityChange(
+        ByteString(identifier.modelIdentifier),
+        state.entries[identifier].map { RankedEntity($0.entity, rank: $0.rank) })
     }
-    return MemoryCommit(place: state.place, changes: changes)
   }
 
   private mutating func note(_ identifier: EntityIdentifier<E>) {
-    if changed.updateValue(1, forKey: identifier) == nil { order.append(identifier) }
+    if changed.insert(identifier).inserted { order.append(identifier) }
   }
 
   /// The place of the last write to an entity, removals included.

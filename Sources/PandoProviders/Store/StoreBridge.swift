@@ -58,11 +58,14 @@ final class StoreBridge: Sendable {
     line.add(self)
   }
 
+  /// Says that live trees show something that the store does not have.
+  func noteSetInMemory() { wasSetInMemory.withLock { $0 = true } }
+
   /// Queues an operation; its place in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
     if store.isReadOnly, !writes { return performInMemory(operation) }
     if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
-    if operation.isChange, !writes { wasSetInMemory.withLock { $0 = true } }
+    if operation.isChange, !writes { noteSetInMemory() }
     let ticket = Ticket(operation, self, writes: writes)
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
@@ -117,7 +120,7 @@ final class StoreBridge: Sendable {
   /// Reports what could not be read of commits, and tells those who observe it.
   ///
   /// On the pipeline; only what live trees show after the commits counts.
-  fileprivate func tell(_ failures: [ReadFailure]) {
+  private func tell(_ failures: [ReadFailure]) {
     for failure in failures {
       if let type = failure.type,
         !consistency.liveTypes(of: failure.key.text).contains(where: { $0 == type })
@@ -135,13 +138,14 @@ extension StoreBridge: StorePipelineMember {
 
   func stage(_ write: CommitEffects, _ plan: any Sendable) -> (any PipelineStep)? {
     guard let update = plan as? LiveUpdate else { return nil }
-    return LiveStep(self, update)
+    return LiveStep(update, consistency.scope)
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
     var reading = GroupReading(self, group)
     reading.read(snapshot)
-    return LiveStep(self, reading.update, reading.failures)
+    let failures = reading.failures
+    return LiveStep(reading.update, consistency.scope) { self.tell(failures) }
   }
 
   func finish(_ write: CommitEffects) {
@@ -164,27 +168,6 @@ extension StoreBridge: StorePipelineMember {
   }
 
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }
-}
-
-/// An update of a manager's live trees that is worked out.
-private struct LiveStep: PipelineStep {
-  private let bridge: StoreBridge
-  private let staged: StagedUpdate
-  private let failures: [ReadFailure]
-
-  init(_ bridge: StoreBridge, _ update: LiveUpdate, _ failures: [ReadFailure] = []) {
-    self.bridge = bridge
-    self.failures = failures
-    staged = bridge.consistency.scope.stage(update)
-  }
-
-  var isVisible: Bool { !staged.isEmpty }
-  func publish() { staged.publish() }
-
-  func tell() {
-    bridge.consistency.scope.tell(staged)
-    bridge.tell(failures)
-  }
 }
 
 extension StoreBridge {

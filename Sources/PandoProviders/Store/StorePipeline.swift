@@ -91,7 +91,7 @@ extension StorePipeline: CommitFollower {
     guard isNext, let steps = steps(of: write, members) else {
       return readGroup(from: write)
     }
-    publish(steps)
+    pipeline.publish(steps)
     if let changeSet = write.changeSet { advance(to: changeSet) }
     for member in members { member.finish(write) }
   }
@@ -109,13 +109,6 @@ extension StorePipeline: CommitFollower {
       }
     }
     return plans.compactMap { $0.member.stage(write, $0.plan) }
-  }
-
-  private func publish(_ steps: [any PipelineStep]) {
-    if steps.contains(where: \.isVisible) {
-      pipeline.publishing.writing { for step in steps { step.publish() } }
-    }
-    for step in steps { step.tell() }
   }
 
   private func advance(to changeSet: ChangeSet) {
@@ -208,7 +201,7 @@ extension StorePipeline {
 
   private func show(_ staged: StagedGroup) {
     let group = staged.group
-    publish(staged.steps)
+    pipeline.publish(staged.steps)
     state.withLock { state in
       state.shown = max(state.shown, group.number)
       if state.loadCount == 0 || group.hasExpired {

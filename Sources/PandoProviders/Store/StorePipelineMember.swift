@@ -45,13 +45,3 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   /// Called when a snapshot that was needed could not be read.
   func failRead(_ error: any Error)
 }
-
-/// Something that is worked out and not shown yet.
-package protocol PipelineStep {
-  /// Whether there is something to publish.
-  var isVisible: Bool { get }
-  /// Shows it; the publishing lock is held for writing.
-  func publish()
-  /// Queues what is to be told of it.
-  func tell()
-}

@@ -37,7 +37,7 @@ struct Following {
   ) -> ContinuousQuery<E> {
     ContinuousQuery(
       FollowedSource(
-        FollowedQuery(query, contract: contract), hub: .success(hub), scope: scope,
+        FollowedQuery(query, contract: contract), begin: .success { hub.begin($0) }, scope: scope,
         validator: validator,
         first: first))
   }

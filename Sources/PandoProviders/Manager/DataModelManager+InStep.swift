@@ -1,0 +1,47 @@
+import PandoConsistency
+import PandoSystem
+package import PandoModels
+
+/// Models that somebody else keeps in memory, in step with those of this manager.
+extension DataModelManager {
+  /// Queues a change of such models, and what else is to be shown with it.
+  ///
+  /// Its place in the order of all changes is fixed when this returns. A closed manager shows nothing.
+  ///
+  /// - Parameters:
+  ///   - models: Those that are new or have changed.
+  ///   - deleted: The identifiers of those that have gone.
+  ///   - stage: Works out what else changes; called on the pipeline.
+  package func show(
+    _ models: [any SimpleModel], deleting deleted: [String],
+    with stage: (@Sendable () -> any PipelineStep)?
+  ) {
+    let consistency = consistencyManager
+    isClosed.withLock { isClosed in
+      // While the pipeline rests, all who show something are known.
+      let isSeen = stage != nil || !consistency.pipeline.rests || consistency.isWatched
+      guard !isClosed, isSeen else { return }
+      consistency.enqueue { scope in
+        var steps = stage.map { [$0()] } ?? []
+        if consistency.isWatched {
+          var update = LiveUpdate(setting: models)
+          update.deleted = Set(deleted.map { ByteString($0) })
+          let step = LiveStep(update, scope)
+          if step.isVisible, case .store(let bridge) = self.backing { bridge.noteSetInMemory() }
+          steps.append(step)
+        }
+        consistency.pipeline.publish(steps)
+      }
+    }
+  }
+
+  /// Queues work, in the same order as all changes.
+  package func enqueue(_ work: @escaping @Sendable () -> Void) {
+    consistencyManager.pipeline.enqueue(work)
+  }
+
+  /// Waits until what is queued so far is shown.
+  package func shown() async {
+    if !consistencyManager.pipeline.rests { await consistencyManager.processed() }
+  }
+}
