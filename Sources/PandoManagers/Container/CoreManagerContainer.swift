@@ -106,7 +106,7 @@ public final class CoreManagerContainer: Sendable {
   public func refresh() async throws {
     guard let store = diskStoreConfig.modelStore else { return }
     try await dataModelManager.refresh()
-    try await StoreHubs.hub(of: store).refresh()
+    try await StoreHub.hub(of: store).refresh()
   }
 
   /// Ends the container: continuous results end, providers too, and the store is closed if the

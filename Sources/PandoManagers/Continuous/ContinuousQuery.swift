@@ -12,12 +12,14 @@ public import PandoModels
 /// entities that come to match and without those that no longer do. Every task that iterates gets
 /// every newest result; the work is done once, and ends with the last iteration.
 public struct ContinuousQuery<E: Entity>: Sendable {
-  private let source: FollowedSource<E>
-
-  init(_ source: FollowedSource<E>) { self.source = source }
-
   /// What is followed.
-  public var query: Query<E> { source.followed.query }
+  public let query: Query<E>
+  private let source: FollowedSource<LiveQuery<E>>
+
+  init(_ query: Query<E>, _ source: FollowedSource<LiveQuery<E>>) {
+    self.query = query
+    self.source = source
+  }
 
   /// The result, now and after each change.
   public var values: ContinuousSequence<QueryResult<E>> {
@@ -55,11 +57,13 @@ public struct ContinuousQuery<E: Entity>: Sendable {
     _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
   ) -> ContinuousSequence<Element> {
     ContinuousSequence(
-      FollowedObservation(origin: source) { [source] in
+      FollowedObservation(source: source) { [source, query] in
         let access = source.access
         var seen: QueryResult<E>?
         return { window, context in
-          let result = source.result(of: window, for: access)
+          let result =
+            source.allows(access)
+            ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
           if let seen, seen == result { return nil }
           defer { seen = result }
           return element(result, seen, context)

@@ -78,13 +78,18 @@ extension CoreManager {
   ) -> ContinuousQuery<E> {
     let followed = FollowedQuery(query, contract: context.contract)
     return ContinuousQuery(
+      query,
       FollowedSource(
-        followed, begin: Result { try beginning() }, scope: continuous,
-        validator: context.accessValidator, first: firstAnswer(request, in: context)))
+        begin: Result { try beginning() }, scope: continuous, validator: context.accessValidator,
+        first: firstAnswer(request, in: context)
+      ) {
+        try query.validate()
+        return LiveQuery(followed)
+      })
   }
 
   /// What begins to follow a query.
-  private func beginning() throws -> FollowedSource<E>.Begin {
+  private func beginning() throws -> FollowedSource<LiveQuery<E>>.Begin {
     if let feed { return { feed.begin($0) } }
     let hub = try storeHub("no store in memory or on disk tells of changes of this type")
     return { hub.begin($0) }
@@ -100,7 +105,7 @@ extension CoreManager {
     guard let store = stack.followedStore else {
       throw ManagerError(.noStore, E.modelTypeName, reason)
     }
-    return try StoreHubs.hub(of: store)
+    return try StoreHub.hub(of: store)
   }
 
   /// What comes before a query is followed.

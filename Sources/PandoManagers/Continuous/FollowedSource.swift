@@ -1,98 +1,93 @@
 import PandoProviders
 import PandoSystem
 
-/// Where iterations over a followed query begin; those that run at the same time share one live query.
-final class FollowedSource<E: Entity>: FollowedOrigin {
-  /// Begins to follow a query; returns at once.
-  typealias Begin = @Sendable (LiveQuery<E>) -> Void
+/// Where iterations over a followed query or graph begin; those that run at the same time share one.
+final class FollowedSource<Live: LiveResult>: Sendable {
+  /// Begins to follow something; returns at once.
+  typealias Begin = @Sendable (Live) -> Void
 
-  let followed: FollowedQuery<E>
+  private let make: @Sendable () throws -> Live
   private let begin: Result<Begin, any Error>
   private let scope: ContinuousScope
   private let validator: (any UserAccessValidating)?
-  private let first: FirstAnswer<E>
-  private let shared = SharedLive<LiveQuery<E>>()
+  private let first: FirstAnswer<Live.E>
+  private let shared = SharedLive<Live>()
 
+  /// Makes one that nobody follows yet.
+  ///
+  /// - Parameters:
+  ///   - begin: What begins to follow, or why it can't be followed at all.
+  ///   - scope: Ends all iterations.
+  ///   - validator: Says whether the user may see it.
+  ///   - first: What comes before it is followed.
+  ///   - make: Makes what is to be followed.
   init(
-    _ followed: FollowedQuery<E>, begin: Result<Begin, any Error>, scope: ContinuousScope,
-    validator: (any UserAccessValidating)?, first: FirstAnswer<E>
+    begin: Result<Begin, any Error>, scope: ContinuousScope,
+    validator: (any UserAccessValidating)?, first: FirstAnswer<Live.E>,
+    make: @escaping @Sendable () throws -> Live
   ) {
-    self.followed = followed
     self.begin = begin
     self.scope = scope
     self.validator = validator
     self.first = first
+    self.make = make
   }
 
   /// Whose access an iteration that begins now has.
   var access: UserAccess? { validator?.userAccess }
 
-  /// What an iteration shows of a window.
-  ///
-  /// - Parameters:
-  ///   - window: What is there.
-  ///   - access: Whose access the iteration began with.
-  /// - Returns: The result; empty if the user may not see it.
-  func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
-    guard validator.allows(access) else { return .empty }
-    return QueryResult(window.shown, groupedBy: followed.query.groupedBy)
-  }
-
-  func join() throws -> Following<QueryWindow<E>> {
-    try followed.query.validate()
-    while true {
-      let (live, isNew) = shared.live { LiveQuery(followed) }
-      let cursor = live.observed.makeCursor()
-      if isNew {
-        begin(live)
-      } else if live.state.hasFailed {
-        // One that failed before the cursor was made would never say so.
-        shared.forget(live)
-        continue
-      }
-      return Following(live: live, observed: live.observed, cursor: cursor)
-    }
-  }
-
-  private func begin(_ live: LiveQuery<E>) {
-    scope.insert(live)
-    live.endings.add { [scope, number = live.number] in scope.remove(number) }
-    let follow: Begin
-    switch begin {
-    case .success(let begin): follow = begin
-    case .failure(let error): return live.state.fail(error)
-    }
-    switch first {
-    case .local: follow(live)
-    case .asked(let ask):
-      let task = Task { [weak live] in
-        do {
-          let answer = try await ask()
-          guard let live else { return }
-          if let answer { live.show(answer) } else { follow(live) }
-        } catch {
-          live?.state.fail(error)
-        }
-      }
-      live.endings.add { task.cancel() }
-    case .then(let ask):
-      follow(live)
-      let task = Task { [weak live] in
-        do { _ = try await ask() } catch { live?.state.fail(error) }
-      }
-      live.endings.add { task.cancel() }
-    }
-  }
-}
-
-extension Optional where Wrapped == any UserAccessValidating {
   /// Whether an iteration may go on to show what is here.
   ///
   /// - Parameter access: Whose access it began with: another user's view is not the one that was opened.
   /// - Returns: Whether it may.
   func allows(_ access: UserAccess?) -> Bool {
-    guard let validator = self else { return true }
+    guard let validator else { return true }
     let present = validator.userAccess
     return present.level != .none && present.user == access?.user
+  }
+
+  /// Joins those who follow it, or begins to follow it.
+  ///
+  /// - Throws: Why it can't be followed at all.
+  func join() throws -> (live: Live, cursor: ObserverCursor) {
+    let follow = try begin.get()
+    while true {
+      let (live, isNew) = try shared.live(orMake: make)
+      let cursor = live.observed.makeCursor()
+      if isNew {
+        begin(live, follow)
+      } else if live.state.hasFailed {
+        // One that failed before the cursor was made would never say so.
+        shared.forget(live)
+        continue
+      }
+      return (live, cursor)
+    }
+  }
+
+  private func begin(_ live: Live, _ follow: @escaping Begin) {
+    scope.insert(live)
+    live.endings.add { [scope, number = live.number] in scope.remove(number) }
+    let task: Task<Void, Never>
+    switch first {
+    case .local: return follow(live)
+    case .asked(let ask):
+      task = Task { [weak live] in
+        do {
+          let answer = try await ask()
+          guard let live else { return }
+          if let answer, live.show(answer) { return }
+          follow(live)
+        } catch {
+          live?.state.fail(error)
+        }
+      }
+    case .then(let ask):
+      follow(live)
+      task = Task { [weak live] in
+        do { _ = try await ask() } catch { live?.state.fail(error) }
+      }
+    }
+    live.endings.add { task.cancel() }
   }
 }

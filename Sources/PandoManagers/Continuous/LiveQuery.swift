@@ -1,9 +1,7 @@
 import PandoProviders
 
 /// One query that somebody follows.
-///
-/// Iterations share it and keep it alive; the hub does not. When the last one ends, it is forgotten.
-final class LiveQuery<E: Entity>: Followed {
+final class LiveQuery<E: Entity>: LiveResult {
   /// What it was made for.
   let followed: FollowedQuery<E>
   let state = FollowedState<QueryWindow<E>>()
@@ -13,13 +11,7 @@ final class LiveQuery<E: Entity>: Followed {
   /// Makes a query that is not followed yet.
   init(_ followed: FollowedQuery<E>) { self.followed = followed }
 
-  /// What observers pull from.
-  var observed: ObservedState<QueryWindow<E>?> { state.observed }
-
-  func finish() { observed.finish() }
-
-  /// Shows an answer that nothing changes later.
-  func show(_ answer: QueryResult<E>) {
+  func show(_ answer: QueryResult<E>) -> Bool {
     var query = followed.query
     query.offset = 0
     query.limit = nil
@@ -27,6 +19,7 @@ final class LiveQuery<E: Entity>: Followed {
       RankedEntity(entity, rank: UInt64(index))
     }
     observed.publish(QueryWindow(FollowedQuery(query), filledWith: entities))
+    return true
   }
 
   /// Works out what the commit under way leaves.

@@ -9,10 +9,10 @@ final class SharedLive<Live: AnyObject & Sendable>: Sendable {
   private let state = Locked(State())
 
   /// The one that iterations share, made now if there is none.
-  func live(orMake make: () -> Live) -> (live: Live, isNew: Bool) {
-    state.withLock { state in
+  func live(orMake make: () throws -> Live) rethrows -> (live: Live, isNew: Bool) {
+    try state.withLock { state in
       if let live = state.live { return (live, false) }
-      let live = make()
+      let live = try make()
       state.live = live
       return (live, true)
     }

@@ -16,20 +16,23 @@ final class StoreHub: Sendable {
   }
 
   let line: StorePipeline
-  /// Tells it from all others.
-  let number = FollowedNumber.next()
   let state = Locked(State())
   /// Which graphs are followed.
   let graphs = GraphFollowers()
   /// Where queries are read first: never on the thread of a caller.
   let loader = DispatchQueue(label: "pando.following", attributes: .concurrent)
 
-  init(_ store: ModelStore) throws {
-    line = try StorePipeline.pipeline(of: store)
-    line.add(self)
-  }
+  private init(_ line: StorePipeline) { self.line = line }
 
-  deinit { StoreHubs.remove(number, of: ObjectIdentifier(store)) }
+  /// The hub of a store, made now if there is none.
+  ///
+  /// - Parameter store: An open store.
+  /// - Returns: The same hub for everybody, as long as somebody keeps it.
+  /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  static func hub(of store: ModelStore) throws -> StoreHub {
+    let line = try StorePipeline.pipeline(of: store)
+    return line.member { StoreHub(line) }
+  }
 
   var store: ModelStore { line.store }
 

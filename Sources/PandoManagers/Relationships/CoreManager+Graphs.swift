@@ -52,15 +52,39 @@ extension CoreManager {
   public func continuousGraph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) -> ContinuousSequence<EntityGraph<E>> {
-    GraphSource(
-      FollowedQuery(query, contract: context.contract), shape,
-      hub: Result { try storeHub(Self.graphsNeedDisk) }, scope: continuous,
-      validator: context.accessValidator,
+    let followed = FollowedQuery(query, contract: context.contract)
+    let begin = Result<FollowedSource<LiveGraph<E>>.Begin, any Error> {
+      let hub = try storeHub(Self.graphsNeedDisk)
+      return { hub.begin($0) }
+    }
+    let source = FollowedSource<LiveGraph<E>>(
+      begin: begin, scope: continuous, validator: context.accessValidator,
       first: firstAnswer(EntityRead(searching: query), in: context)
-    ).values
+    ) {
+      try query.validate()
+      return LiveGraph(followed, try GraphRules(shape))
+    }
+    return ContinuousSequence(
+      FollowedObservation(source: source) {
+        let access = source.access
+        var seen: EntityGraph<E>?
+        return { loaded, _ in
+          let graph = source.allows(access) ? loaded.graph : .empty
+          if let seen, seen == graph { return nil }
+          seen = graph
+          return graph
+        }
+      })
   }
 
   private static var graphsNeedDisk: String {
     "graphs are loaded from a store on disk, and this type has none"
+  }
+}
+
+extension EntityGraph {
+  /// Nothing.
+  fileprivate static var empty: EntityGraph {
+    EntityGraph(roots: [], entities: [:], order: [], absent: [])
   }
 }

@@ -5,9 +5,8 @@ import PandoStore
 
 /// One graph that somebody follows.
 ///
-/// Iterations share it and keep it alive; the hub does not. Every entity in it is followed, and so is
-/// every identifier that it misses.
-final class LiveGraph<Root: Entity>: Followed {
+/// Every entity in it is followed, and so is every identifier that it misses.
+final class LiveGraph<Root: Entity>: LiveResult {
   let followed: FollowedQuery<Root>
   let rules: GraphRules
   let state = FollowedState<LoadedGraph<Root>>()
@@ -21,10 +20,7 @@ final class LiveGraph<Root: Entity>: Followed {
     self.rules = rules
   }
 
-  /// What observers pull from.
-  var observed: ObservedState<LoadedGraph<Root>?> { state.observed }
-
-  func finish() { observed.finish() }
+  func show(_ answer: QueryResult<Root>) -> Bool { false }
 
   /// Loads all of it at one moment.
   func load(_ snapshot: ModelSnapshot) throws -> LoadedGraph<Root> {

@@ -54,6 +54,18 @@ package final class StorePipeline: Sendable {
     }
   }
 
+  /// The member of a type, made now if there is none; it is not retained.
+  package func member<Member: StorePipelineMember>(orMake make: () -> Member) -> Member {
+    // Strong references leave the lock with the result, and end outside.
+    members.withLock { members in
+      let living = members.compactMap(\.member)
+      if let member = living.lazy.compactMap({ $0 as? Member }).first { return (member, living) }
+      let member = make()
+      members = living.map(WeakMember.init) + [WeakMember(member: member)]
+      return (member, living)
+    }.0
+  }
+
   /// Queues work, behind what has been committed.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { pipeline.enqueue(work) }
 

@@ -13,7 +13,7 @@ struct Following {
 
   init(_ store: ModelStore) throws {
     self.store = store
-    hub = try StoreHubs.hub(of: store)
+    hub = try StoreHub.hub(of: store)
   }
 
   /// Runs `body` with an empty store, and closes it afterwards.
@@ -36,10 +36,13 @@ struct Following {
     validator: (any UserAccessValidating)? = nil, first: FirstAnswer<E> = .local
   ) -> ContinuousQuery<E> {
     ContinuousQuery(
+      query,
       FollowedSource(
-        FollowedQuery(query, contract: contract), begin: .success { hub.begin($0) }, scope: scope,
-        validator: validator,
-        first: first))
+        begin: .success { hub.begin($0) }, scope: scope, validator: validator, first: first
+      ) {
+        try query.validate()
+        return LiveQuery(FollowedQuery(query, contract: contract))
+      })
   }
 
   /// Waits until nothing is followed any more.

@@ -115,7 +115,7 @@ import Testing
     try await run { store, manager in
       try await set(
         store, pages: [Page(1, links: [2]), Page(2, owner: 1), Page(9)], owners: [Owner(1, "Ada")])
-      let hub = try StoreHubs.hub(of: store)
+      let hub = try StoreHub.hub(of: store)
       var graphs = manager.continuousGraph(of: first).makeAsyncIterator()
       #expect(try await graphs.next()?.all(of: Owner.self).map(\.name) == ["Ada"])
       let before = hub.tally.evaluations
