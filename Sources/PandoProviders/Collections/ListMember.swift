@@ -18,7 +18,7 @@ struct ListMember<T: SimpleModel>: Sendable {
     var date: Date?
   }
 
-  let viewer: ListViewer
+  var viewer: ListViewer
   weak let provider: CollectionDataProvider<T>?
   /// What it has still to be told, in order.
   var tellings = TellingQueue()
@@ -49,10 +49,11 @@ struct ListMember<T: SimpleModel>: Sendable {
 /// Which edits a member knows before they are committed.
 struct ListViewer: Sendable {
   let number: UInt64
-  /// The last edit that was shown when the member began to show the list.
-  let firstEdit: UInt64
+  /// The last edit that was shown when the member began to show the list, or when its last pause ended.
+  var firstEdit: UInt64
 
-  /// Whether the member has made an edit, or has begun with it: it is not told of it.
+  /// Whether the member has made an edit, or has begun with it: it is not told of it when it is
+  /// committed.
   func knows<T>(_ operation: ListOperation<T>) -> Bool {
     operation.member == number || operation.editNumber <= firstEdit
   }

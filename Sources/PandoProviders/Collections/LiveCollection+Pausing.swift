@@ -82,7 +82,8 @@ extension ListState {
 
   /// Ends the pause of a member that has no reason to stand still any more.
   ///
-  /// What it had not been told when it was paused is part of the change.
+  /// What it had not been told when it was paused is part of the change, and so is what is not
+  /// committed: the member shows that from now on, and knows it.
   ///
   /// - Returns: What it is to be told; `nil` if nothing is different.
   mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling? {
@@ -90,9 +91,11 @@ extension ListState {
     members[index].frozen = nil
     tellingCount += 1
     let untold = members[index].tellings.joined()
-    let told = told(to: members[index].viewer, tellsCommitted: tellsCommitted)
+    let viewer = members[index].viewer
+    let uncommitted = tellsCommitted ? pending.last { !viewer.knows($0.operation) } : nil
+    members[index].viewer.firstEdit = editCount
     // By elements and not by rows: one that left and came back is the same one.
-    let difference = CollectionChange.difference(from: frozen.told.models, to: told.models)
+    let difference = CollectionChange.difference(from: frozen.told.models, to: list.models)
     let change: CollectionChange =
       switch (untold, difference) {
       case (nil, _): difference
@@ -102,7 +105,8 @@ extension ListState {
     publish(toMember: index, context: frozen.context)
     if change == .changes([]) { return nil }
     return ListTelling(
-      number: tellingCount, isEdit: false, change: change, context: frozen.context,
-      date: frozen.date ?? lastUpdated ?? .now)
+      number: tellingCount, isEdit: false, change: change,
+      context: uncommitted.map(\.operation.context) ?? frozen.context,
+      date: uncommitted?.operation.date ?? frozen.date ?? lastUpdated ?? .now)
   }
 }
