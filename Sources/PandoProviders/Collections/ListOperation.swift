@@ -97,7 +97,8 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   }
 
   var obstacle: (any Error)? {
-    guard isWritten, collection.isCached, collection.isGone(self) else { return nil }
+    if isWritten, collection.tellsCommitted { return nil }
+    guard collection.isGone(self) else { return nil }
     return DataProviderError.gone(collection.cacheKey ?? "")
   }
 

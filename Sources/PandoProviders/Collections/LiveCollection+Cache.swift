@@ -6,16 +6,15 @@ extension LiveCollection {
   /// The stored elements at this moment; `nil` if they are not known.
   var storedModels: [T]? { state.withLock { $0.storedList?.models } }
 
-  /// Whether an edit is about an element that is not stored any more.
+  /// Whether an edit is about an element that has gone: from the stored list if it is written, else
+  /// from the one that is shown.
   ///
   /// On the pipeline, at its place in the order.
   func isGone(_ operation: ListOperation<T>) -> Bool {
     state.withLock { state in
+      guard operation.isWritten else { return state.isGone(operation) }
       guard state.isLoaded, !state.isOutOfStep else { return false }
-      guard let stored = state.stored else {
-        return state.pending.first.map { $0.operation === operation && $0.step.plan == .nothing }
-          ?? false
-      }
+      guard let stored = state.stored else { return state.isGone(operation) }
       guard let list = stored.list, let written = operation.written else { return false }
       return written.plan(in: list.rows) == .nothing
     }
@@ -42,5 +41,16 @@ extension LiveCollection {
     }
     if list.count == count { return }
     try await cache.setCollection(list, forKey: cacheKey, context: context)
+  }
+}
+
+extension ListState {
+  /// Whether what a pending edit is about is not among the committed elements any more.
+  fileprivate func isGone(_ operation: ListOperation<T>) -> Bool {
+    guard let index = pending.firstIndex(where: { $0.operation === operation }) else {
+      return false
+    }
+    if index == 0 { return pending[0].step.plan == .nothing }
+    return operation.edit.plan(in: committedRows) == .nothing
   }
 }

@@ -76,6 +76,7 @@ struct GroupReading {
       }
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
       operation.attach(bridge.consistency.scope)
+      if bridge.isInMemory(write), bridge.refuse(operation) { continue }
       let given = operation.makeUpdate()
       all.append(given)
       if !bridge.isInMemory(write) {

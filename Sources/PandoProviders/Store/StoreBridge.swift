@@ -89,10 +89,23 @@ final class StoreBridge: Sendable {
   }
 
   private func performInMemory(_ operation: any ManagedOperation) {
-    consistency.enqueue { scope in
-      scope.carryOut(operation)
+    consistency.enqueue { [self] scope in
+      if !refuse(operation) { scope.carryOut(operation) }
       operation.outcome.finish(.success(nil))
     }
+  }
+
+  /// Takes a change in memory back that can't be carried out any more.
+  ///
+  /// On the pipeline, at its place in the order.
+  ///
+  /// - Returns: `false` if it can.
+  func refuse(_ operation: any ManagedOperation) -> Bool {
+    guard let obstacle = operation.obstacle else { return false }
+    operation.fail(obstacle, consistency.scope)
+    reporter.report(.failedWrite(obstacle, of: operation.subjects, context: operation.context))
+    operation.outcome.finish(.failure(obstacle))
+    return true
   }
 
   /// The operation of this bridge that a write carries out.

@@ -61,6 +61,7 @@ struct WritePlanning {
   private func place(_ operation: any ManagedOperation) -> CommitPlan {
     guard operation.isChange else { return .nothing }
     operation.attach(bridge.consistency.scope)
+    if bridge.refuse(operation) { return .nothing }
     var update = operation.makeUpdate()
     update.operation = operation
     guard let refusal = update.refusal else { return .show(update) }

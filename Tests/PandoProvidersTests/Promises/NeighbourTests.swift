@@ -109,13 +109,43 @@ import Testing
       gate.open()
       try await deletion.committed()
       await manager.drain()
-      await withKnownIssue("without a store the edit's model is set all the same") {
+      let error = await #expect(throws: DataProviderError.self) { try await write.committed() }
+      #expect(error?.code == .superseded)
+      #expect(list.data == Contact.list(1))
+      #expect(tree.data == nil)
+    }
+  }
+
+  /// The same for edits that set no model, and for those in memory only.
+  @Test(
+    arguments: Backing.allCases, [Edit.update, .remove, .move])
+  func `an edit of an element that is gone fails, in memory only too`(
+    backing: Backing, edit: Edit
+  ) async throws {
+    for updatesCache in [true, false] {
+      try await backing.withStoppableManager { manager, stop in
+        let list = Contacts(dataModelManager: manager)
+        let other = Contacts(dataModelManager: manager)
+        try await list.setData(Contact.list(1, 2), cacheKey: "c").committed()
+        try await other.fetchDataFromCache(withCacheKey: "c")
+        let tree = DataProvider<Contact>(dataModelManager: manager)
+        try await tree.setData(Contact(2)).committed()
+        let gate = stop()
+        let deletion = manager.deleteModel(Contact(2))
+        let write =
+          switch edit {
+          case .remove: list.remove(at: 1, updateCache: updatesCache)
+          case .move: list.move(from: 1, to: 0, updateCache: updatesCache)
+          default: list.update(Contact(2, "Bob"), at: 1, updateCache: updatesCache)
+          }
+        gate.open()
+        try await deletion.committed()
         let error = await #expect(throws: DataProviderError.self) { try await write.committed() }
         #expect(error?.code == .superseded)
+        await manager.drain()
         #expect(list.data == Contact.list(1))
+        #expect(other.data == Contact.list(1))
         #expect(tree.data == nil)
-      } when: {
-        backing == .memory
       }
     }
   }
