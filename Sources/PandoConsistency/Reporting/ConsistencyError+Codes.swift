@@ -5,6 +5,9 @@ extension ConsistencyError.Code {
   public static var mergeFailed: Self { Self(rawValue: "mergeFailed") }
   /// One tree holds an identifier several times with different content; the last one counts.
   public static var conflictingContent: Self { Self(rawValue: "conflictingContent") }
+  /// A model's `map` leaves out a child that its `forEach` names; the child is replaced through the
+  /// model's coding, or stays as it was if that leaves it out, too.
+  public static var childrenDisagree: Self { Self(rawValue: "childrenDisagree") }
   /// An identifier occurs inside its own subtree; the tree is refused.
   public static var cyclicModel: Self { Self(rawValue: "cyclicModel") }
   /// An identifier is empty; the tree is refused.

@@ -215,7 +215,14 @@ package final class PipelineScope: @unchecked Sendable {
   }
 
   /// What the update that is being worked out makes of a tree; `nil` if it stays as it is.
-  package func regenerate(_ tree: any SimpleModel) -> Regeneration? { regenerator.regenerate(tree) }
+  ///
+  /// - Parameters:
+  ///   - tree: A tree.
+  ///   - isConcerned: Whether it is registered for a node of the update.
+  /// - Returns: The new tree.
+  package func regenerate(_ tree: any SimpleModel, isConcerned: Bool = false) -> Regeneration? {
+    regenerator.regenerate(tree, isConcerned: isConcerned)
+  }
 
   /// What the update that is being worked out makes of a registered tree.
   ///
@@ -235,7 +242,8 @@ package final class PipelineScope: @unchecked Sendable {
       asked.isRow(number, row)
       ? asked.nodeCount : context.registry.withLock { $0.nodeCount(of: number, row) }
     regenerator.mergesOddly = false
-    guard var regeneration = regenerator.regenerate(tree, nodeCount: nodeCount) else {
+    let regenerated = regenerator.regenerate(tree, nodeCount: nodeCount, isConcerned: true)
+    guard var regeneration = regenerated else {
       if !regenerator.mergesOddly { resolve(number, row) }
       return nil
     }

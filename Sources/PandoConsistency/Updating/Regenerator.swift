@@ -50,6 +50,12 @@ struct Regenerator {
   var mergesOddly = false
   /// The last type of a tree, and how it conforms to `Model`.
   private var rootType: (simple: any SimpleModel.Type, model: (any Model.Type)?)?
+  /// Whether a node was met that the update carries or deletes.
+  var hasMet = false
+  /// Whether each model that is gone through is asked whether its `map` leaves children out.
+  private(set) var comparesChildren = false
+  /// Types whose `map` was found to leave out a child.
+  private var forgetfulTypes: Set<ObjectIdentifier> = []
   /// How many nodes were replaced by what the update carries.
   var replacedCount = 0
   /// How many nodes are registered for the tree; 0 if that is not known.
@@ -94,10 +100,14 @@ struct Regenerator {
   /// - Parameters:
   ///   - root: The tree.
   ///   - nodeCount: How many nodes are registered for it; 0 if that is not known.
+  ///   - isConcerned: Whether it holds a node of the update, as far as its `forEach` says.
   /// - Returns: The new tree.
-  mutating func regenerate(_ root: any SimpleModel, nodeCount: Int = 0) -> Regeneration? {
+  mutating func regenerate(
+    _ root: any SimpleModel, nodeCount: Int = 0, isConcerned: Bool = false
+  ) -> Regeneration? {
     guard let type = modelType(type(of: root)) else { return regenerateSimple(root) }
-    switch regenerateTree(ModelBoxes.model(root, type), registeredCount: nodeCount) {
+    let model = ModelBoxes.model(root, type)
+    switch regenerateTree(model, registeredCount: nodeCount, isConcerned: isConcerned) {
     case .unchanged: return nil
     case .removed:
       gone.removeAll()
@@ -125,16 +135,28 @@ struct Regenerator {
   mutating func regenerate(
     _ root: any Model, registeredCount: Int
   ) -> (model: (any Model)?, updates: ModelUpdates)? {
-    switch regenerateTree(root, registeredCount: registeredCount) {
+    switch regenerateTree(root, registeredCount: registeredCount, isConcerned: true) {
     case .unchanged: nil
     case .removed: (nil, makeUpdates(root))
     case .changed(let new): (new, makeUpdates(root))
     }
   }
 
+  private mutating func regenerateTree(
+    _ root: any Model, registeredCount: Int, isConcerned: Bool
+  ) -> Outcome {
+    // Of an update that carries one node it shows at the end whether a child was left out.
+    comparesChildren = carriesSeveral
+    let outcome = regenerateTree(root, registeredCount: registeredCount)
+    guard isConcerned, !hasMet, !comparesChildren else { return outcome }
+    comparesChildren = true
+    return regenerateTree(root, registeredCount: registeredCount)
+  }
+
   private mutating func regenerateTree(_ root: any Model, registeredCount: Int) -> Outcome {
     changed.removeAll(keepingCapacity: true)
     hasDeleted = false
+    hasMet = false
     hasSameNodes = true
     replacedCount = 0
     if !visited.isEmpty { visited.removeAll(keepingCapacity: true) }
@@ -167,6 +189,7 @@ struct Regenerator {
       let isLost = isLost(key, type(of: node))
       if isLost { gone.insert(key) }
       if isLost || deleted.contains(key) {
+        hasMet = true
         hasDeleted = true
         hasSameNodes = false
         if keepsReplacements { replaced(node, nil) }
@@ -177,6 +200,7 @@ struct Regenerator {
     guard let carried = carried(key) else {
       return visitChildren(of: node, identifier, level)
     }
+    hasMet = true
     var new = replacement(of: node, carried)
     if isNested {
       carriedDepth += 1
@@ -202,24 +226,8 @@ struct Regenerator {
   ) -> Outcome {
     let start = changed.count
     if let identifier { changed.append(identifier) }
-    var hasChanged = false
-    let mapped = node.mapAny { child in
-      switch visit(child, level + 1) {
-      case .unchanged:
-        watch.keepsChild = true
-        return child
-      case .changed(let new):
-        // What is below the child may have been kept, and said so.
-        watch.keepsChild = false
-        hasChanged = true
-        return new
-      case .removed:
-        watch.keepsChild = false
-        hasChanged = true
-        return nil
-      }
-    }
-    guard hasChanged else {
+    let (mapped, pass) = mapChildren(of: node, level)
+    guard pass.hasChanged else {
       changed.removeSubrange(start...)
       return .unchanged
     }
@@ -236,6 +244,49 @@ struct Regenerator {
     }
     if keepsReplacements { replaced(node, mapped) }
     return .changed(mapped)
+  }
+
+  /// Replaces the children of a model.
+  private mutating func mapChildren(
+    of node: any Model, _ level: Int
+  ) -> (model: (any Model)?, pass: ChildPass) {
+    if !forgetfulTypes.isEmpty, forgetfulTypes.contains(ObjectIdentifier(type(of: node))) {
+      return mapAll(node, level)
+    }
+    let start = Start(self)
+    var pass = ChildPass()
+    watch.isCoded = false
+    let mapped = node.mapAny { visit($0, level, &pass) }
+    // Who loses a required child need not ask for the others.
+    guard comparesChildren, !watch.isCoded, mapped != nil || !pass.hasChanged,
+      leavesChildrenOut(node, pass)
+    else { return (mapped, pass) }
+    forgetfulTypes.insert(ObjectIdentifier(type(of: node)))
+    start.goBack(&self)
+    return mapAll(node, level)
+  }
+
+  /// Visits a child that is asked for.
+  ///
+  /// - Returns: What replaces it.
+  mutating func visit(_ child: any Model, _ level: Int, _ pass: inout ChildPass) -> (any Model)? {
+    pass.count += 1
+    let outcome = visit(child, level + 1)
+    // What is below the child may have said otherwise.
+    watch.isCoded = false
+    switch outcome {
+    case .unchanged:
+      watch.keepsChild = true
+      return child
+    case .changed(let new):
+      watch.keepsChild = false
+      pass.hasChanged = true
+      return new
+    case .removed:
+      watch.keepsChild = false
+      pass.hasChanged = true
+      return nil
+    }
   }
 
   /// Whether a node was gone in between, and what is there now is not of its type.

@@ -72,6 +72,7 @@ enum LiveCoder {
   ) throws -> Value? {
     try withoutActuallyEscaping(transform) { transform in
       let watch = MapWatch.current
+      defer { watch?.isCoded = true }
       var isTouched = false
       guard
         let coded = try encode(

@@ -84,6 +84,27 @@ package enum ModelChildren {
     }
   }
 
+  /// Replaces the children that a model's coding meets, whatever its own `map(_:)` does.
+  ///
+  /// - Parameters:
+  ///   - model: Any model.
+  ///   - transform: Returns what replaces a child; `nil` to remove it.
+  /// - Returns: `nil` if a required child was removed; the model itself if it is not `Codable`, or can't
+  ///   be coded.
+  package static func mapCoded(
+    _ model: any Model, _ transform: (any Model) -> (any Model)?
+  ) -> (any Model)? {
+    guard let codable = model as? any (Model & Codable) else { return model }
+    func map<Value: Model & Codable>(_ model: Value) -> (any Model)? {
+      do {
+        return try LiveCoder.map(model, transform)
+      } catch {
+        return model
+      }
+    }
+    return map(codable)
+  }
+
   /// Lets the fields of a newer model of another type flow into one: those of the same name.
   ///
   /// - Parameters:
@@ -135,6 +156,10 @@ package final class MapWatch: @unchecked Sendable {
   ///
   /// The closure maps other models meanwhile, whose children set it too.
   package var keepsChild = false
+
+  /// Set by a `map(_:)` just before it returns: whether it has found the children in the coding, as
+  /// `forEach(_:)` does then.
+  package var isCoded = false
 
   package init() {}
 }

@@ -108,7 +108,7 @@ extension LiveCollection {
   ) {
     guard !rows.isEmpty else { return }
     for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
-      guard let regeneration = scope.regenerate(model) else { continue }
+      guard let regeneration = scope.regenerate(model, isConcerned: true) else { continue }
       if let new = regeneration.model as? T {
         staged.contents.append((row, new))
         scope.register(self, row: row, old: model, new: new)
