@@ -75,6 +75,11 @@ final class ListenerHolder: LiveHolder {
   /// On the pipeline.
   func leave(_ scope: PipelineScope) { scope.remove(self) }
 
+  func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel] {
+    guard asksListeners, !state.withLock({ $0.isRemoved }) else { return [] }
+    return base(listener).map { [ModelBoxes.simple($0)] } ?? []
+  }
+
   func prepare() {
     let listener = listener
     let base = base(listener)

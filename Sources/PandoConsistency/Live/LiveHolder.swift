@@ -27,6 +27,16 @@ package protocol LiveHolder: AnyObject, Sendable {
   /// - Returns: `nil`, which is the default, if it is not kept.
   func tree(ofRow row: LiveRow) -> (any SimpleModel)?
 
+  /// The committed trees of some rows, for somebody who begins to show a part of them.
+  ///
+  /// Asked on the pipeline. By default those of ``tree(ofRow:)``.
+  ///
+  /// - Parameters:
+  ///   - rows: Registered rows, in ascending order.
+  ///   - asksListeners: Whether a listener's own code may be asked.
+  /// - Returns: Those that are known, in any order.
+  func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel]
+
   /// Works out what an update does to the trees, without showing it.
   ///
   /// Called on the pipeline, also when this holder's own operation or a topic of it is concerned.
@@ -46,6 +56,10 @@ extension LiveHolder {
   package func prepare() {}
 
   package func tree(ofRow row: LiveRow) -> (any SimpleModel)? { nil }
+
+  package func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel] {
+    rows.compactMap(tree)
+  }
 }
 
 /// What an update does to one holder, worked out and not yet shown.

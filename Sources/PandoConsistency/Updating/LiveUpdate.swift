@@ -84,4 +84,6 @@ package struct LiveUpdate: Sendable {
 package protocol LiveOperation: AnyObject, Sendable {
   /// Who shows it already; `nil` if nobody does.
   var holder: (any LiveHolder)? { get }
+  /// Whether it reaches the store or the cache; else it is shown only.
+  var isWritten: Bool { get }
 }

@@ -21,9 +21,11 @@ package final class PipelineScope: @unchecked Sendable {
     }
   }
 
-  private let context: PipelineContext
-  private let watch = MapWatch()
-  private var regenerator: Regenerator
+  let context: PipelineContext
+  let watch = MapWatch()
+  var regenerator: Regenerator
+  /// What updates carry while a cache is being asked.
+  var journal = JoinJournal()
   /// The row of the holder that is asked, if just one is concerned.
   private var asked = Asked()
   /// The rows, by number, that have taken the update at work.
@@ -74,6 +76,7 @@ package final class PipelineScope: @unchecked Sendable {
   /// Works out an update; it has to be published before the next one is staged.
   package func stage(_ update: LiveUpdate) -> StagedUpdate {
     updateNumber += 1
+    if journal.isOpen { journal.note(update) }
     lastOrigin = nil
     source = (update.context, update.date)
     reportGiven(update)

@@ -50,57 +50,81 @@ extension LiveCollection {
   }
 
   /// Asks the store or cache for the elements.
-  func load(readsFirst: Bool, context: (any Sendable)? = nil) {
+  ///
+  /// - Parameters:
+  ///   - readsFirst: As with ``StoreBridge/load(_:readsFirst:)``.
+  ///   - context: Given to a custom cache.
+  ///   - scope: The pipeline, if this is called there.
+  func load(readsFirst: Bool, context: (any Sendable)? = nil, _ scope: PipelineScope? = nil) {
     switch manager.backing {
-    case .memory: manager.consistencyManager.enqueue { self.finishLoad(.success(nil), $0) }
+    case .memory:
+      manager.consistencyManager.enqueue { self.finishLoad(.success(nil), since: nil, $0) }
     case .store(let bridge):
       if let cacheKey { bridge.load(CollectionLoad(self, cacheKey), readsFirst: readsFirst) }
-    case .cache(let cache) where cacheKey != nil || context != nil: load(from: cache, context)
+    case .cache(let cache) where cacheKey != nil || context != nil:
+      load(from: cache, context, scope)
     case .cache: break
     }
   }
 
-  private func load(from cache: CacheAccess, _ context: (any Sendable)?) {
+  private func load(
+    from cache: CacheAccess, _ context: (any Sendable)?, _ scope: PipelineScope?
+  ) {
+    let consistency = manager.consistencyManager
     let editCount = state.withLock { $0.editCount }
+    let joinsSince = Locked<UInt64>(0)
+    if let scope {
+      joinsSince.withLock { $0 = scope.beginJoin() }
+    } else {
+      consistency.enqueue { scope in joinsSince.withLock { $0 = scope.beginJoin() } }
+    }
     cache.read(cacheKey) { [cacheKey] cache in
       try await cache.collection(orContext: cacheKey, as: T.self, context)
     } completion: { [self] result in
-      manager.consistencyManager.enqueue { scope in
-        let isEdited = self.state.withLock { state in
+      consistency.enqueue { [self] scope in
+        let number = joinsSince.withLock { $0 }
+        let isEdited = state.withLock { state in
           let isEdited = !state.isLoaded && state.editCount != editCount
           // What was edited meanwhile is newer than what a context leads to.
-          if isEdited, self.cacheKey == nil { state.isLoaded = true }
+          if isEdited, cacheKey == nil { state.isLoaded = true }
           return isEdited
         }
         // An edit meanwhile is on its way to the cache: the answer may have it or not.
-        if isEdited, self.cacheKey != nil {
-          self.load(readsFirst: true, context: context)
+        if isEdited && cacheKey != nil || !scope.canJoin(since: number) {
+          load(from: cache, context, scope)
         } else {
-          self.finishLoad(result.map { $0 }, scope)
+          finishLoad(result, since: number, scope)
         }
+        scope.endJoin()
       }
     }
   }
 
   /// Reads the committed elements again.
-  func reload() {
+  func reload(_ scope: PipelineScope) {
     state.withLock { $0.isOutOfStep = true }
-    load(readsFirst: true)
+    load(readsFirst: true, scope)
   }
 
   /// Shows what was read, unless the elements are known meanwhile, and answers.
   ///
   /// Pipeline.
-  func finishLoad(_ result: Result<[T]?, any Error>, _ scope: PipelineScope) {
+  ///
+  /// - Parameters:
+  ///   - result: What was read.
+  ///   - number: When a cache was asked.
+  ///   - scope: Publishes it.
+  func finishLoad(
+    _ result: Result<[T]?, any Error>, since number: UInt64?, _ scope: PipelineScope
+  ) {
     let isNeeded = state.withLock { !$0.isLoaded || $0.isOutOfStep || !$0.isCommittedPresent }
     if isNeeded, case .success(let models) = result {
       let update = LiveUpdate()
       var staged = StagedList(self, update)
       let telling: StagedList<T>.Telling =
         state.withLock { $0.isLoaded && $0.isCommittedPresent } ? .difference : .nobody
-      if !stageReadApart(models ?? [], telling, update, [], rows: [], &staged, scope) {
-        stage(models, telling, [], &staged, scope)
-      }
+      stageRead(
+        joined(models, since: number, scope), telling, update, [], rows: [], &staged, scope)
       scope.publish([staged], update)
     }
     let (waiters, data) = state.withLock { state in
@@ -131,7 +155,7 @@ extension LiveCollection {
     scope.publish([staged], update)
     // What it was to replace has never been asked for.
     if state.withLock({ !$0.isLoaded && $0.pending.isEmpty && $0.waiters.isEmpty }) {
-      load(readsFirst: true)
+      load(readsFirst: true, scope)
     }
     retireIfUnused()
   }
@@ -162,6 +186,6 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     let result =
       error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.withLock { $0 })
-    collection.finishLoad(result, scope)
+    collection.finishLoad(result, since: nil, scope)
   }
 }

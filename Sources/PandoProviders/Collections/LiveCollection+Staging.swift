@@ -51,7 +51,9 @@ extension LiveCollection {
     let operation = operations.last
     let commit = cacheKey.flatMap { update.topics[ByteString($0)] as? CollectionCommit<T> }
     if case .whole(let models, let isReset) = commit {
-      stageRead(models, isReset: isReset, update, operations, rows: rows, &staged, scope)
+      stageRead(
+        ReadElements(models), isReset ? .reset : .difference, update, operations,
+        rows: rows, &staged, scope)
       return staged
     }
     var stored = storedRows(before: update, operation, rows: rows)
@@ -60,7 +62,7 @@ extension LiveCollection {
     switch (commit, operation) {
     case (.changes(let changes, let models), nil):
       if stored == nil, let list = listWithReturning(changes, models, rows, scope) {
-        stage(list, .difference, [], &staged, scope)
+        stage(ReadElements(list), .difference, [], &staged, scope)
         return staged
       }
       touched = stage(changes, models, update, &stored, &staged, scope)
@@ -88,18 +90,17 @@ extension LiveCollection {
     return staged.isEmpty ? nil : staged
   }
 
-  /// Works out what a commit does to a list that was read as it leaves it.
-  private func stageRead(
-    _ models: [T]?, isReset: Bool, _ update: LiveUpdate, _ operations: [ListOperation<T>],
-    rows: [LiveRow], _ staged: inout StagedList<T>, _ scope: PipelineScope
+  /// Works out what elements that were read as a whole do to the list.
+  func stageRead(
+    _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
+    _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
+    _ scope: PipelineScope
   ) {
-    if !isReset,
-      stageReadApart(
-        models ?? [], .difference, update, operations, rows: rows, &staged, scope)
-    {
+    if case .reset = telling {
+    } else if stageReadApart(read, telling, update, operations, rows: rows, &staged, scope) {
       return
     }
-    stage(models, isReset ? .reset : .difference, operations, &staged, scope)
+    stage(read, telling, operations, &staged, scope)
   }
 
   /// Works out what becomes of committed elements that hold something of the update.
@@ -135,7 +136,7 @@ extension LiveCollection {
     guard let step = state.withLock({ $0.committedStep(of: operation, plan) }) else {
       // Never seen: the committed list is not the stored one, so it is read again.
       staged.structure = .failed(operation)
-      reload()
+      reload(scope)
       return []
     }
     staged.structure = .own(operation, plan, step.edit)
@@ -180,7 +181,7 @@ extension LiveCollection {
         : storedScript.shown(
           in: committed, stored: storedRows, keeping: rowsOfOthers(stored, update))
     else {
-      reload()
+      reload(scope)
       return []
     }
     let touched = script.deleted.union(script.updated).subtracting(script.inserted)
@@ -217,20 +218,27 @@ extension LiveCollection {
   }
 
   /// Works out what a list that was read as a whole does to the committed elements.
-  func stage(
-    _ models: [T]?, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
+  private func stage(
+    _ read: ReadElements<T>, _ telling: StagedList<T>.Telling, _ operations: [ListOperation<T>],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
-    let (old, new, stored) = state.withLock { state in
+    let (old, rows, stored) = state.withLock { state in
       let old = state.committed
       var base = old
       for operation in operations { _ = base.apply(operation.edit) }
-      let models = models ?? []
-      let rows = base.rows(for: models) { state.takeRows($0) }
-      return (old, LiveList(rows: rows, models: models), state.stored)
+      return (old, base.rows(for: read.models) { state.takeRows($0) }, state.stored)
     }
-    stageWhole(new, since: old, telling, operations, isPresent: models != nil, &staged, scope)
-    if let stored { endStored(stored, &staged, scope) }
+    stageWhole(
+      read.shown(rows), since: old, telling, operations, isPresent: read.isPresent, &staged, scope)
+    // Over a store what is shown otherwise is known by what it is.
+    if isStored, read.isUneven || (read.differs && isCached) {
+      var new = StoredRows(
+        list: read.stored(rows), isApart: true, shadows: stored?.shadows ?? [:])
+      placeShadows(&new, nil, staged, scope)
+      staged.stored = StoredChange(rows: new)
+    } else if let stored {
+      endStored(stored, &staged, scope)
+    }
   }
 
   /// Replaces the committed elements by others.

@@ -9,7 +9,7 @@ extension LiveCollection {
   /// done to what is shown.
   ///
   /// - Parameters:
-  ///   - models: What was read.
+  ///   - elements: What was read.
   ///   - telling: How it is told.
   ///   - update: What else has happened.
   ///   - operations: The pending edits that it commits, in order.
@@ -18,7 +18,7 @@ extension LiveCollection {
   ///   - scope: Regenerates elements.
   /// - Returns: `false` if the elements are to be shown as they were read.
   func stageReadApart(
-    _ models: [T], _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
+    _ elements: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
     _ scope: PipelineScope
   ) -> Bool {
@@ -28,23 +28,30 @@ extension LiveCollection {
     for operation in operations { _ = shown.apply(operation.edit) }
     let base =
       stored.list.map { operations.reduce($0) { list, edit in list.applying(edit) } } ?? shown
-    let newRows = base.rows(for: models) { count in state.withLock { $0.takeRows(count) } }
-    let read = LiveList(rows: newRows, models: models)
+    let allRows = base.rows(for: elements.models) { count in
+      state.withLock { $0.takeRows(count) }
+    }
+    let (read, readShown) = (elements.stored(allRows), elements.shown(allRows))
     let changes =
-      stored.list == nil ? [] : RowDifference.changes(from: base.rows, to: newRows, updated: [])
+      stored.list == nil ? [] : RowDifference.changes(from: base.rows, to: read.rows, updated: [])
     stored.list = read
     if !isLoaded {
       // Nothing has been set as a whole: what is shown only comes behind what was read.
-      let isRead = Set(newRows)
+      let isRead = Set(readShown.rows)
       let others = zip(shown.rows, shown.models).filter { !isRead.contains($0.0) }
       shown = LiveList(
-        rows: newRows + others.map(\.0), models: models + others.map(\.1))
+        rows: readShown.rows + others.map(\.0), models: readShown.models + others.map(\.1))
       stageWhole(shown, since: old, telling, operations, isPresent: true, &staged, scope)
     } else if changes.isEmpty, operations.count <= 1 {
       let handled = operations.first.map { stage($0, nil, &staged, scope) } ?? []
       stageContents(rows.filter { !handled.contains($0) }, &staged, scope)
     } else {
       read.carryOut(changes, since: base, on: &shown)
+      let isOld = Set(base.rows)
+      for (row, model) in zip(readShown.rows, readShown.models) where !isOld.contains(row) {
+        shown.replace(row, by: model)
+      }
+      shown.remove(Set(read.rows).subtracting(isOld).subtracting(readShown.rows))
       for (_, place) in shown.places(of: rows) {
         guard let new = scope.regenerate(shown.models[place])?.model as? T else { continue }
         shown.models[place] = new

@@ -34,6 +34,12 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   var isCached: Bool { isStored && !tellsCommitted }
 }
 
+extension LiveCollection {
+  func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel] {
+    state.withLock { $0.committedModels(of: rows).map(\.model) }
+  }
+}
+
 /// Joining and leaving.
 extension LiveCollection {
   /// Lets a provider show the elements from now on.

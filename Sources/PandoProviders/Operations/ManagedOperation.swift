@@ -15,8 +15,6 @@ protocol ManagedOperation: LiveOperation {
   var subjects: [String] { get }
   /// Whether it changes something; else it only keeps a place in the order.
   var isChange: Bool { get }
-  /// Whether it reaches the store or the cache; else it is shown only.
-  var isWritten: Bool { get }
   /// The keys under which a custom cache is written.
   var cacheKeys: [String] { get }
 

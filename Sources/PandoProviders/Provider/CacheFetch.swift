@@ -7,6 +7,8 @@ final class CacheFetch: @unchecked Sendable {
   let identifier: String
   /// Which action of the provider it is.
   let action: UInt64
+  /// When the cache was asked.
+  var joinsSince: UInt64 = 0
   /// Whether the identifier has been deleted since.
   var isDeleted = false
   /// Whether the identifier has been shown since: the answer is older.

@@ -79,16 +79,25 @@ extension ModelHolder {
     }
   }
 
+  /// Asks a cache.
+  ///
+  /// - Parameters:
+  ///   - request: What for.
+  ///   - cache: The cache.
+  ///   - cacheKey: The key; `nil` to ask for what the context leads to.
+  ///   - context: Given to the cache.
+  ///   - scope: The pipeline, if this is called there.
   private func fetch(
     _ request: FetchRequest, from cache: CacheAccess, _ cacheKey: String?,
-    _ context: (any Sendable)?
+    _ context: (any Sendable)?, _ scope: PipelineScope? = nil
   ) {
     let fetch = CacheFetch(request.identifier, action: request.action)
-    manager.consistencyManager.enqueue { [self] scope in
-      state.withLock { $0.makeRare().fetches.append(fetch) }
-      registerAbsent(fetch.identifier, scope)
-    }
     let consistency = manager.consistencyManager
+    if let scope {
+      begin(fetch, scope)
+    } else {
+      consistency.enqueue { [self] scope in begin(fetch, scope) }
+    }
     cache.read(cacheKey) { cache in
       try await cache.find(cacheKey, as: request.holder.type, context)
     } completion: { result in
@@ -98,18 +107,31 @@ extension ModelHolder {
           !identifier.hasSameBytes(as: fetch.identifier)
         {
           // The context leads to another one by now.
-          self.fetch(request.forIdentifier(identifier), from: cache, nil, context)
+          self.fetch(request.forIdentifier(identifier), from: cache, nil, context, scope)
         } else if fetch.isOvertaken {
           request.answer(.success(data), scope)
+        } else if !scope.canJoin(since: fetch.joinsSince) {
+          // Nobody knows any more what has changed since.
+          self.fetch(request, from: cache, cacheKey, context, scope)
         } else {
-          request.finish(fetch.isDeleted ? .success(nil) : result, scope)
+          let joined = result.map { model in
+            fetch.isDeleted ? nil : model.flatMap { scope.join([$0], since: fetch.joinsSince)[0] }
+          }
+          request.finish(joined, scope)
         }
         end(fetch, scope)
       }
     }
   }
 
+  private func begin(_ fetch: CacheFetch, _ scope: PipelineScope) {
+    fetch.joinsSince = scope.beginJoin()
+    state.withLock { $0.makeRare().fetches.append(fetch) }
+    registerAbsent(fetch.identifier, scope)
+  }
+
   private func end(_ fetch: CacheFetch, _ scope: PipelineScope) {
+    scope.endJoin()
     let waitingFor = state.withLock { state in
       state.rare?.fetches.removeAll { $0 === fetch }
       return state.waitingFor
