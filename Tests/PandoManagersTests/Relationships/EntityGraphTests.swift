@@ -143,7 +143,7 @@ import Testing
           .makeAsyncIterator()
       }
       for index in graphs.indices { _ = try await graphs[index].next() }
-      let hub = try StoreHubs.hub(of: store)
+      let hub = try StoreHub.hub(of: store)
       let before = hub.tally.evaluations
       try await set(store, pages: [Page(1, "text 7"), Page(2, "else")])
       #expect(try await graphs[7].next()?.count == 1)
