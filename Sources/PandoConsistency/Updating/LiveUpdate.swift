@@ -35,6 +35,8 @@ package struct LiveUpdate: Sendable {
   package var renewed: Set<ByteString> = []
   /// Whether models that it carries may hold others that it carries, too, with older content.
   package var isNested = false
+  /// Whether what was read of lists may be live otherwise, as it is carried.
+  package var overlaysLists = false
   /// The top models given to the call, for those who listen to every update.
   package var models: [any SimpleModel] = []
   /// Travels to everyone who is told.

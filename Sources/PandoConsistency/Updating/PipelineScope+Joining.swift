@@ -50,6 +50,18 @@ extension PipelineScope {
     return bring(trees, upTo: update)
   }
 
+  /// Makes trees that were read from a store show what is live otherwise, because it was set in memory.
+  ///
+  /// - Parameter trees: What the store holds, as new as what is live.
+  /// - Returns: The trees.
+  package func joinStored(_ trees: [any SimpleModel]) -> [any SimpleModel] {
+    var update = LiveUpdate()
+    for (node, models) in liveModels(of: Self.nodes(of: trees), asksListeners: false) {
+      for model in models { update.addStored(model, node.text) }
+    }
+    return zip(trees, bring(trees, upTo: update)).map { $1 ?? $0 }
+  }
+
   /// What live trees hold of some nodes, one model a type.
   ///
   /// - Parameters:

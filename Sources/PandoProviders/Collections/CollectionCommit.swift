@@ -11,6 +11,22 @@ enum CollectionCommit<T: SimpleModel>: Sendable {
   case whole([T]?, isReset: Bool)
 }
 
+/// What a commit brings to a list.
+protocol CommittedElements {
+  /// The models that were given or read.
+  var models: [any SimpleModel] { get }
+}
+
+extension CollectionCommit: CommittedElements {
+  var models: [any SimpleModel] {
+    switch self {
+    case .own: []
+    case .changes(_, let models): Array(models.values)
+    case .whole(let models, _): models ?? []
+    }
+  }
+}
+
 extension CollectionCommit {
   /// Beyond so many changes the whole collection is read.
   private static var changesMaximum: Int { 2048 }

@@ -52,7 +52,7 @@ extension LiveCollection {
     let commit = cacheKey.flatMap { update.topics[ByteString($0)] as? CollectionCommit<T> }
     if case .whole(let models, let isReset) = commit {
       stageRead(
-        ReadElements(models), isReset ? .reset : .difference, update, operations,
+        overlaid(models, update, scope), isReset ? .reset : .difference, update, operations,
         rows: rows, &staged, scope)
       return staged
     }
@@ -60,7 +60,8 @@ extension LiveCollection {
     var handled: Set<LiveRow> = []
     var touched: Set<LiveRow> = []
     switch (commit, operation) {
-    case (.changes(let changes, let models), nil):
+    case (.changes(let changes, let read), nil):
+      let models = overlaid(read, update, scope)
       if stored == nil, let list = listWithReturning(changes, models, rows, scope) {
         stage(ReadElements(list), .difference, [], &staged, scope)
         return staged

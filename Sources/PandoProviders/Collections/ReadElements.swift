@@ -81,10 +81,37 @@ extension LiveCollection {
     _ models: [T]?, since number: UInt64?, _ scope: PipelineScope
   ) -> ReadElements<T> {
     var read = ReadElements(models)
-    guard let models, let number else { return read }
-    read.show(scope.join(models, since: number))
-    read.store(scope.joinWritten(models, since: number))
+    guard let models else { return read }
+    if let number {
+      read.show(scope.join(models, since: number))
+      read.store(scope.joinWritten(models, since: number))
+    } else {
+      read.show(manager.joined(models, scope))
+    }
     read.compare()
     return read
+  }
+
+  /// Elements that were read for the update at work, which may carry what was set in memory.
+  func overlaid(
+    _ models: [T]?, _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> ReadElements<T> {
+    var read = ReadElements(models)
+    guard update.overlaysLists, let models else { return read }
+    read.show(
+      models.map { model in
+        guard let regeneration = scope.regenerate(model) else { return model }
+        return regeneration.model
+      })
+    read.compare()
+    return read
+  }
+
+  /// New elements of the update at work, which may carry what was set in memory.
+  func overlaid(
+    _ models: [Int: T], _ update: LiveUpdate, _ scope: PipelineScope
+  ) -> [Int: T] {
+    guard update.overlaysLists else { return models }
+    return models.mapValues { scope.regenerate($0)?.model as? T ?? $0 }
   }
 }

@@ -134,6 +134,14 @@ public final class DataModelManager: Sendable {
 }
 
 extension DataModelManager {
+  /// What was read from the store, as it is live where that was set in memory.
+  ///
+  /// On the pipeline.
+  func joined(_ models: [any SimpleModel], _ scope: PipelineScope) -> [any SimpleModel] {
+    guard case .store(let bridge) = backing, bridge.differsInMemory else { return models }
+    return scope.joinStored(models)
+  }
+
   /// Why a model can't be set; `nil` if it can.
   func refusal(of model: some SimpleModel) -> (any Error)? {
     if isClosed.withLock({ $0 }) { return DataProviderError.closed }

@@ -216,6 +216,8 @@ final class StoreFetch: StoreLoad {
   var isMiss: Bool { found.withLock { $0 == nil } }
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
-    request.finish(error.map { .failure($0) } ?? .success(found.withLock { $0 }), scope)
+    if let error { return request.finish(.failure(error), scope) }
+    let model = found.withLock { $0 }.map { request.holder.manager.joined([$0], scope)[0] }
+    request.finish(.success(model), scope)
   }
 }

@@ -55,6 +55,29 @@ struct GroupReading {
       read(key, [], snapshot)
     }
     if group.hasExpired { readEverything(snapshot) }
+    if bridge.differsInMemory { overlay() }
+  }
+
+  /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
+  /// they are stored.
+  private mutating func overlay() {
+    var nodes: Set<ByteString> = []
+    for commit in update.topics.values {
+      for model in (commit as? any CommittedElements)?.models ?? [] {
+        nodes.formUnion(model.nodeIdentifiers)
+      }
+    }
+    for (_, versions) in update.versions {
+      for model in versions.stored { nodes.formUnion(model.nodeIdentifiers) }
+    }
+    update.overlaysLists = true
+    nodes.subtract(changed)
+    nodes.subtract(update.deleted)
+    nodes = nodes.filter { update.versions[$0] == nil }
+    for (node, models) in bridge.consistency.scope.liveModels(of: nodes, asksListeners: false) {
+      for model in models { update.addStored(model, node.text) }
+      update.isNested = true
+    }
   }
 
   /// Adds what this manager's operations give: a change in memory counts for what no later commit of

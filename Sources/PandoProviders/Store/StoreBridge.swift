@@ -63,9 +63,9 @@ final class StoreBridge: Sendable {
 
   /// Queues an operation; its place in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
+    if operation.isChange, !writes { noteSetInMemory() }
     if store.isReadOnly, !writes { return performInMemory(operation) }
     if operation.isChange { queuedChangeCount.withLock { $0 += 1 } }
-    if operation.isChange, !writes { noteSetInMemory() }
     let ticket = Ticket(operation, self, writes: writes)
     store.submit(ticket: ticket, context: operation.context) { transaction in
       if writes { try operation.write(&transaction) }
@@ -113,9 +113,12 @@ final class StoreBridge: Sendable {
     ticket(of: write)?.operation
   }
 
+  /// Whether what is live may be other than what is stored.
+  var differsInMemory: Bool { wasSetInMemory.withLock { $0 } }
+
   /// What a write names besides what it has changed, as far as live trees may show it otherwise.
   func named(by write: CommitEffects) -> [String] {
-    guard wasSetInMemory.withLock({ $0 }), operation(of: write) == nil else { return [] }
+    guard differsInMemory, operation(of: write) == nil else { return [] }
     return write.content.models.flatMap { models in
       var identifiers: [String] = []
       models.forEach { identifiers += $0.nodeIdentifiers.map(\.text) }
