@@ -45,11 +45,14 @@ final class MemoryFeed<E: Entity>: Sendable {
   ///   - changes: What it did, each entity once.
   ///   - number: Its number; grows from write to write.
   func publish(_ changes: [EntityChange<E>], at number: UInt64) {
-    let deleted = changes.filter { $0.entity == nil }.map(\.identifier.text)
     let stage: @Sendable () -> any PipelineStep = { self.stage(changes, at: number) }
-    providers.show(
-      changes.compactMap { $0.entity?.entity }, deleting: deleted,
-      with: followers.isEmpty ? nil : stage)
+    let change: @Sendable () -> DataModelManager.Change = {
+      (
+        changes.compactMap { $0.entity?.entity },
+        changes.filter { $0.entity == nil }.map(\.identifier)
+      )
+    }
+    providers.show(change, with: followers.isEmpty ? nil : stage)
   }
 
   /// Waits until what has been published so far is shown.
@@ -71,7 +74,7 @@ final class MemoryFeed<E: Entity>: Sendable {
 
   private func load(_ query: LiveQuery<E>, _ entities: [RankedEntity<E>], at number: UInt64) {
     present.withLock { present in
-      present = Dictionary(uniqueKeysWithValues: entities.map { ($0.identifier, $0) })
+      present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
     }
     do {
       followers.begin(query, with: try fill(query.followed), at: number)

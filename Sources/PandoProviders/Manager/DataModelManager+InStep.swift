@@ -4,17 +4,18 @@ package import PandoModels
 
 /// Models that somebody else keeps in memory, in step with those of this manager.
 extension DataModelManager {
+  /// A change of such models: those that are there now, and the identifiers of those that have gone.
+  package typealias Change = (models: [any SimpleModel], deleted: [ByteString])
+
   /// Queues a change of such models, and what else is to be shown with it.
   ///
   /// Its place in the order of all changes is fixed when this returns. A closed manager shows nothing.
   ///
   /// - Parameters:
-  ///   - models: Those that are new or have changed.
-  ///   - deleted: The identifiers of those that have gone.
+  ///   - change: Says what changes; called on the pipeline if somebody may show it.
   ///   - stage: Works out what else changes; called on the pipeline.
   package func show(
-    _ models: [any SimpleModel], deleting deleted: [String],
-    with stage: (@Sendable () -> any PipelineStep)?
+    _ change: @escaping @Sendable () -> Change, with stage: (@Sendable () -> any PipelineStep)?
   ) {
     let consistency = consistencyManager
     isClosed.withLock { isClosed in
@@ -24,8 +25,9 @@ extension DataModelManager {
       consistency.enqueue { scope in
         var steps = stage.map { [$0()] } ?? []
         if consistency.isWatched {
-          var update = LiveUpdate(setting: models)
-          update.deleted = Set(deleted.map { ByteString($0) })
+          let change = change()
+          var update = LiveUpdate(setting: change.models)
+          update.deleted = Set(change.deleted)
           let step = LiveStep(update, scope)
           if step.isVisible, case .store(let bridge) = self.backing { bridge.noteSetInMemory() }
           steps.append(step)
