@@ -24,6 +24,23 @@ extension Environment {
     return try body(unsafe Snapshot(unsafeHandle: handle))
   }
 
+  /// The number of the newest commit that a meta page shows, of whatever process; the flush of that
+  /// commit may still go on.
+  ///
+  /// A number that has not changed since a ``Snapshot/transactionID`` says that no commit came between.
+  ///
+  /// - Returns: The number; `nil` where a read has to find out, or to say why it can't.
+  /// - Complexity: O(1), no transaction; waits for the moment in which the map moves to a larger range.
+  package func newestTransactionID() -> UInt64? {
+    guard (try? checkProcess("read")) != nil, let ticket = try? readers.enter() else { return nil }
+    defer { readers.leave(ticket) }
+    guard let environment = unsafe pointer else { return nil }
+    atomicMemoryFence(ordering: .acquiring)
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(environment, &info)
+    return UInt64(unsafe info.me_last_txnid)
+  }
+
   /// Whether the calling thread is inside ``read(_:)`` of this environment.
   package var isReadingOnThisThread: Bool { readers.isReadingOnThisThread }
 

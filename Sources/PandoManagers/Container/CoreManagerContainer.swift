@@ -46,7 +46,8 @@ public final class CoreManagerContainer: Sendable {
   ///
   /// - Parameters:
   ///   - entities: The entity types.
-  ///   - cacheLimit: How many entities of each type memory holds before the disk at most.
+  ///   - cacheLimit: How many entities of each type memory holds before the disk at most; 0 for no
+  ///     memory, which is faster for small entities of which less than every second get finds one there.
   ///   - client: What carries requests; `nil` if no type is on a server.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.

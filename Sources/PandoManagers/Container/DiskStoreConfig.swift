@@ -103,7 +103,12 @@ extension DiskStoreConfig {
     guard let modelStore else { return [InMemoryStore<E>()] }
     let disk = DiskStore<E>(modelStore: modelStore)
     guard cacheLimit > 0 else { return [disk] }
-    let memory = LRUStore<E>(store: InMemoryStore(), limit: cacheLimit)
-    return [CacheStore(keyValueStore: memory, persistentStore: disk)]
+    let cache = CacheStore<E>(disk) { follower in
+      guard let follower else {
+        return GivenCacheMemory(LRUStore(store: InMemoryStore(), limit: cacheLimit), nil)
+      }
+      return LimitedCacheMemory(limit: cacheLimit, follower)
+    }
+    return [cache]
   }
 }

@@ -1,15 +1,17 @@
+import PandoModels
+
 /// What a user could see when a call began.
 struct AccessCheck: Sendable {
   private let validator: (any UserAccessValidating)?
   private let access: UserAccess
-  private let subject: String
+  private let type: any Entity.Type
 
   /// Asks for the first time.
   ///
   /// - Throws: ``ManagerError`` `userAccessInvalid` if the user may see nothing at all.
-  init(_ validator: (any UserAccessValidating)?, _ subject: String) throws {
+  init(_ validator: (any UserAccessValidating)?, _ type: any Entity.Type) throws {
     self.validator = validator
-    self.subject = subject
+    self.type = type
     access = validator?.userAccess ?? .remote
     guard access.level != .none else { throw refusal("the user has no access") }
   }
@@ -33,6 +35,6 @@ struct AccessCheck: Sendable {
   }
 
   private func refusal(_ reason: String) -> ManagerError {
-    ManagerError(.userAccessInvalid, subject, reason)
+    ManagerError(.userAccessInvalid, type.modelTypeName, reason)
   }
 }

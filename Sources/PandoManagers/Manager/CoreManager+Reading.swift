@@ -6,7 +6,13 @@ extension CoreManager {
     _ request: EntityRead<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
     try request.query.validate()
-    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    return try await read(request, in: context, AccessCheck(context.accessValidator, E.self))
+  }
+
+  /// Answers a read of somebody who may make it.
+  func read(
+    _ request: EntityRead<E>, in context: ReadContext<E>, _ access: AccessCheck
+  ) async throws -> QueryResult<E> {
     let result = try await answer(request, from: context.source, in: context, access)
     try access.confirm()
     return result

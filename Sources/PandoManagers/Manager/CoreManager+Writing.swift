@@ -5,7 +5,7 @@ extension CoreManager {
   func write(
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> Written<[AppliedEntity<E>]> {
-    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let access = try AccessCheck(context.accessValidator, E.self)
     switch context.target {
     case .local:
       return Written(try await stack.write(entities, in: context).entities, .stored)
@@ -94,7 +94,7 @@ extension CoreManager {
   func erase(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> Written<Void> {
-    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let access = try AccessCheck(context.accessValidator, E.self)
     switch context.target {
     case .local:
       try await stack.remove(identifiers, in: context)
@@ -137,7 +137,7 @@ extension CoreManager {
     _ query: Query<E>, in context: WriteContext<E>
   ) async throws -> Written<[EntityIdentifier<E>]> {
     try query.validate()
-    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let access = try AccessCheck(context.accessValidator, E.self)
     switch context.target {
     case .local:
       return Written(try await stack.removeAll(query, in: context), .stored)

@@ -57,7 +57,7 @@ extension CoreManager {
   public func get(
     byID identifier: EntityIdentifier<E>, in context: ReadContext<E> = .local
   ) async throws -> E? {
-    try await get(byIDs: [identifier], in: context).first
+    try await entity(identifier, in: context)
   }
 
   /// Returns entities.
@@ -70,6 +70,10 @@ extension CoreManager {
   public func get(
     byIDs identifiers: [EntityIdentifier<E>], in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
+    guard identifiers.count != 1 else {
+      let found = try await entity(identifiers[0], in: context)
+      return QueryResult(ungrouped: found.map { [$0] } ?? [])
+    }
     guard !identifiers.isEmpty else { return .empty }
     return try await read(EntityRead(getting: identifiers), in: context)
   }

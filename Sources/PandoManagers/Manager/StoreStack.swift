@@ -4,6 +4,8 @@ import PandoStore
 package struct StoreStack<E: Entity>: Sendable {
   /// Those that need no server.
   package let local: [any Storing<E>]
+  /// The nearest local one, if it answers without waiting.
+  let direct: (any DirectStoring<E>)?
   /// Servers.
   package let remote: [any Storing<E>]
   /// The farthest local one: what it says is so, and the others follow.
@@ -18,6 +20,7 @@ package struct StoreStack<E: Entity>: Sendable {
     let sorted = stores.enumerated()
       .sorted { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
     local = Self.withCaches(sorted.filter { $0.level.isLocal })
+    direct = local.first as? any DirectStoring<E>
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
     nearer = Array(local.dropLast())

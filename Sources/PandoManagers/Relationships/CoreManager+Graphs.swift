@@ -19,7 +19,7 @@ extension CoreManager {
   public func graph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> EntityGraph<E> {
-    let access = try AccessCheck(context.accessValidator, E.modelTypeName)
+    let access = try AccessCheck(context.accessValidator, E.self)
     let rules = try GraphRules(shape)
     let store = try storeHub(Self.graphsNeedDisk).store
     try query.validate()

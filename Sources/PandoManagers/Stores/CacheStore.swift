@@ -15,9 +15,11 @@ public final class CacheStore<E: Entity>: Sendable {
   public var level: StoreLevel { persistentStore.level }
 
   let persistentStore: any Storing<E>
-  private let memory: CacheMemory<E>
-  private let follower: StoreFollower?
+  private let memory: any CacheMemory<E>
+  /// The model store beneath, and who hears of its commits; `nil` where there is none.
+  private let followed: (store: ModelStore, follower: StoreFollower)?
   private let numbered: (any NumberedStoring<E>)?
+  private let snapshots: (any SnapshotStoring<E>)?
   /// Writes to a store that does not compare by itself come one after another.
   private let gate = AsyncGate()
 
@@ -26,14 +28,30 @@ public final class CacheStore<E: Entity>: Sendable {
   /// - Parameters:
   ///   - keyValueStore: An empty store in memory, which nobody else uses.
   ///   - persistentStore: The store that counts.
-  public init(keyValueStore: any KeyValueStoring<E>, persistentStore: any Storing<E>) {
+  public convenience init(
+    keyValueStore: any KeyValueStoring<E>, persistentStore: any Storing<E>
+  ) {
+    self.init(persistentStore) { GivenCacheMemory(keyValueStore, $0) }
+  }
+
+  /// Puts memory before a persistent store.
+  ///
+  /// - Parameters:
+  ///   - persistentStore: The store that counts.
+  ///   - makeMemory: Makes the memory; given who knows of commits, if somebody does.
+  init(
+    _ persistentStore: any Storing<E>, _ makeMemory: (StoreFollower?) -> any CacheMemory<E>
+  ) {
     self.persistentStore = persistentStore
     // A store that can't be read now will say so at the first call.
     let numbered = persistentStore as? any NumberedStoring<E>
-    follower = (numbered?.followedStore).flatMap { try? StoreFollower.follower(of: $0) }
-    self.numbered = follower == nil ? nil : numbered
-    memory = CacheMemory(keyValueStore, follower)
-    follower?.add(memory)
+    followed = (numbered?.followedStore).flatMap { store in
+      (try? StoreFollower.follower(of: store)).map { (store, $0) }
+    }
+    self.numbered = followed == nil ? nil : numbered
+    snapshots = self.numbered as? any SnapshotStoring<E>
+    memory = makeMemory(followed?.follower)
+    followed?.follower.add(memory)
   }
 
   private var ordered: (any OrderedStoring<E>)? { persistentStore as? any OrderedStoring<E> }
@@ -51,15 +69,21 @@ extension CacheStore {
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
     if let found = try answerFromMemory(query) { return found }
-    if let numbered { return try await fill(numbered.numberedAnswer(query)) }
+    if let numbered {
+      let answer = try await numbered.numberedAnswer(query)
+      fill(answer)
+      return answer.result
+    }
     let token = memory.token
     let result = try await persistentStore.get(withQuery: query, in: context)
-    memory.fill(result.entities, readAt: token)
+    memory.fill(result.entities, readAt: token, haveChildren: true)
     return result
   }
 
   /// Returns the entities that match a query: from memory if it asks for identifiers and all are there,
   /// else from the persistent store.
+  ///
+  /// An answer of more than 64 entities to another query leaves memory as it is.
   ///
   /// - Parameters:
   ///   - query: The query.
@@ -70,28 +94,65 @@ extension CacheStore {
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
     if let found = try answerFromMemory(query) { return found }
-    if let numbered { return try await fill(numbered.numberedAnswer(query)) }
+    let isKept = query.identifiers != nil
+    if let numbered {
+      let answer = try await numbered.numberedAnswer(query)
+      if isKept || answer.result.count <= Self.foundCountMaximum { fill(answer) }
+      return answer.result
+    }
     let token = memory.token
     let result = try await persistentStore.search(withQuery: query, in: context)
-    memory.fill(result.entities, readAt: token)
+    if isKept || result.count <= Self.foundCountMaximum {
+      memory.fill(result.entities, readAt: token, haveChildren: true)
+    }
     return result
   }
 
-  private func fill(
-    _ answer: (result: QueryResult<E>, number: UInt64)
-  ) -> QueryResult<E> {
-    memory.fill(answer.result.entities, readAt: answer.number)
-    return answer.result
+  /// The most entities of a query's answer that are kept although nobody has named them.
+  ///
+  /// To keep an entity takes longer than to read it. Of an answer for a page some are likely to be read
+  /// again by identifier, of a long walk hardly any, and it would push out those that are.
+  private static var foundCountMaximum: Int { 64 }
+
+  private func fill(_ answer: (result: QueryResult<E>, number: UInt64)) {
+    if let (store, follower) = followed {
+      // First memory lets go of what was changed before: all that it has at a time is of one version.
+      // A store that can't be read any more says so at the next call.
+      guard (try? follower.catchUp(to: answer.number, of: store)) != nil else { return }
+    }
+    memory.fill(answer.result.entities, readAt: answer.number, haveChildren: true)
   }
 
   private func answerFromMemory(_ query: Query<E>) throws -> QueryResult<E>? {
     guard let identifiers = query.identifiers?.unique else { return nil }
-    if let follower, let store = numbered?.followedStore {
+    if let (store, follower) = followed, !follower.isInStep(with: store) {
       // What another process has committed is seen here first.
       try store.read { _ = try follower.catchUp(with: $0) }
     }
     guard let found = memory.entities(forIDs: identifiers) else { return nil }
     return try query.apply(to: found)
+  }
+}
+
+extension CacheStore: DirectStoring {
+  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+    guard let (store, follower) = followed else {
+      return memory.entity(forID: identifier).map { .found($0) } ?? .unknown
+    }
+    let isInStep = follower.isInStep(with: store)
+    if isInStep, let found = memory.entity(forID: identifier) { return .found(found) }
+    guard let snapshots else { return .unknown }
+    var childCount = 0
+    var number: UInt64?
+    let found = try store.read { snapshot in
+      let last = try follower.catchUp(with: snapshot)
+      if !isInStep, let kept = memory.entity(forID: identifier) { return kept as E? }
+      number = last
+      return try snapshots.entity(identifier, in: snapshot, &childCount)
+    }
+    guard let found else { return .absent }
+    if let number { memory.fill([found], readAt: number, haveChildren: childCount > 0) }
+    return .found(found)
   }
 }
 

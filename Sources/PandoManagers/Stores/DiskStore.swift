@@ -128,6 +128,23 @@ extension DiskStore: OrderedStoring {
   }
 }
 
+extension DiskStore: DirectStoring {
+  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+    var childCount = 0
+    let found = try modelStore.read { try entity(identifier, in: $0, &childCount) }
+    return found.map { .found($0) } ?? .absent
+  }
+}
+
+extension DiskStore: SnapshotStoring {
+  func entity(
+    _ identifier: EntityIdentifier<E>, in snapshot: ModelSnapshot, _ childCount: inout Int
+  ) throws -> E? {
+    let current = identifier.isLocal ? try snapshot.currentIdentifier(of: identifier) : identifier
+    return try snapshot.recordedModel(current.modelIdentifier, as: E.self, &childCount)
+  }
+}
+
 extension DiskStore: NumberedStoring {
   var followedStore: ModelStore? { modelStore }
 

@@ -77,7 +77,21 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   }
 }
 
+extension InMemoryStore: DirectStoring {
+  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+    entity(forID: identifier).map { .found($0) } ?? .absent
+  }
+}
+
 extension InMemoryStore: KeyValueStoring {
+  /// Returns an entity.
+  ///
+  /// - Parameter identifier: Its identifier.
+  /// - Returns: The entity; `nil` if it is not there.
+  public func entity(forID identifier: EntityIdentifier<E>) -> E? {
+    state.withLock { $0.entries[identifier]?.entity }
+  }
+
   /// Returns entities by their identifiers.
   ///
   /// - Parameter identifiers: The identifiers.

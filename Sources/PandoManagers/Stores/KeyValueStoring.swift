@@ -6,6 +6,12 @@ public protocol KeyValueStoring<E>: Storing {
   /// - Returns: Those that are there, in the order of the identifiers.
   func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E]
 
+  /// Returns an entity.
+  ///
+  /// - Parameter identifier: Its identifier.
+  /// - Returns: The entity; `nil` if it is not there.
+  func entity(forID identifier: EntityIdentifier<E>) -> E?
+
   /// Keeps entities as they are given.
   ///
   /// - Parameter entities: The entities.
@@ -20,4 +26,14 @@ public protocol KeyValueStoring<E>: Storing {
 
   /// Lets go of all entities.
   func dropAll()
+}
+
+extension KeyValueStoring {
+  /// Returns an entity as ``entities(forIDs:)`` does.
+  ///
+  /// - Parameter identifier: Its identifier.
+  /// - Returns: The entity; `nil` if it is not there.
+  public func entity(forID identifier: EntityIdentifier<E>) -> E? {
+    entities(forIDs: [identifier]).first
+  }
 }

@@ -12,7 +12,7 @@ public final class LRUStore<E: Entity>: Sendable {
   public var level: StoreLevel { store.level }
 
   let store: any KeyValueStoring<E>
-  private let uses: Locked<RecentUses<EntityIdentifier<E>>>
+  private let uses: Locked<RecentTable<EntityIdentifier<E>, Void>>
 
   /// Limits a store.
   ///
@@ -25,28 +25,44 @@ public final class LRUStore<E: Entity>: Sendable {
     precondition(limit >= 0, "an LRU store can't have the limit \(limit)")
     self.store = store
     self.limit = limit
-    uses = Locked(RecentUses())
+    uses = Locked(RecentTable())
   }
 
   private func touch(_ entities: [E]) {
     uses.withLock { uses in
-      for entity in entities { uses.touch(entity.id) }
+      for entity in entities { _ = uses.use(entity.id) }
     }
   }
 
   /// Notes entities that are kept now, and lets those go that are too many.
   private func add(_ identifiers: [EntityIdentifier<E>]) -> [EntityIdentifier<E>] {
     uses.withLock { uses in
-      for identifier in identifiers { uses.insert(identifier) }
+      for identifier in identifiers { uses.put((), forKey: identifier) }
       var gone: [EntityIdentifier<E>] = []
-      while uses.count > limit, let oldest = uses.removeOldest() { gone.append(oldest) }
+      while uses.count > limit, let oldest = uses.removeOldest() { gone.append(oldest.key) }
       if !gone.isEmpty { store.drop(gone) }
       return gone
     }
   }
 }
 
+extension LRUStore: DirectStoring {
+  func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
+    entity(forID: identifier).map { .found($0) } ?? .absent
+  }
+}
+
 extension LRUStore: KeyValueStoring {
+  /// Returns an entity, and touches it.
+  ///
+  /// - Parameter identifier: Its identifier.
+  /// - Returns: The entity; `nil` if it is not there.
+  public func entity(forID identifier: EntityIdentifier<E>) -> E? {
+    guard let found = store.entity(forID: identifier) else { return nil }
+    _ = uses.withLock { $0.use(identifier) }
+    return found
+  }
+
   /// Returns entities by their identifiers, and touches them.
   ///
   /// - Parameter identifiers: The identifiers.
@@ -64,7 +80,7 @@ extension LRUStore: KeyValueStoring {
   @discardableResult
   public func keep(_ entities: [E]) -> [EntityIdentifier<E>] {
     let gone = store.keep(entities)
-    return gone + add(entities.map(\.id))
+    return gone + add(entities.map { $0.id })
   }
 
   /// Lets go of entities.
@@ -80,7 +96,7 @@ extension LRUStore: KeyValueStoring {
   /// Lets go of all entities.
   public func dropAll() {
     store.dropAll()
-    uses.withLock { $0 = RecentUses() }
+    uses.withLock { $0 = RecentTable() }
   }
 
   /// Returns entities by their identifiers, and touches them.
@@ -122,7 +138,7 @@ extension LRUStore: KeyValueStoring {
   /// - Throws: What the store inside throws.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let stored = try await store.set(entities, in: context)
-    _ = add(stored.map(\.id))
+    _ = add(stored.map { $0.id })
     return stored
   }
 
@@ -140,7 +156,7 @@ extension LRUStore: KeyValueStoring {
   }
 
   private func forgetMissing(_ identifiers: [EntityIdentifier<E>]) {
-    let left = Set(store.entities(forIDs: identifiers).map(\.id))
+    let left = Set(store.entities(forIDs: identifiers).map { $0.id })
     uses.withLock { uses in
       for identifier in identifiers where !left.contains(identifier) { uses.remove(identifier) }
     }
@@ -176,12 +192,12 @@ extension LRUStore: OrderedStoring {
   ) async throws -> AppliedWrite<E> {
     guard let ordered else {
       let stored = try await store.set(entities, in: context)
-      _ = add(stored.map(\.id))
+      _ = add(stored.map { $0.id })
       return AppliedWrite(
         stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
     }
     let applied = try await ordered.apply(entities, in: context)
-    _ = add(applied.stored.map(\.id))
+    _ = add(applied.stored.map { $0.id })
     return applied
   }
 
@@ -191,7 +207,7 @@ extension LRUStore: OrderedStoring {
       return AppliedAnswer(write: write, removed: [])
     }
     let applied = try await ordered.apply(answer)
-    _ = add(applied.write.stored.map(\.id))
+    _ = add(applied.write.stored.map { $0.id })
     uses.withLock { uses in
       for identifier in applied.removed { uses.remove(identifier) }
     }
@@ -205,50 +221,5 @@ extension LRUStore: OrderedStoring {
     if place == nil { try await store.remove(identifiers, in: context) }
     forgetMissing(identifiers)
     return place ?? 0
-  }
-}
-
-/// Keys in the order in which they were used last.
-///
-/// A list that is linked through a table, so that every step takes the same time.
-struct RecentUses<Key: Hashable & Sendable>: Sendable {
-  private struct Link: Sendable {
-    var older: Key?
-    var newer: Key?
-  }
-
-  private var links: [Key: Link] = [:]
-  private var oldest: Key?
-  private var newest: Key?
-
-  var count: Int { links.count }
-
-  /// Makes a key that is there the newest.
-  mutating func touch(_ key: Key) {
-    guard links[key] != nil, newest != key else { return }
-    remove(key)
-    insert(key)
-  }
-
-  /// Makes a key the newest, whether it is there or not.
-  mutating func insert(_ key: Key) {
-    remove(key)
-    links[key] = Link(older: newest, newer: nil)
-    if let newest { links[newest]?.newer = key }
-    newest = key
-    if oldest == nil { oldest = key }
-  }
-
-  mutating func remove(_ key: Key) {
-    guard let link = links.removeValue(forKey: key) else { return }
-    if let older = link.older { links[older]?.newer = link.newer } else { oldest = link.newer }
-    if let newer = link.newer { links[newer]?.older = link.older } else { newest = link.older }
-  }
-
-  /// Takes the key out that was used longest ago.
-  mutating func removeOldest() -> Key? {
-    guard let key = oldest else { return nil }
-    remove(key)
-    return key
   }
 }

@@ -5,8 +5,11 @@ struct MemoryWrite<E: LocalEntity> {
   var state: InMemoryStore<E>.State
   private var changed: Set<EntityIdentifier<E>> = []
   private var order: [EntityIdentifier<E>] = []
+  /// Whether anybody wants to know what it did.
+  private let isFollowed: Bool
 
   init(_ state: consuming InMemoryStore<E>.State) {
+    isFollowed = !state.feeds.isEmpty
     self.state = state
     self.state.place += 1
   }
@@ -25,6 +28,7 @@ struct MemoryWrite<E: LocalEntity> {
   }
 
   private mutating func note(_ identifier: EntityIdentifier<E>) {
+    guard isFollowed else { return }
     if changed.insert(identifier).inserted { order.append(identifier) }
   }
 
@@ -49,7 +53,7 @@ struct MemoryWrite<E: LocalEntity> {
 
   mutating func put(_ entity: E, place: UInt64) {
     if let entry = state.entries[entity.id] {
-      if entry.entity != entity { note(entity.id) }
+      if isFollowed, entry.entity != entity { note(entity.id) }
       state.entries[entity.id]?.entity = entity
       state.entries[entity.id]?.place = place
       return
@@ -57,7 +61,7 @@ struct MemoryWrite<E: LocalEntity> {
     note(entity.id)
     state.lastRank += 1
     state.entries[entity.id] = .init(entity: entity, rank: state.lastRank, place: place)
-    state.removals[entity.id] = nil
+    if !state.removals.isEmpty { state.removals[entity.id] = nil }
   }
 
   mutating func drop(_ identifier: EntityIdentifier<E>) {

@@ -1,6 +1,8 @@
+import PandoProviders
 import PandoSystem
 import PandoModels
 import PandoStore
+import Synchronization
 
 /// Knows which nodes of a model store have changed, for the caches over it.
 ///
@@ -22,6 +24,8 @@ final class StoreFollower: CommitFollower {
   /// How many reads of servers have begun since the commit that they know.
   private let reads = Locked((commit: UInt64(0), count: UInt64(0)))
   private let namespaces = Locked<Set<ByteString>>([])
+  /// The newest version of the store of which the caches know all commits.
+  private let version = Atomic<UInt64>(0)
   /// A lock of its own: caches ask under theirs.
   private let touches = Locked(RecentTouches())
 
@@ -56,28 +60,44 @@ final class StoreFollower: CommitFollower {
     }
   }
 
+  /// Whether the caches know of all that is committed, by whatever process: one look at a number.
+  ///
+  /// `false` where a snapshot has to tell: ``catchUp(with:)``.
+  func isInStep(with store: ModelStore) -> Bool {
+    store.newestVersion == version.load(ordering: .acquiring)
+  }
+
   /// Lets the caches know of all commits that a snapshot shows.
   ///
   /// - Returns: The number of the last one.
   @discardableResult
   func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
     let number = try snapshot.commitNumber
-    guard state.withLock({ $0.processed < number }) else { return number }
-    let changeSets: [ChangeSet]?
-    do {
-      changeSets = try snapshot.changes(since: state.withLock { $0.processed })
-    } catch let error as StoreError where error.code == .changesExpired {
-      changeSets = nil
-    }
-    state.withLock { state in
-      guard state.processed < number else { return }
-      if let changeSets {
-        for changeSet in changeSets { process(changeSet, &state) }
-      } else {
-        processAll(upTo: number, &state)
+    if let processed = state.withLock({ $0.processed < number ? $0.processed : nil }) {
+      let changeSets: [ChangeSet]?
+      do {
+        changeSets = try snapshot.changes(since: processed)
+      } catch let error as StoreError where error.code == .changesExpired {
+        changeSets = nil
+      }
+      state.withLock { state in
+        guard state.processed < number else { return }
+        if let changeSets {
+          for changeSet in changeSets { process(changeSet, &state) }
+        } else {
+          processAll(upTo: number, &state)
+        }
       }
     }
+    // Not before the caches have let go of what these commits have touched.
+    version.max(snapshot.version, ordering: .releasing)
     return number
+  }
+
+  /// Lets the caches know of all commits up to one that somebody has seen.
+  func catchUp(to number: UInt64, of store: ModelStore) throws {
+    guard state.withLock({ $0.processed < number }) else { return }
+    _ = try store.read { try catchUp(with: $0) }
   }
 
   /// Whether a namespace is named for the first time.
@@ -94,12 +114,27 @@ final class StoreFollower: CommitFollower {
     }
   }
 
+  /// Whether anything has changed after a commit, as far as is known.
+  ///
+  /// Called by caches under their own lock.
+  func hasTouchedAny(after number: UInt64) -> Bool {
+    touches.withLock { $0.containsAny(after: number) }
+  }
+
   /// Whether one of some nodes has changed after a commit, as far as is known; `true` if that is too
   /// long ago to know.
   ///
   /// Called by caches under their own lock.
   func hasTouched(_ identifiers: [ByteString], after number: UInt64) -> Bool {
     touches.withLock { $0.contains(identifiers, after: number) }
+  }
+
+  /// The same for a node and those beneath it.
+  func hasTouched(_ identifier: ByteString, _ others: [ByteString], after number: UInt64) -> Bool {
+    touches.withLock { touches in
+      guard touches.containsAny(after: number) else { return false }
+      return touches.contains([identifier] + others, after: number)
+    }
   }
 
   func receive(_ flush: [CommitEffects]) {
@@ -128,7 +163,7 @@ extension StoreFollower {
   }
 
   private func processAll(upTo number: UInt64, _ state: inout State) {
-    touches.withLock { $0.forgetAll(upTo: number) }
+    touches.withLock { $0.forget(upTo: number) }
     for entry in state.caches { entry.cache?.dropAll() }
     state.processed = number
   }

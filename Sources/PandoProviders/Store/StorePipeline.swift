@@ -19,7 +19,7 @@ package final class StorePipeline: Sendable {
     var shown: UInt64 = 0
     /// How many loads are on their way.
     var loadCount = 0
-    var touched = TouchedKeys()
+    var touched = RecentTouches()
   }
 
   private struct WeakMember {

@@ -18,13 +18,32 @@ extension ModelSnapshot {
   package func recordedModels<M: SimpleModel & Decodable>(
     _ identifier: String, as type: M.Type
   ) throws -> [M] {
+    var childCount = 0
+    guard let model = try recordedModel(identifier, as: type, &childCount) else { return [] }
+    return [model]
+  }
+
+  /// Returns the model of a node that has a record of the type; `nil` if there is none.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the node.
+  ///   - type: The type.
+  ///   - childCount: Set to how many nodes were read for it beside its own.
+  /// - Returns: The model.
+  /// - Throws: As ``model(_:as:)``.
+  package func recordedModel<M: SimpleModel & Decodable>(
+    _ identifier: String, as type: M.Type, _ childCount: inout Int
+  ) throws -> M? {
     var source = SnapshotSource.begin(reader)
-    defer { SnapshotSource.end(&source) }
+    defer {
+      childCount = unsafe source.childCount
+      SnapshotSource.end(&source)
+    }
     guard let node = try source.node(identifier), let number = try source.number(of: type),
       let body = try unsafe source.body(of: RecordKey(type: number, node: node))
-    else { return [] }
+    else { return nil }
     do {
-      return [try unsafe source.decode(type, from: body)]
+      return try unsafe source.decode(type, from: body)
     } catch let error as ModelError {
       throw error.about(identifier: identifier, typeName: try reader.directory.name(of: type))
     }

@@ -22,6 +22,9 @@ public struct ModelSnapshot: ~Escapable {
     get throws { try reader.state(path: path)?.commitNumber ?? 0 }
   }
 
+  /// Which version of the file this is: grows with each flush, also with those that change no node.
+  package var version: UInt64 { reader.snapshot.transactionID }
+
   /// Returns whether a node is stored.
   ///
   /// - Parameter identifier: The identifier of the node.

@@ -19,6 +19,8 @@ import PandoModels
   /// Numbers of types in this store, which never change; a list, because trees show few types.
   @exclusivity(unchecked) private var numbers: [(type: ObjectIdentifier, number: UInt32)] = []
   private let decoder = KeptRecordDecoder()
+  /// How many children have been read since ``begin(_:)``.
+  @exclusivity(unchecked) private(set) var childCount = 0
 
   private init(tables: StoreTables, directory: TypeDirectory) {
     self.tables = tables
@@ -36,6 +38,7 @@ import PandoModels
     let ready = source ?? SnapshotSource(tables: reader.tables, directory: reader.directory)
     unsafe ready.handle = reader.snapshot.unsafeHandle
     unsafe ready.pending = reader.pending
+    unsafe ready.childCount = 0
     if reader.isCommitted {
       ready.cursor.begin(reader.snapshot.unsafeHandle)
       ready.identifiers.begin(reader.snapshot.unsafeHandle)
@@ -114,6 +117,7 @@ import PandoModels
   func body(
     of reference: RecordReference, as type: any SimpleModel.Type
   ) throws -> UnsafeRawBufferPointer {
+    unsafe childCount += 1
     let number = try number(of: type)
     guard unsafe pending == nil, unsafe handle != nil else {
       return try unsafe slowBody(reference, number)
@@ -153,7 +157,8 @@ import PandoModels
 
   /// The record of a reference for an untyped tree: of its own type, else the node's newest.
   func treeRecord(_ reference: RecordReference) throws -> TreeRecord {
-    try reading { reader in
+    unsafe childCount += 1
+    return try reading { reader in
       let identifier = try reader.identifier(of: reference.node)
       guard let key = try reader.recordKey(node: reference.node, preferring: reference.type),
         let body = try reader.body(of: key)

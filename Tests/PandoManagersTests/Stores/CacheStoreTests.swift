@@ -170,7 +170,8 @@ import Testing
     }
   }
 
-  /// Random writes of two caches and of the model store itself; memory never shows anything old.
+  /// Random writes of two caches, of that of a container and of the model store itself; memory never
+  /// shows anything old.
   @Test(arguments: seeds(4))
   func `random reads show what was written last`(seed: UInt64) async throws {
     try await withModelStore { model in
@@ -180,11 +181,15 @@ import Testing
           keyValueStore: LRUStore(store: InMemoryStore<Book>(), limit: 3),
           persistentStore: DiskStore(modelStore: model))
       }
+      let container = try CoreManagerContainer(
+        entities: Book.self, cacheLimit: 3, diskStoreConfig: .store(model))
+      let managers = stores.map { CoreManager(stores: [$0]) } + [container[Book.self]]
       var expected: [String: String] = [:]
       for step in 0..<200 {
         let key = "\(Int.random(in: 0..<6, using: &random))"
         let store = stores[Int.random(in: 0..<2, using: &random)]
-        switch Int.random(in: 0..<6, using: &random) {
+        let manager = managers[Int.random(in: 0..<3, using: &random)]
+        switch Int.random(in: 0..<9, using: &random) {
         case 0:
           try await store.remove([.remote(key)], in: .local)
           expected[key] = nil
@@ -195,12 +200,22 @@ import Testing
           try await model.write { try $0.set(Book(key, "\(step)")) }
           expected[key] = "\(step)"
         case 3:
-          _ = try await store.search(withQuery: .all, in: .local)
+          _ = try await manager.search(withQuery: .all)
+        case 4:
+          let keys = ["0", "1", key]
+          let read = try await manager.get(byIDs: keys.map { .remote($0) })
+          try #require(
+            Set(read.entities.map(\.title)) == Set(keys.compactMap { expected[$0] }),
+            "seed \(seed), step \(step)")
+        case 5, 6:
+          let read = try await manager.get(byID: .remote(key))
+          try #require(read?.title == expected[key], "seed \(seed), step \(step)")
         default:
           let read = try await store.get(withQuery: Query(ids: [.remote(key)]), in: .local)
           try #require(read.first?.title == expected[key], "seed \(seed), step \(step)")
         }
       }
+      await container.close()
     }
   }
 }
