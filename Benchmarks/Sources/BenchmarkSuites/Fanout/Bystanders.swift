@@ -74,7 +74,9 @@ final class Bystanders: @unchecked Sendable {
     case .caches:
       guard caches.count < Self.cacheMaximum else { return }
       let cache = try CoreManagerContainer(entities: Job.self, diskStoreConfig: .store(store))
-      _ = try await cache[Job.self].search(withQuery: Query(filter: \Job.assignee < 100))
+      let found = try await cache[Job.self].search(withQuery: Query(filter: \Job.assignee < 100))
+      // The answer of a long search is not kept.
+      _ = try await cache[Job.self].get(byIDs: found.entities.map(\.id))
       caches.append(cache)
     }
   }
