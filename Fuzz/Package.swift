@@ -48,6 +48,13 @@ let package = Package(
       name: "fuzz-operations",
       dependencies: ["FuzzSupport", "PandoFixtures", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzOperations", swiftSettings: settings),
+    // Calls on live data, and what must come of them: with the bytes of the fuzzer, or random numbers.
+    .target(
+      name: "LiveOperations", dependencies: [.product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "fuzz-live", dependencies: ["FuzzSupport", "LiveOperations"],
+      path: "Sources/FuzzLive", swiftSettings: settings),
     // The command's own sources, without its main function and its subcommands.
     .executableTarget(
       name: "fuzz-import",
@@ -62,6 +69,7 @@ let package = Package(
     .executableTarget(
       name: "torture",
       dependencies: [
+        "LiveOperations",
         .product(name: "Pando", package: "pando"),
         .product(name: "PandoLMDB", package: "pando"),
       ],

@@ -1,3 +1,4 @@
+import FuzzSupport
 import PandoModels
 import Pando
 import Synchronization

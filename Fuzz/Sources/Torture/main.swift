@@ -32,6 +32,9 @@ do {
   case "soak":
     var run = try SoakRun(options)
     try run.run()
+  case "live":
+    var run = try TortureLive(options)
+    try await run.run()
   case "hostile": try HostileRun(options).run()
   case "hostile-grower": try HostileRun.grow(options)
   case "soak-worker": try await SoakRoles.work(options)

@@ -17,6 +17,8 @@ struct Options {
   var scale = 1
   /// Makes the run sharp in the wrong direction: it must fail.
   var isControl = false
+  /// Prints each step.
+  var isTracing = false
 
   static let usage = """
     usage: torture kill       [--rounds N | --goal KILLS] [--seed S] [--control]
@@ -25,6 +27,8 @@ struct Options {
            torture faults     [--rounds N] [--seed S] [--commits N] [--jobs N]
            torture full-disk  [--rounds N] [--seed S]
            torture soak       [--minutes M | --seconds S] [--seed S]
+           torture live       [--minutes M | --seconds S | --rounds N] [--seed S] [--trace]
+                              [--control]
            torture hostile    [--scale N] [--seed S]
     docs/reliability.md says what each does. Without --seed a new one is taken and printed.
     """
@@ -44,6 +48,7 @@ struct Options {
       case "--commits": commits = try Self.number(&rest, argument)
       case "--scale": scale = max(1, try Self.number(&rest, argument))
       case "--control": isControl = true
+      case "--trace": isTracing = true
       default:
         guard !argument.hasPrefix("--") else {
           throw TortureFailure("unknown option \(argument)\n\(Self.usage)")

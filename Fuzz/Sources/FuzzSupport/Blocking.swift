@@ -1,15 +1,12 @@
-import Dispatch
-import Synchronization
-
-/// What live data show is not what they must.
-struct Difference: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
-}
+internal import Dispatch
+internal import Synchronization
 
 /// Runs asynchronous work and waits for it: libFuzzer calls its target without a task.
-func blocking<Value: Sendable>(
+///
+/// - Parameter body: The work.
+/// - Returns: What it returns.
+/// - Throws: What it throws.
+public func blocking<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
   let result = Answer<Value>()
@@ -30,7 +27,7 @@ private final class Answer<Value: Sendable>: Sendable {
 
   func wait() throws -> Value {
     isThere.wait()
-    guard let value = result.withLock({ $0 }) else { throw Difference("no answer") }
+    guard let value = result.withLock({ $0 }) else { preconditionFailure("signalled and not set") }
     return try value.get()
   }
 }

@@ -1,0 +1,50 @@
+/// One run: calls without waiting from one or several tasks, and a comparison whenever all is quiet.
+public enum LiveRun {
+  /// Runs once.
+  ///
+  /// - Parameters:
+  ///   - settings: What the run is made of.
+  ///   - choices: What is called.
+  ///   - path: Where a store may be made; nothing is there.
+  /// - Returns: How many calls were made.
+  /// - Throws: ``LiveFinding`` when something is not what it must be; what a call throws.
+  public static func perform(
+    _ settings: LiveSettings, _ choices: Choices, path: String
+  ) async throws -> Int {
+    let ledger = Ledger(trace: settings.trace)
+    return try await Watchdog.watching(ledger) {
+      let world = try await LiveWorld(settings, path: path, ledger)
+      do {
+        try await perform(choices, in: world)
+      } catch {
+        await world.close()
+        throw error
+      }
+      await world.close()
+      try ledger.throwFinding()
+      return ledger.stepCount
+    }
+  }
+
+  private static func perform(_ choices: Choices, in world: LiveWorld) async throws {
+    var actors: [LiveActor] = []
+    for (task, share) in choices.split(world.settings.taskCount).enumerated() {
+      actors.append(try await LiveActor(task, world, share))
+    }
+    for _ in 0..<world.settings.roundCount {
+      try await withThrowingTaskGroup { group in
+        for actor in actors { group.addTask { try await actor.perform() } }
+        try await group.waitForAll()
+      }
+      for actor in actors { try await actor.finishRound() }
+      await world.drain()
+      var taint = Taint()
+      for actor in actors {
+        try actor.checkRest()
+        taint.formUnion(actor.naive.taint)
+      }
+      try await world.checkRest(taint)
+      if actors.allSatisfy({ $0.choices.isExhausted }) { break }
+    }
+  }
+}

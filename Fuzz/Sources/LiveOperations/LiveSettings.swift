@@ -1,0 +1,61 @@
+/// What a run is made of.
+public struct LiveSettings: Sendable, CustomStringConvertible {
+  /// Where the data live.
+  public enum Backing: String, Sendable, CaseIterable {
+    /// In a store, with core managers over it.
+    case store
+    /// In a cache of the service's own.
+    case cache
+    /// In memory, with core managers of types without a disk beside.
+    case memory
+  }
+
+  /// Where the data live.
+  public var backing: Backing
+  /// How many tasks call at once; the order of what one of them does is determined.
+  public var taskCount: Int
+  /// Whether some calls have `updateCache: false`.
+  public var isUnsaved = false
+  /// How many entities the memory of a manager over a store holds; 0 for none.
+  public var cacheLimit = 0
+  /// How often all is awaited and compared.
+  public var roundCount = 3
+  /// How many calls a task makes between two comparisons.
+  public var stepCount = 40
+  /// Whether the naive model has a rule that is wrong on purpose: then the run must fail.
+  public var isCanary = false
+  /// Is told each step; `nil` to keep silent.
+  public var trace: (@Sendable (String) -> Void)?
+
+  /// Whether all places in which a node is shown show it alike.
+  var isAlike: Bool {
+    !(isUnsaved && backing == .store && KnownDefects.groupsForgetUnsaved)
+  }
+  /// Whether rows of lists show their nodes as all others do.
+  var areRowsAlike: Bool { isAlike && !(isUnsaved && KnownDefects.unsavedRowsDiffer) }
+
+  /// Whether what is shown of an item is certainly its last change.
+  var isOrdered: Bool {
+    !(isUnsaved && backing == .store && KnownDefects.unsavedOutlivesWrites)
+  }
+
+  /// Makes settings.
+  public init(backing: Backing, taskCount: Int) {
+    self.backing = backing
+    self.taskCount = taskCount
+  }
+
+  /// Makes settings from decisions.
+  public init(_ choices: inout Choices) {
+    backing = choices.pick(Backing.allCases)
+    taskCount = choices.pick([1, 1, 2, 3])
+    isUnsaved = choices.chance(30)
+    cacheLimit = choices.pick([0, 2, 1_024])
+  }
+
+  /// One line.
+  public var description: String {
+    "\(backing.rawValue), \(taskCount) \(taskCount == 1 ? "task" : "tasks")"
+      + (isUnsaved ? ", some unsaved" : "") + (backing == .store ? ", cache of \(cacheLimit)" : "")
+  }
+}

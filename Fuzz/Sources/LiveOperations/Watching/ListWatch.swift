@@ -1,0 +1,115 @@
+import Pando
+import Synchronization
+
+/// A provider of a list, and the list that follows from what its delegate was told.
+final class ListWatch: CollectionDataProviderDelegate {
+  private struct State {
+    /// An element that came in or changed is unknown until the next look.
+    var slots: [Models.Item?] = []
+    /// What was told can't be followed until the next look.
+    var isUnknown = true
+    var newest: [Int: Int] = [:]
+    var changes: [CollectionChange] = []
+  }
+
+  let provider: CollectionDataProvider<Models.Item>
+  private let key: String
+  private let ledger: Ledger
+  private let seesOrder: Bool
+  private let state = Mutex(State())
+  private let onTold = Mutex<(@Sendable () -> Void)?>(nil)
+
+  init(_ manager: DataModelManager, _ key: String, _ ledger: Ledger, seesOrder: Bool = false) {
+    self.key = key
+    self.ledger = ledger
+    self.seesOrder = seesOrder
+    provider = CollectionDataProvider(dataModelManager: manager)
+    provider.delegate = self
+  }
+
+  /// Is called behind each telling.
+  func whenTold(_ body: @escaping @Sendable () -> Void) { onTold.withLock { $0 = body } }
+
+  func collectionDataProviderHasUpdatedData<U>(
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    context: (any Sendable)?
+  ) {
+    follow(collectionChanges)
+    if seesOrder { noteContents() }
+    onTold.withLock { $0 }?()
+  }
+
+  /// Takes in what was told, or what an own call has returned.
+  func follow(_ change: CollectionChange?) {
+    state.withLock { state in
+      guard let change else { return }
+      state.changes.append(change)
+      switch change {
+      case .reset: state.isUnknown = true
+      case .changes(let changes):
+        if state.isUnknown { return }
+        var slots = state.slots
+        for change in changes {
+          guard change.isPossible(slots.count) else {
+            return ledger.find("\(key): told \(changes) of \(state.slots.count) elements")
+          }
+          slots.apply([change]) { _ in nil }
+        }
+        state.slots = slots
+      }
+    }
+  }
+
+  /// What is told from now on is not followed before the next look.
+  func lose() { state.withLock { $0.isUnknown = true } }
+
+  private func noteContents() {
+    let committed = provider.dataModelManager.snapshot { $0.data(of: provider) }
+    state.withLock { state in
+      for item in committed where !ledger.isLoose(item.name) {
+        let last = state.newest[item.name] ?? 0
+        ledger.require(
+          last <= item.number, "\(key): item \(item.name) is shown as \(item.number) after \(last)")
+        state.newest[item.name] = max(last, item.number)
+      }
+    }
+  }
+
+  /// At rest what was told leads to what is shown; from here on it is followed anew.
+  func checkTold() {
+    let shown = provider.data
+    state.withLock { state in
+      defer {
+        state.slots = shown
+        state.isUnknown = false
+        state.changes = []
+      }
+      if state.isUnknown { return }
+      let isSame =
+        state.slots.count == shown.count
+        && zip(state.slots, shown).allSatisfy { $0 == nil || $0 == $1 }
+      ledger.require(
+        isSame,
+        """
+        \(key): told \(state.slots.map { $0?.text ?? "?" }), shown \(shown.map(\.text)); the changes \
+        were \(state.changes)
+        """)
+    }
+  }
+}
+
+extension Models.Item {
+  /// Name and number of content.
+  var text: String { "\(name)#\(number)" }
+}
+
+extension CollectionChangeInformation {
+  /// Whether a list of so many elements has the positions.
+  fileprivate func isPossible(_ count: Int) -> Bool {
+    switch self {
+    case .update(let index), .delete(let index): index < count
+    case .insert(let index): index <= count
+    case .move(let source, let target): source < count && target < count
+    }
+  }
+}
