@@ -18,8 +18,8 @@ enum KnownDefects {
   static let groupsForgetUnsaved = true
   /// What is fetched from a store is shown as stored, also where it is live with content set in memory.
   static let storedFetchForgetsUnsaved = true
-  /// Rows of stored lists that were changed with `updateCache: false` end the process now and then:
-  /// "Duplicate values for key" in `LiveList.updatedRows(since:)`.
+  /// Rows of stored lists that were changed with `updateCache: false` are shown twice after a group of
+  /// commits, and end the process then: "Duplicate values for key" in `LiveList.updatedRows(since:)`.
   static let unsavedRowsEndTheProcess = true
   /// Over a cache an edit of a row beside one that was changed with `updateCache: false`, and deleted, is
   /// dropped.
