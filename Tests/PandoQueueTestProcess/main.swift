@@ -52,6 +52,7 @@ configuration.onStep = { step in await killer.pass(step.rawValue) }
 // The server answers or closes the connection; how long that takes says nothing.
 var clientConfiguration = URLSessionAPIClient.Configuration()
 clientConfiguration.timeoutInSeconds = 1_000_000
+clientConfiguration.headers = ["Accept": "application/json", "Test-Action": "\(arguments[3])"]
 let queue = APIClientQueue.open(
   for: store, client: URLSessionAPIClient(baseURL: url, configuration: clientConfiguration),
   configuration: configuration)
