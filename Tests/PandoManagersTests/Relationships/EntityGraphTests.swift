@@ -234,6 +234,45 @@ import Testing
     }
   }
 
+  @Test(arguments: seeds(4))
+  func `after quick writes of several tasks followed graphs are what is loaded afresh`(
+    seed: UInt64
+  ) async throws {
+    try await run { store, manager in
+      let queries: [Query<Page>] = [
+        first, Query(filter: \Page.text == "a"), Query(filter: \Page.text == "b"), Query(),
+        Query(order: [.descending(\.text)], limit: 2),
+      ]
+      var graphs = queries.map { manager.continuousGraph(of: $0).makeAsyncIterator() }
+      var last: [EntityGraph<Page>?] = []
+      for index in graphs.indices { last.append(try await graphs[index].next()) }
+      for round in 0..<6 {
+        try await withThrowingTaskGroup { group in
+          for task in 0..<3 {
+            group.addTask {
+              var random = SeededGenerator(seed: seed &* 100 &+ UInt64(round * 3 + task))
+              try await withThrowingTaskGroup { writes in
+                for _ in 0..<20 {
+                  var own = SeededGenerator(seed: random.next())
+                  writes.addTask { try await self.change(store, &own) }
+                }
+                try await writes.waitForAll()
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+        for (index, query) in queries.enumerated() {
+          let expected = try await manager.graph(of: query)
+          if last[index] == expected { continue }
+          let actual = try await graphs[index].next()
+          try #require(actual == expected, "seed \(seed), round \(round), graph \(index)")
+          last[index] = expected
+        }
+      }
+    }
+  }
+
   private func change(_ store: ModelStore, _ random: inout SeededGenerator) async throws {
     let number = Int.random(in: 1...8, using: &random)
     let other = Int.random(in: 1...8, using: &random)
