@@ -24,6 +24,10 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   let date = Date()
   /// Where the store has carried it out; set anew each time the write is run.
   private let storedPlan = Locked<ListPlan?>(nil)
+  /// Whether it has set a stored model that is not in the stored list; set anew likewise.
+  private let hasSetModel = Locked(false)
+  /// Whether what it is about had gone where it was shown.
+  private let isLost = Locked(false)
   /// What a custom cache is given.
   private let cached = Locked(Cached.unknown)
 
@@ -69,6 +73,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
 
   func write(_ transaction: inout ModelTransaction) throws {
     storedPlan.withLock { $0 = nil }
+    hasSetModel.withLock { $0 = false }
     guard let cacheKey = collection.cacheKey else { return }
     var plan: ListPlan?
     do {
@@ -81,6 +86,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     {
       // The element is not in the stored list, but stored elsewhere.
       try transaction.setTree(model)
+      hasSetModel.withLock { $0 = true }
     }
     storedPlan.withLock { $0 = plan }
   }
@@ -102,7 +108,20 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     return DataProviderError.gone(collection.cacheKey ?? "")
   }
 
+  /// Notes, where it is shown, that what it is about was not there any more.
+  ///
+  /// It fails when it is finished, unless it has changed what is stored.
+  func noteAbsence() {
+    if isWritten, !collection.tellsCommitted || hasSetModel.withLock({ $0 }) { return }
+    if committedPlan ?? .nothing == .nothing { isLost.withLock { $0 = true } }
+  }
+
   func finish(_ scope: PipelineScope) {
+    if isLost.withLock({ $0 }) {
+      let error = DataProviderError.gone(collection.cacheKey ?? "")
+      collection.manager.reporter.report(.failedWrite(error, of: subjects, context: context))
+      outcome.finish(.failure(error))
+    }
     if collection.isCached, written != nil, let models = collection.storedModels {
       cached.withLock { $0 = .list(models) }
     }

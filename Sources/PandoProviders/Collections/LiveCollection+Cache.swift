@@ -45,12 +45,8 @@ extension LiveCollection {
 }
 
 extension ListState {
-  /// Whether what a pending edit is about is not among the committed elements any more.
+  /// Whether what a pending edit is about is not shown any more where the edits before it are done.
   fileprivate func isGone(_ operation: ListOperation<T>) -> Bool {
-    guard let index = pending.firstIndex(where: { $0.operation === operation }) else {
-      return false
-    }
-    if index == 0 { return pending[0].step.plan == .nothing }
-    return operation.edit.plan(in: committedRows) == .nothing
+    pending.first { $0.operation === operation }?.step.plan == .nothing
   }
 }

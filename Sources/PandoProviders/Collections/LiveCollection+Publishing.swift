@@ -57,7 +57,7 @@ extension ListState {
       }
       list = whole.list
       replay()
-      isLoaded = true
+      if whole.isRead || whole.operations.contains(where: \.determinesList) { isLoaded = true }
       isCommittedPresent = whole.isPresent
     }
     if knowsStored(after: staged) { isOutOfStep = false }
@@ -103,7 +103,7 @@ extension ListState {
     switch staged.structure {
     case .own(let operation, _, _) where operation.isWritten && operation.determinesList:
       return true
-    case .whole: return true
+    case .whole(let whole): return whole.isRead
     default: return staged.stored?.rows?.list != nil
     }
   }

@@ -56,6 +56,10 @@ extension LiveCollection {
         rows: rows, &staged, scope)
       return staged
     }
+    if operations.count > 1 {
+      stage(operations, rows: rows, &staged, scope)
+      return staged
+    }
     var stored = storedRows(before: update, operation, rows: rows)
     var handled: Set<LiveRow> = []
     var touched: Set<LiveRow> = []
@@ -143,12 +147,7 @@ extension LiveCollection {
     staged.structure = .own(operation, plan, step.edit)
     if step.step.plan == .nothing {
       staged.isGone = true
-      if !operation.isWritten {
-        manager.reporter.report(
-          .failedWrite(
-            DataProviderError.gone(cacheKey ?? ""), of: operation.subjects,
-            context: operation.context))
-      }
+      operation.noteAbsence()
       return []
     }
     let old = LiveList(rows: step.step.oldRows, models: step.step.oldModels)
@@ -161,6 +160,19 @@ extension LiveCollection {
     }
     register(from: old, to: new, scope)
     return Set(old.rows + new.rows)
+  }
+
+  /// Works out what several pending edits have done to a list that was not read with them.
+  private func stage(
+    _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
+    _ scope: PipelineScope
+  ) {
+    let old = state.withLock { $0.committed }
+    var shown = old
+    shown.carryOut(operations)
+    shown.regenerate(Set(rows).union(operations.flatMap(\.edit.rows)), scope)
+    stageWhole(
+      shown, since: old, .difference, operations, isPresent: true, isRead: false, &staged, scope)
   }
 
   /// Works out what somebody else's commit has done to the committed elements.
@@ -245,14 +257,14 @@ extension LiveCollection {
   /// Replaces the committed elements by others.
   func stageWhole(
     _ new: LiveList<T>, since old: LiveList<T>, _ telling: StagedList<T>.Telling,
-    _ operations: [ListOperation<T>], isPresent: Bool, _ staged: inout StagedList<T>,
-    _ scope: PipelineScope
+    _ operations: [ListOperation<T>], isPresent: Bool, isRead: Bool = true,
+    _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
     staged.structure = .whole(
       StagedList.Whole(
         list: new, updated: new.updatedRows(since: old) + operations.flatMap(\.edit.rows),
         asAsked: new.rows(asAskedBy: operations.map(\.edit)), isPresent: isPresent,
-        telling: telling, operations: operations))
+        isRead: isRead, telling: telling, operations: operations))
     register(from: old, to: new, scope)
   }
 
@@ -278,6 +290,27 @@ extension LiveCollection {
 }
 
 extension LiveList {
+  /// Carries out pending edits.
+  mutating func carryOut(_ operations: [ListOperation<T>]) {
+    for operation in operations where apply(operation.edit).plan == .nothing {
+      operation.noteAbsence()
+    }
+  }
+
+  /// Gives rows the contents of the update at work; those whose models are deleted go.
+  mutating func regenerate(_ concerned: Set<LiveRow>, _ scope: PipelineScope) {
+    var gone: Set<LiveRow> = []
+    for (row, place) in places(of: concerned.sorted()) {
+      guard let regeneration = scope.regenerate(models[place]) else { continue }
+      if let new = regeneration.model as? T {
+        models[place] = new
+      } else if regeneration.model == nil {
+        gone.insert(row)
+      }
+    }
+    remove(gone)
+  }
+
   /// The rows whose contents are what an edit has asked for.
   fileprivate func rows(asAskedBy edits: [ListEdit<T>]) -> Set<LiveRow> {
     var asked: [LiveRow: T] = [:]

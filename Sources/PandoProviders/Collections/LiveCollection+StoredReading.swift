@@ -22,20 +22,20 @@ extension LiveCollection {
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
     _ scope: PipelineScope
   ) -> Bool {
-    let (stored, isLoaded, old) = state.withLock { ($0.stored, $0.isLoaded, $0.committed) }
-    guard var stored, stored.isApart else { return false }
+    guard var stored = storedRows(beside: operations) else { return false }
+    let (isLoaded, old) = state.withLock { ($0.isLoaded, $0.committed) }
     var shown = old
-    for operation in operations { _ = shown.apply(operation.edit) }
-    let base =
-      stored.list.map { operations.reduce($0) { list, edit in list.applying(edit) } } ?? shown
-    let allRows = base.rows(for: elements.models) { count in
+    shown.carryOut(operations)
+    let known = stored.list ?? (operations.contains(where: \.setsStored) ? LiveList() : nil)
+    let base = known.map { operations.reduce($0) { list, edit in list.applying(edit) } }
+    let allRows = (base ?? shown).rows(for: elements.models) { count in
       state.withLock { $0.takeRows(count) }
     }
     let (read, readShown) = (elements.stored(allRows), elements.shown(allRows))
     let changes =
-      stored.list == nil ? [] : RowDifference.changes(from: base.rows, to: read.rows, updated: [])
+      base.map { RowDifference.changes(from: $0.rows, to: read.rows, updated: []) } ?? []
     stored.list = read
-    if !isLoaded {
+    if !isLoaded, !operations.contains(where: \.determinesList) {
       // Nothing has been set as a whole: what is shown only comes behind what was read.
       let isRead = Set(readShown.rows)
       let others = zip(shown.rows, shown.models).filter { !isRead.contains($0.0) }
@@ -46,22 +46,41 @@ extension LiveCollection {
       let handled = operations.first.map { stage($0, nil, &staged, scope) } ?? []
       stageContents(rows.filter { !handled.contains($0) }, &staged, scope)
     } else {
-      read.carryOut(changes, since: base, on: &shown)
-      let isOld = Set(base.rows)
-      for (row, model) in zip(readShown.rows, readShown.models) where !isOld.contains(row) {
-        shown.replace(row, by: model)
+      let isOld = Set((base ?? shown).rows)
+      if let base {
+        read.carryOut(changes, since: base, on: &shown)
+        for (row, model) in zip(readShown.rows, readShown.models) where !isOld.contains(row) {
+          shown.replace(row, by: model)
+        }
+        shown.remove(Set(read.rows).subtracting(isOld).subtracting(readShown.rows))
       }
-      shown.remove(Set(read.rows).subtracting(isOld).subtracting(readShown.rows))
-      for (_, place) in shown.places(of: rows) {
-        guard let new = scope.regenerate(shown.models[place])?.model as? T else { continue }
-        shown.models[place] = new
-      }
+      shown.regenerate(Set(rows).union(operations.flatMap(\.edit.rows)), scope)
       stageWhole(shown, since: old, telling, operations, isPresent: true, &staged, scope)
     }
     placeShadows(&stored, nil, staged, scope)
     staged.stored = StoredChange(rows: stored)
     return true
   }
+
+  /// The stored elements beside those that are shown.
+  ///
+  /// - Parameter operations: The pending edits that are committed with what was read.
+  /// - Returns: `nil` if both are the same and stay so.
+  private func storedRows(beside operations: [ListOperation<T>]) -> StoredRows<T>? {
+    let parts = operations.contains { $0.written == nil }
+    return state.withLock { state in
+      guard var stored = state.stored else {
+        return parts ? StoredRows(list: state.storedList, isApart: true) : nil
+      }
+      stored.isApart = stored.isApart || parts
+      return stored.isApart ? stored : nil
+    }
+  }
+}
+
+extension ListOperation {
+  /// Whether the stored list is known by this edit alone.
+  fileprivate var setsStored: Bool { isWritten && determinesList }
 }
 
 extension LiveList {

@@ -29,7 +29,7 @@ extension LiveList {
     if rows == old.rows {
       return rows.indices.filter { !models[$0].isEqual(to: old.models[$0]) }.map { rows[$0] }
     }
-    let places = Dictionary(uniqueKeysWithValues: zip(old.rows, old.rows.indices))
+    let places = Dictionary(zip(old.rows, old.rows.indices)) { first, _ in first }
     return zip(rows, models).compactMap { row, model in
       guard let place = places[row], !model.isEqual(to: old.models[place]) else { return nil }
       return row

@@ -21,7 +21,7 @@ struct StagedList<T: SimpleModel>: StagedChange {
     case resumed(UInt64)
   }
 
-  /// A list that was read as a whole.
+  /// A list that was read as a whole, or that several edits have led to.
   struct Whole: Sendable {
     var list: LiveList<T>
     /// The rows that stay, or that its own edit brought, and may have other contents than before.
@@ -30,9 +30,11 @@ struct StagedList<T: SimpleModel>: StagedChange {
     var asAsked: Set<LiveRow> = []
     /// Whether there is such a collection.
     var isPresent: Bool
+    /// Whether what is stored was read.
+    var isRead = true
     /// How it is told.
     var telling: Telling
-    /// The pending edit that was committed with it.
+    /// The pending edits that were committed with it.
     var operations: [ListOperation<T>]
   }
 

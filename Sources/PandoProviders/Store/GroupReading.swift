@@ -102,15 +102,8 @@ struct GroupReading {
       if bridge.isInMemory(write), bridge.refuse(operation) { continue }
       let given = operation.makeUpdate()
       all.append(given)
-      if !bridge.isInMemory(write) {
-        own.append(operation)
-        continue
-      }
-      if operation.collectionKey == nil {
-        own.append(operation)
-      } else {
-        bridge.consistency.scope.carryOut(operation)
-      }
+      own.append(operation)
+      if !bridge.isInMemory(write) { continue }
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }

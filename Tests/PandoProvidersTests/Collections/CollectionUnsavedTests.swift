@@ -1,0 +1,94 @@
+import PandoConsistency
+@testable import PandoProviders
+import PandoModels
+import PandoStore
+import Testing
+
+/// Lists that were changed with `updateCache: false`, where several changes are on their way.
+@Suite struct CollectionUnsavedTests {
+  private typealias Contacts = CollectionDataProvider<Contact>
+
+  /// A stored list of some of five contacts, of which another projection is live, so that their
+  /// commits have to be read.
+  private func withList(
+    _ ids: [Int], _ body: (DataModelManager, ModelStore, Contacts) async throws -> Void
+  ) async throws {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let cards = (1...5).map { _ in DataProvider<ContactCard>(dataModelManager: manager) }
+      for (id, card) in zip(1..., cards) { card.listen(to: "Contact:\(id)") }
+      let list = Contacts(dataModelManager: manager)
+      try await list.setData(ids.map { Contact($0) }, cacheKey: "c").committed()
+      try await body(manager, store, list)
+      await manager.close()
+      withExtendedLifetime(cards) {}
+    }
+  }
+
+  private func stored(_ store: ModelStore) throws -> [Int]? {
+    try store.read { try $0.collection("c", as: Contact.self)?.map(\.id) }
+  }
+
+  /// What was set in memory was shown before the insertion that was made first, which then brought its
+  /// row in once more; the next difference ended the process.
+  @Test func `edits in memory keep their place between those that are read together`()
+    async throws
+  {
+    try await withList([]) { manager, store, list in
+      let team = DataProvider<Team>(dataModelManager: manager)
+      let gate = WriterGate(store)
+      list.insert([Contact(3)], at: 0)
+      list.setData(Contact.list(3, 2, 1), cacheKey: "c", updateCache: false)
+      manager.updateModels([Contact(1, "new"), Contact(2, "new"), Contact(3, "new")])
+      team.setData(
+        Team(id: 1, lead: Contact(3), helper: Contact(1), members: [Contact(2)]),
+        updateCache: false)
+      gate.open()
+      await manager.drain()
+      #expect(list.data.map(\.id) == [3, 2, 1])
+      #expect(try stored(store) == [3])
+      try await list.setData(Contact.list(1, 3), cacheKey: "c").committed()
+      #expect(list.data == Contact.list(1, 3))
+      #expect(try stored(store) == [1, 3])
+    }
+  }
+
+  /// It was refused, as nothing shows what comes before it until all is read.
+  @Test func `in memory an element is removed that came in just before`() async throws {
+    try await withList([1]) { manager, store, list in
+      let gate = WriterGate(store)
+      list.append([Contact(2), Contact(3)])
+      let removal = list.remove(at: 1, updateCache: false)
+      list.append([Contact(4)])
+      gate.open()
+      try await removal.committed()
+      await manager.drain()
+      #expect(list.data == Contact.list(1, 3, 4))
+      #expect(try stored(store) == [1, 2, 3, 4])
+    }
+  }
+
+  /// Only the last of them was committed.
+  @Test func `edits of a list without a key that are shown with others keep their order`()
+    async throws
+  {
+    try await withList([1]) { manager, store, list in
+      let own = Contacts(dataModelManager: manager)
+      own.setData(Contact.list(1, 2), cacheKey: nil)
+      await manager.drain()
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(1, "new"))
+      own.append([Contact(3)])
+      own.remove(at: 0)
+      manager.updateModel(Contact(2, "new"))
+      gate.open()
+      await manager.drain()
+      #expect(own.data == [Contact(2, "new"), Contact(3)])
+      let other = try await own.append([Contact(4)]).committed()
+      #expect(other == nil)
+      #expect(own.data == [Contact(2, "new"), Contact(3), Contact(4)])
+      var values = own.values.makeAsyncIterator()
+      #expect(try await values.next() == own.data)
+    }
+  }
+}
