@@ -12,7 +12,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
   let written: ListEdit<T>?
   /// The same for a list that is known only when it is carried out.
   let storedEdit: StoredEdit<T>?
-  /// Whether what it is about may never have been stored: then nothing is changed there.
+  /// Whether what it is about may be shown and not stored: then nothing is changed there.
   let mayBeAbsent: Bool
   let isWritten: Bool
   /// The member that made it; `nil` for a call without a provider.

@@ -6,8 +6,8 @@ extension LiveCollection {
   /// The stored elements at this moment; `nil` if they are not known.
   var storedModels: [T]? { state.withLock { $0.storedList?.models } }
 
-  /// Whether an edit is about an element that has gone: from the stored list if it is written, else
-  /// from the one that is shown.
+  /// Whether an edit is about an element that has gone: from what is shown, and from the stored list
+  /// if it is written.
   ///
   /// On the pipeline, at its place in the order.
   func isGone(_ operation: ListOperation<T>) -> Bool {
@@ -15,8 +15,8 @@ extension LiveCollection {
       guard operation.isWritten else { return state.isGone(operation) }
       guard state.isLoaded, !state.isOutOfStep else { return false }
       guard let stored = state.stored else { return state.isGone(operation) }
-      guard let list = stored.list, let written = operation.written else { return false }
-      return written.plan(in: list.rows) == .nothing
+      guard let list = stored.list, state.isGone(operation) else { return false }
+      return operation.written.map { $0.plan(in: list.rows) == .nothing } ?? true
     }
   }
 

@@ -23,7 +23,7 @@ struct StoredWriting<T: SimpleModel> {
   var edit: ListEdit<T>?
   /// In terms of what the elements are.
   var stored: StoredEdit<T>?
-  /// Whether what it is about may never have been stored.
+  /// Whether what it is about may be shown and not stored.
   var mayBeAbsent = false
 }
 
@@ -56,8 +56,9 @@ extension ListState {
       return StoredWriting()
     }
     let storedPlan = written.plan(in: view.rows)
+    // Until it is written the stored list may lose what is shown, as well.
     let writing = StoredWriting(
-      edit: written, stored: StoredEdit(written, storedPlan, in: view))
+      edit: written, stored: StoredEdit(written, storedPlan, in: view), mayBeAbsent: true)
     _ = view.carryOut(written, storedPlan)
     return writing
   }

@@ -91,4 +91,60 @@ import Testing
       #expect(try await values.next() == own.data)
     }
   }
+
+  /// What the deletion has taken from the stored list was all that counted: the edits failed.
+  @Test(arguments: [Backing.cache, .store])
+  func `what is only shown can be edited after the stored element has gone`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let list = Contacts(dataModelManager: manager)
+      try await list.setData(Contact.list(1, 2, 3), cacheKey: "c").committed()
+      var gate = Gate(stopping: manager)
+      manager.deleteModel(Contact(3))
+      list.setData(Contact.list(1, 2, 3), cacheKey: "c", updateCache: false)
+      let update = list.update(Contact(3, "new"), at: 2)
+      gate.open()
+      try await update.committed()
+      #expect(list.data == [Contact(1), Contact(2), Contact(3, "new")])
+      try await list.setData(Contact.list(1, 2, 3), cacheKey: "c").committed()
+      try await list.append([Contact(4)], updateCache: false).committed()
+      gate = Gate(stopping: manager)
+      manager.deleteModel(Contact(3))
+      let removal = list.remove(at: 2..<4)
+      gate.open()
+      try await removal.committed()
+      #expect(list.data == Contact.list(1, 2))
+      let stored = try await manager.collectionFromCache("c", as: Contact.self)
+      #expect(stored == Contact.list(1, 2))
+    }
+  }
+
+  /// Of a list with elements that are not stored each edit was carried out.
+  @Test(arguments: [Backing.cache, .store])
+  func `what is neither shown nor stored any more can't be edited`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let list = Contacts(dataModelManager: manager)
+      try await list.setData(Contact.list(1, 2), cacheKey: "c").committed()
+      try await list.append(Contact.list(3), updateCache: false).committed()
+      let gate = Gate(stopping: manager)
+      manager.deleteModels(Contact.list(2, 3))
+      let edits = [
+        list.update(Contact(2, "new"), at: 1), list.update(Contact(3, "new"), at: 2),
+        list.move(from: 1, to: 0), list.remove(at: 2),
+      ]
+      gate.open()
+      for edit in edits {
+        let error = await #expect(throws: DataProviderError.self) { try await edit.committed() }
+        #expect(error?.code == .superseded)
+      }
+      #expect(list.data == Contact.list(1))
+      try await list.append([Contact(4)]).committed()
+      #expect(list.data == Contact.list(1, 4))
+      let stored = try await manager.collectionFromCache("c", as: Contact.self)
+      #expect(stored == Contact.list(1, 4))
+    }
+  }
 }
