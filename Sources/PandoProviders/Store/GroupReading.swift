@@ -103,7 +103,13 @@ struct GroupReading {
       let given = operation.makeUpdate()
       all.append(given)
       own.append(operation)
-      if !bridge.isInMemory(write) { continue }
+      if !bridge.isInMemory(write) {
+        if inMemory.isEmpty { continue }
+        // What it names counts as it is stored, though others may have set it in memory before.
+        for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }
+        for identifier in given.deleted { inMemory.removeValue(forKey: identifier) }
+        continue
+      }
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }

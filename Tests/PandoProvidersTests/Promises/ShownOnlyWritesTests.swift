@@ -1,0 +1,126 @@
+import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import Testing
+
+/// What is set with `updateCache: false` over a store, and the writes and fetches beside it.
+@Suite struct ShownOnlyWritesTests {
+  private struct Shelf: Model, Codable, Equatable {
+    var name: String
+    var books: [Contact]
+    var modelIdentifier: String? { "Shelf:1" }
+  }
+
+  /// Contacts 1 and 2 in a provider, a tree and a list.
+  private struct Views {
+    static let stored = [Contact(1, "stored"), Contact(2)]
+
+    let store: ModelStore
+    let manager: DataModelManager
+    let item: DataProvider<Contact>
+    let shelf: DataProvider<Shelf>
+    let list: CollectionDataProvider<Contact>
+
+    init(_ store: ModelStore) async throws {
+      self.store = store
+      manager = try DataModelManager(store: store)
+      item = DataProvider(dataModelManager: manager)
+      shelf = DataProvider(dataModelManager: manager)
+      list = CollectionDataProvider(dataModelManager: manager)
+      try await item.setData(Self.stored[0]).committed()
+      try await shelf.setData(Shelf(name: "a", books: Self.stored)).committed()
+      try await list.setData(Self.stored, cacheKey: "c").committed()
+    }
+
+    /// The names under which contact 1 is shown: by its provider, in the tree, in the list.
+    var shown: [[String]] {
+      manager.snapshot { snapshot in
+        let shown = [
+          snapshot.data(of: item).map { [$0] } ?? [], snapshot.data(of: shelf)?.books ?? [],
+          snapshot.data(of: list),
+        ]
+        return shown.map { $0.filter { $0.id == 1 }.map(\.name) }
+      }
+    }
+
+    @discardableResult
+    func setInMemory(_ name: String = "live") -> PendingWrite {
+      manager.updateModel(Contact(1, name), updateCache: false)
+    }
+  }
+
+  private func withViews(_ body: (Views) async throws -> Void) async throws {
+    try await withStore { store in
+      let views = try await Views(store)
+      try await body(views)
+      await views.manager.close()
+    }
+  }
+
+  private func everywhere(_ name: String) -> [[String]] { Array(repeating: [name], count: 3) }
+
+  /// A write that no given model says all of.
+  private static func mix(_ transaction: inout ModelTransaction) throws {
+    try transaction.delete("Contact:2")
+    try transaction.set(Contact(2, "mixed"))
+  }
+
+  @Test func `a write that has to be read leaves it as it is in all views`() async throws {
+    try await withViews { views in
+      try await views.setInMemory().committed()
+      try await views.store.write { try Self.mix(&$0) }
+      #expect(views.item.data == Contact(1, "live"))
+      #expect(views.shown == everywhere("live"))
+    }
+  }
+
+  @Test func `who fetches it is shown it`() async throws {
+    try await withViews { views in
+      try await views.setInMemory().committed()
+      let item = DataProvider<Contact>(dataModelManager: views.manager)
+      try await item.fetchDataFromCache(withCacheKey: "Contact:1")
+      let shelf = DataProvider<Shelf>(dataModelManager: views.manager)
+      try await shelf.fetchDataFromCache(withCacheKey: "Shelf:1")
+      #expect(item.data == Contact(1, "live"))
+      #expect(shelf.data?.books == [Contact(1, "live"), Contact(2)])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a later set of a tree counts for the nodes in it`(ofProvider: Bool) async throws {
+    try await withViews { views in
+      let gate = Gate(stopping: views.manager)
+      try views.store.writeAndWait { try Self.mix(&$0) }
+      views.setInMemory()
+      let shelf = Shelf(name: "b", books: Views.stored)
+      if ofProvider { views.shelf.setData(shelf) } else { views.manager.updateModel(shelf) }
+      try views.store.writeAndWait { _ in }
+      gate.open()
+      await views.manager.drain()
+      #expect(views.shelf.data?.name == "b")
+      #expect(views.shown == everywhere("stored"))
+    }
+  }
+
+  @Test func `a later set of a list counts for its elements`() async throws {
+    try await withViews { views in
+      let gate = Gate(stopping: views.manager)
+      try views.store.writeAndWait { try Self.mix(&$0) }
+      views.setInMemory()
+      views.list.setData([Contact(2), Contact(1, "stored")], cacheKey: "c")
+      try views.store.writeAndWait { _ in }
+      gate.open()
+      await views.manager.drain()
+      #expect(views.shown == everywhere("stored"))
+    }
+  }
+
+}
+
+extension ModelStore {
+  /// The blocking form, which does not wait for live trees.
+  fileprivate func writeAndWait(
+    _ body: @Sendable (inout ModelTransaction) throws -> Void
+  ) throws { try write(body) }
+}
