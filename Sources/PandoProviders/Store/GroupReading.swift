@@ -37,6 +37,8 @@ struct GroupReading {
       update.changeSet = newest
       update.context = newest.context
       update.date = newest.date
+    } else {
+      update.context = group.writes.last?.context
     }
     addOperations(snapshot)
     update.operation = own.last
@@ -85,12 +87,11 @@ struct GroupReading {
   private mutating func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [LiveUpdate] = []
+    var named: Set<ByteString> = []
     for write in group.writes where write.failure == nil {
       for identifier in bridge.named(by: write) {
         inMemory.removeValue(forKey: ByteString(identifier))
-        if !update.deleted.contains(ByteString(identifier)) {
-          changed.insert(ByteString(identifier))
-        }
+        named.insert(ByteString(identifier))
       }
       if !inMemory.isEmpty, let changeSet = write.changeSet {
         for identifier in [changeSet.updated, changeSet.inserted, changeSet.deleted].joined() {
@@ -113,6 +114,7 @@ struct GroupReading {
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }
+    addNamed(named, snapshot)
     changed.subtract(inMemory.keys)
     update.deleted.subtract(inMemory.keys)
     update.renewed.subtract(inMemory.keys)
@@ -126,6 +128,23 @@ struct GroupReading {
       }
       update.give(models, identifier)
       if stale.contains(identifier) { addOthers(identifier, models, snapshot) }
+    }
+  }
+
+  /// Adds nodes that writes name, though the store had them so or lacked them: live trees may differ.
+  private mutating func addNamed(_ named: Set<ByteString>, _ snapshot: ModelSnapshot) {
+    let unknown = named.filter { !changed.contains($0) && !update.deleted.contains($0) }
+    if unknown.isEmpty { return }
+    for (identifier, _) in bridge.consistency.liveNodes(among: unknown.map(\.text)) {
+      do {
+        if try snapshot.contains(identifier.text) {
+          changed.insert(identifier)
+        } else {
+          update.deleted.insert(identifier)
+        }
+      } catch {
+        failures.append(ReadFailure(error: error, key: identifier, type: nil))
+      }
     }
   }
 

@@ -59,7 +59,12 @@ final class StoreBridge: Sendable {
   }
 
   /// Says that live trees show something that the store does not have.
-  func noteSetInMemory() { wasSetInMemory.withLock { $0 = true } }
+  ///
+  /// Before the place of that in the writer's queue.
+  func noteSetInMemory() {
+    if wasSetInMemory.withLock({ exchange(&$0, with: true) }) { return }
+    store.feed.keepUnchanged()
+  }
 
   /// Queues an operation; its place in the order is fixed when this returns.
   func perform(_ operation: any ManagedOperation, writes: Bool) {
@@ -119,11 +124,9 @@ final class StoreBridge: Sendable {
   /// What a write names besides what it has changed, as far as live trees may show it otherwise.
   func named(by write: CommitEffects) -> [String] {
     guard differsInMemory, operation(of: write) == nil else { return [] }
-    return write.content.models.flatMap { models in
-      var identifiers: [String] = []
-      models.forEach { identifiers += $0.nodeIdentifiers.map(\.text) }
-      return identifiers
-    }
+    var identifiers: [String] = []
+    write.content.forEachName { identifiers.append($0) }
+    return identifiers
   }
 
   /// Whether a write changes what is shown by this manager only.

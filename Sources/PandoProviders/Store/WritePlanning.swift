@@ -15,9 +15,10 @@ struct WritePlanning {
   }
 
   var plan: CommitPlan {
-    guard let changeSet = write.changeSet else { return own.map(place) ?? .nothing }
+    guard let changeSet = write.changeSet else { return own.map(place) ?? planUnchanged() }
     let consistency = bridge.consistency
-    let changed = liveNodes(changeSet)
+    let named = bridge.named(by: write)
+    let changed = liveNodes(changeSet, named)
     let lists = changeSet.collections.compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
@@ -36,6 +37,7 @@ struct WritePlanning {
     }
     guard addNodes(changed, to: &update) else { return .read }
     update.deleted.formUnion(changeSet.deleted.map { ByteString($0) })
+    addDeletes(named, to: &update)
     for (entry, topic) in lists {
       let key = ByteString(entry.cacheKey)
       guard let commit = topic.commit(entry.change, write.content.lists[key], own) else {
@@ -48,13 +50,38 @@ struct WritePlanning {
 
   /// The live nodes that the write has changed, or names though the store had them as they are.
   private func liveNodes(
-    _ changeSet: ChangeSet
+    _ changeSet: ChangeSet, _ named: [String]
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
     let (updated, inserted) = (changeSet.updated, changeSet.inserted)
-    let named = bridge.named(by: write)
     if named.isEmpty { return bridge.consistency.liveNodes(among: updated, and: inserted) }
-    let all = Set((updated + inserted + named).map { ByteString($0) })
+    return liveNodes(among: updated + inserted + named)
+  }
+
+  /// Those of some nodes that are live, each once.
+  private func liveNodes(
+    among identifiers: [String]
+  ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
+    let all = Set(identifiers.map { ByteString($0) })
     return bridge.consistency.liveNodes(among: all.sorted().map(\.text))
+  }
+
+  /// A write that the store had already: it counts for what is live otherwise.
+  private func planUnchanged() -> CommitPlan {
+    let named = bridge.named(by: write)
+    let live = liveNodes(among: named)
+    if live.isEmpty { return .nothing }
+    var update = LiveUpdate()
+    update.context = write.context
+    guard addNodes(live, to: &update) else { return .read }
+    addDeletes(named, to: &update)
+    return .show(update)
+  }
+
+  /// Adds the nodes that the write names and has deleted, or that were never stored.
+  private func addDeletes(_ named: [String], to update: inout LiveUpdate) {
+    // One that has set others as well is read.
+    guard write.content.isPlain, write.content.hasDeletes else { return }
+    update.deleted.formUnion(named.map { ByteString($0) })
   }
 
   /// A place in the order, with a change in memory or one that the store had already.

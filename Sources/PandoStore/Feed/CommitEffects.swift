@@ -8,6 +8,8 @@ package final class CommitEffects: Sendable {
   package let ticket: (any Sendable)?
   /// The last commit when the write had run: its own, if it is one.
   package let number: UInt64
+  /// What its caller sends along.
+  package let context: (any Sendable)?
   /// The models that it was given.
   package let content: WrittenContent
   /// Why the write was refused; then nothing of it is stored.
@@ -15,11 +17,13 @@ package final class CommitEffects: Sendable {
 
   init(
     _ changeSet: ChangeSet?, ticket: (any Sendable)?, number: UInt64,
-    content: WrittenContent = WrittenContent(), failure: (any Error)? = nil
+    context: (any Sendable)? = nil, content: WrittenContent = WrittenContent(),
+    failure: (any Error)? = nil
   ) {
     self.changeSet = changeSet
     self.ticket = ticket
     self.number = number
+    self.context = context
     self.content = content
     self.failure = failure
   }
@@ -40,6 +44,11 @@ package struct WrittenContent: Sendable {
   package private(set) var models: [any GivenModels] = []
   /// What came into the collections that have changed, by cache key.
   package private(set) var lists: [ByteString: ListContent] = [:]
+  /// Identifiers that were to be deleted, whether they were there or not.
+  private var deletes: [String] = []
+  /// What was merged, or set by other means than whole models.
+  private var others: [any GivenModels] = []
+  private var trees: [TreeValue] = []
 
   private var hasSets = false
   private var isMixed = false
@@ -50,10 +59,27 @@ package struct WrittenContent: Sendable {
   mutating func set(_ model: some SimpleModel) { append(GivenModel(model: model)) }
 
   /// Notes a delete.
-  mutating func delete() { hasDeletes = true }
+  ///
+  /// - Parameter identifier: The node; `nil` if the write does not name it.
+  mutating func delete(_ identifier: String? = nil) {
+    hasDeletes = true
+    if let identifier { deletes.append(identifier) }
+  }
 
   /// Notes that something was changed by other means than whole models.
   mutating func mix() { isMixed = true }
+
+  /// Notes a model that was merged.
+  mutating func mix(_ model: some SimpleModel) {
+    isMixed = true
+    others.append(GivenModel(model: model))
+  }
+
+  /// Notes untyped values.
+  mutating func mix(_ values: [TreeValue]) {
+    isMixed = true
+    trees += values
+  }
 
   /// Notes elements that are about to be listed.
   mutating func setElements<M: SimpleModel>(_ models: [M]) {
@@ -63,8 +89,8 @@ package struct WrittenContent: Sendable {
   }
 
   /// Notes untyped elements that are about to be listed.
-  mutating func mixElements() {
-    isMixed = true
+  mutating func mixElements(_ values: [TreeValue]) {
+    mix(values)
     elements = nil
   }
 
@@ -86,6 +112,40 @@ package struct WrittenContent: Sendable {
   private mutating func append(_ given: some GivenModels) {
     hasSets = true
     models.append(given)
+  }
+}
+
+extension WrittenContent {
+  /// Whether the write has named no node.
+  package var namesNothing: Bool {
+    models.isEmpty && deletes.isEmpty && others.isEmpty && trees.isEmpty
+  }
+
+  /// Calls a closure with the identifiers of all nodes that the write has named, also those that the
+  /// store had as it says: one may come several times.
+  package func forEachName(_ body: (String) -> Void) {
+    for given in models { given.forEach { Self.visit($0, body) } }
+    for given in others { given.forEach { Self.visit($0, body) } }
+    for tree in trees { Self.visit(tree, body) }
+    for identifier in deletes { body(identifier) }
+  }
+
+  private static func visit(_ node: any SimpleModel, _ body: (String) -> Void) {
+    if let identifier = node.modelIdentifier { body(identifier) }
+    (node as? any Model)?.forEach { visit($0, body) }
+  }
+
+  private static func visit(_ value: TreeValue, _ body: (String) -> Void) {
+    switch value {
+    case .node(let node):
+      body(node.identifier)
+      visit(node.fields, body)
+    case .required(let inner): visit(inner, body)
+    case .array(let elements): for element in elements { visit(element, body) }
+    case .object(let fields): for field in fields.values { visit(field, body) }
+    case .entries(let entries): for entry in entries.values { visit(entry, body) }
+    case .null, .bool, .integer, .unsigned, .double, .string, .bytes, .tagged, .reference: break
+    }
   }
 }
 

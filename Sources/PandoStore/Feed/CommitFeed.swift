@@ -3,7 +3,8 @@ import PandoSystem
 /// Whoever keeps something in step with a store.
 package protocol CommitFollower: AnyObject, Sendable {
   /// Takes what a flush has done, write by write in commit order; writes that changed nothing, or were
-  /// refused, and carry no ticket are left out.
+  /// refused, and carry no ticket are left out. Those that changed nothing come too after
+  /// ``CommitFeed/keepUnchanged()``.
   ///
   /// On the writer thread, when the flush is committed and before its callers resume. Takes it into a
   /// queue and returns.
@@ -28,6 +29,8 @@ package final class CommitFeed: Sendable {
     var announced: ClosedRange<UInt64>?
     /// The one follower that ``shared(orMake:)`` gives everybody.
     weak var shared: AnyObject?
+    /// Whether writes that have changed nothing count.
+    var keepsUnchanged = false
 
     func awaits(_ number: UInt64) -> Bool { announced.map { number >= $0.lowerBound } ?? false }
   }
@@ -58,6 +61,13 @@ package final class CommitFeed: Sendable {
       return new
     }
   }
+
+  /// Brings from now on also the writes that name nodes and change nothing: somebody shows what is not
+  /// stored.
+  package func keepUnchanged() { state.withLock { $0.keepsUnchanged = true } }
+
+  /// Whether writes that have changed nothing count.
+  var keepsUnchanged: Bool { state.withLock { $0.keepsUnchanged } }
 
   /// Whether anybody follows.
   var hasFollowers: Bool { state.withLock { !$0.followers.isEmpty } }

@@ -51,7 +51,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set(_ tree: TreeNode) throws {
-    session.state.content?.mix()
+    session.state.content?.mix([.node(tree)])
     try session.whole { try session.set(tree) }
   }
 
@@ -73,7 +73,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As ``set(_:)-4p8yx``; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
-    session.state.content?.mix()
+    session.state.content?.mix(model)
     try session.whole { try session.merge(model) }
   }
 
@@ -83,7 +83,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func merge(_ tree: TreeNode) throws {
-    session.state.content?.mix()
+    session.state.content?.mix([.node(tree)])
     try session.whole { try session.merge(tree) }
   }
 
@@ -98,7 +98,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
-    session.state.content?.delete()
+    session.state.content?.delete(identifier)
     return try session.whole { try session.delete(identifier) }
   }
 

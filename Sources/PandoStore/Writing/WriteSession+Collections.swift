@@ -38,7 +38,7 @@ extension WriteSession {
       }
     }
     try store(collector, elements)
-    state.content?.mixElements()
+    state.content?.mixElements(values)
     return elements
   }
 

@@ -168,10 +168,14 @@ extension Writer: GroupCommitOwner {
 
   /// Keeps what a write has done for the followers.
   private func note(_ job: WriteJob, _ changeSet: ChangeSet?, _ context: WriteSession) {
-    guard changeSet != nil || job.ticket != nil, let content = context.state.content else { return }
+    guard let content = context.state.content else { return }
+    if changeSet == nil, job.ticket == nil, content.namesNothing || !core.feed.keepsUnchanged {
+      return
+    }
     unsafe flush?.effects.append(
       CommitEffects(
-        changeSet, ticket: job.ticket, number: context.counters.commitNumber, content: content))
+        changeSet, ticket: job.ticket, number: context.counters.commitNumber, context: job.context,
+        content: content))
     context.state.content = nil
   }
 

@@ -87,6 +87,41 @@ import Testing
     }
   }
 
+  @Test func `a later write counts that stores what is stored already`() async throws {
+    try await withViews { views in
+      try await views.setInMemory().committed()
+      try await views.store.write { try $0.set(Contact(1, "stored")) }
+      #expect(views.shown == everywhere("stored"))
+    }
+  }
+
+  @Test func `so does an untyped tree, a merge and a list`() async throws {
+    try await withViews { views in
+      try await views.setInMemory().committed()
+      let tree = try views.store.read { try $0.tree("Contact:1") }
+      try await views.store.write { try $0.set(#require(tree)) }
+      #expect(views.shown == everywhere("stored"))
+      try await views.setInMemory().committed()
+      try await views.store.write { try $0.merge(Contact(1, "stored")) }
+      #expect(views.shown == everywhere("stored"))
+      try await views.setInMemory().committed()
+      try await views.store.write { try $0.setCollection("c", to: Views.stored) }
+      #expect(views.shown == everywhere("stored"))
+    }
+  }
+
+  @Test func `in a group a later write counts that stores what is stored already`() async throws {
+    try await withViews { views in
+      let gate = Gate(stopping: views.manager)
+      views.setInMemory()
+      try views.store.writeAndWait { try $0.set(Contact(1, "stored")) }
+      try views.store.writeAndWait { try Self.mix(&$0) }
+      gate.open()
+      await views.manager.drain()
+      #expect(views.shown == everywhere("stored"))
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a later set of a tree counts for the nodes in it`(ofProvider: Bool) async throws {
     try await withViews { views in
@@ -116,6 +151,37 @@ import Testing
     }
   }
 
+  @Test func `a deletion by name takes it away, though it was never stored`() async throws {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      try await item.setData(Contact(1), updateCache: false).committed()
+      try await store.write { try $0.delete("Contact:1") }
+      #expect(item.data == nil)
+      await manager.close()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `in a group a deletion by name takes it away where it is the last`(isLast: Bool) async throws
+  {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      let other = DataProvider<Contact>(dataModelManager: manager)
+      try await other.setData(Contact(2)).committed()
+      let gate = Gate(stopping: manager)
+      item.setData(Contact(1), updateCache: false)
+      try store.writeAndWait { try $0.delete("Contact:1") }
+      if !isLast { item.setData(Contact(1, "again"), updateCache: false) }
+      try store.writeAndWait { try Self.mix(&$0) }
+      gate.open()
+      await manager.drain()
+      #expect(other.data == Contact(2, "mixed"))
+      #expect(item.data == (isLast ? nil : Contact(1, "again")))
+      await manager.close()
+    }
+  }
 }
 
 extension ModelStore {
