@@ -104,18 +104,22 @@ struct TouchedNodes {
     identifiers =
       changeSet.updated.map { ByteString($0) } + changeSet.inserted.map { ByteString($0) } + deleted
     guard content.isPlain, !content.hasDeletes else { return }
-    for models in content.models { models.forEach { visit($0, 0) } }
+    for models in content.models {
+      models.forEach { visit($0, isOneNode: models.areSingleNodes, 0) }
+    }
     for identifier in ambiguous { given[identifier] = nil }
   }
 
-  private mutating func visit(_ node: any SimpleModel, _ level: Int) {
+  private mutating func visit(
+    _ node: any SimpleModel, isOneNode: Bool = false, _ level: Int
+  ) {
     guard level <= RecordLimits.maximumNestingDepth else { return }
     if let identifier = node.modelIdentifier.map({ ByteString($0) }) {
       if let other = given.updateValue(node, forKey: identifier), !other.isEqual(to: node) {
         ambiguous.insert(identifier)
       }
     }
-    (node as? any Model)?.forEach { visit($0, level + 1) }
+    if !isOneNode { (node as? any Model)?.forEach { visit($0, level + 1) } }
   }
 
   /// What a node is now as a type: the entity, or `nil` for one that is gone.

@@ -149,11 +149,15 @@ private struct FoundNodes {
     models = Array(repeating: nil, count: identifiers.count)
     left = identifiers.count * Self.lookedAtMaximum
     for (index, identifier) in identifiers.enumerated() { places[identifier] = index }
-    for given in content.models { given.forEach { visit($0, 0) } }
+    for given in content.models {
+      given.forEach { visit($0, isOneNode: given.areSingleNodes, 0) }
+    }
     if isUnclear { return nil }
   }
 
-  private mutating func visit(_ node: any SimpleModel, _ level: Int) {
+  private mutating func visit(
+    _ node: any SimpleModel, isOneNode: Bool = false, _ level: Int
+  ) {
     left -= 1
     guard left >= 0, level <= RecordLimits.maximumNestingDepth else {
       isUnclear = true
@@ -163,7 +167,7 @@ private struct FoundNodes {
       if let other = models[index], !other.isEqual(to: node) { isUnclear = true }
       models[index] = node
     }
-    if isUnclear { return }
+    if isUnclear || isOneNode { return }
     (node as? any Model)?.forEach { visit($0, level + 1) }
   }
 }

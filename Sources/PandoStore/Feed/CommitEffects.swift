@@ -56,7 +56,9 @@ package struct WrittenContent: Sendable {
   private var elements: (any GivenModels)?
 
   /// Notes a tree that was set.
-  mutating func set(_ model: some SimpleModel) { append(GivenModel(model: model)) }
+  mutating func set(_ model: some SimpleModel, isOneNode: Bool) {
+    append(GivenModel(model: model, areSingleNodes: isOneNode))
+  }
 
   /// Notes a delete.
   ///
@@ -72,7 +74,7 @@ package struct WrittenContent: Sendable {
   /// Notes a model that was merged.
   mutating func mix(_ model: some SimpleModel) {
     isMixed = true
-    others.append(GivenModel(model: model))
+    others.append(GivenModel(model: model, areSingleNodes: false))
   }
 
   /// Notes untyped values.
@@ -171,6 +173,9 @@ package enum ListContent: Sendable {
 
 /// Models that a write was given, of one type.
 package protocol GivenModels: Sendable {
+  /// Whether it is known that they have no nodes inside: then these need not be looked for.
+  var areSingleNodes: Bool { get }
+
   /// Calls a closure with each, in order.
   func forEach(_ body: (any SimpleModel) -> Void)
 
@@ -180,6 +185,7 @@ package protocol GivenModels: Sendable {
 
 private struct GivenModel<M: SimpleModel>: GivenModels {
   let model: M
+  let areSingleNodes: Bool
 
   func forEach(_ body: (any SimpleModel) -> Void) { body(model) }
   func models<T>(as type: T.Type) -> [T]? { (model as? T).map { [$0] } }
@@ -187,6 +193,7 @@ private struct GivenModel<M: SimpleModel>: GivenModels {
 
 private struct GivenArray<M: SimpleModel>: GivenModels {
   let models: [M]
+  var areSingleNodes: Bool { false }
 
   func forEach(_ body: (any SimpleModel) -> Void) { for model in models { body(model) } }
   func models<T>(as type: T.Type) -> [T]? { models as? [T] }

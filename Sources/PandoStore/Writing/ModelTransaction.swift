@@ -41,8 +41,8 @@ public struct ModelTransaction: ~Copyable {
   ///   disk refuses.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func set<M: SimpleModel & Encodable>(_ model: M) throws {
-    try session.whole { try session.set(model) }
-    session.state.content?.set(model)
+    let isOneNode = try session.whole { try session.set(model) }
+    session.state.content?.set(model, isOneNode: isOneNode)
   }
 
   /// Stores an untyped tree by the same rules.

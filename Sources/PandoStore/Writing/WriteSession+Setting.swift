@@ -6,10 +6,13 @@ extension WriteSession {
   ///
   /// The tree is encoded as a whole before the first row is written, so a tree that is refused leaves
   /// nothing behind.
-  func set(_ model: some SimpleModel & Encodable) throws {
+  ///
+  /// - Returns: Whether the tree is one node.
+  func set(_ model: some SimpleModel & Encodable) throws -> Bool {
     try collecting { collector in
       let root = try RecordEncoder(sink: collector).encode(model)
       try unsafe store(collector.pending, mayCloseCycle: false, root: root.node)
+      return unsafe collector.pending.records.count == 1 && !collector.pending.hasRepeatedNodes
     }
   }
 
