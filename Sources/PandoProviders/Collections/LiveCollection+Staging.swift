@@ -56,8 +56,8 @@ extension LiveCollection {
         rows: rows, &staged, scope)
       return staged
     }
-    if operations.count > 1 {
-      stage(operations, rows: rows, &staged, scope)
+    if operations.count > 1 || !isStored && !operations.isEmpty && !update.departed.isEmpty {
+      stage(operations, update, rows: rows, &staged, scope)
       return staged
     }
     var stored = storedRows(before: update, operation, rows: rows)
@@ -77,7 +77,12 @@ extension LiveCollection {
         operation, stored == nil ? operation.committedPlan : nil, &staged, scope)
     default: break
     }
-    stageContents(handled.isEmpty ? rows : rows.filter { !handled.contains($0) }, &staged, scope)
+    var rows = handled.isEmpty ? rows : rows.filter { !handled.contains($0) }
+    if !update.departed.isEmpty, !isStored || stored != nil {
+      let departed = stageDeparted(rows, update, &staged, scope)
+      rows.removeAll { departed.contains($0) }
+    }
+    stageContents(rows, &staged, scope)
     if stored == nil, isStored, !staged.removed.isEmpty {
       if isCached {
         noteLoss(update)
@@ -126,6 +131,24 @@ extension LiveCollection {
     staged.contents.sort { $0.row < $1.row }
   }
 
+  /// Works out which committed elements, that are not shown as they are stored, were gone in between.
+  ///
+  /// - Returns: Their rows.
+  private func stageDeparted(
+    _ rows: [LiveRow], _ update: LiveUpdate, _ staged: inout StagedList<T>, _ scope: PipelineScope
+  ) -> Set<LiveRow> {
+    var departed: Set<LiveRow> = []
+    for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
+      guard let identifier = model.modelIdentifier,
+        update.departed[ByteString(identifier)] != nil
+      else { continue }
+      departed.insert(row)
+      staged.removed.append(row)
+      scope.register(self, row: row, old: model, new: nil)
+    }
+    return departed
+  }
+
   /// Works out what a pending edit has done to the committed elements.
   ///
   /// - Parameters:
@@ -164,12 +187,12 @@ extension LiveCollection {
 
   /// Works out what several pending edits have done to a list that was not read with them.
   private func stage(
-    _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
-    _ scope: PipelineScope
+    _ operations: [ListOperation<T>], _ update: LiveUpdate, rows: [LiveRow],
+    _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) {
     let old = state.withLock { $0.committed }
     var shown = old
-    shown.carryOut(operations)
+    shown.carryOut(operations, of: update)
     shown.regenerate(Set(rows).union(operations.flatMap(\.edit.rows)), scope)
     stageWhole(
       shown, since: old, .difference, operations, isPresent: true, isRead: false, &staged, scope)
@@ -290,11 +313,38 @@ extension LiveCollection {
 }
 
 extension LiveList {
-  /// Carries out pending edits.
-  mutating func carryOut(_ operations: [ListOperation<T>]) {
-    for operation in operations where apply(operation.edit).plan == .nothing {
-      operation.noteAbsence()
+  /// Carries out pending edits, and between them the deletions that an update says.
+  mutating func carryOut(_ operations: [ListOperation<T>], of update: LiveUpdate) {
+    guard !update.departed.isEmpty else {
+      for operation in operations { carryOut(operation) }
+      return
     }
+    var rest = operations[...]
+    var start = 0
+    for (place, operation) in update.operations.enumerated() {
+      guard let next = rest.first, next === operation else { continue }
+      rest.removeFirst()
+      remove(departed: start...place, of: update)
+      carryOut(next)
+      start = place + 1
+    }
+    remove(departed: start...Int.max, of: update)
+  }
+
+  /// Removes what was deleted behind so many operations.
+  private mutating func remove(departed range: ClosedRange<Int>, of update: LiveUpdate) {
+    remove(
+      Set(
+        zip(rows, models).compactMap { row, model in
+          guard let identifier = model.modelIdentifier,
+            let place = update.departed[ByteString(identifier)], range.contains(place)
+          else { return nil }
+          return row
+        }))
+  }
+
+  private mutating func carryOut(_ operation: ListOperation<T>) {
+    if apply(operation.edit).plan == .nothing { operation.noteAbsence() }
   }
 
   /// Gives rows the contents of the update at work; those whose models are deleted go.

@@ -25,7 +25,7 @@ extension LiveCollection {
     guard var stored = storedRows(beside: operations) else { return false }
     let (isLoaded, old) = state.withLock { ($0.isLoaded, $0.committed) }
     var shown = old
-    shown.carryOut(operations)
+    shown.carryOut(operations, of: update)
     let known = stored.list ?? (operations.contains(where: \.setsStored) ? LiveList() : nil)
     let base = known.map { operations.reduce($0) { list, edit in list.applying(edit) } }
     let allRows = (base ?? shown).rows(for: elements.models) { count in
@@ -42,7 +42,7 @@ extension LiveCollection {
       shown = LiveList(
         rows: readShown.rows + others.map(\.0), models: readShown.models + others.map(\.1))
       stageWhole(shown, since: old, telling, operations, isPresent: true, &staged, scope)
-    } else if changes.isEmpty, operations.count <= 1 {
+    } else if changes.isEmpty, operations.count <= 1, !update.hasDeparted(from: old) {
       let handled = operations.first.map { stage($0, nil, &staged, scope) } ?? []
       stageContents(rows.filter { !handled.contains($0) }, &staged, scope)
     } else {
@@ -74,6 +74,16 @@ extension LiveCollection {
       }
       stored.isApart = stored.isApart || parts
       return stored.isApart ? stored : nil
+    }
+  }
+}
+
+extension LiveUpdate {
+  /// Whether elements of a list were deleted, be they there again.
+  fileprivate func hasDeparted<T: SimpleModel>(from list: LiveList<T>) -> Bool {
+    if departed.isEmpty { return false }
+    return list.models.contains { model in
+      model.modelIdentifier.map { departed[ByteString($0)] != nil } ?? false
     }
   }
 }

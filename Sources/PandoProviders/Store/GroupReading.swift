@@ -29,6 +29,7 @@ struct GroupReading {
     changed = Set(group.changed)
     update.deleted = Set(group.deleted)
     update.renewed = Set(group.renewed)
+    for identifier in group.deleted + group.renewed { update.departed[identifier] = 0 }
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
@@ -98,11 +99,15 @@ struct GroupReading {
           inMemory.removeValue(forKey: ByteString(identifier))
         }
       }
+      for identifier in (write.changeSet?.deleted ?? []) + write.content.deletes {
+        update.departed[ByteString(identifier)] = own.count
+      }
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
       operation.attach(bridge.consistency.scope)
       if bridge.isInMemory(write), bridge.refuse(operation) { continue }
       let given = operation.makeUpdate()
       all.append(given)
+      let place = own.count
       own.append(operation)
       if !bridge.isInMemory(write) {
         if inMemory.isEmpty { continue }
@@ -111,6 +116,7 @@ struct GroupReading {
         for identifier in given.deleted { inMemory.removeValue(forKey: identifier) }
         continue
       }
+      for identifier in given.deleted { update.departed[identifier] = place }
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }

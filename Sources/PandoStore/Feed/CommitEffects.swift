@@ -45,7 +45,7 @@ package struct WrittenContent: Sendable {
   /// What came into the collections that have changed, by cache key.
   package private(set) var lists: [ByteString: ListContent] = [:]
   /// Identifiers that were to be deleted, whether they were there or not.
-  private var deletes: [String] = []
+  package private(set) var deletes: [String] = []
   /// What was merged, or set by other means than whole models.
   private var others: [any GivenModels] = []
   private var trees: [TreeValue] = []

@@ -68,6 +68,73 @@ import Testing
     }
   }
 
+  @Test func `in memory nothing is done to an element that was deleted just before`() async throws {
+    try await withList([1, 2, 3]) { manager, store, list in
+      let events = EventLog()
+      manager.delegate = events
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(1, "new"))
+      manager.deleteModel(Contact(2))
+      let removal = list.remove(at: 1, updateCache: false)
+      let update = list.update(Contact(3, "shown"), at: 1, updateCache: false)
+      manager.updateModel(Contact(1, "newer"))
+      gate.open()
+      await #expect(throws: DataProviderError.self) { try await removal.committed() }
+      try await update.committed()
+      await manager.drain()
+      #expect(list.data == [Contact(1, "newer"), Contact(3, "shown")])
+      #expect(try stored(store) == [1, 3])
+      #expect(events.failedWrites == [["c"]])
+    }
+  }
+
+  /// Rows that were shown only stayed, or came twice.
+  @Test func `what is shown only goes with its node, though the node returns`() async throws {
+    try await withList([1, 2, 3]) { manager, store, list in
+      try await list.remove(at: 0, updateCache: false).committed()
+      try await list.insert([Contact(1)], at: 0, updateCache: false).committed()
+      try await list.append([Contact(4)], updateCache: false).committed()
+      let own = Contacts(dataModelManager: manager)
+      own.setData(Contact.list(1, 2), cacheKey: nil)
+      await manager.drain()
+      #expect(list.data == Contact.list(1, 2, 3, 4))
+      var gate = WriterGate(store)
+      manager.deleteModel(Contact(1))
+      manager.updateModels([Contact(1, "new"), Contact(2, "new")])
+      gate.open()
+      await manager.drain()
+      #expect(list.data == [Contact(2, "new"), Contact(3), Contact(4)])
+      #expect(own.data == [Contact(2, "new")])
+      #expect(try stored(store) == [2, 3])
+      gate = WriterGate(store)
+      list.append([Contact(5)], updateCache: false)
+      manager.deleteModels(Contact.list(4, 5))
+      list.append([Contact(4, "new")], updateCache: false)
+      manager.updateModels([Contact(5, "new"), Contact(2)])
+      list.append([Contact(1)])
+      gate.open()
+      await manager.drain()
+      #expect(list.data == [Contact(2), Contact(3), Contact(4, "new"), Contact(1)])
+      #expect(try stored(store) == [2, 3, 1])
+    }
+  }
+
+  /// It stayed: for the store the node was changed, though it has taken the node out of each list.
+  @Test func `what is shown only goes where one write deletes its node and sets it again`()
+    async throws
+  {
+    try await withList([1, 2]) { manager, store, list in
+      try await list.remove(at: 0, updateCache: false).committed()
+      try await list.insert([Contact(1)], at: 0, updateCache: false).committed()
+      try await store.write { transaction in
+        try transaction.delete("Contact:1")
+        try transaction.set(Contact(1, "new"))
+      }
+      #expect(list.data == Contact.list(2))
+      #expect(try stored(store) == [2])
+    }
+  }
+
   /// Only the last of them was committed.
   @Test func `edits of a list without a key that are shown with others keep their order`()
     async throws
