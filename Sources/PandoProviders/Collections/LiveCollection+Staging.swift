@@ -313,10 +313,20 @@ extension LiveCollection {
 }
 
 extension LiveList {
-  /// Carries out pending edits, and between them the deletions that an update says.
+  /// Carries out pending edits of a shown list, and between them the deletions that an update says.
   mutating func carryOut(_ operations: [ListOperation<T>], of update: LiveUpdate) {
+    carryOut(operations, of: update) { list, operation in
+      if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
+    }
+  }
+
+  /// The same, each in a way of its own.
+  mutating func carryOut(
+    _ operations: [ListOperation<T>], of update: LiveUpdate,
+    _ body: (inout LiveList<T>, ListOperation<T>) -> Void
+  ) {
     guard !update.departed.isEmpty else {
-      for operation in operations { carryOut(operation) }
+      for operation in operations { body(&self, operation) }
       return
     }
     var rest = operations[...]
@@ -325,7 +335,7 @@ extension LiveList {
       guard let next = rest.first, next === operation else { continue }
       rest.removeFirst()
       remove(departed: start...place, of: update)
-      carryOut(next)
+      body(&self, next)
       start = place + 1
     }
     remove(departed: start...Int.max, of: update)

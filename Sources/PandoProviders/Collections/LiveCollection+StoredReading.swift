@@ -26,8 +26,8 @@ extension LiveCollection {
     let (isLoaded, old) = state.withLock { ($0.isLoaded, $0.committed) }
     var shown = old
     shown.carryOut(operations, of: update)
-    let known = stored.list ?? (operations.contains(where: \.setsStored) ? LiveList() : nil)
-    let base = known.map { operations.reduce($0) { list, edit in list.applying(edit) } }
+    var base = stored.list ?? (operations.contains(where: \.setsStored) ? LiveList() : nil)
+    base?.carryOut(operations, of: update) { $0.carryOutStored($1) }
     let allRows = (base ?? shown).rows(for: elements.models) { count in
       state.withLock { $0.takeRows(count) }
     }
@@ -94,13 +94,11 @@ extension ListOperation {
 }
 
 extension LiveList {
-  /// The stored list after an edit of it.
-  fileprivate func applying(_ operation: ListOperation<T>) -> LiveList<T> {
-    guard let written = operation.written else { return self }
-    var list = self
+  /// Carries out an edit in a stored list.
+  fileprivate mutating func carryOutStored(_ operation: ListOperation<T>) {
+    guard let written = operation.written else { return }
     let plan = operation.committedPlan ?? written.plan(in: rows)
-    if plan.fits(rows.count) { _ = list.carryOut(written.fitted(to: plan, in: rows), plan) }
-    return list
+    if plan.fits(rows.count) { _ = carryOut(written.fitted(to: plan, in: rows), plan) }
   }
 
   /// Does to a shown list what has led from an older stored list to this one.
