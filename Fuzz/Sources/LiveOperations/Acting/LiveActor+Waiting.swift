@@ -171,12 +171,14 @@ extension LiveActor {
   private func useMemory(_ manager: CoreManager<Models.Item>, _ name: Int) async throws {
     switch choices.below(3) {
     case 0...1:
-      let item = Models.Item(name, ledger.nextNumber())
+      let item = newItem(name, isWritten: true)
       ledger.step(task, "memory sets \(item.text)")
       memory[name] = item.number
       try await ledger.awaiting("manager.set in memory") { _ = try await manager.set(item) }
     default:
       ledger.step(task, "memory removes \(name)")
+      // What the manager does not have is no concern of those who show it.
+      if memory[name] != nil { naive.delete(name, isWritten: true) }
       memory[name] = nil
       try await ledger.awaiting("manager.remove in memory") {
         _ = try await manager.remove(atID: .remote(name))
