@@ -8,27 +8,16 @@ enum KnownDefects {
   static let pauseEndsBesideWrites = true
   /// Without a store an update of an element that is gone reports success, and sets its model.
   static let updateOfAGoneElementSucceeds = true
-  /// With `updateCache: false` a row of a list may differ from the node elsewhere in one snapshot.
-  static let unsavedRowsDiffer = true
   /// A row that `updateCache: false` has removed comes back beside one of the same identifier.
   static let hiddenRowsComeBack = true
   /// A row that is shown only stays where its node is deleted and set again in one group of commits.
   static let groupsKeepUnsavedRows = true
-  /// Trees and lists that a group of commits reads again lose what was set in memory only.
-  static let groupsForgetUnsaved = true
-  /// What is fetched from a store is shown as stored, also where it is live with content set in memory.
-  static let storedFetchForgetsUnsaved = true
   /// Rows of stored lists that were changed with `updateCache: false` are shown twice after a group of
   /// commits, and end the process then: "Duplicate values for key" in `LiveList.updatedRows(since:)`.
   static let unsavedRowsEndTheProcess = true
   /// Over a cache an edit of a row beside one that was changed with `updateCache: false`, and deleted, is
   /// dropped.
   static let unsavedRowsAreMistaken = true
-  /// Content that was set in memory only may count for more than a later write that stores what is stored
-  /// already.
-  static let unsavedOutlivesWrites = true
-  /// A manager's removal of what is live and not stored changes nothing that is shown.
-  static let removalOfUnsavedIsNotSeen = true
   /// Followed queries of a type without a disk may be behind an awaited set.
   static let followedMemoryIsBehind = true
 }

@@ -27,18 +27,6 @@ public struct LiveSettings: Sendable, CustomStringConvertible {
   /// Is told each step; `nil` to keep silent.
   public var trace: (@Sendable (String) -> Void)?
 
-  /// Whether all places in which a node is shown show it alike.
-  var isAlike: Bool {
-    !(isUnsaved && backing == .store && KnownDefects.groupsForgetUnsaved)
-  }
-  /// Whether rows of lists show their nodes as all others do.
-  var areRowsAlike: Bool { isAlike && !(isUnsaved && KnownDefects.unsavedRowsDiffer) }
-
-  /// Whether what is shown of an item is certainly its last change.
-  var isOrdered: Bool {
-    !(isUnsaved && backing == .store && KnownDefects.unsavedOutlivesWrites)
-  }
-
   /// Makes settings.
   public init(backing: Backing, taskCount: Int) {
     self.backing = backing

@@ -124,7 +124,6 @@ extension LiveActor {
       try await ledger.awaiting("manager.set of several") { _ = try await manager.set(all) }
       for item in all { checkShown(item.name, "manager.set of several") }
     case 4:
-      if naive.taint.items.contains(name), KnownDefects.removalOfUnsavedIsNotSeen { return }
       ledger.step(task, "manager removes \(name)")
       naive.delete(name, isWritten: true)
       try await ledger.awaiting("manager.remove") {

@@ -193,7 +193,7 @@ final class LiveActor: @unchecked Sendable {
         let number = view.items[name]?.provider.data?.number
         let allowed = naive.shown[name] ?? []
         ledger.require(
-          allowed.contains(number) || !world.settings.isOrdered,
+          allowed.contains(number),
           "item \(name): shown \(text(number)), the last change was \(allowed.map(text))")
       }
       try checkStored(name)
@@ -229,9 +229,6 @@ final class LiveActor: @unchecked Sendable {
 
   /// Who edits shows what those show who only watch.
   private func checkEditors() {
-    if world.store != nil, world.settings.isUnsaved, KnownDefects.storedFetchForgetsUnsaved {
-      return
-    }
     for watch in items {
       guard let key = watch.provider.modelIdentifier else { continue }
       // Without a store it waits for the next change, whatever is there.

@@ -105,7 +105,6 @@ final class LiveWorld: Sendable {
 
   /// After an awaited call no view of this process is behind.
   func checkShown(_ name: Int, _ number: Int?, after reason: String) {
-    guard settings.isOrdered else { return }
     for view in views { view.checkShown(name, number, reason) }
   }
 

@@ -20,7 +20,7 @@ final class ManagerViews: Sendable {
     func watches<T>(_ names: [Int], _ key: (Int) -> String) -> [Int: TreeWatch<T>] {
       Dictionary(
         uniqueKeysWithValues: names.map {
-          ($0, TreeWatch<T>(manager, key($0), ledger, seesOrder: settings.isAlike))
+          ($0, TreeWatch<T>(manager, key($0), ledger, seesOrder: true))
         })
     }
     items = watches(names.items) { LiveNames.item($0) }
@@ -29,7 +29,7 @@ final class ManagerViews: Sendable {
     boxes = watches(names.tasks) { LiveNames.box($0) }
     lists = Dictionary(
       uniqueKeysWithValues: names.lists.map {
-        ($0, ListWatch(manager, $0, ledger, seesOrder: settings.areRowsAlike))
+        ($0, ListWatch(manager, $0, ledger, seesOrder: true))
       })
   }
 
@@ -69,7 +69,6 @@ final class ManagerViews: Sendable {
 
   /// In a snapshot, wherever it is taken, all show a node alike.
   func checkMoment() {
-    guard settings.isAlike else { return }
     var seen: [Int: [(place: String, number: Int)]] = [:]
     var absent: Set<Int> = []
     manager.snapshot { snapshot in
@@ -89,11 +88,9 @@ final class ManagerViews: Sendable {
       for watch in boxes.values {
         note(watch, snapshot.data(of: watch.provider)?.item.contents ?? [])
       }
-      if settings.areRowsAlike {
-        for (key, watch) in lists {
-          for item in snapshot.data(of: watch.provider) {
-            seen[item.name, default: []].append((key, item.number))
-          }
+      for (key, watch) in lists {
+        for item in snapshot.data(of: watch.provider) {
+          seen[item.name, default: []].append((key, item.number))
         }
       }
       for (name, places) in seen where absent.contains(name) {
@@ -125,14 +122,14 @@ final class ManagerViews: Sendable {
     let shown = items[name]?.provider.data?.number
     ledger.require(
       shown == number, "after \(reason) item \(name) is \(text(shown)), not \(text(number))")
-    for (key, watch) in lists where settings.areRowsAlike {
+    for (key, watch) in lists {
       for item in watch.provider.data where item.name == name {
         ledger.require(
           item.number == number,
           "after \(reason) list \(key) shows item \(name) as \(item.number), not \(text(number))")
       }
     }
-    for (key, watch) in shelves where settings.isAlike {
+    for (key, watch) in shelves {
       for content in watch.provider.data?.contents ?? [] where content.name == name {
         ledger.require(
           content.number == number,
