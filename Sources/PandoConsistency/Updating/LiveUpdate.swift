@@ -33,9 +33,11 @@ package struct LiveUpdate: Sendable {
   /// Identifiers that were deleted and are there again: who shows one as a type that the update does not
   /// carry has lost it.
   package var renewed: Set<ByteString> = []
-  /// Nodes that were deleted, be they there again, of several changes that are shown together: how many
-  /// of the operations that it carries out came before, the last time.
+  /// Of several changes that are shown together, the nodes that were deleted, be they there again: how
+  /// many of the operations that it carries out came before, the last time.
   package var departed: [ByteString: Int] = [:]
+  /// The same of what was deleted where it is stored, too.
+  package var storedDeparted: [ByteString: Int] = [:]
   /// Whether models that it carries may hold others that it carries, too, with older content.
   package var isNested = false
   /// Whether what was read of lists may be live otherwise, as it is carried.

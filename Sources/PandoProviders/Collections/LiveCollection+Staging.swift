@@ -315,17 +315,23 @@ extension LiveCollection {
 extension LiveList {
   /// Carries out pending edits of a shown list, and between them the deletions that an update says.
   mutating func carryOut(_ operations: [ListOperation<T>], of update: LiveUpdate) {
-    carryOut(operations, of: update) { list, operation in
+    carryOut(operations, of: update, update.departed) { list, operation in
       if list.apply(operation.edit).plan == .nothing { operation.noteAbsence() }
     }
   }
 
-  /// The same, each in a way of its own.
+  /// The same, each edit in a way of its own.
+  ///
+  /// - Parameters:
+  ///   - operations: The edits.
+  ///   - update: What carries them out.
+  ///   - departed: What is deleted, and behind how many of its operations.
+  ///   - body: Carries an edit out.
   mutating func carryOut(
-    _ operations: [ListOperation<T>], of update: LiveUpdate,
+    _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: Int],
     _ body: (inout LiveList<T>, ListOperation<T>) -> Void
   ) {
-    guard !update.departed.isEmpty else {
+    guard !departed.isEmpty else {
       for operation in operations { body(&self, operation) }
       return
     }
@@ -334,20 +340,20 @@ extension LiveList {
     for (place, operation) in update.operations.enumerated() {
       guard let next = rest.first, next === operation else { continue }
       rest.removeFirst()
-      remove(departed: start...place, of: update)
+      remove(departed, in: start...place)
       body(&self, next)
       start = place + 1
     }
-    remove(departed: start...Int.max, of: update)
+    remove(departed, in: start...Int.max)
   }
 
   /// Removes what was deleted behind so many operations.
-  private mutating func remove(departed range: ClosedRange<Int>, of update: LiveUpdate) {
+  private mutating func remove(_ departed: [ByteString: Int], in range: ClosedRange<Int>) {
     remove(
       Set(
         zip(rows, models).compactMap { row, model in
           guard let identifier = model.modelIdentifier,
-            let place = update.departed[ByteString(identifier)], range.contains(place)
+            let place = departed[ByteString(identifier)], range.contains(place)
           else { return nil }
           return row
         }))

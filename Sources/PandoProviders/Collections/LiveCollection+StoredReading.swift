@@ -27,7 +27,7 @@ extension LiveCollection {
     var shown = old
     shown.carryOut(operations, of: update)
     var base = stored.list ?? (operations.contains(where: \.setsStored) ? LiveList() : nil)
-    base?.carryOut(operations, of: update) { $0.carryOutStored($1) }
+    base?.carryOut(operations, of: update, update.storedDeparted) { $0.carryOutStored($1) }
     let allRows = (base ?? shown).rows(for: elements.models) { count in
       state.withLock { $0.takeRows(count) }
     }

@@ -30,6 +30,7 @@ struct GroupReading {
     update.deleted = Set(group.deleted)
     update.renewed = Set(group.renewed)
     for identifier in group.deleted + group.renewed { update.departed[identifier] = 0 }
+    update.storedDeparted = update.departed
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
@@ -101,6 +102,7 @@ struct GroupReading {
       }
       for identifier in (write.changeSet?.deleted ?? []) + write.content.deletes {
         update.departed[ByteString(identifier)] = own.count
+        update.storedDeparted[ByteString(identifier)] = own.count
       }
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
       operation.attach(bridge.consistency.scope)

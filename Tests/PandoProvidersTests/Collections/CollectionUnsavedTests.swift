@@ -135,6 +135,22 @@ import Testing
     }
   }
 
+  @Test func `what is deleted in memory beside edits stays stored and hidden`() async throws {
+    try await withList([1, 2]) { manager, store, list in
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(2, "new"))
+      list.append([Contact(3)])
+      manager.deleteModel(Contact(1), updateCache: false)
+      list.append([Contact(4)])
+      gate.open()
+      await manager.drain()
+      #expect(list.data == [Contact(2, "new"), Contact(3), Contact(4)])
+      try await list.remove(at: 0).committed()
+      #expect(list.data == Contact.list(3, 4))
+      #expect(try stored(store) == [1, 3, 4])
+    }
+  }
+
   /// What is stored was taken for the row that was removed in memory, so that nothing came in.
   @Test func `a row that is stored only does not stand for one that comes in`() async throws {
     try await withList([1, 2]) { manager, store, list in
