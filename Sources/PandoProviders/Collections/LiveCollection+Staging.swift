@@ -78,8 +78,10 @@ extension LiveCollection {
     default: break
     }
     var rows = handled.isEmpty ? rows : rows.filter { !handled.contains($0) }
-    if !update.departed.isEmpty, !isStored || stored != nil {
-      let departed = stageDeparted(rows, update, &staged, scope)
+    if !update.departed.isEmpty {
+      let departed = stageDeparted(
+        rows, update, besides: isStored && stored == nil ? update.storedDeparted : [:], &staged,
+        scope)
       rows.removeAll { departed.contains($0) }
     }
     stageContents(rows, &staged, scope)
@@ -135,12 +137,13 @@ extension LiveCollection {
   ///
   /// - Returns: Their rows.
   private func stageDeparted(
-    _ rows: [LiveRow], _ update: LiveUpdate, _ staged: inout StagedList<T>, _ scope: PipelineScope
+    _ rows: [LiveRow], _ update: LiveUpdate, besides others: [ByteString: Int],
+    _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) -> Set<LiveRow> {
     var departed: Set<LiveRow> = []
     for (row, model) in state.withLock({ $0.committedModels(of: rows) }) {
-      guard let identifier = model.modelIdentifier,
-        update.departed[ByteString(identifier)] != nil
+      guard let identifier = model.modelIdentifier.map({ ByteString($0) }),
+        update.departed[identifier] != nil, others[identifier] == nil
       else { continue }
       departed.insert(row)
       staged.removed.append(row)

@@ -22,7 +22,7 @@ extension LiveCollection {
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,
     _ scope: PipelineScope
   ) -> Bool {
-    guard var stored = storedRows(beside: operations) else { return false }
+    guard var stored = storedRows(beside: operations, update) else { return false }
     let (isLoaded, old) = state.withLock { ($0.isLoaded, $0.committed) }
     var shown = old
     shown.carryOut(operations, of: update)
@@ -56,6 +56,10 @@ extension LiveCollection {
       }
       shown.regenerate(Set(rows).union(operations.flatMap(\.edit.rows)), scope)
       stageWhole(shown, since: old, telling, operations, isPresent: true, &staged, scope)
+      if !isCached, read.rows == shown.rows {
+        endStored(stored, &staged, scope)
+        return true
+      }
     }
     placeShadows(&stored, nil, staged, scope)
     staged.stored = StoredChange(rows: stored)
@@ -64,10 +68,15 @@ extension LiveCollection {
 
   /// The stored elements beside those that are shown.
   ///
-  /// - Parameter operations: The pending edits that are committed with what was read.
+  /// - Parameters:
+  ///   - operations: The pending edits that are committed with what was read.
+  ///   - update: What else has happened.
   /// - Returns: `nil` if both are the same and stay so.
-  private func storedRows(beside operations: [ListOperation<T>]) -> StoredRows<T>? {
-    let parts = operations.contains { $0.written == nil }
+  private func storedRows(
+    beside operations: [ListOperation<T>], _ update: LiveUpdate
+  ) -> StoredRows<T>? {
+    let parts =
+      operations.contains { $0.written == nil } || update.departed != update.storedDeparted
     return state.withLock { state in
       guard var stored = state.stored else {
         return parts ? StoredRows(list: state.storedList, isApart: true) : nil

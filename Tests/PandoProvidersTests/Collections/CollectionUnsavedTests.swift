@@ -135,12 +135,14 @@ import Testing
     }
   }
 
+  /// It came back with what was read.
   @Test func `what is deleted in memory beside edits stays stored and hidden`() async throws {
     try await withList([1, 2]) { manager, store, list in
       let gate = WriterGate(store)
       manager.updateModel(Contact(2, "new"))
       list.append([Contact(3)])
       manager.deleteModel(Contact(1), updateCache: false)
+      manager.updateModel(Contact(1, "new"))
       list.append([Contact(4)])
       gate.open()
       await manager.drain()
