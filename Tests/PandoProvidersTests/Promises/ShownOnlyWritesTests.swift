@@ -151,6 +151,45 @@ import Testing
     }
   }
 
+  /// What can be done with contact 1.
+  private enum Change: CaseIterable {
+    case rowInMemory, newRowInMemory, inMemory, newRow, write
+
+    func make(_ name: String, _ views: Views) throws {
+      let new = Contact(1, name)
+      switch self {
+      case .rowInMemory:
+        guard let row = views.list.data.firstIndex(where: { $0.id == 1 }) else { return }
+        views.list.update(new, at: row, updateCache: false)
+      case .newRowInMemory: views.list.append([new], updateCache: false)
+      case .inMemory: views.setInMemory(name)
+      case .newRow: views.list.append([new])
+      case .write: try views.store.writeAndWait { try $0.set(new) }
+      }
+    }
+  }
+
+  @Test(arguments: Change.allCases)
+  private func `of three changes in a group all views show the last`(first: Change) async throws {
+    for second in Change.allCases {
+      for third in Change.allCases {
+        try await withViews { views in
+          let gate = Gate(stopping: views.manager)
+          try views.store.writeAndWait { try Self.mix(&$0) }
+          for (name, change) in zip(["1", "2", "3"], [first, second, third]) {
+            try change.make(name, views)
+          }
+          try views.store.writeAndWait { _ in }
+          gate.open()
+          await views.manager.drain()
+          for shown in views.shown {
+            #expect(Set(shown) == ["3"], "\(first), \(second), \(third)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func `a deletion by name takes it away, though it was never stored`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
