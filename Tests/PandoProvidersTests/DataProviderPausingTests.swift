@@ -43,6 +43,46 @@ import Testing
     }
   }
 
+  /// The data stand again as the delegate knows them, but something else was to be seen.
+  @Test func `F1: what shows while a pause is on its way to its end is told when it goes`()
+    async throws
+  {
+    let manager = DataModelManager()
+    let (provider, log) = await makeProvider(manager)
+    provider.isPaused = true
+    manager.updateModel(person("B"))
+    await manager.drain()
+    let gate = Gate(stopping: manager)
+    manager.updateModel(ada)
+    provider.isPaused = false
+    #expect(provider.data == person("B"))
+    gate.open()
+    await manager.drain()
+    #expect(provider.data == ada)
+    #expect(log.data(Person.self) == [ada])
+  }
+
+  @Test func `F1: what shows between two pauses is told when it has gone in the second`()
+    async throws
+  {
+    let manager = DataModelManager()
+    let (provider, log) = await makeProvider(manager)
+    provider.isPaused = true
+    manager.updateModel(person("B"))
+    await manager.drain()
+    let gate = Gate(stopping: manager)
+    provider.isPaused = false
+    provider.isPaused = true
+    #expect(provider.data == person("B"))
+    gate.open()
+    manager.updateModel(ada)
+    await manager.drain()
+    #expect(log.calls.isEmpty)
+    provider.isPaused = false
+    await manager.drain()
+    #expect(log.data(Person.self) == [ada])
+  }
+
   @Test(arguments: Backing.allCases)
   func `F1: what a paused provider sets shows at once, and does not resume it`(
     backing: Backing

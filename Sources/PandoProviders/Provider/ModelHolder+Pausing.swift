@@ -18,7 +18,11 @@ extension ModelHolder {
   func pause(_ reason: PauseReasons) {
     state.withLock { state in
       if let pause = state.pause {
-        if !pause.isPaused { pause.frozen = state.current }
+        if !pause.isPaused {
+          // What it showed meanwhile may have been seen, and is not what its delegate was told.
+          if pause.hasChanged { pause.mustTell = true }
+          pause.frozen = state.current
+        }
         pause.reasons.insert(reason)
       } else {
         state.makeRare().pause = ProviderPause(showing: state.current, reason)

@@ -118,6 +118,8 @@ struct StagedModel {
   ) {
     if let pause = state.rare?.pause {
       pause.note(cause.context, cause.date)
+      // On its way back it shows what changes: somebody may have seen what is gone now.
+      if !pause.isPaused { pause.mustTell = true }
       tells = false
     } else if state.undelivered >= cause.limit {
       let pause = ProviderPause(showing: before, .limit)
