@@ -32,7 +32,7 @@ extension ConsistencyManager {
   func catchUp(_ holders: [ListenerHolder]) {
     guard !holders.isEmpty else { return }
     enqueue { scope in
-      let changes = holders.sorted { $0.number < $1.number }.compactMap { $0.catchUp(scope) }
+      let changes = holders.ordered { $0.number < $1.number }.compactMap { $0.catchUp(scope) }
       scope.publish(changes, LiveUpdate())
     }
   }

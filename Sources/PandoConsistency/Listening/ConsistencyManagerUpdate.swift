@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import PandoSystem
 public import PandoModels
 
 /// One update as it was posted.
@@ -22,13 +23,13 @@ public struct ConsistencyManagerUpdate: Sendable {
   ///
   /// - Complexity: O(*n* log *n*) for *n* identifiers.
   public var changes: [Change] {
-    update.versions.sorted { $0.key < $1.key }.map { key, versions in
+    update.versions.ordered { $0.key < $1.key }.map { key, versions in
       Change(modelIdentifier: key.text, models: versions.stored + versions.given)
     }
   }
 
   /// The identifiers that were deleted, sorted by their bytes.
-  public var deletedModelIdentifiers: [String] { update.deleted.sorted().map(\.text) }
+  public var deletedModelIdentifiers: [String] { update.deleted.ordered().map(\.text) }
 
   /// What the poster passed along.
   public var context: (any Sendable)? { update.context }

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 extension LiveRegistry {
   /// Trees that hold nodes, by holder.
@@ -23,6 +24,6 @@ extension LiveRegistry {
         if !all { break }
       }
     }
-    return found.values.map { ($0.holder, $0.rows.sorted()) }
+    return found.values.map { ($0.holder, $0.rows.ordered()) }
   }
 }

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 import PandoProviders
 import PandoStore
 
@@ -48,7 +49,7 @@ struct FollowingRun: PipelineStep {
     addHolders(of: fold.updated, types, &touched, snapshot)
     for (namespace, identifiers) in touched {
       // In an order that does not depend on hashing, so that what is read is read alike each time.
-      let identifiers = identifiers.sorted()
+      let identifiers = identifiers.ordered()
       for followers in types[namespace] ?? [] where followers.count > 0 {
         followers.stage(identifiers, snapshot, &self)
       }

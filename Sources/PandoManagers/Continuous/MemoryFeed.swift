@@ -103,7 +103,7 @@ final class MemoryFeed<E: Entity>: Sendable {
   /// What a window is filled with.
   private func fill(_ followed: FollowedQuery<E>) throws -> [RankedEntity<E>] {
     let present = present.withLock { $0 }
-    let ordered = present.values.sorted { $0.rank < $1.rank }.map(\.entity)
+    let ordered = present.values.ordered { $0.rank < $1.rank }.map(\.entity)
     let found = try followed.stored.apply(to: ordered).entities
     return followed.accepted(
       found.compactMap { present[ByteString($0.id.modelIdentifier)] })

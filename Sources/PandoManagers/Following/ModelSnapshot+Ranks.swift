@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 import PandoStore
 
 extension ModelSnapshot {
@@ -23,7 +24,7 @@ extension ModelSnapshot {
     }
     // A server has said in which order they stand.
     let all = try entities(matching: Query(filter: query.filter)).entities.map { try ranked($0) }
-      .sorted { $0.rank < $1.rank }
+      .ordered { $0.rank < $1.rank }
     let ranks = Dictionary(all.map { ($0.identifier, $0.rank) }) { first, _ in first }
     return try query.apply(to: all.map(\.entity)).entities.map { entity in
       RankedEntity(entity, rank: ranks[ByteString(entity.id.modelIdentifier)] ?? .max)

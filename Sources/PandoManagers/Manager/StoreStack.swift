@@ -1,4 +1,5 @@
 import PandoStore
+import PandoSystem
 
 /// The stores of a manager, from the nearest to the farthest.
 package struct StoreStack<E: Entity>: Sendable {
@@ -18,7 +19,7 @@ package struct StoreStack<E: Entity>: Sendable {
 
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
     let sorted = stores.enumerated()
-      .sorted { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
+      .ordered { ($0.element.level, $0.offset) < ($1.element.level, $1.offset) }.map(\.element)
     local = Self.withCaches(sorted.filter { $0.level.isLocal })
     direct = local.first as? any DirectStoring<E>
     remote = sorted.filter { !$0.level.isLocal }

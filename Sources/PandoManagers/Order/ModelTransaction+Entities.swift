@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 package import PandoStore
 
 /// The order of writes, applied inside one transaction.
@@ -128,7 +129,7 @@ extension ModelTransaction {
       guard let rank = try snapshot.naturalRank(of: identifier) else { continue }
       members.append((identifier, rank))
     }
-    let ranks = members.map(\.rank).sorted()
+    let ranks = members.map(\.rank).ordered()
     var hasMoved = false
     for (member, rank) in zip(members, ranks) where member.rank != rank {
       try setNaturalRank(rank, of: member.identifier)

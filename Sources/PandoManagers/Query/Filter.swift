@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 public import PandoStore
 
 /// Which entities a query is about.
@@ -143,7 +144,7 @@ extension Filter {
   }
 
   private static func names(_ kinds: Set<QueryValue.Kind>) -> String {
-    kinds.sorted { $0.rawValue < $1.rawValue }.filter { $0 != .notANumber && $0 != .null }
+    kinds.ordered { $0.rawValue < $1.rawValue }.filter { $0 != .notANumber && $0 != .null }
       .map(\.pluralName).joined(separator: " or ")
   }
 }

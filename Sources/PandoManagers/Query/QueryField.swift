@@ -59,7 +59,7 @@ public struct QueryField<E: Entity>: Sendable {
     } else if name == "id" {
       self.init(\E.id)
     } else {
-      let known = E.fields.map(\.name).sorted().joined(separator: ", ")
+      let known = E.fields.map(\.name).ordered().joined(separator: ", ")
       throw QueryError(
         .unknownField, name,
         "\(E.modelTypeName) declares no such field; it has id\(known.isEmpty ? "" : ", " + known)")

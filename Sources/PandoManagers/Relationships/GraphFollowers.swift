@@ -145,7 +145,7 @@ final class GraphFollowers: Sendable {
       }
     }
     // Strong references leave the lock with this list, and end outside.
-    return state.withLock { state in numbers.sorted().map { state.entries[$0]?.graph } }
+    return state.withLock { state in numbers.ordered().map { state.entries[$0]?.graph } }
   }
 }
 

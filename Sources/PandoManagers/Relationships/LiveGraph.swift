@@ -91,7 +91,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
     _ staged: LoadedGraph<Root>, _ touched: Set<ByteString>?, _ snapshot: ModelSnapshot
   ) throws -> LoadedGraph<Root>? {
     guard let touched else { return try load(snapshot) }
-    let changes = try touched.sorted().compactMap { identifier -> EntityChange<Root>? in
+    let changes = try touched.ordered().compactMap { identifier -> EntityChange<Root>? in
       guard EntityIdentifier<Root>(modelIdentifier: identifier.text) != nil else { return nil }
       return EntityChange(identifier, try snapshot.ranked(identifier, as: Root.self))
     }
@@ -115,7 +115,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
   /// - Parameter unasked: What they have to be asked for, by their numbers.
   /// - Throws: What a source throws.
   func fetch(_ unasked: [Int: [ByteString]]) async throws {
-    for (number, identifiers) in unasked.sorted(by: { $0.key < $1.key }) {
+    for (number, identifiers) in unasked.ordered(by: { $0.key < $1.key }) {
       let new = fetched.withLock { fetched in
         let asked = fetched.asked[number] ?? []
         let new = identifiers.filter { !asked.contains($0) }

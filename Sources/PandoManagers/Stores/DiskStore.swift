@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 public import PandoStore
 
 /// Entities on the disk of this machine: ordinary nodes of a `ModelStore`.
@@ -167,7 +168,7 @@ extension DiskStore {
     let found = try snapshot.entities(matching: Query(filter: query.filter)).entities
     let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
     return try query.apply(
-      to: found.indices.sorted { ranks[$0] < ranks[$1] }.map { found[$0] })
+      to: found.indices.ordered { ranks[$0] < ranks[$1] }.map { found[$0] })
   }
 }
 

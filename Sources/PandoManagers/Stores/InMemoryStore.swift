@@ -72,7 +72,7 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
       return try query.apply(to: entities(forIDs: identifiers))
     }
     let entries = state.withLock { Array($0.entries.values) }
-    let ordered = entries.filter { query.matches($0.entity) }.sorted { $0.rank < $1.rank }
+    let ordered = entries.filter { query.matches($0.entity) }.ordered { $0.rank < $1.rank }
     return try query.apply(to: ordered.map(\.entity))
   }
 }
@@ -162,7 +162,7 @@ extension InMemoryStore: KeyValueStoring {
   ) async throws -> [EntityIdentifier<E>] {
     try query.validate()
     return try write { write in
-      let ordered = write.state.entries.values.sorted { $0.rank < $1.rank }
+      let ordered = write.state.entries.values.ordered { $0.rank < $1.rank }
       let found = try query.apply(to: ordered.map(\.entity)).entities.map(\.id)
       return write.remove(found, asOf: context.asOf, onlySynchronized: false)
     }
@@ -197,7 +197,7 @@ extension InMemoryStore: OrderedStoring {
       var removed: [EntityIdentifier<E>] = []
       if answer.discardsExtra {
         let answered = Set(answer.entities.map(\.id))
-        let ordered = write.state.entries.values.sorted { $0.rank < $1.rank }
+        let ordered = write.state.entries.values.ordered { $0.rank < $1.rank }
         let extra = try answer.query.apply(to: ordered.map(\.entity)).entities.map(\.id)
           .filter { !answered.contains($0) }
         removed = write.remove(extra, asOf: answer.asOf, onlySynchronized: true)

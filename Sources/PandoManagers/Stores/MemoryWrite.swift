@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// One write to a store in memory, under its lock: the rules of order, as on disk.
 struct MemoryWrite<E: LocalEntity> {
@@ -85,7 +86,7 @@ struct MemoryWrite<E: LocalEntity> {
 
   private mutating func forgetRemovals() {
     guard state.removals.count > InMemoryStore<E>.removalCountMaximum else { return }
-    let ordered = state.removals.sorted { $0.value < $1.value }
+    let ordered = state.removals.ordered { $0.value < $1.value }
     for entry in ordered.prefix(ordered.count / 2) {
       state.removals[entry.key] = nil
       state.forgottenPlace = max(state.forgottenPlace, entry.value)
@@ -96,7 +97,7 @@ struct MemoryWrite<E: LocalEntity> {
   mutating func arrange(_ identifiers: [EntityIdentifier<E>]) {
     var seen: Set<EntityIdentifier<E>> = []
     let members = identifiers.filter { state.entries[$0] != nil && seen.insert($0).inserted }
-    let ranks = members.compactMap { state.entries[$0]?.rank }.sorted()
+    let ranks = members.compactMap { state.entries[$0]?.rank }.ordered()
     for (identifier, rank) in zip(members, ranks) where state.entries[identifier]?.rank != rank {
       state.entries[identifier]?.rank = rank
       note(identifier)

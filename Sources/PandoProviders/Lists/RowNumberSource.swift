@@ -1,4 +1,5 @@
 import PandoConsistency
+import PandoSystem
 
 /// Gives numbers to rows; a number is not given again while a row may have it.
 struct RowNumberSource: Sendable {
@@ -29,7 +30,7 @@ struct RowNumberSource: Sendable {
     }
     var largest: Range<LiveRow> = 0..<0
     var start: LiveRow = 0
-    for row in inUse().sorted() + [.max] where row >= start {
+    for row in inUse().ordered() + [.max] where row >= start {
       if row - start > largest.upperBound - largest.lowerBound { largest = start..<row }
       start = row == .max ? row : row + 1
     }

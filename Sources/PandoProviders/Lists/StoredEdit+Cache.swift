@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 extension StoredEdit {
   /// Loads a collection from a custom cache, changes it and stores it.
@@ -42,7 +43,7 @@ extension StoredEdit {
     case .update(let model, let seen):
       return (Self.find(seen, in: list).map { .update($0) } ?? .nothing, [model])
     case .remove(let seen):
-      let ranges = Set(seen.compactMap { Self.find($0, in: list) }).sorted().joinedToRanges()
+      let ranges = Set(seen.compactMap { Self.find($0, in: list) }).ordered().joinedToRanges()
       return (ranges.isEmpty && !seen.isEmpty ? .nothing : .remove(ranges), [])
     case .move(let seen, let place):
       guard let from = Self.find(seen, in: list) else { return (.nothing, []) }

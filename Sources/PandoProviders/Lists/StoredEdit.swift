@@ -17,7 +17,7 @@ struct SeenPlace<T: SimpleModel>: Sendable {
 /// A change of a list that is known only when it is carried out.
 ///
 /// The elements it is about are found by their identifiers, near where they were seen.
-enum StoredEdit<T: SimpleModel>: Sendable {
+indirect enum StoredEdit<T: SimpleModel>: Sendable {
   case set([T])
   case append([T])
   case insert([T], at: SeenPlace<T>)

@@ -90,7 +90,7 @@ extension ListState {
   private mutating func remove(_ removed: [LiveRow]) {
     guard !removed.isEmpty else { return }
     rewind()
-    let places = list.places(of: removed.sorted()).map(\.place)
+    let places = list.places(of: removed.ordered()).map(\.place)
     let plan = ListPlan.remove(places.joinedToRanges())
     _ = list.rows.carryOut(plan, [])
     _ = list.models.carryOut(plan, [])

@@ -26,7 +26,7 @@ extension LiveCollection {
           changes, models, on: committed.rows, newRows: state.takeRows(count))
       else { return nil }
       let gone = Set(
-        state.committedModels(of: script.deleted.sorted())
+        state.committedModels(of: script.deleted.ordered())
           .compactMap { $0.model.modelIdentifier.map { ByteString($0) } })
       let returns = script.inserted.contains { row in
         script.models[row]?.modelIdentifier.map { gone.contains(ByteString($0)) } ?? false

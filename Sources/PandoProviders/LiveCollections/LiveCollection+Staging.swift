@@ -224,7 +224,7 @@ extension LiveCollection {
       return []
     }
     let touched = script.deleted.union(script.updated).subtracting(script.inserted)
-    let old = state.withLock { $0.committedModels(of: touched.sorted()) }
+    let old = state.withLock { $0.committedModels(of: touched.ordered()) }
     for (row, model) in old where script.deleted.contains(row) || script.models[row] != nil {
       let new = script.deleted.contains(row) ? nil : script.models[row]
       scope.register(self, row: row, old: model, new: new)
@@ -249,7 +249,7 @@ extension LiveCollection {
     func isDeleted(_ model: T?) -> Bool {
       model?.modelIdentifier.map { update.deleted.contains(ByteString($0)) } ?? false
     }
-    let shown = state.withLock { $0.committedModels(of: stored.shadows.keys.sorted()) }
+    let shown = state.withLock { $0.committedModels(of: stored.shadows.keys.ordered()) }
     return Set(
       shown.compactMap { row, model in
         !isDeleted(model) && isDeleted(stored.list?.model(of: row)) ? row : nil
@@ -369,7 +369,7 @@ extension LiveList {
   /// Gives rows the contents of the update at work; those whose models are deleted go.
   mutating func regenerate(_ concerned: Set<LiveRow>, _ scope: PipelineScope) {
     var gone: Set<LiveRow> = []
-    for (row, place) in places(of: concerned.sorted()) {
+    for (row, place) in places(of: concerned.ordered()) {
       guard let regeneration = scope.regenerate(models[place]) else { continue }
       if let new = regeneration.model as? T {
         models[place] = new
@@ -387,7 +387,7 @@ extension LiveList {
       for (row, model) in zip(edit.rows, edit.models) { asked[row] = model }
     }
     return Set(
-      places(of: asked.keys.sorted()).compactMap { row, place in
+      places(of: asked.keys.ordered()).compactMap { row, place in
         asked[row]?.isEqual(to: models[place]) == true ? row : nil
       })
   }

@@ -159,9 +159,9 @@ extension LiveCollection {
     if touched.isEmpty { return }
     var models: [LiveRow: T] = [:]
     if let list = stored.list {
-      for (row, place) in list.places(of: touched.sorted()) { models[row] = list.models[place] }
+      for (row, place) in list.places(of: touched.ordered()) { models[row] = list.models[place] }
     }
-    let shown = state.withLock { state in staged.committed(touched.sorted(), &state) }
+    let shown = state.withLock { state in staged.committed(touched.ordered(), &state) }
     for row in touched {
       let old = stored.shadows[row]
       if let model = models[row], !(shown[row]?.isEqual(to: model) ?? false) {

@@ -6,7 +6,7 @@ import PandoModels
 /// What an update does to the committed elements of a collection.
 struct StagedList<T: SimpleModel>: StagedChange {
   /// What happens to the places.
-  enum Structure: Sendable {
+  indirect enum Structure: Sendable {
     case none
     /// A pending edit is committed: at these places of the committed list, `nil` if they are those at
     /// which it would be carried out now; with the rows that are there.

@@ -1,4 +1,5 @@
 package import PandoModels
+import PandoSystem
 package import PandoStore
 
 /// Several commits that are shown in one step.
@@ -70,10 +71,10 @@ package struct CommitGroup {
         changes[ByteString(entry.cacheKey), default: []].append(entry.change)
       }
     }
-    changed = isThere.filter(\.value).map(\.key).sorted()
+    changed = isThere.filter(\.value).map(\.key).ordered()
     updated = changed.filter { wasUpdated.contains($0) }
-    deleted = isThere.filter { !$0.value }.map(\.key).sorted()
-    renewed = wasDeleted.filter { isThere[$0] == true }.sorted()
-    collections = changes.keys.sorted().map { ($0, changes[$0] ?? []) }
+    deleted = isThere.filter { !$0.value }.map(\.key).ordered()
+    renewed = wasDeleted.filter { isThere[$0] == true }.ordered()
+    collections = changes.keys.ordered().map { ($0, changes[$0] ?? []) }
   }
 }

@@ -1,4 +1,5 @@
 import PandoConsistency
+import PandoSystem
 import PandoModels
 import PandoStore
 
@@ -62,7 +63,7 @@ struct WritePlanning {
     among identifiers: [String]
   ) -> [(identifier: ByteString, types: [any SimpleModel.Type])] {
     let all = Set(identifiers.map { ByteString($0) })
-    return bridge.consistency.liveNodes(among: all.sorted().map(\.text))
+    return bridge.consistency.liveNodes(among: all.ordered().map(\.text))
   }
 
   /// A write that the store had already: it counts for what is live otherwise.

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 extension StoreCheck {

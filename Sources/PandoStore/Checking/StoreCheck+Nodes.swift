@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 extension StoreCheck {
@@ -18,7 +19,7 @@ extension StoreCheck {
           try run.note(row.identifier, "its identifier row does not lead back to node \(node)")
         }
         if row.types.isEmpty { try run.note(row.identifier, "it has no record") }
-        if row.types != Array(Set(row.types)).sorted() {
+        if row.types != Array(Set(row.types)).ordered() {
           try run.note(row.identifier, "its type numbers are not ascending")
         }
       }
@@ -154,7 +155,7 @@ extension StoreCheck {
       }
       return true
     }
-    for number in recordCounts.keys.sorted() where !seen.contains(number) {
+    for number in recordCounts.keys.ordered() where !seen.contains(number) {
       try note("type number \(number)", "there are records of it but no such type")
     }
   }
@@ -174,7 +175,7 @@ extension StoreCheck {
       return true
     }
     // Every record was found in its block, so equal numbers are the same nodes.
-    for type in Set(found.keys).union(recordCounts.keys).sorted() {
+    for type in Set(found.keys).union(recordCounts.keys).ordered() {
       let (listed, records) = (found[type] ?? 0, recordCounts[type] ?? 0)
       if listed != records {
         try note("type number \(type)", "it lists \(listed) nodes, \(records) have a record of it")

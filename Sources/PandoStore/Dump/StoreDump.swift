@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 /// Writes the lines of a dump.

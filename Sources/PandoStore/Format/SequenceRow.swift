@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// A position in the order of writes: a commit number, and a number that tells what was asked elsewhere between
 /// that commit and the next apart.
@@ -134,7 +135,7 @@ struct TombstoneNamespaces {
     for name in text.utf8.split(separator: 0) { names.insert(ByteString(String(name) ?? "")) }
   }
 
-  var bytes: [UInt8] { names.sorted().flatMap { Array($0.text.utf8) + [0] } }
+  var bytes: [UInt8] { names.ordered().flatMap { Array($0.text.utf8) + [0] } }
 
   mutating func insert(_ name: String) -> Bool { names.insert(ByteString(name)).inserted }
 

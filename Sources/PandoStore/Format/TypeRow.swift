@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// A value of the `types` table, whose key is the type name in UTF-8.
 ///
 /// ```

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PandoSystem
 import PandoModels
 
 /// A ``QueryValue`` as bytes whose order is the total order of values: the middle of an index row's

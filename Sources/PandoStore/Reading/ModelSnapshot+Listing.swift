@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 public import PandoModels
 
 extension ModelSnapshot {
@@ -115,7 +116,7 @@ extension ModelSnapshot {
   /// - Complexity: O(log *n* + *p*) for *p* parents.
   public func parents(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
-    return try reader.parentNodes(of: node).sorted().map { try reader.identifier(of: $0) }
+    return try reader.parentNodes(of: node).ordered().map { try reader.identifier(of: $0) }
   }
 
   /// Returns all nodes from which a node can be reached.
@@ -157,7 +158,7 @@ extension ModelSnapshot {
       numbers.append(parent.node)
       return true
     }
-    return try numbers.map { try reader.cacheKey(ofCollection: $0) }.sorted()
+    return try numbers.map { try reader.cacheKey(ofCollection: $0) }.ordered()
   }
 }
 
@@ -176,7 +177,7 @@ extension StoreReader {
   func ancestors(of node: UInt64) throws -> [(node: UInt64, isRoot: Bool)] {
     var seen: Set<UInt64> = [node]
     var found: [(node: UInt64, isRoot: Bool)] = []
-    var frontier = try parentNodes(of: node).sorted()
+    var frontier = try parentNodes(of: node).ordered()
     while !frontier.isEmpty {
       var next: Set<UInt64> = []
       for ancestor in frontier where seen.insert(ancestor).inserted {
@@ -184,7 +185,7 @@ extension StoreReader {
         found.append((ancestor, parents.isEmpty))
         next.formUnion(parents)
       }
-      frontier = next.subtracting(seen).sorted()
+      frontier = next.subtracting(seen).ordered()
     }
     return found
   }

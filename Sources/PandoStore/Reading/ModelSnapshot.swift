@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 public import PandoModels
 
 /// One committed version of a store, or the present state of a write transaction.
@@ -67,7 +68,7 @@ public struct ModelSnapshot: ~Escapable {
   public func typeNames(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     let row = try reader.requiredSummary(of: node)
-    return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.sorted()
+    return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.ordered()
   }
 
   /// Returns a small value that was stored beside the models.

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 /// Rows that a transaction writes once, at its end, as they are by now.
@@ -238,7 +239,7 @@ extension StoreReader {
       return true
     }
     guard let pending else { return numbers }
-    return Set(numbers).union(pending.typeBlockNumbers(ofType: type)).sorted()
+    return Set(numbers).union(pending.typeBlockNumbers(ofType: type)).ordered()
   }
 
   /// The nodes of a row as they are now; `nil` if there is no such row.

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 /// Runs the migrations that a store has not seen yet: all of them in one transaction.

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// Collects what one write did, until it becomes a change set.
 ///

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 extension WriteSession {
@@ -34,7 +35,7 @@ extension WriteSession {
         deletion.updated.append(identifier)
       }
     }
-    for collection in cascade.collections.sorted() {
+    for collection in cascade.collections.ordered() {
       deletion.collections.append(try loseElements(cascade.isDoomed, inCollection: collection))
     }
     for node in cascade.doomed { deletion.deleted.append(try removeNode(node)) }
@@ -179,7 +180,7 @@ extension WriteSession {
         guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
         for edge in try RecordBody.edges(in: body) { children.insert(edge.child.node) }
       }
-      return children.sorted()
+      return children.ordered()
     }
   }
 

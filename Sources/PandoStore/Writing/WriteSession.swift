@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 import PandoModels
 
 /// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
@@ -420,7 +421,7 @@ extension WriteSession {
       state.typesToWrite.insert(name)
     }
     state.recordDifferences = []
-    for name in state.typesToWrite.sorted() {
+    for name in state.typesToWrite.ordered() {
       guard let row = state.types[name] else { continue }
       let key = Array(name.text.utf8)
       let bytes = row.bytes

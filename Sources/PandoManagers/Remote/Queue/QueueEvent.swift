@@ -1,5 +1,5 @@
 /// What a queue tells whoever watches it; the requests themselves tell their callers.
-public enum QueueEvent: Sendable {
+public indirect enum QueueEvent: Sendable {
   /// A durable request is sent.
   case sending(QueuedRequest)
   /// A durable request was answered, and the answer is stored.

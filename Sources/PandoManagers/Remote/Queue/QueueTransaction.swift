@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 import PandoStore
 
 /// The rows of a queue during one write: of a store, or of memory.
@@ -37,7 +38,7 @@ struct MemoryQueue: QueueTransaction {
   mutating func setValue(_ name: String, to value: [UInt8]?) { values[ByteString(name)] = value }
 
   func forEachValue(_ prefix: String, _ body: (String, [UInt8]) throws -> Bool) throws {
-    let names = values.keys.filter { $0.text.utf8.starts(with: prefix.utf8) }.sorted()
+    let names = values.keys.filter { $0.text.utf8.starts(with: prefix.utf8) }.ordered()
     for name in names {
       guard let value = values[name], try body(name.text, value) else { return }
     }

@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// When a request that has failed is tried again.
 ///
 /// It counts for requests that change something; reading requests are never tried again.
@@ -42,6 +44,6 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(attemptCountMaximum, forKey: .attemptCountMaximum)
-    try container.encode(statuses.sorted(), forKey: .statuses)
+    try container.encode(statuses.ordered(), forKey: .statuses)
   }
 }

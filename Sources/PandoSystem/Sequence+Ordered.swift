@@ -1,0 +1,21 @@
+extension Sequence {
+  /// The elements in an order.
+  ///
+  /// For lists that are short or seldom sorted: positions are sorted in place of the elements, so that
+  /// all types share the machine code of one sort.
+  package func ordered(by isBefore: (Element, Element) -> Bool) -> [Element] {
+    let elements = Array(self)
+    let positions = sortedPositions(elements.count) { isBefore(elements[$0], elements[$1]) }
+    return positions.map { elements[$0] }
+  }
+}
+
+extension Sequence where Element: Comparable {
+  /// The elements in ascending order, as ``ordered(by:)``.
+  package func ordered() -> [Element] { ordered(by: <) }
+}
+
+@inline(never)
+private func sortedPositions(_ count: Int, by isBefore: (Int, Int) -> Bool) -> [Int] {
+  (0..<count).sorted(by: isBefore)
+}
