@@ -83,14 +83,9 @@ extension LiveCollection {
     } completion: { [self] result in
       consistency.enqueue { [self] scope in
         let number = joinsSince.withLock { $0 }
-        let isEdited = state.withLock { state in
-          let isEdited = !state.isLoaded && state.editCount != editCount
-          // What was edited meanwhile is newer than what a context leads to.
-          if isEdited, cacheKey == nil { state.isLoaded = true }
-          return isEdited
-        }
         // An edit meanwhile is on its way to the cache: the answer may have it or not.
-        if isEdited && cacheKey != nil || !scope.canJoin(since: number) {
+        let isEdited = state.withLock { !$0.isLoaded && $0.editCount != editCount }
+        if isEdited || !scope.canJoin(since: number) {
           load(from: cache, context, scope)
         } else {
           finishLoad(result, since: number, scope)
