@@ -62,6 +62,24 @@ package final class Pipeline: @unchecked Sendable {
   /// Whether all that was queued before has been worked out and published.
   package var rests: Bool { state.withLock { !$0.isDraining } }
 
+  /// Does something at once, as if it had been queued and carried out, if nothing is queued or at work.
+  ///
+  /// What is queued meanwhile is carried out afterwards, on another thread.
+  ///
+  /// - Parameter work: Quick, and waits for nobody.
+  /// - Returns: Whether it was done.
+  package func runIfResting(_ work: () -> Void) -> Bool {
+    let isFree = state.withLock { state in !exchange(&state.isDraining, with: true) }
+    guard isFree else { return false }
+    work()
+    let isLeft = state.withLock { state in
+      state.isDraining = !state.commands.isEmpty
+      return state.isDraining
+    }
+    if isLeft { queue.async { self.drain() } }
+    return true
+  }
+
   /// Works off what is queued.
   private func drain() {
     var commands: [Command] = []

@@ -109,6 +109,31 @@ final class QueryFollowers<E: Entity>: Sendable {
     }
   }
 
+  /// Whether a write concerns one of the queries, or may.
+  func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool {
+    let present = state.withLock { state in
+      (
+        isEmpty: state.entries.isEmpty, isLoading: !state.loading.isEmpty,
+        holdsNodes: state.holdsNodes, fields: state.filters.fields
+      )
+    }
+    if present.isEmpty { return false }
+    // Whoever holds a changed node inside is not known without a read.
+    if present.holdsNodes, touched.hasUpdated { return true }
+    for identifier in touched.identifiers where identifier.isIdentifier(of: namespace) {
+      guard !present.isLoading, let entity = touched.entity(identifier, as: E.self) else {
+        return true
+      }
+      // Calling users' key paths needs no lock.
+      let values = entity?.values(of: present.fields) ?? []
+      let isFound = state.withLock {
+        $0.byIdentifier[identifier] != nil || $0.filters.findsAny(values)
+      }
+      if isFound { return true }
+    }
+    return false
+  }
+
   /// Finds the queries that changes may concern, each with those changes.
   func concerned(by changes: [EntityChange<E>]) -> [(
     query: LiveQuery<E>, changes: [EntityChange<E>]

@@ -27,17 +27,6 @@ protocol StoreFollowers: AnyObject, Sendable {
 }
 
 extension QueryFollowers: StoreFollowers {
-  func concerns(_ touched: TouchedNodes, of namespace: ByteString) -> Bool {
-    var changes: [EntityChange<E>] = []
-    for identifier in touched.identifiers
-    where FollowingRun.namespaces(of: identifier).contains(namespace) {
-      guard let entity = touched.entity(identifier, as: E.self) else { return true }
-      // Where it stands among others does not count here.
-      changes.append(EntityChange(identifier, entity.map { RankedEntity($0, rank: 0) }))
-    }
-    return !changes.isEmpty && !concerned(by: changes).isEmpty
-  }
-
   func fail(_ error: any Error) {
     for query in all { fail(query, error) }
   }

@@ -51,17 +51,12 @@ final class StoreHub: Sendable {
 extension StoreHub: StorePipelineMember {
   func plan(for write: CommitEffects) -> CommitPlan {
     guard let changeSet = write.changeSet else { return .nothing }
-    let types = state.withLock { $0.types }.filter { $0.value.contains { $0.count > 0 } }
+    let types = state.withLock { $0.types }
     if types.isEmpty, graphs.count == 0 { return .nothing }
     let touched = TouchedNodes(changeSet, write.content)
-    let hasUpdated = !changeSet.updated.isEmpty
-    if graphs.count > 0, graphs.concerns(touched, hasUpdated: hasUpdated) { return .read }
-    for (namespace, followers) in types where followers.contains(where: { $0.count > 0 }) {
-      // Whoever holds a changed node inside is not known without a read.
-      let mayHold = hasUpdated && followers.contains { $0.holdsNodes }
-      if mayHold || followers.contains(where: { $0.concerns(touched, of: namespace) }) {
-        return .read
-      }
+    if graphs.concerns(touched) { return .read }
+    for (namespace, followers) in types {
+      for followers in followers where followers.concerns(touched, of: namespace) { return .read }
     }
     return .nothing
   }
@@ -86,48 +81,5 @@ extension StoreHub: StorePipelineMember {
   func failRead(_ error: any Error) {
     for followers in state.withLock({ $0.types }).values.joined() { followers.fail(error) }
     graphs.fail(error, self)
-  }
-}
-
-/// The nodes that a write has touched, and the models that it was given for them.
-struct TouchedNodes {
-  /// Those that are there, and those that are gone.
-  let identifiers: [ByteString]
-  let deleted: Set<ByteString>
-  /// What was given, by identifier; empty where that does not say what is stored.
-  private var given: [ByteString: any SimpleModel] = [:]
-  /// Those that were given with different content.
-  private var ambiguous: Set<ByteString> = []
-
-  init(_ changeSet: ChangeSet, _ content: WrittenContent) {
-    deleted = Set(changeSet.deleted.map { ByteString($0) })
-    identifiers =
-      changeSet.updated.map { ByteString($0) } + changeSet.inserted.map { ByteString($0) } + deleted
-    guard content.isPlain, !content.hasDeletes else { return }
-    for models in content.models {
-      models.forEach { visit($0, isOneNode: models.areSingleNodes, 0) }
-    }
-    for identifier in ambiguous { given[identifier] = nil }
-  }
-
-  private mutating func visit(
-    _ node: any SimpleModel, isOneNode: Bool = false, _ level: Int
-  ) {
-    guard level <= RecordLimits.maximumNestingDepth else { return }
-    if let identifier = node.modelIdentifier.map({ ByteString($0) }) {
-      if let other = given.updateValue(node, forKey: identifier), !other.isEqual(to: node) {
-        ambiguous.insert(identifier)
-      }
-    }
-    if !isOneNode { (node as? any Model)?.forEach { visit($0, level + 1) } }
-  }
-
-  /// What a node is now as a type: the entity, or `nil` for one that is gone.
-  ///
-  /// - Returns: `nil` if that has to be read.
-  func entity<E: Entity>(_ identifier: ByteString, as type: E.Type) -> E?? {
-    if deleted.contains(identifier) { return .some(nil) }
-    guard let entity = given[identifier] as? E else { return nil }
-    return entity
   }
 }

@@ -23,9 +23,8 @@ struct FilterIndex: Sendable {
   /// Whom every change of the type may concern.
   private var general: Set<UInt64> = []
   private var byValue: [String: [QueryValue: Set<UInt64>]] = [:]
-
   /// The fields by whose values somebody is found.
-  var fields: [String] { Array(byValue.keys) }
+  private(set) var fields: [String] = []
 
   mutating func insert(_ number: UInt64, _ key: FollowedKey) {
     switch key {
@@ -51,6 +50,11 @@ struct FilterIndex: Sendable {
     }
   }
 
+  /// Whether an entity with some values may concern anybody.
+  func findsAny(_ values: [FieldValue]) -> Bool {
+    !general.isEmpty || values.contains { byValue[$0.field]?[$0.value] != nil }
+  }
+
   private mutating func place(_ number: UInt64, _ values: [FieldValue]) {
     guard let best = values.min(by: { count($0) < count($1) }) else { return }
     enter(number, best)
@@ -69,6 +73,7 @@ struct FilterIndex: Sendable {
   private func count(_ value: FieldValue) -> Int { byValue[value.field]?[value.value]?.count ?? 0 }
 
   private mutating func enter(_ number: UInt64, _ value: FieldValue) {
+    if byValue[value.field] == nil { fields.append(value.field) }
     byValue[value.field, default: [:]][value.value, default: []].insert(number)
     entries[number]?.place = value
   }
@@ -80,7 +85,9 @@ struct FilterIndex: Sendable {
     if byValue[value.field]?[value.value]?.isEmpty == true {
       byValue[value.field]?[value.value] = nil
     }
-    if byValue[value.field]?.isEmpty == true { byValue[value.field] = nil }
+    guard byValue[value.field]?.isEmpty == true else { return }
+    byValue[value.field] = nil
+    fields.removeAll { $0 == value.field }
   }
 }
 
@@ -95,7 +102,10 @@ extension Entity {
   /// What the entity has in some of its declared fields.
   func values(of names: [String]) -> [FieldValue] {
     if names.isEmpty { return [] }
-    return Self.fields.filter { names.contains($0.name) }
-      .map { FieldValue(field: $0.name, value: $0.value(of: self)) }
+    var values: [FieldValue] = []
+    for field in Self.fields where names.contains(field.name) {
+      values.append(FieldValue(field: field.name, value: field.value(of: self)))
+    }
+    return values
   }
 }

@@ -96,16 +96,27 @@ final class GraphFollowers: Sendable {
       }
     }
     if touched.isEmpty { return }
-    let graphs = graphs(at: touched) { $0.graphs(at: $1, in: snapshot) } ?? []
+    let graphs = graphs(at: touched, in: snapshot)
     for graph in graphs { graph?.stage(touched, snapshot, &run, hub) }
   }
 
   /// Whether a write concerns a graph, or may.
-  func concerns(_ touched: TouchedNodes, hasUpdated: Bool) -> Bool {
-    // Whoever holds a changed node inside is not known without a read.
-    if hasUpdated, state.withLock({ $0.holdsNodes }) { return true }
-    let graphs = graphs(at: touched.identifiers) { $0.graphs(at: $1, in: touched) }
-    return graphs.map { !$0.isEmpty } ?? true
+  func concerns(_ touched: TouchedNodes) -> Bool {
+    let roots = state.withLock { state -> [ByteString: [any GraphRoots]]? in
+      if state.entries.isEmpty { return [:] }
+      // Whoever holds a changed node inside is not known without a read.
+      if touched.hasUpdated, state.holdsNodes { return nil }
+      guard state.loading.isEmpty else { return nil }
+      return touched.identifiers.contains { state.byNode[$0] != nil } ? nil : state.roots
+    }
+    guard let roots else { return true }
+    // Fields of users' entities are read without the lock.
+    for (namespace, roots) in roots {
+      for identifier in touched.identifiers where identifier.isIdentifier(of: namespace) {
+        for roots in roots where roots.mayTake(identifier, of: touched) { return true }
+      }
+    }
+    return false
   }
 
   /// Ends all graphs by an error.
@@ -116,15 +127,9 @@ final class GraphFollowers: Sendable {
   }
 
   /// The graphs that some nodes may concern.
-  ///
-  /// - Parameters:
-  ///   - nodes: The identifiers.
-  ///   - find: The graphs into which one comes as a root; `nil` if that has to be read.
-  /// - Returns: `nil` if a node has to be read.
   private func graphs(
-    at nodes: some Collection<ByteString>,
-    _ find: (any GraphRoots, ByteString) -> Set<UInt64>?
-  ) -> [(any FollowedGraph)?]? {
+    at nodes: Set<ByteString>, in snapshot: ModelSnapshot
+  ) -> [(any FollowedGraph)?] {
     let (known, roots) = state.withLock { state in
       var numbers = state.loading
       for node in nodes {
@@ -138,8 +143,7 @@ final class GraphFollowers: Sendable {
       for node in nodes {
         for namespace in FollowingRun.namespaces(of: node) {
           for roots in roots[namespace] ?? [] where roots.count > 0 {
-            guard let found = find(roots, node) else { return nil }
-            numbers.formUnion(found)
+            numbers.formUnion(roots.graphs(at: node, in: snapshot))
           }
         }
       }

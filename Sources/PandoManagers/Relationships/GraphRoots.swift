@@ -13,10 +13,8 @@ protocol GraphRoots: AnyObject, Sendable {
 
   func remove(_ number: UInt64)
 
-  /// The graphs into which a node that was written may come.
-  ///
-  /// - Returns: `nil` if it has to be read.
-  func graphs(at identifier: ByteString, in touched: TouchedNodes) -> Set<UInt64>?
+  /// Whether a node that was written may come into a graph, or has to be read to know that.
+  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool
 
   /// The graphs into which a node may come, and those that can't know as it can't be read.
   func graphs(at identifier: ByteString, in snapshot: ModelSnapshot) -> Set<UInt64>
@@ -54,8 +52,15 @@ final class RootFollowers<Root: Entity>: GraphRoots {
     }
   }
 
-  func graphs(at identifier: ByteString, in touched: TouchedNodes) -> Set<UInt64>? {
-    touched.entity(identifier, as: Root.self).map { graphs(with: $0) }
+  func mayTake(_ identifier: ByteString, of touched: TouchedNodes) -> Bool {
+    let (isEmpty, fields) = state.withLock { ($0.numbers.isEmpty, $0.filters.fields) }
+    if isEmpty { return false }
+    guard let entity = touched.entity(identifier, as: Root.self) else { return true }
+    // Who has lost one knows it as its node.
+    guard let entity else { return false }
+    if touched.only == nil { note(entity) }
+    let values = entity.values(of: fields)
+    return state.withLock { $0.filters.findsAny(values) }
   }
 
   func graphs(at identifier: ByteString, in snapshot: ModelSnapshot) -> Set<UInt64> {

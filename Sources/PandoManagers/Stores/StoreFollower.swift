@@ -15,8 +15,10 @@ final class StoreFollower: CommitFollower {
     var caches: [WeakCache] = []
   }
 
-  private struct WeakCache {
+  private final class WeakCache: Sendable {
     weak let cache: (any CommitCache)?
+
+    init(_ cache: any CommitCache) { self.cache = cache }
   }
 
   /// Held while the caches are told, so that they hear of commits in their order.
@@ -56,7 +58,7 @@ final class StoreFollower: CommitFollower {
   func add(_ cache: any CommitCache) {
     state.withLock { state in
       state.caches.removeAll { $0.cache == nil }
-      state.caches.append(WeakCache(cache: cache))
+      state.caches.append(WeakCache(cache))
     }
   }
 
@@ -155,7 +157,12 @@ final class StoreFollower: CommitFollower {
 extension StoreFollower {
   private func process(_ changeSet: ChangeSet, _ state: inout State) {
     guard changeSet.commitNumber > state.processed else { return }
-    let keys = (changeSet.updated + changeSet.inserted + changeSet.deleted).map { ByteString($0) }
+    let (updated, inserted, deleted) = (changeSet.updated, changeSet.inserted, changeSet.deleted)
+    var keys: [ByteString] = []
+    keys.reserveCapacity(updated.count + inserted.count + deleted.count)
+    for key in updated { keys.append(ByteString(key)) }
+    for key in inserted { keys.append(ByteString(key)) }
+    for key in deleted { keys.append(ByteString(key)) }
     // First what is remembered, then the caches: a cache that is being filled meanwhile sees either.
     touches.withLock { $0.touch(keys, by: changeSet.commitNumber) }
     for entry in state.caches { entry.cache?.drop(keys) }

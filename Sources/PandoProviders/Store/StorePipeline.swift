@@ -20,11 +20,38 @@ package final class StorePipeline: Sendable {
     /// How many loads are on their way.
     var loadCount = 0
     var touched = RecentTouches()
+    var passing = Passing()
   }
 
-  private struct WeakMember {
-    weak let member: (any StorePipelineMember)?
+  /// Whether it is worth while to look if a flush concerns nobody: less and less often while flushes do
+  /// concern somebody.
+  private struct Passing {
+    private static let skippedMaximum = 15
+    private var skipped = 0
+    private var left = 0
+
+    var tries: Bool {
+      mutating get {
+        if left == 0 { return true }
+        left -= 1
+        return false
+      }
+    }
+
+    mutating func note(_ hasPassed: Bool) {
+      skipped = hasPassed ? 0 : min(skipped * 2 + 1, Self.skippedMaximum)
+      left = skipped
+    }
   }
+
+  private final class WeakMember: Sendable {
+    weak let member: (any StorePipelineMember)?
+
+    init(_ member: any StorePipelineMember) { self.member = member }
+  }
+
+  /// How many keys are looked up at most on the thread that brings commits.
+  private static let passingKeysMaximum = 256
 
   package let store: ModelStore
   package let pipeline = Pipeline()
@@ -50,7 +77,7 @@ package final class StorePipeline: Sendable {
   package func add(_ member: any StorePipelineMember) {
     members.withLock { members in
       members.removeAll { $0.member == nil }
-      members.append(WeakMember(member: member))
+      members.append(WeakMember(member))
     }
   }
 
@@ -61,7 +88,7 @@ package final class StorePipeline: Sendable {
       let living = members.compactMap(\.member)
       if let member = living.lazy.compactMap({ $0 as? Member }).first { return (member, living) }
       let member = make()
-      members = living.map(WeakMember.init) + [WeakMember(member: member)]
+      members = living.map(WeakMember.init) + [WeakMember(member)]
       return (member, living)
     }.0
   }
@@ -79,6 +106,7 @@ package final class StorePipeline: Sendable {
 
 extension StorePipeline: CommitFollower {
   package func receive(_ flush: [CommitEffects]) {
+    if passes(flush) { return }
     let end = inbox.withLock { inbox in
       inbox.append(flush)
       return inbox.end
@@ -86,7 +114,47 @@ extension StorePipeline: CommitFollower {
     pipeline.enqueue { self.workOff(upTo: end) }
   }
 
-  package func afterReceived(_ body: @escaping @Sendable () -> Void) { pipeline.enqueue(body) }
+  package func afterReceived(_ body: @escaping @Sendable () -> Void) {
+    // What was received has been shown if the pipeline rests.
+    if pipeline.rests { body() } else { pipeline.enqueue(body) }
+  }
+
+  /// Shows commits that concern nobody at once, on the thread that brings them: waking another one would
+  /// take longer.
+  ///
+  /// - Returns: `false` if they have to be queued.
+  private func passes(_ flush: [CommitEffects]) -> Bool {
+    guard state.withLock({ $0.passing.tries }) else { return false }
+    var passes = false
+    let hasLooked = pipeline.runIfResting {
+      let members = living
+      passes = inbox.withLock { $0.isEmpty } && concernsNobody(flush, members)
+      if passes {
+        for case let changeSet? in flush.lazy.map(\.changeSet) { advance(to: changeSet) }
+      }
+    }
+    if hasLooked { state.withLock { $0.passing.note(passes) } }
+    return passes
+  }
+
+  private func concernsNobody(
+    _ flush: [CommitEffects], _ members: [any StorePipelineMember]
+  ) -> Bool {
+    var next = shown + 1
+    var left = Self.passingKeysMaximum
+    for write in flush {
+      guard write.ticket == nil, write.failure == nil, let changeSet = write.changeSet,
+        changeSet.commitNumber == next
+      else { return false }
+      left -= changeSet.keyCount
+      if left < 0 { return false }
+      for member in members {
+        guard case .nothing = member.plan(for: write) else { return false }
+      }
+      next += 1
+    }
+    return true
+  }
 
   /// Shows what had come, and no more: what was queued before a later write is behind this.
   private func workOff(upTo end: Int) {
@@ -257,6 +325,8 @@ private struct WriteQueue {
   private(set) var start = 0
   private(set) var end = 0
 
+  var isEmpty: Bool { start == end }
+
   mutating func append(_ flush: [CommitEffects]) {
     writes += flush
     end += flush.count
@@ -297,6 +367,11 @@ private struct WriteQueue {
 }
 
 extension ChangeSet {
+  /// How much it has touched.
+  fileprivate var keyCount: Int {
+    updated.count + inserted.count + deleted.count + collections.count
+  }
+
   /// What it has touched.
   fileprivate var keys: [ByteString] {
     updated.map { ByteString($0) } + inserted.map { ByteString($0) }
