@@ -1,9 +1,40 @@
 #ifndef CPANDO_LMDB_SHIM_H
 #define CPANDO_LMDB_SHIM_H
+#include <errno.h>
+#include <limits.h>
 #include <linux/falloc.h>
+#include <linux/futex.h>
 #include <lmdb.h>
+#include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Declared by fcntl.h with _GNU_SOURCE only, which a module's header can't ask for. */
 extern int fallocate(int descriptor, int mode, off_t offset, off_t byteCount);
+
+/* Declared by unistd.h; a function of so many arguments as one likes, which Swift can't call. */
+extern long syscall(long number, ...);
+
+/* Sleeps while a word that processes share is as expected, until a wake whose mask has a bit in common, at
+   most so many nanoseconds. Returns 0 or an error number; any of them says: look again. */
+static inline int pando_futex_wait(
+  const void *word, uint32_t expected, uint32_t mask, int64_t nanoseconds)
+{
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += nanoseconds / 1000000000;
+  end.tv_nsec += nanoseconds % 1000000000;
+  if (end.tv_nsec >= 1000000000) {
+    end.tv_sec += 1;
+    end.tv_nsec -= 1000000000;
+  }
+  return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, &end, (void *)0, mask) == 0 ? 0 : errno;
+}
+
+/* Wakes all who sleep on a word with a bit in common. Returns how many, or -1. */
+static inline int pando_futex_wake(const void *word, uint32_t mask)
+{
+  return (int)syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, (void *)0, (void *)0, mask);
+}
 #endif

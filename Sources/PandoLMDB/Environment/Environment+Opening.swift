@@ -36,15 +36,17 @@ extension Environment {
   ///
   /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
   /// as its pages need anyway.
+  ///
+  /// - Returns: The environment, and the number of the last commit as its lock file has it.
   static func makePointer(
     _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
-  ) throws(LMDBError) -> OpaquePointer {
+  ) throws(LMDBError) -> (environment: OpaquePointer, signal: CommitSignal?) {
     var size = configuration.mapSizeInBytes.roundedUpToPage
     if mapSizeInBytes > size, (try? checkAddressSpace(mapSizeInBytes)) != nil {
       size = mapSizeInBytes
     }
     try checkAddressSpace(size)
-    try LockFile.reserve(
+    let signal = try LockFile.reserve(
       in: path, maximumReaders: configuration.maximumReaders, mode: configuration.fileMode)
     var environment: OpaquePointer?
     try check(unsafe mdb_env_create(&environment), "mdb_env_create")
@@ -66,7 +68,7 @@ extension Environment {
       unsafe mdb_env_close(environment)
       throw error
     }
-    return unsafe environment
+    return unsafe (environment, signal)
   }
 }
 

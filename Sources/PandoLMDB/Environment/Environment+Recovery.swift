@@ -72,6 +72,7 @@ extension Environment {
     do {
       unsafe pointer = try makePointerWithTables()
       unsafe loss = nil
+      checkSignal()
     } catch {
       unsafe loss = error
       throw error
@@ -79,7 +80,9 @@ extension Environment {
   }
 
   private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
-    let environment = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
+    // The lock file is the same one, unless somebody has removed it.
+    let made = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
+    let environment = unsafe made.environment
     do {
       try unsafe reopenTables(in: environment)
     } catch {

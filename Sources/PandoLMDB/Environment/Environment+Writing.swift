@@ -53,7 +53,8 @@ extension Environment {
       outcome = .failure(error)
     }
     precondition(
-      transaction.handle.environment == number, "the transaction was exchanged for another one")
+      transaction.handle.environment == self.number, "the transaction was exchanged for another one"
+    )
     if transaction.failure?.code == .mapFull, mayGrow, canGrow {
       transaction.abort()
       try growMap()
@@ -66,8 +67,10 @@ extension Environment {
       transaction.abort()
       throw explained(error)
     }
+    let number = unsafe UInt64(mdb_txn_id(transaction.handle.transaction))
     do throws(LMDBError) {
       try transaction.commit()
+      didCommit(number)
     } catch {
       if error.code == .mapFull, mayGrow, canGrow {
         try growMap()

@@ -34,6 +34,8 @@ public final class Environment: Sendable {
   let file: DataFile
   /// Tables that are open, in the order they were opened.
   let tables = Locked(TableRegistry())
+  /// Who sleeps until there is a commit.
+  let commitWaiters = CommitWaiters()
   /// Why writes are refused, once they are.
   let writeRefusal = Locked<LMDBError?>(nil)
 
@@ -44,6 +46,11 @@ public final class Environment: Sendable {
   /// Changed only while the writer lock is held and no reader is inside, so whoever is a reader or
   /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
+
+  /// The number of the last commit in the lock file; `nil` where that can't be mapped.
+  ///
+  /// Written by the initializer alone, which nobody else can be inside.
+  nonisolated(unsafe) private(set) var signal: CommitSignal?
 
   /// How often the file has been mapped anew, perhaps at another address.
   ///
@@ -95,7 +102,9 @@ public final class Environment: Sendable {
     unsafe isRegistered = true
     let size = try file.checkHeader(
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
-    unsafe pointer = try Self.makePointer(path, configuration, mapSizeInBytes: size)
+    unsafe (pointer, signal) = try Self.makePointer(
+      path, configuration, mapSizeInBytes: size)
+    checkSignal()
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
       // The first commit flushes its pages and the empty meta pages together: a power cut may keep
       // some of the former and none of the latter, and such a file would look damaged.
@@ -120,6 +129,7 @@ public final class Environment: Sendable {
     precondition(
       !readers.isReadingOnThisThread,
       "close inside a read of the same environment on the same thread")
+    commitWaiters.end(unsafe signal)
     writer.withLock("close") {
       guard readers.shutDown() else { return }
       readers.abortIdleTransactions()

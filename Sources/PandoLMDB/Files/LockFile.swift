@@ -20,16 +20,18 @@ enum LockFile {
   ///   - folder: The folder of the environment.
   ///   - maximumReaders: How many slots for readers it is to have if it is new.
   ///   - mode: The permissions of a new file.
+  /// - Returns: The number of the last commit in it, to be checked when the environment is open; `nil` if the
+  ///   file can't be mapped.
   /// - Throws: ``LMDBError`` with code `diskFull` where there is no room, else the system's code.
   static func reserve(
     in folder: String, maximumReaders: Int, mode: UInt32
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> CommitSignal? {
     let path = "\(folder)/\(name)"
     let descriptor = retryInterrupted {
       unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
     }
     guard descriptor >= 0 else {
-      if [EROFS, EACCES, EPERM, ENOENT].contains(errno) { return }
+      if [EROFS, EACCES, EPERM, ENOENT].contains(errno) { return nil }
       throw .system("open", path)
     }
     defer { close(descriptor) }
@@ -42,6 +44,7 @@ enum LockFile {
     {
       throw .system("fallocate", path)
     }
+    return CommitSignal(descriptor)
   }
 
   /// The size that liblmdb 0.9 gives the file: two cache lines of common state, and one a reader.

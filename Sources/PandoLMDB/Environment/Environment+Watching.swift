@@ -1,0 +1,134 @@
+import CPandoLMDB
+import PandoSystem
+import Synchronization
+
+extension Environment {
+  /// How often somebody looks who can't sleep until there is a commit.
+  private static let pollingInterval: Int64 = 10_000_000
+  /// How long somebody sleeps at most: a program that knows LMDB but not Pando commits without waking
+  /// anybody, and so does a writer that is killed.
+  private static let sleepMaximum: Int64 = 100_000_000
+
+  /// Waits until there is a commit after a version, of whatever process.
+  ///
+  /// ```swift
+  /// var seen = try environment.read { $0.transactionID }
+  /// while let number = try environment.waitForCommit(after: seen, timeout: .seconds(60)) {
+  ///   seen = number
+  /// }
+  /// ```
+  /// Takes no lock and no reader's slot. Processes on one machine wake each other within some hundredths of
+  /// a millisecond; what other programs commit that use LMDB is seen after a tenth of a second at most.
+  ///
+  /// - Parameters:
+  ///   - number: The version that the caller knows, as ``Snapshot/transactionID`` says it.
+  ///   - timeout: How long to wait at most.
+  /// - Returns: The number of the last commit; `nil` if there was none in time.
+  /// - Throws: ``LMDBError`` with code `closed` when the environment is closed, also while this waits.
+  /// - Note: Blocks the calling thread.
+  public func waitForCommit(
+    after number: UInt64, timeout: Duration
+  ) throws(LMDBError) -> UInt64? {
+    try waitForCommit(after: number, timeout: timeout, for: .all)
+  }
+
+  /// The same for commits of other processes: those of this one may end it too.
+  package func waitForOthersCommit(
+    after number: UInt64, timeout: Duration
+  ) throws(LMDBError) -> UInt64? {
+    try waitForCommit(after: number, timeout: timeout, for: .others)
+  }
+
+  /// Why waiting for commits looks at the file again and again instead of sleeping; `nil` if it sleeps.
+  package var pollingReason: String? {
+    guard let signal = unsafe signal else { return "the lock file can't be mapped" }
+    return signal.obstacle
+  }
+
+  private func waitForCommit(
+    after number: UInt64, timeout: Duration, for audience: CommitSignal.Audience
+  ) throws(LMDBError) -> UInt64? {
+    try checkProcess("waitForCommit")
+    let end = ContinuousClock.now + timeout
+    guard commitWaiters.enter() else { throw LMDBError(.closed, function: "waitForCommit") }
+    defer { commitWaiters.leave() }
+    while true {
+      guard let last = lastCommit else { throw LMDBError(.closed, function: "waitForCommit") }
+      if last > number { return last }
+      let left = (end - ContinuousClock.now).nanoseconds
+      if commitWaiters.isEnding { throw LMDBError(.closed, function: "waitForCommit") }
+      if left <= 0 { return nil }
+      if let signal = unsafe signal, signal.obstacle == nil {
+        signal.sleep(while: last, for: audience, nanoseconds: min(left, Self.sleepMaximum))
+      } else {
+        usleep(useconds_t(min(left, Self.pollingInterval) / 1_000 + 1))
+      }
+    }
+  }
+
+  /// The number of the last commit; `nil` if this is closed.
+  private var lastCommit: UInt64? {
+    if let number = unsafe signal?.number { return number }
+    return newestTransactionID()
+  }
+
+  /// Tells all who wait of a commit of this environment; the writer lock is held.
+  ///
+  /// - Parameter number: The number of the transaction, which may have changed nothing.
+  func didCommit(_ number: UInt64) {
+    guard let signal = unsafe signal, let last = signal.number else { return }
+    if last >= number {
+      signal.wake()
+    } else if last < number - 1 {
+      // One that changes nothing does not move it.
+      signal.refuse("it says \(last) after commit \(number)")
+    }
+  }
+
+  /// Compares the number in the lock file with what liblmdb says, which has just opened it.
+  func checkSignal() {
+    guard let environment = unsafe pointer else { return }
+    unsafe signal?.check {
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(environment, &info)
+      return UInt64(unsafe info.me_last_txnid)
+    }
+  }
+}
+
+/// Who waits for commits of an environment.
+final class CommitWaiters: Sendable {
+  private let count = Atomic(0)
+  private let isOver = Atomic(false)
+
+  var isEnding: Bool { isOver.load(ordering: .sequentiallyConsistent) }
+
+  /// - Returns: `false` if nobody may wait any more.
+  func enter() -> Bool {
+    count.add(1, ordering: .sequentiallyConsistent)
+    if !isEnding { return true }
+    leave()
+    return false
+  }
+
+  func leave() { count.subtract(1, ordering: .sequentiallyConsistent) }
+
+  /// Has all end who wait, and returns when they have.
+  func end(_ signal: CommitSignal?) {
+    isOver.store(true, ordering: .sequentiallyConsistent)
+    while count.load(ordering: .sequentiallyConsistent) > 0 {
+      signal?.wakeEverybody()
+      // One who was about to sleep is woken the next time.
+      usleep(500)
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return seconds < 0 ? .min : .max }
+    return product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+  }
+}
