@@ -42,7 +42,7 @@ extension LiveCollection {
       shown = LiveList(
         rows: readShown.rows + others.map(\.0), models: readShown.models + others.map(\.1))
       stageWhole(shown, since: old, telling, operations, isPresent: true, &staged, scope)
-    } else if changes.isEmpty, operations.count <= 1, !update.hasDeparted(from: old) {
+    } else if changes.isEmpty, operations.count <= 1, !update.hasDeparted(from: old, operations) {
       let handled = operations.first.map { stage($0, nil, &staged, scope) } ?? []
       stageContents(rows.filter { !handled.contains($0) }, &staged, scope)
     } else {
@@ -88,10 +88,12 @@ extension LiveCollection {
 }
 
 extension LiveUpdate {
-  /// Whether elements of a list were deleted, be they there again.
-  fileprivate func hasDeparted<T: SimpleModel>(from list: LiveList<T>) -> Bool {
+  /// Whether elements of a list, or what edits bring into it, were deleted, be they there again.
+  fileprivate func hasDeparted<T: SimpleModel>(
+    from list: LiveList<T>, _ operations: [ListOperation<T>]
+  ) -> Bool {
     if departed.isEmpty { return false }
-    return list.models.contains { model in
+    return (list.models + operations.flatMap(\.edit.models)).contains { model in
       model.modelIdentifier.map { departed[ByteString($0)] != nil } ?? false
     }
   }

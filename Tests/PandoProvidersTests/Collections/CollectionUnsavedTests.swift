@@ -247,4 +247,32 @@ import Testing
       #expect(stored == Contact.list(1, 4))
     }
   }
+
+  /// It was shown by the list alone: what the edit brought was taken as it was given.
+  @Test(arguments: [false, true], [false, true])
+  func `what an edit brings goes where it is deleted just behind, in memory or not`(
+    isWritten: Bool, isSet: Bool
+  ) async throws {
+    try await withList([2, 3]) { manager, store, list in
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      item.listen(to: "Contact:1")
+      try await list.remove(at: 1, updateCache: false).committed()
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(2, "new"))
+      if isSet {
+        list.setData(Contact.list(2, 1), cacheKey: "c")
+      } else {
+        list.append([Contact(1)])
+      }
+      manager.deleteModel(Contact(1), updateCache: isWritten)
+      manager.updateModel(Contact(2, "newer"))
+      gate.open()
+      await manager.drain()
+      #expect(item.data == nil)
+      #expect(list.data == [Contact(2, "newer")])
+      #expect(try stored(store) == (isSet ? [2] : [2, 3]) + (isWritten ? [] : [1]))
+      try await list.append([Contact(4)]).committed()
+      #expect(list.data == [Contact(2, "newer"), Contact(4)])
+    }
+  }
 }
