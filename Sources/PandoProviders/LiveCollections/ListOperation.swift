@@ -116,6 +116,11 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     if committedPlan ?? .nothing == .nothing { isLost.withLock { $0 = true } }
   }
 
+  /// An edit of what is shown only changes that.
+  var isStored: Bool {
+    isWritten && (committedPlan ?? .nothing != .nothing || hasSetModel.withLock { $0 })
+  }
+
   func finish(_ scope: PipelineScope) {
     if isLost.withLock({ $0 }) {
       let error = DataProviderError.gone(collection.cacheKey ?? "")

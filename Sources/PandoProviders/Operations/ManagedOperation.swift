@@ -15,6 +15,8 @@ protocol ManagedOperation: LiveOperation {
   var subjects: [String] { get }
   /// Whether it changes something; else it only keeps a place in the order.
   var isChange: Bool { get }
+  /// Whether the store has what it gives, once it is carried out there.
+  var isStored: Bool { get }
   /// The keys under which a custom cache is written.
   var cacheKeys: [String] { get }
 
@@ -48,6 +50,7 @@ extension ManagedOperation {
   var subjects: [String] { [] }
   var isChange: Bool { true }
   var isWritten: Bool { true }
+  var isStored: Bool { isWritten }
   var cacheKeys: [String] { [] }
   var obstacle: (any Error)? { nil }
 

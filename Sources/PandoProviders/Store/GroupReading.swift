@@ -111,7 +111,7 @@ struct GroupReading {
       all.append(given)
       let place = own.count
       own.append(operation)
-      if !bridge.isInMemory(write) {
+      if operation.isStored {
         if inMemory.isEmpty { continue }
         // What it names counts as it is stored, though others may have set it in memory before.
         for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }

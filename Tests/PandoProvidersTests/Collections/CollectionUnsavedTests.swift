@@ -275,4 +275,25 @@ import Testing
       #expect(list.data == [Contact(2, "newer"), Contact(4)])
     }
   }
+
+  /// All others showed what the element had been before.
+  @Test(arguments: [false, true])
+  func `what is shown only can be updated beside what is read`(isGroup: Bool) async throws {
+    try await withList([2]) { manager, store, list in
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      item.listen(to: "Contact:1")
+      if !isGroup { try await list.append([Contact(1)], updateCache: false).committed() }
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(2, "new"))
+      if isGroup { list.append([Contact(1)], updateCache: false) }
+      let update = list.update(Contact(1, "new"), at: 1)
+      manager.updateModel(Contact(2, "newer"))
+      gate.open()
+      try await update.committed()
+      await manager.drain()
+      #expect(item.data == Contact(1, "new"))
+      #expect(list.data == [Contact(2, "newer"), Contact(1, "new")])
+      #expect(try stored(store) == [2])
+    }
+  }
 }
