@@ -133,7 +133,9 @@ extension ListScript {
     var steps: [CollectionChangeInformation] = []
     var fresh = inserted[...]
     func comeIn(_ row: LiveRow, at index: Int) -> Int {
-      let place = ListEdit<T>.place(index, stored, rows)
+      // The end is the end, whatever stands there.
+      let isEnd = index == stored.count
+      let place = isEnd ? rows.count : ListEdit<T>.place(index, stored, rows)
       stored.insert(row, at: index)
       rows.insert(row, at: place)
       return place

@@ -296,4 +296,22 @@ import Testing
       #expect(try stored(store) == [2])
     }
   }
+
+  /// It came before what is shown only, where an append of a provider goes behind.
+  @Test(arguments: [false, true])
+  func `what somebody else appends goes behind what is shown only`(isGroup: Bool) async throws {
+    try await withList([1, 2]) { manager, store, list in
+      try await list.append([Contact(3)], updateCache: false).committed()
+      try await list.move(from: 0, to: 1, updateCache: false).committed()
+      try await store.write { transaction in
+        try transaction.append([Contact(4)], toCollection: "c")
+        guard isGroup else { return }
+        try transaction.set(Contact(5))
+        try transaction.delete("Contact:5")
+        try transaction.set(Contact(5))
+      }
+      #expect(list.data == Contact.list(2, 1, 3, 4))
+      #expect(try stored(store) == [1, 2, 4])
+    }
+  }
 }
