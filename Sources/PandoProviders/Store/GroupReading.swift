@@ -88,7 +88,7 @@ struct GroupReading {
   /// this process has touched, a stored one for what the store held already.
   private mutating func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
-    var all: [LiveUpdate] = []
+    var all: [(given: LiveUpdate, isStored: Bool)] = []
     var named: Set<ByteString> = []
     for write in group.writes where write.failure == nil {
       for identifier in bridge.named(by: write) {
@@ -108,10 +108,11 @@ struct GroupReading {
       operation.attach(bridge.consistency.scope)
       if bridge.isInMemory(write), bridge.refuse(operation) { continue }
       let given = operation.makeUpdate()
-      all.append(given)
+      let isStored = operation.isStored
+      all.append((given, isStored))
       let place = own.count
       own.append(operation)
-      if operation.isStored {
+      if isStored {
         if inMemory.isEmpty { continue }
         // What it names counts as it is stored, though others may have set it in memory before.
         for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }
@@ -127,7 +128,7 @@ struct GroupReading {
     update.deleted.subtract(inMemory.keys)
     update.renewed.subtract(inMemory.keys)
     update.isNested = !all.isEmpty
-    for given in all { add(given, besides: inMemory, snapshot) }
+    for (given, isStored) in all { add(given, isStored, besides: inMemory, snapshot) }
     let stale = Set(group.changed)
     for (identifier, models) in inMemory {
       guard let models else {
@@ -180,10 +181,14 @@ struct GroupReading {
   /// Reads what an operation gives that others have changed, and what is live of the rest: others may
   /// show it otherwise though the store had it already.
   private mutating func add(
-    _ given: LiveUpdate, besides inMemory: [ByteString: [any SimpleModel]?],
+    _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
     _ snapshot: ModelSnapshot
   ) {
-    update.deleted.formUnion(given.deleted.filter { !changed.contains($0) && inMemory[$0] == nil })
+    // What is deleted in memory, and not set later, is known.
+    if isStored {
+      update.deleted.formUnion(
+        given.deleted.filter { !changed.contains($0) && inMemory[$0] == nil })
+    }
     for (identifier, versions) in given.versions where inMemory[identifier] == nil {
       if changed.contains(identifier) || group.hasExpired {
         for model in versions.given { read(identifier, as: type(of: model), snapshot) }

@@ -122,6 +122,23 @@ import Testing
     }
   }
 
+  /// What the deletion has taken stayed away.
+  @Test func `in a group a set counts that stores what is stored, behind a deletion in memory`()
+    async throws
+  {
+    try await withViews { views in
+      let gate = Gate(stopping: views.manager)
+      try views.store.writeAndWait { try Self.mix(&$0) }
+      views.manager.deleteModel(Contact(1), updateCache: false)
+      views.manager.updateModel(Contact(1, "stored"))
+      try views.store.writeAndWait { try $0.set(Contact(7)) }
+      gate.open()
+      await views.manager.drain()
+      #expect(views.item.data == Contact(1, "stored"))
+      #expect(views.shown[2].isEmpty)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a later set of a tree counts for the nodes in it`(ofProvider: Bool) async throws {
     try await withViews { views in
