@@ -38,6 +38,8 @@ package struct LiveUpdate: Sendable {
   package var departed: [ByteString: Int] = [:]
   /// The same of what was deleted where it is stored, too.
   package var storedDeparted: [ByteString: Int] = [:]
+  /// Those among the deleted ones that vanish from what is shown, and stay where they are stored.
+  package var vanished: Set<ByteString> = []
   /// Whether models that it carries may hold others that it carries, too, with older content.
   package var isNested = false
   /// Whether what was read of lists may be live otherwise, as it is carried.

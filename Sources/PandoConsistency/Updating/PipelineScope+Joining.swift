@@ -31,7 +31,7 @@ extension PipelineScope {
       update.give((update.versions[node]?.given ?? []) + models, node)
       for model in models { update.addStored(model, node.text) }
     }
-    return bring(trees, upTo: update)
+    return bring(trees, upTo: update, besides: vanished)
   }
 
   /// Makes trees that a cache has answered what they are after those changes that it is given.
@@ -47,19 +47,19 @@ extension PipelineScope {
     for node in Self.nodes(of: trees) {
       journal.add(node, since: number, isWritten: true, to: &update)
     }
-    return bring(trees, upTo: update)
+    return bring(trees, upTo: update, besides: [])
   }
 
   /// Makes trees that were read from a store show what is live otherwise, because it was set in memory.
   ///
   /// - Parameter trees: What the store holds, as new as what is live.
-  /// - Returns: The trees.
-  package func joinStored(_ trees: [any SimpleModel]) -> [any SimpleModel] {
+  /// - Returns: The trees; `nil` in the place of those whose roots were deleted in memory.
+  package func joinStored(_ trees: [any SimpleModel]) -> [(any SimpleModel)?] {
     var update = LiveUpdate()
     for (node, models) in liveModels(of: Self.nodes(of: trees), asksListeners: false) {
       for model in models { update.addStored(model, node.text) }
     }
-    return zip(trees, bring(trees, upTo: update)).map { $1 ?? $0 }
+    return bring(trees, upTo: update, besides: vanished)
   }
 
   /// What live trees hold of some nodes, one model a type.
@@ -107,10 +107,10 @@ extension PipelineScope {
   }
 
   private func bring(
-    _ trees: [any SimpleModel], upTo update: LiveUpdate
+    _ trees: [any SimpleModel], upTo update: LiveUpdate, besides vanished: Set<ByteString>
   ) -> [(any SimpleModel)?] {
-    if update.carriesNothing, update.renewed.isEmpty { return trees }
-    regenerator.begin(update, keepsReplacements: false)
+    if update.carriesNothing, update.renewed.isEmpty, vanished.isEmpty { return trees }
+    regenerator.begin(update, besides: vanished, keepsReplacements: false)
     defer {
       context.reporter.report(regenerator.mistakes)
       regenerator.end()

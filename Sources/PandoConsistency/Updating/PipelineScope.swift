@@ -26,6 +26,8 @@ package final class PipelineScope: @unchecked Sendable {
   var regenerator: Regenerator
   /// What updates carry while a cache is being asked.
   var journal = JoinJournal()
+  /// Nodes that were deleted in memory only: what is read holds them, and is shown without.
+  package private(set) var vanished: Set<ByteString> = []
   /// The row of the holder that is asked, if just one is concerned.
   private var asked = Asked()
   /// The rows, by number, that have taken the update at work.
@@ -80,7 +82,9 @@ package final class PipelineScope: @unchecked Sendable {
     lastOrigin = nil
     source = (update.context, update.date)
     reportGiven(update)
-    regenerator.begin(update, keepsReplacements: context.reporter.delegate != nil)
+    noteVanished(update)
+    regenerator.begin(
+      update, besides: vanished, keepsReplacements: context.reporter.delegate != nil)
     let (carried, spokesmen) = context.registry.withLock { registry in
       let carried = registry.entries(of: update)
       return (carried, registry.spokesmen(for: carried))
@@ -108,6 +112,19 @@ package final class PipelineScope: @unchecked Sendable {
     source.context = nil
     return StagedUpdate(
       changes: changes, update: update, listeners: context.updatesListeners.active)
+  }
+
+  /// Forgets that nodes were deleted in memory only: they are set, deleted or asked for.
+  package func bringBack(_ nodes: some Sequence<ByteString>) {
+    if !vanished.isEmpty { vanished.subtract(nodes) }
+  }
+
+  private func noteVanished(_ update: LiveUpdate) {
+    if !vanished.isEmpty {
+      bringBack(update.versions.keys)
+      bringBack(update.deleted)
+    }
+    if !update.vanished.isEmpty { vanished.formUnion(update.vanished) }
   }
 
   /// The nodes that an update carries without changing anything for whoever is settled on them.

@@ -64,13 +64,20 @@ struct Regenerator {
   init(watch: MapWatch) { self.watch = watch }
 
   /// Begins to work on an update.
-  mutating func begin(_ update: LiveUpdate, keepsReplacements: Bool) {
-    deleted = update.deleted
+  ///
+  /// - Parameters:
+  ///   - update: The update.
+  ///   - vanished: Nodes that it does not carry, and that no tree may bring back.
+  ///   - keepsReplacements: Whether a delegate wants to hear of every replacement.
+  mutating func begin(
+    _ update: LiveUpdate, besides vanished: Set<ByteString>, keepsReplacements: Bool
+  ) {
+    deleted = vanished.isEmpty ? update.deleted : update.deleted.union(vanished)
     renewed = update.renewed
     isNested = update.isNested
     versions = update.versions
     self.keepsReplacements = keepsReplacements
-    carriesSeveral = versions.count + deleted.count + renewed.count > 1
+    carriesSeveral = versions.count + update.deleted.count + renewed.count > 1
     for position in 0..<versions.count {
       carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
     }

@@ -46,7 +46,7 @@ extension DataModelManager {
   ///   - model: A model with the node's identifier. One without is refused with the error
   ///     `missingIdentifier`, and nothing is changed.
   ///   - updateCache: Whether it is deleted from store or cache; else it only vanishes from what is
-  ///     shown.
+  ///     shown, until it is set or fetched by its identifier.
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult

@@ -137,7 +137,7 @@ extension DataModelManager {
   /// What was read from the store, as it is live where that was set in memory.
   ///
   /// On the pipeline.
-  func joined(_ models: [any SimpleModel], _ scope: PipelineScope) -> [any SimpleModel] {
+  func joined(_ models: [any SimpleModel], _ scope: PipelineScope) -> [(any SimpleModel)?] {
     guard case .store(let bridge) = backing, bridge.differsInMemory else { return models }
     return scope.joinStored(models)
   }

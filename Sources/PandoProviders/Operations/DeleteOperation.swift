@@ -34,6 +34,7 @@ final class DeleteOperation: ManagedOperation {
     var update = LiveUpdate(deleting: subjects, context: context)
     update.models = models
     update.date = date
+    if !isWritten, !manager.isMemoryOnly { update.vanished = update.deleted }
     return update
   }
 

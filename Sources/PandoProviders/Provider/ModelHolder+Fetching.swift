@@ -115,7 +115,9 @@ extension ModelHolder {
           self.fetch(request, from: cache, cacheKey, context, scope)
         } else {
           let joined = result.map { model in
-            fetch.isDeleted ? nil : model.flatMap { scope.join([$0], since: fetch.joinsSince)[0] }
+            scope.asked(for: fetch.identifier, fetch.isDeleted ? nil : model) {
+              scope.join([$0], since: fetch.joinsSince)[0]
+            }
           }
           request.finish(joined, scope)
         }
@@ -168,6 +170,26 @@ extension ModelHolder {
   }
 }
 
+extension PipelineScope {
+  /// Makes a model that somebody has asked for what it is among the live ones.
+  ///
+  /// One that was deleted in memory only is back by that, for all who wait for it.
+  fileprivate func asked(
+    for identifier: String, _ model: (any SimpleModel)?,
+    _ join: (any SimpleModel) -> (any SimpleModel)?
+  ) -> (any SimpleModel)? {
+    guard let model else { return nil }
+    let key = ByteString(identifier)
+    guard vanished.contains(key) else { return join(model) }
+    bringBack([key])
+    guard let joined = join(model) else { return nil }
+    var update = LiveUpdate()
+    update.addStored(joined, identifier)
+    apply(update)
+    return joined
+  }
+}
+
 /// One fetch of one provider, wherever it is answered.
 struct FetchRequest: Sendable {
   let holder: ModelHolder
@@ -217,7 +239,10 @@ final class StoreFetch: StoreLoad {
 
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     if let error { return request.finish(.failure(error), scope) }
-    let model = found.withLock { $0 }.map { request.holder.manager.joined([$0], scope)[0] }
-    request.finish(.success(model), scope)
+    let model = found.withLock { $0 }
+    let joined = scope.asked(for: request.identifier, model) {
+      request.holder.manager.joined([$0], scope)[0]
+    }
+    request.finish(.success(joined), scope)
   }
 }

@@ -42,6 +42,9 @@ struct GroupReading {
     } else {
       update.context = group.writes.last?.context
     }
+    let scope = bridge.consistency.scope
+    scope.bringBack(group.changed)
+    scope.bringBack(group.deleted)
     addOperations(snapshot)
     update.operation = own.last
     update.earlierOperations = own.dropLast()
@@ -60,6 +63,7 @@ struct GroupReading {
     }
     if group.hasExpired { readEverything(snapshot) }
     if bridge.differsInMemory { overlay() }
+    if !scope.vanished.isEmpty { update.isNested = true }
   }
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
@@ -113,6 +117,7 @@ struct GroupReading {
       let place = own.count
       own.append(operation)
       if isStored {
+        bridge.consistency.scope.bringBack(given.versions.keys)
         if inMemory.isEmpty { continue }
         // What it names counts as it is stored, though others may have set it in memory before.
         for (identifier, _) in given.versions { inMemory.removeValue(forKey: identifier) }
@@ -123,6 +128,7 @@ struct GroupReading {
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
     }
+    bridge.consistency.scope.bringBack(named)
     addNamed(named, snapshot)
     changed.subtract(inMemory.keys)
     update.deleted.subtract(inMemory.keys)
@@ -133,6 +139,7 @@ struct GroupReading {
     for (identifier, models) in inMemory {
       guard let models else {
         update.deleted.insert(identifier)
+        update.vanished.insert(identifier)
         continue
       }
       update.give(models, identifier)

@@ -19,6 +19,10 @@ struct WritePlanning {
     guard let changeSet = write.changeSet else { return own.map(place) ?? planUnchanged() }
     let consistency = bridge.consistency
     let named = bridge.named(by: write)
+    if !consistency.scope.vanished.isEmpty {
+      let nodes = [named, changeSet.updated, changeSet.inserted, changeSet.deleted].joined()
+      consistency.scope.bringBack(nodes.map { ByteString($0) })
+    }
     let changed = liveNodes(changeSet, named)
     let lists = changeSet.collections.compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
@@ -69,6 +73,7 @@ struct WritePlanning {
   /// A write that the store had already: it counts for what is live otherwise.
   private func planUnchanged() -> CommitPlan {
     let named = bridge.named(by: write)
+    bridge.consistency.scope.bringBack(named.lazy.map { ByteString($0) })
     let live = liveNodes(among: named)
     if live.isEmpty { return .nothing }
     var update = LiveUpdate()

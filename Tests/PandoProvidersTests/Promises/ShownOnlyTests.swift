@@ -22,6 +22,13 @@ import Testing
     var modelIdentifier: String? { "Club:\(id)" }
   }
 
+  /// A projection of ``Team``.
+  private struct TeamLead: Model, Codable, Equatable {
+    var id: Int
+    var lead: Contact
+    var modelIdentifier: String? { "Team:\(id)" }
+  }
+
   /// A stored contact that a provider shows with another name.
   private func withContact(
     _ body: (DataModelManager, ModelStore, DataProvider<Contact>) async throws -> Void
@@ -137,6 +144,69 @@ import Testing
         #expect(
           snapshot.data(of: club) == Club(id: 1, name: "B", lead: Contact(1, "shown")))
       }
+    }
+  }
+
+  /// What is deleted in memory came back with a tree that was read, and only there.
+  @Test func `a tree that is read lacks what was deleted in memory`() async throws {
+    try await withContact { manager, store, item in
+      let club = DataProvider<Club>(dataModelManager: manager)
+      let team = DataProvider<Team>(dataModelManager: manager)
+      let list = Contacts(dataModelManager: manager)
+      let lead = Contact(2, "stored")
+      try await team.setData(Team(id: 1, lead: lead, helper: Contact(1, "stored"))).committed()
+      try await club.setData(Club(id: 1, name: "A", lead: Contact(1, "stored"))).committed()
+      try await store.write { try $0.setCollection("c", to: [Contact(1, "stored"), lead]) }
+      try await manager.deleteModel(Contact(1), updateCache: false).committed()
+      #expect(club.data == nil)
+      #expect(team.data == Team(id: 1, lead: lead))
+      try await inOneGroup(manager, store) {
+        try store.writeAndWait { try $0.set(TeamLead(id: 1, lead: Contact(2, "new"))) }
+        try store.writeAndWait { try $0.set(ClubName(id: 1, name: "B")) }
+      }
+      #expect(team.data == Team(id: 1, lead: Contact(2, "new")))
+      #expect(club.data == nil)
+      #expect(item.data == nil)
+      let other = DataProvider<Team>(dataModelManager: manager)
+      #expect(try await other.fetchDataFromCache(withCacheKey: "Team:1") == team.data)
+      #expect(try await list.fetchDataFromCache(withCacheKey: "c") == [Contact(2, "new")])
+      try await list.append([Contact(3)]).committed()
+      let stored = try store.read { try $0.collection("c", as: Contact.self)?.map(\.id) }
+      #expect(stored == [1, 2, 3])
+      // A write that stores what is stored already sets it.
+      try await store.write { try $0.set(Contact(1, "stored")) }
+      #expect(item.data == Contact(1, "stored"))
+    }
+  }
+
+  /// Who asked for it showed it, and who waited for it showed nothing.
+  @Test(arguments: [Backing.cache, .store])
+  func `what was deleted in memory is back for all once somebody fetches it`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let (own, other) = (
+        DataProvider<Contact>(dataModelManager: manager),
+        DataProvider<Contact>(dataModelManager: manager)
+      )
+      let delegate = DelegateLog()
+      other.delegate = delegate
+      try await own.setData(Contact(1, "stored")).committed()
+      other.listen(to: "Contact:1")
+      try await manager.updateModel(Contact(1, "shown"), updateCache: false).committed()
+      try await manager.deleteModel(Contact(1), updateCache: false).committed()
+      await manager.drain()
+      #expect(own.data == nil)
+      #expect(other.data == nil)
+      let callCount = delegate.calls.count
+      #expect(try await own.fetchDataFromCache(withCacheKey: "Contact:1") == Contact(1, "stored"))
+      await manager.drain()
+      #expect(own.data == Contact(1, "stored"))
+      #expect(other.data == Contact(1, "stored"))
+      #expect(delegate.calls.count == callCount + 1)
+      try await manager.updateModel(Contact(1, "new")).committed()
+      #expect(own.data == Contact(1, "new"))
+      #expect(other.data == Contact(1, "new"))
     }
   }
 }
