@@ -114,6 +114,12 @@ package final class PipelineScope: @unchecked Sendable {
       changes: changes, update: update, listeners: context.updatesListeners.active)
   }
 
+  /// Whether the root of a tree was deleted in memory only.
+  package func hasVanished(_ tree: any SimpleModel) -> Bool {
+    guard !vanished.isEmpty, let identifier = tree.modelIdentifier else { return false }
+    return vanished.contains(ByteString(identifier))
+  }
+
   /// Forgets that nodes were deleted in memory only: they are set, deleted or asked for.
   package func bringBack(_ nodes: some Sequence<ByteString>) {
     if !vanished.isEmpty { vanished.subtract(nodes) }

@@ -60,7 +60,7 @@ extension LiveCollection {
       stage(operations, update, rows: rows, &staged, scope)
       return staged
     }
-    var stored = storedRows(before: update, operation, rows: rows)
+    var stored = storedRows(before: update, commit, operation, rows: rows, scope)
     var handled: Set<LiveRow> = []
     var touched: Set<LiveRow> = []
     switch (commit, operation) {
@@ -230,7 +230,12 @@ extension LiveCollection {
       scope.register(self, row: row, old: model, new: new)
     }
     for row in script.inserted {
-      if let model = script.models[row] { scope.register(self, row: row, old: nil, new: model) }
+      guard let model = script.models[row] else { continue }
+      if scope.hasVanished(model) {
+        staged.removed.append(row)
+      } else {
+        scope.register(self, row: row, old: nil, new: model)
+      }
     }
     staged.structure = .script(script)
     guard var list = stored?.list else { return touched }

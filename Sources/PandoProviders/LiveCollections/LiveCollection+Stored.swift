@@ -11,14 +11,17 @@ extension LiveCollection {
   ///
   /// - Returns: `nil` if both are the same and stay so.
   func storedRows(
-    before update: LiveUpdate, _ operation: ListOperation<T>?, rows: [LiveRow]
+    before update: LiveUpdate, _ commit: CollectionCommit<T>?, _ operation: ListOperation<T>?,
+    rows: [LiveRow], _ scope: PipelineScope
   ) -> StoredRows<T>? {
     guard isStored else { return nil }
     let isCached = isCached
     let isWritten = isWritten(update)
-    // What is not written is an edit, or over a cache other contents.
+    // What is not written is an edit, over a cache other contents, or a deletion beside commits.
     let parts =
-      operation.map { $0.written == nil } ?? (isCached && !isWritten && !rows.isEmpty)
+      operation.map { $0.written == nil }
+      ?? (isCached && !isWritten && !rows.isEmpty || losesInMemory(rows, update)
+        || commit?.models.contains { scope.hasVanished($0) } ?? false)
     return state.withLock { state in
       if var stored = state.stored {
         if parts { stored.isApart = true }
@@ -32,6 +35,15 @@ extension LiveCollection {
       }
       guard parts, let list = state.storedList else { return nil }
       return StoredRows(list: list, isApart: true)
+    }
+  }
+
+  /// Whether an update takes rows away that stay stored.
+  private func losesInMemory(_ rows: [LiveRow], _ update: LiveUpdate) -> Bool {
+    if update.departed == update.storedDeparted { return false }
+    return state.withLock { $0.committedModels(of: rows) }.contains { _, model in
+      guard let key = model.modelIdentifier.map({ ByteString($0) }) else { return false }
+      return update.departed[key] != nil && update.storedDeparted[key] == nil
     }
   }
 

@@ -314,4 +314,53 @@ import Testing
       #expect(try stored(store) == [1, 2, 4])
     }
   }
+
+  /// It stayed, or what others had brought in came twice.
+  @Test(arguments: [false, true])
+  func `what is deleted in memory goes beside what others do to the list`(
+    returns: Bool
+  ) async throws {
+    try await withList([1, 2, 3]) { manager, store, list in
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(4, "new"))
+      manager.deleteModel(Contact(1), updateCache: false)
+      gate.queue { transaction in
+        if returns { try transaction.delete("Contact:2") }
+        try transaction.set(Contact(2))
+        try transaction.append([Contact(returns ? 2 : 5)], toCollection: "c")
+      }
+      manager.updateModel(Contact(4, "newer"))
+      gate.open()
+      await manager.drain()
+      #expect(list.data == (returns ? Contact.list(3, 2) : Contact.list(2, 3, 5)))
+      let second = WriterGate(store)
+      manager.updateModel(Contact(4, "newest"))
+      list.append([Contact(4, "newest")])
+      manager.updateModel(Contact(3, "new"))
+      second.open()
+      await manager.drain()
+      #expect(list.data.map(\.id) == (returns ? [3, 2, 4] : [2, 3, 5, 4]))
+      let stored = try stored(store)
+      #expect(stored == (returns ? [1, 3, 2, 4] : [1, 2, 3, 5, 4]))
+    }
+  }
+
+  /// It was shown by the list alone.
+  @Test func `what others bring in is stored only where it is deleted in memory behind`()
+    async throws
+  {
+    try await withList([1, 2]) { manager, store, list in
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(4, "new"))
+      gate.queue { try $0.append([Contact(5)], toCollection: "c") }
+      manager.deleteModel(Contact(5), updateCache: false)
+      manager.updateModel(Contact(4, "newer"))
+      gate.open()
+      await manager.drain()
+      #expect(list.data == Contact.list(1, 2))
+      try await list.append([Contact(3)]).committed()
+      #expect(list.data == Contact.list(1, 2, 3))
+      #expect(try stored(store) == [1, 2, 5, 3])
+    }
+  }
 }
