@@ -34,10 +34,10 @@ package struct LiveUpdate: Sendable {
   /// carry has lost it.
   package var renewed: Set<ByteString> = []
   /// Of several changes that are shown together, the nodes that were deleted, be they there again: how
-  /// many of the operations that it carries out came before, the last time.
-  package var departed: [ByteString: Int] = [:]
+  /// many of the operations that it carries out came before, each time.
+  package var departed: [ByteString: [Int]] = [:]
   /// The same of what was deleted where it is stored, too.
-  package var storedDeparted: [ByteString: Int] = [:]
+  package var storedDeparted: [ByteString: [Int]] = [:]
   /// Those among the deleted ones that vanish from what is shown, and stay where they are stored.
   package var vanished: Set<ByteString> = []
   /// Whether models that it carries may hold others that it carries, too, with older content.

@@ -137,7 +137,7 @@ extension LiveCollection {
   ///
   /// - Returns: Their rows.
   private func stageDeparted(
-    _ rows: [LiveRow], _ update: LiveUpdate, besides others: [ByteString: Int],
+    _ rows: [LiveRow], _ update: LiveUpdate, besides others: [ByteString: [Int]],
     _ staged: inout StagedList<T>, _ scope: PipelineScope
   ) -> Set<LiveRow> {
     var departed: Set<LiveRow> = []
@@ -336,7 +336,7 @@ extension LiveList {
   ///   - departed: What is deleted, and behind how many of its operations.
   ///   - body: Carries an edit out.
   mutating func carryOut(
-    _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: Int],
+    _ operations: [ListOperation<T>], of update: LiveUpdate, _ departed: [ByteString: [Int]],
     _ body: (inout LiveList<T>, ListOperation<T>) -> Void
   ) {
     guard !departed.isEmpty else {
@@ -356,12 +356,13 @@ extension LiveList {
   }
 
   /// Removes what was deleted behind so many operations.
-  private mutating func remove(_ departed: [ByteString: Int], in range: ClosedRange<Int>) {
+  private mutating func remove(_ departed: [ByteString: [Int]], in range: ClosedRange<Int>) {
     remove(
       Set(
         zip(rows, models).compactMap { row, model in
           guard let identifier = model.modelIdentifier,
-            let place = departed[ByteString(identifier)], range.contains(place)
+            let places = departed[ByteString(identifier)],
+            places.contains(where: range.contains)
           else { return nil }
           return row
         }))

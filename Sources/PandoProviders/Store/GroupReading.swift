@@ -29,8 +29,6 @@ struct GroupReading {
     changed = Set(group.changed)
     update.deleted = Set(group.deleted)
     update.renewed = Set(group.renewed)
-    for identifier in group.deleted + group.renewed { update.departed[identifier] = 0 }
-    update.storedDeparted = update.departed
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
@@ -105,8 +103,8 @@ struct GroupReading {
         }
       }
       for identifier in (write.changeSet?.deleted ?? []) + write.content.deletes {
-        update.departed[ByteString(identifier)] = own.count
-        update.storedDeparted[ByteString(identifier)] = own.count
+        update.departed[ByteString(identifier), default: []].append(own.count)
+        update.storedDeparted[ByteString(identifier), default: []].append(own.count)
       }
       guard let operation = bridge.operation(of: write), operation.isChange else { continue }
       operation.attach(bridge.consistency.scope)
@@ -124,9 +122,15 @@ struct GroupReading {
         for identifier in given.deleted { inMemory.removeValue(forKey: identifier) }
         continue
       }
-      for identifier in given.deleted { update.departed[identifier] = place }
+      for identifier in given.deleted { update.departed[identifier, default: []].append(place) }
       for (identifier, versions) in given.versions { inMemory[identifier] = versions.given }
       for identifier in given.deleted { inMemory[identifier] = .some(nil) }
+    }
+    // Of what other processes have deleted the place is not known.
+    for identifier in group.deleted + group.renewed
+    where update.storedDeparted[identifier] == nil {
+      update.departed[identifier, default: []].append(0)
+      update.storedDeparted[identifier] = [0]
     }
     bridge.consistency.scope.bringBack(named)
     addNamed(named, snapshot)

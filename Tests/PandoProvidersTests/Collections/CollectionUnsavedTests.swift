@@ -363,4 +363,28 @@ import Testing
       #expect(try stored(store) == [1, 2, 5, 3])
     }
   }
+
+  /// Of two deletions the last one counted, so that the stored update was taken for one of the element
+  /// that had gone by then.
+  @Test func `what is deleted twice goes at both places`() async throws {
+    try await withList([1]) { manager, store, list in
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(4, "new"))
+      list.remove(at: 0, updateCache: false)
+      list.append([Contact(2)])
+      manager.deleteModel(Contact(1))
+      list.update(Contact(2, "new"), at: 0)
+      gate.queue { transaction in
+        try transaction.set(Contact(1))
+        try transaction.delete("Contact:1")
+        try transaction.set(Contact(1))
+      }
+      manager.updateModel(Contact(4, "newer"))
+      gate.open()
+      await manager.drain()
+      #expect(list.data == [Contact(2, "new")])
+      let stored = try stored(store)
+      #expect(stored == [2])
+    }
+  }
 }
