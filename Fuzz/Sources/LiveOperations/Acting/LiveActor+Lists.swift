@@ -17,7 +17,7 @@ extension LiveActor {
     // Before the call: what others are told may be in terms of it as soon as it is made.
     if followed == nil { for list in ownLists { list.lose() } }
     let kind = choices.below(12)
-    let written = areRowsWritten()
+    let written = isWritten()
     if !written { naive.taintList(LiveNames.list(of: task)) }
     switch kind {
     case 0..<4: bringIn(watch, shown, written)
@@ -54,9 +54,7 @@ extension LiveActor {
   /// Brings an item in that is neither shown in the list nor there.
   private func bringIn(_ watch: ListWatch, _ shown: [Int], _ written: Bool) {
     let free = LiveNames.items(of: task).filter {
-      !shown.contains($0) && !naive.elements.contains($0)
-        && !(naive.hidden.contains($0) && KnownDefects.hiddenRowsComeBack)
-        && mayReturn($0)
+      !shown.contains($0) && !naive.elements.contains($0) && mayReturn($0)
     }
     guard !free.isEmpty else { return }
     let name = choices.pick(free)
@@ -89,9 +87,6 @@ extension LiveActor {
     let place = choices.below(shown.count)
     let name = shown[place]
     let isThere = naive.elements.contains(name)
-    if !isThere, world.settings.backing == .memory, KnownDefects.updateOfAGoneElementSucceeds {
-      return
-    }
     // One that is no longer shown may be stored.
     if !isThere, world.settings.isUnsaved { return }
     // Of an element that was shown only, nothing is written.
@@ -133,7 +128,6 @@ extension LiveActor {
       write = watch.provider.remove(at: start..<end, updateCache: written)
     }
     naive.elements.removeAll { shown[start..<end].contains($0) }
-    if !written { naive.hidden.formUnion(shown[start..<end]) }
     expect(write, .any, "removal")
     note(write, watch)
   }
@@ -167,11 +161,6 @@ extension LiveActor {
     let names = LiveNames.items(of: task).filter { choices.chance(60) && mayReturn($0) }
     let all = choices.chance(50) ? names : names.reversed()
     let models = all.map { newItem($0, isWritten: written) }
-    if written {
-      naive.hidden = []
-    } else {
-      naive.hidden.formUnion(naive.elements.filter { !all.contains($0) })
-    }
     naive.elements = all
     ledger.step(task, "sets its list to \(models.map(\.text)) \(written)")
     let write = watch.provider.setData(
@@ -185,7 +174,7 @@ extension LiveActor {
     let watch = sharedLists[choices.below(2)]
     let count = watch.provider.count
     let name = anyName()
-    let written = areRowsWritten()
+    let written = isWritten()
     if !written { naive.taintList(LiveNames.sharedList) }
     for list in sharedLists { list.lose() }
     let (place, target) = (choices.below(count + 1), choices.below(max(1, count)))

@@ -15,7 +15,7 @@ extension LiveActor {
       let all = LiveNames.items(of: task).map { newItem($0, isWritten: written) }
       ledger.step(task, "updateModels \(all.map(\.text)) \(written)")
       expect(anyManager().updateModels(all, updateCache: written), .success, "updateModels")
-    case 4...5: deleteItem(name, written || areRowsAlwaysWritten)
+    case 4...5: deleteItem(name, written)
     case 6: setCard(name)
     case 7...8: setShelf(written)
     case 9: renameShelf()

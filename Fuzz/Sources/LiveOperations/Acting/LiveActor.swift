@@ -110,20 +110,6 @@ final class LiveActor: @unchecked Sendable {
   /// Whether a call is written, too.
   func isWritten() -> Bool { !(world.settings.isUnsaved && choices.chance(25)) }
 
-  /// Whether a call that changes rows of lists is written, too.
-  func areRowsWritten() -> Bool {
-    let isWritten = isWritten()
-    return isWritten || areRowsAlwaysWritten
-  }
-
-  var areRowsAlwaysWritten: Bool {
-    switch world.settings.backing {
-    case .store: KnownDefects.unsavedRowsEndTheProcess
-    case .cache: KnownDefects.unsavedRowsAreMistaken
-    case .memory: false
-    }
-  }
-
   func anyManager() -> DataModelManager { choices.pick(world.managers) }
 
   func anyName() -> Int { choices.pick(LiveNames.items(of: task)) }
@@ -160,9 +146,6 @@ final class LiveActor: @unchecked Sendable {
   }
 
   private func setPaused(_ which: Int, _ isPaused: Bool) {
-    if world.store != nil, KnownDefects.pauseEndsBesideWrites {
-      for list in ownLists + sharedLists { list.lose() }
-    }
     switch which {
     case 0: items[1].provider.isPaused = isPaused
     case 1: ownLists[1].provider.isPaused = isPaused
@@ -252,10 +235,6 @@ final class LiveActor: @unchecked Sendable {
 
   private func checkList() {
     let key = LiveNames.list(of: task)
-    if world.store != nil, naive.taint.lists.contains(key), KnownDefects.groupsKeepUnsavedRows {
-      naive.elements = world.views[0].lists[key]?.provider.data.map(\.name) ?? []
-      return
-    }
     for view in world.views {
       let shown = view.lists[key]?.provider.data.map(\.name) ?? []
       ledger.require(

@@ -26,8 +26,6 @@ struct NaiveTask {
   var departed: Set<Int> = []
   var shelf: Shelf?
   private(set) var taint = Taint()
-  /// Elements that are stored and no longer shown.
-  var hidden: Set<Int> = []
   private let isCanary: Bool
   private let isUnsaved: Bool
 
@@ -79,12 +77,18 @@ struct NaiveTask {
     if !(isCanary && elements.count >= 3) { elements.removeAll { $0 == name } }
     shelf?.books.removeAll { $0 == name }
     if shelf?.lead == name { shelf?.lead = nil }
-    if isWritten {
-      hidden.remove(name)
-    } else {
-      taint.tasks.insert(task)
-      hidden.insert(name)
-    }
+    if !isWritten { taint.tasks.insert(task) }
+  }
+
+  /// Whether an item is certainly not shown, and may be stored.
+  func isGone(_ name: Int) -> Bool {
+    guard case .some(.none) = certain(name) else { return false }
+    return taint.items.contains(name)
+  }
+
+  /// An item that was deleted in memory only is fetched: all show it again as it is stored.
+  mutating func bringBack(_ name: Int, _ number: Int?, isCertain: Bool) {
+    if isCertain { shown[name] = [number] } else { shown[name, default: []].insert(number) }
   }
 
   mutating func taintItem(_ name: Int) {

@@ -16,6 +16,11 @@ final class LiveCache: CacheDelegate {
     state.withLock { $0.collections[cacheKey]?.compactMap { $0 as? T } }
   }
 
+  /// The model that it holds.
+  func model<T: SimpleModel>(_ cacheKey: String, as type: T.Type) -> T? {
+    state.withLock { $0.models[cacheKey] as? T }
+  }
+
   private func pass() async {
     let count = state.withLock { state in
       state.callCount += 1

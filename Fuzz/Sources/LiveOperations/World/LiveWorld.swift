@@ -85,6 +85,13 @@ final class LiveWorld: Sendable {
     if let store { LiveGate(stopping: store) } else { LiveGate(stopping: managers[0]) }
   }
 
+  /// What a fetch finds of an item.
+  func storedItem(_ name: Int) throws -> Models.Item? {
+    let key = LiveNames.item(name)
+    guard let store else { return cache?.model(key, as: Models.Item.self) }
+    return try store.read { try $0.model(key, as: Models.Item.self) }
+  }
+
   /// Waits until all is carried out and told.
   func drain() async {
     await ledger.awaiting("all to be told") {
