@@ -70,8 +70,7 @@ extension LiveCollection {
         stage(ReadElements(list), .difference, [], &staged, scope)
         return staged
       }
-      touched = stage(changes, models, update, &stored, &staged, scope)
-      handled = touched
+      (handled, touched) = stage(changes, models, update, &stored, &staged, scope)
     case (_, let operation?):
       handled = stage(
         operation, stored == nil ? operation.committedPlan : nil, &staged, scope)
@@ -203,11 +202,11 @@ extension LiveCollection {
 
   /// Works out what somebody else's commit has done to the committed elements.
   ///
-  /// - Returns: The rows whose contents are known by that.
+  /// - Returns: The rows whose shown contents are known by that, and those that may be stored otherwise.
   private func stage(
     _ changes: [CollectionChangeInformation], _ models: [Int: T], _ update: LiveUpdate,
     _ stored: inout StoredRows<T>?, _ staged: inout StagedList<T>, _ scope: PipelineScope
-  ) -> Set<LiveRow> {
+  ) -> (handled: Set<LiveRow>, touched: Set<LiveRow>) {
     let count = changes.count { if case .insert = $0 { true } else { false } }
     let (committed, newRows, needsWhole) = state.withLock { state in
       (state.committedRows, state.takeRows(count), state.needsWhole)
@@ -221,10 +220,10 @@ extension LiveCollection {
           in: committed, stored: storedRows, keeping: rowsOfOthers(stored, update))
     else {
       reload(scope)
-      return []
+      return ([], [])
     }
-    let touched = script.deleted.union(script.updated).subtracting(script.inserted)
-    let old = state.withLock { $0.committedModels(of: touched.ordered()) }
+    let handled = script.deleted.union(script.updated).subtracting(script.inserted)
+    let old = state.withLock { $0.committedModels(of: handled.ordered()) }
     for (row, model) in old where script.deleted.contains(row) || script.models[row] != nil {
       let new = script.deleted.contains(row) ? nil : script.models[row]
       scope.register(self, row: row, old: model, new: new)
@@ -238,14 +237,14 @@ extension LiveCollection {
       }
     }
     staged.structure = .script(script)
-    guard var list = stored?.list else { return touched }
+    guard var list = stored?.list else { return (handled, handled) }
     storedScript.carryOut(on: &list)
     for row in storedScript.updated {
       if let model = storedScript.models[row] { list.replace(row, by: model) }
     }
     stored?.list = list
-    return touched.union(storedScript.deleted).union(storedScript.updated)
-      .union(storedScript.inserted)
+    let touched = handled.union(storedScript.deleted).union(storedScript.updated)
+    return (handled, touched.union(storedScript.inserted))
   }
 
   /// The rows that show something else than what is stored under them, which is deleted.

@@ -387,4 +387,27 @@ import Testing
       #expect(stored == [2])
     }
   }
+
+  /// Only what is stored of the row was looked at.
+  @Test func `what is shown in place of a deleted element takes what comes with the deletion`()
+    async throws
+  {
+    try await withList([1, 2]) { manager, store, list in
+      try await list.update(Contact(3), at: 0, updateCache: false).committed()
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      item.listen(to: "Contact:3")
+      await manager.drain()
+      let gate = WriterGate(store)
+      manager.updateModel(Contact(4, "new"))
+      manager.updateModel(Contact(3, "new"))
+      manager.deleteModel(Contact(1))
+      manager.updateModel(Contact(4, "newer"))
+      gate.open()
+      await manager.drain()
+      #expect(item.data == Contact(3, "new"))
+      #expect(list.data == [Contact(3, "new"), Contact(2)])
+      let stored = try stored(store)
+      #expect(stored == [2])
+    }
+  }
 }
