@@ -243,6 +243,15 @@ final class StoreFetch: StoreLoad {
     let joined = scope.asked(for: request.identifier, model) {
       request.holder.manager.joined([$0], scope)[0]
     }
-    request.finish(.success(joined), scope)
+    request.finish(.success(joined ?? shownOnly(scope)), scope)
+  }
+
+  /// What others show, because it was set in memory only.
+  private func shownOnly(_ scope: PipelineScope) -> (any SimpleModel)? {
+    guard case .store(let bridge) = request.holder.manager.backing, bridge.differsInMemory
+    else { return nil }
+    let key = ByteString(request.identifier)
+    let found = scope.liveModels(of: [key], asksListeners: false)[key]
+    return found?.first { type(of: $0) == request.holder.type }
   }
 }

@@ -179,6 +179,29 @@ import Testing
     }
   }
 
+  /// The store lacks it, so that was what a fetch said.
+  @Test func `what is shown only is found`() async throws {
+    try await withContact { manager, store, _ in
+      let list = Contacts(dataModelManager: manager)
+      try await list.setData([], cacheKey: "c").committed()
+      let shown = Contact(5, "shown")
+      try await list.append([shown], updateCache: false).committed()
+      let item = DataProvider<Contact>(dataModelManager: manager)
+      #expect(try await item.fetchDataFromCache(withCacheKey: "Contact:5") == shown)
+      #expect(item.data == shown)
+      let listening = DataProvider<Contact>(dataModelManager: manager)
+      listening.listen(to: "Contact:5")
+      await manager.drain()
+      #expect(listening.data == shown)
+      let card = DataProvider<ContactCard>(dataModelManager: manager)
+      #expect(try await card.fetchDataFromCache(withCacheKey: "Contact:5") == nil)
+      try await manager.deleteModel(shown, updateCache: false).committed()
+      await manager.drain()
+      #expect(listening.data == nil)
+      #expect(try await item.fetchDataFromCache(withCacheKey: "Contact:5") == nil)
+    }
+  }
+
   /// Who asked for it showed it, and who waited for it showed nothing.
   @Test(arguments: [Backing.cache, .store])
   func `what was deleted in memory is back for all once somebody fetches it`(
