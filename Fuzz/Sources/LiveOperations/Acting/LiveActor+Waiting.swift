@@ -43,13 +43,15 @@ extension LiveActor {
     let isGone = naive.isGone(name)
     // Else the deletion in memory may be on its way yet, and comes behind.
     let isCertain = isGone && choices.chance(50)
-    if isGone { ledger.loosen(name) }
+    if naive.vanished.contains(name) { ledger.loosen(name) }
     if isCertain { await world.drain() }
+    // One that stands still may show it yet.
+    let isShown = provider.data?.name == name
     let found = try await ledger.awaiting("fetch of \(key)") {
       try await provider.fetchDataFromCache(withCacheKey: key, listensWhenAbsent: listens)
     }
     items[index].note()
-    guard isGone else { return }
+    guard isGone, !(isCertain && isShown) else { return }
     naive.bringBack(name, found?.number, isCertain: isCertain)
     if isCertain {
       let stored = try world.storedItem(name)?.number

@@ -26,6 +26,8 @@ struct NaiveTask {
   var departed: Set<Int> = []
   var shelf: Shelf?
   private(set) var taint = Taint()
+  /// Those that were deleted in memory only, some time.
+  private(set) var vanished: Set<Int> = []
   private let isCanary: Bool
   private let isUnsaved: Bool
 
@@ -77,13 +79,15 @@ struct NaiveTask {
     if !(isCanary && elements.count >= 3) { elements.removeAll { $0 == name } }
     shelf?.books.removeAll { $0 == name }
     if shelf?.lead == name { shelf?.lead = nil }
-    if !isWritten { taint.tasks.insert(task) }
+    if isWritten { return }
+    taint.tasks.insert(task)
+    vanished.insert(name)
   }
 
   /// Whether an item is certainly not shown, and may be stored.
   func isGone(_ name: Int) -> Bool {
     guard case .some(.none) = certain(name) else { return false }
-    return taint.items.contains(name)
+    return vanished.contains(name)
   }
 
   /// An item that was deleted in memory only is fetched: all show it again as it is stored.
