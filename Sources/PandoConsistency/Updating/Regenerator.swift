@@ -16,6 +16,8 @@ struct Regenerator {
   // The update at work:
   /// The identifiers that are deleted.
   private(set) var deleted: Set<ByteString> = []
+  /// Those that were deleted in memory before: no live tree has one, and what is read may.
+  private var vanished: Set<ByteString> = []
   /// Whether carried models may hold older content of others.
   private var isNested = false
   /// In how many carried models the node at work is.
@@ -72,12 +74,13 @@ struct Regenerator {
   mutating func begin(
     _ update: LiveUpdate, besides vanished: Set<ByteString>, keepsReplacements: Bool
   ) {
-    deleted = vanished.isEmpty ? update.deleted : update.deleted.union(vanished)
+    deleted = update.deleted
+    self.vanished = vanished
     renewed = update.renewed
     isNested = update.isNested
     versions = update.versions
     self.keepsReplacements = keepsReplacements
-    carriesSeveral = versions.count + update.deleted.count + renewed.count > 1
+    carriesSeveral = versions.count + deleted.count + renewed.count > 1
     for position in 0..<versions.count {
       carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
     }
@@ -86,6 +89,7 @@ struct Regenerator {
   /// Ends the work on an update, and keeps little of the room it took.
   mutating func end() {
     if !deleted.isEmpty { deleted = [] }
+    if !vanished.isEmpty { vanished = [] }
     if !renewed.isEmpty { renewed = [] }
     versions.removeAll()
     carried.removeAll(keepingCapacity: carried.count < Self.keptCountMaximum)
@@ -174,7 +178,7 @@ struct Regenerator {
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
     guard let identifier = root.modelIdentifier else { return nil }
     let key = ByteString(identifier)
-    if deleted.contains(key) || isLost(key, type(of: root)) {
+    if deleted.contains(key) || vanished.contains(key) || isLost(key, type(of: root)) {
       if keepsReplacements { replaced(root, nil) }
       return Regeneration(model: nil)
     }
@@ -192,10 +196,11 @@ struct Regenerator {
     }
     guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
-    if !deleted.isEmpty || !renewed.isEmpty {
+    let hasVanished = !vanished.isEmpty && vanished.contains(key)
+    if hasVanished || !deleted.isEmpty || !renewed.isEmpty {
       let isLost = isLost(key, type(of: node))
       if isLost { gone.insert(key) }
-      if isLost || deleted.contains(key) {
+      if isLost || hasVanished || deleted.contains(key) {
         hasMet = true
         hasDeleted = true
         hasSameNodes = false
