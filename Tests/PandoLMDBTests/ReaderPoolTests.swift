@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoFixtures
+import PandoSystem
 import Testing
 
 @Suite struct ReaderPoolTests {
@@ -9,6 +10,16 @@ import Testing
   ) throws {
     if depth == 0 { return try body() }
     try environment.read { _ in try nest(depth - 1, environment, body) }
+  }
+
+  /// Why there can be no read.
+  private static func failure(_ environment: Environment) -> LMDBError.Code? {
+    do {
+      try nest(1, environment) {}
+      return nil
+    } catch {
+      return (error as? LMDBError)?.code
+    }
   }
 
   @Test func `100 000 reads in sequence use one slot`() throws {
@@ -64,6 +75,33 @@ import Testing
         #expect(error?.detail.contains("4 readers") == true, "\(error?.detail ?? "")")
       }
       try Self.nest(4, environment) {}
+    }
+  }
+
+  @Test func `a thread that found no slot reads when the others have left`() throws {
+    var configuration = Environment.Configuration.forTests
+    configuration.maximumReaders = 2
+    try withEnvironment(configuration) { environment in
+      let slotsAreTaken = Event()
+      let hasFailed = Event()
+      let slotsAreFree = Event()
+      let isOver = Event()
+      let failures = Locked<[LMDBError.Code?]>([])
+      startThread(named: "reader") {
+        slotsAreTaken.wait()
+        failures.withLock { $0.append(Self.failure(environment)) }
+        hasFailed.signal()
+        slotsAreFree.wait()
+        failures.withLock { $0.append(Self.failure(environment)) }
+        isOver.signal()
+      }
+      try Self.nest(2, environment) {
+        slotsAreTaken.signal()
+        hasFailed.wait()
+      }
+      slotsAreFree.signal()
+      isOver.wait()
+      #expect(failures.withLock { $0 } == [.readersFull, nil])
     }
   }
 

@@ -98,10 +98,14 @@ extension Environment {
       status = unsafe mdb_txn_renew(idle)
     } else {
       status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
-      if status == MDB_READERS_FULL,
-        unsafe readers.probe.end() || clearStaleReaders(in: environment) > 0
-      {
-        status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      if status == MDB_READERS_FULL {
+        // Transactions that are kept for other lanes have slots too.
+        if let idle = unsafe readers.takeIdleTransaction() {
+          unsafe transaction = idle
+          status = unsafe mdb_txn_renew(idle)
+        } else if unsafe readers.probe.end() || clearStaleReaders(in: environment) > 0 {
+          status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        }
       }
     }
     guard status == 0, let begun = unsafe transaction else { return status }

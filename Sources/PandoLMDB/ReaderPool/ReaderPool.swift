@@ -167,6 +167,23 @@ final class ReaderPool: Sendable {
     if last != currentThread() { laneOfThread.value = lane }
   }
 
+  /// Takes a transaction that another lane keeps and that nobody uses, with its slot.
+  ///
+  /// The caller is inside.
+  ///
+  /// - Returns: The transaction, which is the caller's from now on; `nil` if there is none.
+  /// - Complexity: O(*n*) for *n* lanes.
+  func takeIdleTransaction() -> OpaquePointer? {
+    let now = coarseNanoseconds()
+    for lane in 0..<keepingLaneCount where unsafe lanes[lane].take(now) {
+      let idle = unsafe lanes[lane].transaction
+      unsafe lanes[lane].transaction = nil
+      giveBack(lane)
+      if let idle = unsafe idle { return unsafe idle }
+    }
+    return nil
+  }
+
   /// Gives a lane back, and wakes whoever waits for the last reader to leave.
   @inline(__always)
   private func giveBack(_ lane: Int) {
