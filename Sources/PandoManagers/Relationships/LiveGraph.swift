@@ -100,10 +100,7 @@ final class LiveGraph<Root: Entity>: LiveResult {
     let concerned = touched.intersection(staged.nodes)
     if outcome == .same, concerned.isEmpty { return nil }
     // What holds a node inside it is not known here: all of it is read again.
-    let isInside = concerned.contains {
-      staged.graph.entities[$0] == nil && !staged.isAbsent($0) && !followed.key.names($0)
-    }
-    if isInside { return try load(snapshot) }
+    if !concerned.isDisjoint(with: staged.innerNodes) { return try load(snapshot) }
     if outcome == .exhausted {
       roots = QueryWindow(followed, filledWith: try followed.read(snapshot))
     }

@@ -7,25 +7,26 @@ struct LoadedGraph<Root: Entity>: Sendable {
   let result: GraphLoader<Root>.Result
   /// The identifiers of all nodes that the graph shows or misses, and of those inside its entities.
   let nodes: Set<ByteString>
+  /// Those inside its entities; one of them can be an entity of the graph too.
+  let innerNodes: Set<ByteString>
 
   var graph: EntityGraph<Root> { result.graph }
 
   /// What the graph is found by: its nodes, and the roots that are kept and not shown.
   var dependencies: Set<ByteString> { nodes.union(roots.identifiers) }
 
-  /// Whether a node is named and nowhere.
-  func isAbsent(_ identifier: ByteString) -> Bool { result.graph.absent.contains(identifier) }
-
   init(_ roots: QueryWindow<Root>, _ result: GraphLoader<Root>.Result) {
     self.roots = roots
     self.result = result
     var nodes = Set(result.graph.absent)
     if case .identifiers(let asked) = roots.followed.key { nodes.formUnion(asked) }
+    var innerNodes: Set<ByteString> = []
     for (identifier, entity) in result.graph.entities {
       nodes.insert(identifier)
-      Self.addNodes(inside: entity, to: &nodes)
+      Self.addNodes(inside: entity, to: &innerNodes)
     }
-    self.nodes = nodes
+    self.nodes = nodes.union(innerNodes)
+    self.innerNodes = innerNodes
   }
 
   private static func addNodes(inside model: any Model, to nodes: inout Set<ByteString>) {

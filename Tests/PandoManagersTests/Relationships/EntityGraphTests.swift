@@ -172,6 +172,27 @@ import Testing
     }
   }
 
+  /// A critic is an entity of the graph, and inside a review of it.
+  @Test func `who holds an entity of the graph inside is as it is stored`() async throws {
+    try await run { store, _ in
+      let panels = CoreManager<Panel>(stores: [DiskStore(modelStore: store)])
+      try await store.write { transaction in
+        try transaction.set(Review(1, Critic(1, "Bob")))
+        try transaction.set(Panel(1, reviews: [1], critics: [1]))
+      }
+      for query in [Query<Panel>.all, Query(ids: [.remote(1)])] {
+        var graphs = panels.continuousGraph(of: query).makeAsyncIterator()
+        #expect(try await graphs.next() == panels.graph(of: query))
+        for name in ["Ada", "Bob"] {
+          try await store.write { try $0.set(Critic(1, name)) }
+          let graph = try await graphs.next()
+          #expect(graph?.all(of: Critic.self).map(\.name) == [name])
+          #expect(graph?.all(of: Review.self).map(\.critic.name) == [name])
+        }
+      }
+    }
+  }
+
   @Test func `sources of a path are asked once for each identifier, and their errors are told`()
     async throws
   {

@@ -60,3 +60,21 @@ struct Critic: PersistentEntity {
     self.name = name
   }
 }
+
+/// Leads to reviews, and to critics that may be inside them.
+struct Panel: PersistentEntity {
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Panel>
+  var reviews: [EntityIdentifier<Review>]
+  var critics: [EntityIdentifier<Critic>]
+
+  static let relationships: [EntityRelationship<Panel>] = [
+    .to(\.reviews, "reviews"), .to(\.critics, "critics"),
+  ]
+
+  init(_ id: Int, reviews: [Int], critics: [Int]) {
+    self.id = .remote(id)
+    self.reviews = reviews.map { .remote($0) }
+    self.critics = critics.map { .remote($0) }
+  }
+}
