@@ -14,6 +14,8 @@ extension LiveCollection {
     return needsWhole ? nil : CollectionCommit<T>(change, content)
   }
 
+  func noteUnread() { state.withLock { $0.isOutOfStep = true } }
+
   func read(
     _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
     in snapshot: ModelSnapshot

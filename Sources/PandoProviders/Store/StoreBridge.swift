@@ -184,6 +184,10 @@ extension StoreBridge: StorePipelineMember {
     var update = operation.makeUpdate()
     update.operation = operation
     consistency.scope.apply(update)
+    // What has happened to these comes with the next commit too, and is not to be done twice.
+    for entry in write.changeSet?.collections ?? [] {
+      topics.topic(ByteString(entry.cacheKey))?.noteUnread()
+    }
   }
 
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }

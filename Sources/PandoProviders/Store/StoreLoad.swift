@@ -49,6 +49,11 @@ protocol StoreTopic: AnyObject, Sendable {
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
   ) -> (any Sendable)?
 
+  /// Says that a commit to the list could not be read: all of it is read when it can be.
+  ///
+  /// Pipeline, when what this manager asked for in the commit is shown already.
+  func noteUnread()
+
   /// Reads what it needs of several commits.
   ///
   /// - Parameters:

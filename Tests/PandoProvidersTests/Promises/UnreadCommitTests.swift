@@ -71,4 +71,34 @@ import Testing
     await manager.close()
     await store.close()
   }
+
+  @Test(arguments: [false, true])
+  func `what a list has shown of such a commit is not done twice`(deletes: Bool) async throws {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.maximumReaders = 4
+    let store = try ModelStore.temporary(configuration: configuration)
+    let manager = try DataModelManager(store: store)
+    let people = (1...4).map { Person(id: $0, name: "\($0)") }
+    // Somebody who shows a node as another type: then a snapshot is needed.
+    let profile = DataProvider<FullProfile>(dataModelManager: manager)
+    try await profile.setData(FullProfile(id: 1, name: "Ada", age: 36)).committed()
+    let list = CollectionDataProvider<Person>(dataModelManager: manager)
+    try await list.setData(people, cacheKey: "people").committed()
+    try await withoutReaders(store, 4) {
+      if deletes {
+        try await manager.deleteModel(people[0]).committed()
+      } else {
+        try await list.insert([Person(id: 1, name: "Grace")], at: 2).committed()
+        try await list.remove(at: 0).committed()
+      }
+      await manager.drain()
+    }
+    try await store.write { try $0.set(Person(id: 9, name: "Bob")) }
+    await manager.drain()
+    let stored = try store.read { try $0.collection("people", as: Person.self) }
+    #expect(stored?.count == (deletes ? 3 : 4))
+    #expect(list.data == stored)
+    await manager.close()
+    await store.close()
+  }
 }
