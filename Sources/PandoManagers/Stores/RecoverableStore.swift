@@ -6,10 +6,21 @@ import PandoStore
 ///
 /// Before the first call, an empty or failing main store is filled from the recovery store; otherwise
 /// the recovery store is filled from the main store. Reads come from the main store; what it has
-/// written goes to the recovery store too, whose errors are told and hinder nobody.
+/// written goes to the recovery store too, whose errors are told and hinder nobody. What it lacks
+/// then comes with the next write that it takes.
 ///
 /// - Note: Any thread.
 public final class RecoverableStore<E: Entity>: Sendable {
+  struct Progress: Sendable {
+    /// Whether the main store has what there was in one of both.
+    var isReady = false
+    /// Whether the recovery store lacks something that the main store has.
+    var isBehind = false
+    /// What has been written since the main store was found empty and the recovery store could not be
+    /// read: of that the recovery store does not count any more.
+    var writtenUnread: Set<EntityIdentifier<E>>?
+  }
+
   /// That of the main store.
   public var level: StoreLevel { mainStore.level }
 
@@ -17,7 +28,8 @@ public final class RecoverableStore<E: Entity>: Sendable {
   let recoveryStore: any Storing<E>
   private let events: ManagerEventHandler?
   private let gate = AsyncGate()
-  private let isReady = Locked(false)
+  /// Changed inside the gate.
+  let progress = Locked(Progress())
 
   /// Puts two stores together.
   ///
@@ -33,71 +45,33 @@ public final class RecoverableStore<E: Entity>: Sendable {
     self.events = events
   }
 
-  /// Fills one store from the other, once.
-  private func prepare() async throws {
-    if isReady.withLock({ $0 }) { return }
+  /// Fills one store from the other, once; tries again where that could not be done.
+  func prepare() async throws {
+    if progress.withLock({ $0.isReady }) { return }
     try await gate.run {
-      guard !isReady.withLock({ $0 }) else { return }
-      try await fill()
-      isReady.withLock { $0 = true }
+      if !progress.withLock({ $0.isReady }) { try await fill() }
     }
   }
 
-  private func fill() async throws {
-    let main: [E]?
-    var failure: (any Error)?
-    do {
-      main = try await mainStore.search(withQuery: .all, in: .local).entities
-    } catch {
-      main = nil
-      failure = error
-    }
-    if let main, !main.isEmpty {
-      await follow { [recoveryStore] in
-        let kept = try await recoveryStore.search(withQuery: .all, in: .local).entities
-        let present = Set(main.map(\.id))
-        let extra = kept.map(\.id).filter { !present.contains($0) }
-        if !extra.isEmpty { try await recoveryStore.remove(extra, in: .local) }
-        _ = try await recoveryStore.set(main, in: .local)
-      }
-      return
-    }
-    let kept: [E]
-    do {
-      kept = try await recoveryStore.search(withQuery: .all, in: .local).entities
-    } catch {
-      report(error)
-      if let failure { throw failure }
-      return
-    }
-    do {
-      if !kept.isEmpty { _ = try await mainStore.set(kept, in: .local) }
-    } catch {
-      throw failure ?? error
-    }
-  }
-
-  private func report(_ error: any Error) {
+  func report(_ error: any Error) {
     events?(ManagerEvent(.failedRecovery, E.modelTypeName, error))
-  }
-
-  /// Does something with the recovery store, whose errors are told and hinder nobody.
-  private func follow(_ body: () async throws -> Void) async {
-    do {
-      try await body()
-    } catch {
-      report(error)
-    }
   }
 
   /// Writes to the main store and then to the recovery store, in one order.
   private func write<Result>(
-    _ body: () async throws -> Result, then recover: (Result) async throws -> Void
+    _ body: () async throws -> Result,
+    touching identifiers: (Result) -> [EntityIdentifier<E>],
+    then recover: (Result) async throws -> Void
   ) async throws -> Result {
     try await prepare()
     return try await gate.run {
       let result = try await body()
-      await follow { try await recover(result) }
+      let isUnread = progress.withLock { progress in
+        progress.writtenUnread?.formUnion(identifiers(result))
+        return progress.writtenUnread != nil
+      }
+      // What has not been read is not written over.
+      if !isUnread { await follow { try await recover(result) } }
       return result
     }
   }
@@ -148,6 +122,8 @@ extension RecoverableStore: OrderedStoring {
           stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }, place: 0)
       }
       return try await ordered.apply(entities, in: context)
+    } touching: { applied in
+      applied.entities.map(\.identifier)
     } then: { applied in
       try await follow(applied)
     }
@@ -167,6 +143,8 @@ extension RecoverableStore: OrderedStoring {
         return AppliedAnswer(write: AppliedWrite(applied, place: 0), removed: [])
       }
       return try await ordered.apply(answer)
+    } touching: { applied in
+      applied.write.entities.map(\.identifier) + applied.removed
     } then: { applied in
       try await follow(applied.write)
       if !applied.removed.isEmpty {
@@ -182,6 +160,8 @@ extension RecoverableStore: OrderedStoring {
       if let ordered { return try await ordered.applyRemoval(of: identifiers, in: context) }
       try await mainStore.remove(identifiers, in: context)
       return 0
+    } touching: { _ in
+      identifiers
     } then: { _ in
       // A late removal leaves some of them.
       let left = try await mainStore.get(withQuery: Query(ids: identifiers), in: .local).entities
@@ -202,6 +182,8 @@ extension RecoverableStore: OrderedStoring {
   ) async throws -> [EntityIdentifier<E>] {
     try await write {
       try await mainStore.removeAll(withQuery: query, in: context)
+    } touching: {
+      $0
     } then: { removed in
       if !removed.isEmpty { try await recoveryStore.remove(removed, in: .local) }
     }

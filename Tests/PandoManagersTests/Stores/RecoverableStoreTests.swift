@@ -76,6 +76,42 @@ import Testing
     pair.main.fail(nil)
     #expect(try await pair.titles() == ["A"])
   }
+
+  @Test func `what the recovery store has missed comes with the next write that it takes`()
+    async throws
+  {
+    let pair = Pair(main: [Book("1", "A"), Book("2", "B")], recovery: [Book("9", "gone")])
+    pair.recovery.fail(.refused)
+    _ = try await pair.store.set([Book("3", "C")], in: .local)
+    try await pair.store.remove([.remote("1")], in: .local)
+    #expect(pair.recovery.entities == [Book("9", "gone")])
+    pair.recovery.fail(nil)
+    _ = try await pair.store.set([Book("4", "D")], in: .local)
+    #expect(pair.main.entities.map(\.title) == ["B", "C", "D"])
+    #expect(Set(pair.recovery.entities.map(\.title)) == ["B", "C", "D"])
+  }
+
+  @Test func `a recovery store that can't be read at first is read later`() async throws {
+    let pair = Pair(main: [], recovery: [Book("1", "A"), Book("2", "B"), Book("3", "C")])
+    pair.recovery.fail(.refused)
+    #expect(try await pair.titles() == [])
+    _ = try await pair.store.set([Book("2", "newer"), Book("4", "D")], in: .local)
+    try await pair.store.remove([.remote("3")], in: .local)
+    #expect(try await pair.titles() == ["newer", "D"])
+    pair.recovery.fail(nil)
+    #expect(try await pair.titles() == ["newer", "D", "A"])
+    _ = try await pair.store.set([Book("5", "E")], in: .local)
+    #expect(Set(pair.recovery.entities.map(\.title)) == ["A", "newer", "D", "E"])
+  }
+
+  @Test func `a main store that fails at first fills an empty recovery store later`() async throws {
+    let main = FailsOnce(ScriptedStore<Book>(.disk, [Book("1", "A")]))
+    let recovery = ScriptedStore<Book>(.disk)
+    let store = RecoverableStore(mainStore: main, recoveryStore: recovery)
+    #expect(try await store.search(withQuery: .all, in: .local).first?.title == "A")
+    _ = try await store.set([Book("2", "B")], in: .local)
+    #expect(recovery.entities.map(\.title) == ["A", "B"])
+  }
 }
 
 /// A store whose first search fails.
