@@ -81,7 +81,7 @@ extension CoreManager {
       query,
       FollowedSource(
         begin: Result { try beginning() }, scope: continuous, validator: context.accessValidator,
-        first: firstAnswer(request, in: context)
+        recoverable: stack.recoverable, first: firstAnswer(request, in: context)
       ) {
         try query.validate()
         return LiveQuery(followed)

@@ -10,6 +10,7 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   private let begin: Result<Begin, any Error>
   private let scope: ContinuousScope
   private let validator: (any UserAccessValidating)?
+  private let recoverable: RecoverableStore<Live.E>?
   private let first: FirstAnswer<Live.E>
   private let shared = SharedLive<Live>()
 
@@ -19,16 +20,19 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   ///   - begin: What begins to follow, or why it can't be followed at all.
   ///   - scope: Ends all iterations.
   ///   - validator: Says whether the user may see it.
+  ///   - recoverable: What has to be filled before anything is shown.
   ///   - first: What comes before it is followed.
   ///   - make: Makes what is to be followed.
   init(
     begin: Result<Begin, any Error>, scope: ContinuousScope,
-    validator: (any UserAccessValidating)?, first: FirstAnswer<Live.E>,
+    validator: (any UserAccessValidating)?, recoverable: RecoverableStore<Live.E>? = nil,
+    first: FirstAnswer<Live.E>,
     make: @escaping @Sendable () throws -> Live
   ) {
     self.begin = begin
     self.scope = scope
     self.validator = validator
+    self.recoverable = recoverable
     self.first = first
     self.make = make
   }
@@ -68,24 +72,24 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   private func begin(_ live: Live, _ follow: @escaping Begin) {
     scope.insert(live)
     live.endings.add { [scope, number = live.number] in scope.remove(number) }
-    let task: Task<Void, Never>
-    switch first {
-    case .local: return follow(live)
-    case .asked(let ask):
-      task = Task { [weak live] in
-        do {
+    if case .local = first, recoverable == nil { return follow(live) }
+    if case .then = first, recoverable == nil { follow(live) }
+    let task = Task { [weak live, recoverable, first] in
+      do {
+        try await recoverable?.prepare()
+        switch first {
+        case .local: if let live { follow(live) }
+        case .asked(let ask):
           let answer = try await ask()
           guard let live else { return }
           if let answer, live.show(answer) { return }
           follow(live)
-        } catch {
-          live?.state.fail(error)
+        case .then(let ask):
+          if recoverable != nil, let live { follow(live) }
+          _ = try await ask()
         }
-      }
-    case .then(let ask):
-      follow(live)
-      task = Task { [weak live] in
-        do { _ = try await ask() } catch { live?.state.fail(error) }
+      } catch {
+        live?.state.fail(error)
       }
     }
     live.endings.add { task.cancel() }

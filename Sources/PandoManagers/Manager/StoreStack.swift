@@ -14,6 +14,8 @@ package struct StoreStack<E: Entity>: Sendable {
   private let nearer: [any Storing<E>]
   /// The farthest local one, without the caches before it, if it is in memory.
   let memory: (any FollowedMemory<E>)?
+  /// The farthest local one, without the caches before it, if another one stands behind it.
+  let recoverable: RecoverableStore<E>?
   /// Where there are others, writes come one after another, so that all are written in one order.
   private let gate = AsyncGate()
 
@@ -25,14 +27,23 @@ package struct StoreStack<E: Entity>: Sendable {
     remote = sorted.filter { !$0.level.isLocal }
     last = local.last
     nearer = Array(local.dropLast())
+    recoverable = Self.withoutCaches(last) as? RecoverableStore<E>
     memory = Self.counting(last) as? any FollowedMemory<E>
   }
 
-  private static func counting(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
+  private static func withoutCaches(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
     switch store {
-    case let cache as CacheStore<E>: counting(cache.persistentStore)
-    case let limited as LRUStore<E>: counting(limited.store)
+    case let cache as CacheStore<E>: withoutCaches(cache.persistentStore)
+    case let limited as LRUStore<E>: withoutCaches(limited.store)
     default: store
+    }
+  }
+
+  /// Where the entities are that count.
+  private static func counting(_ store: (any Storing<E>)?) -> (any Storing<E>)? {
+    switch withoutCaches(store) {
+    case let recoverable as RecoverableStore<E>: counting(recoverable.mainStore)
+    case let store: store
     }
   }
 

@@ -29,6 +29,7 @@ extension CoreManager {
     } else {
       roots = try await search(withQuery: query, in: context).entities
     }
+    try await stack.recoverable?.prepare()
     while true {
       let loaded = try store.read { try live.load($0, from: roots) }
       if loaded.result.unasked.isEmpty {
@@ -59,7 +60,7 @@ extension CoreManager {
     }
     let source = FollowedSource<LiveGraph<E>>(
       begin: begin, scope: continuous, validator: context.accessValidator,
-      first: firstAnswer(EntityRead(searching: query), in: context)
+      recoverable: stack.recoverable, first: firstAnswer(EntityRead(searching: query), in: context)
     ) {
       try query.validate()
       return LiveGraph(followed, try GraphRules(shape))

@@ -112,6 +112,48 @@ import Testing
     _ = try await store.set([Book("2", "B")], in: .local)
     #expect(recovery.entities.map(\.title) == ["A", "B"])
   }
+
+  @Test func `who follows a query or a graph sees what was recovered`() async throws {
+    let recovery = ScriptedStore<Book>(.disk, [Book("1", "A")])
+    try await withModelStore { model in
+      let manager = CoreManager<Book>(stores: [
+        RecoverableStore(mainStore: DiskStore(modelStore: model), recoveryStore: recovery)
+      ])
+      var results = manager.continuousAll().values.makeAsyncIterator()
+      let result = try await results.next()
+      #expect(result?.entities.map(\.title) == ["A"])
+    }
+    try await withModelStore { model in
+      let manager = CoreManager<Book>(stores: [
+        InMemoryStore(),
+        RecoverableStore(mainStore: DiskStore(modelStore: model), recoveryStore: recovery),
+      ])
+      let graph = try await manager.graph()
+      #expect(graph.roots.map(\.title) == ["A"])
+    }
+    try await withModelStore { model in
+      let manager = CoreManager<Book>(stores: [
+        RecoverableStore(mainStore: DiskStore(modelStore: model), recoveryStore: recovery)
+      ])
+      var graphs = manager.continuousGraph().makeAsyncIterator()
+      #expect(try await graphs.next()?.roots.map(\.title) == ["A"])
+      try await manager.set(Book("2", "B"))
+      #expect(try await graphs.next()?.roots.map(\.title) == ["A", "B"])
+      #expect(recovery.entities.map(\.title) == ["A", "B"])
+    }
+  }
+
+  @Test func `a main store in memory can be followed`() async throws {
+    let manager = CoreManager<Note>(stores: [
+      RecoverableStore(
+        mainStore: InMemoryStore<Note>(),
+        recoveryStore: ScriptedStore(.disk, [Note(id: .local("a"), text: "kept")]))
+    ])
+    var results = manager.continuousAll().values.makeAsyncIterator()
+    #expect(try await results.next()?.entities.map(\.text) == ["kept"])
+    try await manager.set(Note(id: .local("a"), text: "new"))
+    #expect(try await results.next()?.entities.map(\.text) == ["new"])
+  }
 }
 
 /// A store whose first search fails.
