@@ -57,6 +57,10 @@ package final class StorePipeline: Sendable {
   package let pipeline = Pipeline()
   /// What has been committed and is not shown, in order.
   private let inbox = Locked(WriteQueue())
+  /// What could not be read when it came, in order: it comes again with the next group.
+  private let unread = Locked<[CommitEffects]>([])
+  /// How much of that is kept at most; what came before is known by the change log only.
+  private static var unreadCountMaximum: Int { 1000 }
   private let members = Locked<[WeakMember]>([])
   private let state = Locked(State())
 
@@ -168,7 +172,7 @@ extension StorePipeline: CommitFollower {
       return
     }
     let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number <= shown)
-    guard isNext, let steps = steps(of: write, members) else {
+    guard isNext, unread.withLock({ $0.isEmpty }), let steps = steps(of: write, members) else {
       return readGroup(from: write)
     }
     pipeline.publish(steps)
@@ -227,6 +231,10 @@ extension StorePipeline {
     } catch {
       // What it has not shown comes with the next commit: that one is not the next to be shown.
       guard let write = inbox.withLock({ $0.popFirst() }) else { return }
+      unread.withLock { unread in
+        unread.append(write)
+        if unread.count > Self.unreadCountMaximum { unread.removeFirst(unread.count / 2) }
+      }
       for member in living {
         member.failRead(error)
         member.showUnread(write)
@@ -266,11 +274,13 @@ extension StorePipeline {
     _ minimum: Int, upTo number: UInt64, in snapshot: ModelSnapshot
   ) throws -> StagedGroup? {
     let writes = inbox.withLock { $0.first(upTo: number, minimum: minimum) }
-    guard number > shown || !writes.isEmpty else { return nil }
+    let earlier = unread.withLock { $0 }
+    guard number > shown || !writes.isEmpty || !earlier.isEmpty else { return nil }
     let members = living
-    let group = try CommitGroup(writes, since: shown, upTo: number, in: snapshot)
+    let group = try CommitGroup(earlier + writes, since: shown, upTo: number, in: snapshot)
     // Nothing fails from here on.
     inbox.withLock { $0.remove(writes.count) }
+    unread.withLock { $0 = [] }
     for write in writes {
       guard let failure = write.failure else { continue }
       for member in members { member.fail(write, failure) }

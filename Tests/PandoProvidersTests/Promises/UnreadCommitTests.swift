@@ -101,4 +101,28 @@ import Testing
     await manager.close()
     await store.close()
   }
+
+  @Test func `what was set in memory behind such a commit stays`() async throws {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.maximumReaders = 4
+    let store = try ModelStore.temporary(configuration: configuration)
+    let manager = try DataModelManager(store: store)
+    let profile = DataProvider<FullProfile>(dataModelManager: manager)
+    try await profile.setData(FullProfile(id: 1, name: "Ada", age: 36)).committed()
+    let person = DataProvider<Person>(dataModelManager: manager)
+    try await withoutReaders(store, 4) {
+      try await person.setData(Person(id: 1, name: "stored")).committed()
+      try await person.setData(Person(id: 1, name: "in memory"), updateCache: false).committed()
+      await manager.drain()
+    }
+    try await store.write { try $0.set(Person(id: 9, name: "Bob")) }
+    await manager.drain()
+    #expect(person.data?.name == "in memory")
+    #expect(profile.data?.name == "in memory")
+    try await store.write { try $0.set(Person(id: 1, name: "newer")) }
+    await manager.drain()
+    #expect(person.data?.name == "newer")
+    await manager.close()
+    await store.close()
+  }
 }
