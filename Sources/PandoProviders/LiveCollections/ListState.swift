@@ -53,6 +53,8 @@ struct ListState<T: SimpleModel>: Sendable {
   var unwrittenCount = 0
   /// Whether the committed elements are not those of the store, because these could not be read.
   var isOutOfStep = false
+  /// Whether something of a commit is shown that can't be read: what goes is not stored any more.
+  var isUnread = false
   /// How many changes of the collection have been numbered for those who are told.
   var tellingCount: UInt64 = 0
   /// Whether somebody tells members at this moment.

@@ -14,7 +14,14 @@ extension LiveCollection {
     return needsWhole ? nil : CollectionCommit<T>(change, content)
   }
 
-  func noteUnread() { state.withLock { $0.isOutOfStep = true } }
+  func beginUnread() { state.withLock { $0.isUnread = true } }
+
+  func endUnread() {
+    state.withLock { state in
+      state.isUnread = false
+      state.isOutOfStep = true
+    }
+  }
 
   func read(
     _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
@@ -89,7 +96,7 @@ extension LiveCollection {
     if stored == nil, isStored, !staged.removed.isEmpty {
       if isCached {
         noteLoss(update)
-      } else {
+      } else if !state.withLock({ $0.isUnread }) {
         // The store says itself what it loses: this was not written.
         stored = StoredRows(list: state.withLock { $0.storedList }, isApart: true)
       }

@@ -183,11 +183,13 @@ extension StoreBridge: StorePipelineMember {
     guard let operation = operation(of: write) else { return }
     var update = operation.makeUpdate()
     update.operation = operation
-    consistency.scope.apply(update)
     // What has happened to these comes with the next commit too, and is not to be done twice.
-    for entry in write.changeSet?.collections ?? [] {
-      topics.topic(ByteString(entry.cacheKey))?.noteUnread()
+    let lists = (write.changeSet?.collections ?? []).compactMap {
+      topics.topic(ByteString($0.cacheKey))
     }
+    for list in lists { list.beginUnread() }
+    consistency.scope.apply(update)
+    for list in lists { list.endUnread() }
   }
 
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }

@@ -49,10 +49,12 @@ protocol StoreTopic: AnyObject, Sendable {
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
   ) -> (any Sendable)?
 
-  /// Says that a commit to the list could not be read: all of it is read when it can be.
-  ///
-  /// Pipeline, when what this manager asked for in the commit is shown already.
-  func noteUnread()
+  /// Says that a commit to the list could not be read, and that what this manager has asked for in it
+  /// is about to be shown. Pipeline.
+  func beginUnread()
+
+  /// Says that this is shown: all of the list is read when it can be. Pipeline.
+  func endUnread()
 
   /// Reads what it needs of several commits.
   ///

@@ -125,4 +125,29 @@ import Testing
     await manager.close()
     await store.close()
   }
+
+  @Test func `what goes from a list with such a commit is not stored any more`() async throws {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.maximumReaders = 4
+    let store = try ModelStore.temporary(configuration: configuration)
+    let manager = try DataModelManager(store: store)
+    let people = (1...4).map { Person(id: $0, name: "\($0)") }
+    let profile = DataProvider<FullProfile>(dataModelManager: manager)
+    try await profile.setData(FullProfile(id: 1, name: "Ada", age: 36)).committed()
+    let list = CollectionDataProvider<Person>(dataModelManager: manager)
+    try await list.setData(people, cacheKey: "people").committed()
+    try await withoutReaders(store, 4) {
+      try await list.append([Person(id: 1, name: "Grace")]).committed()
+      try await store.write { try $0.removeElements(in: 0..<2, fromCollection: "people") }
+      try await manager.deleteModel(people[2]).committed()
+      await manager.drain()
+    }
+    try await store.write { try $0.set(Person(id: 9, name: "Bob")) }
+    await manager.drain()
+    let stored = try store.read { try $0.collection("people", as: Person.self) }
+    #expect(stored?.map(\.id) == [4, 1])
+    #expect(list.data == stored)
+    await manager.close()
+    await store.close()
+  }
 }
