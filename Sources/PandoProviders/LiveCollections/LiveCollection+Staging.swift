@@ -16,10 +16,20 @@ extension LiveCollection {
 
   func beginUnread() { state.withLock { $0.isUnread = true } }
 
-  func endUnread() {
+  func endUnread(isChanged: Bool) {
     state.withLock { state in
       state.isUnread = false
-      state.isOutOfStep = true
+      if isChanged { state.isOutOfStep = true }
+    }
+  }
+
+  /// Notes that elements go with a commit that can't be read; what is stored is not known then.
+  ///
+  /// - Returns: `false` if there is no such commit.
+  private func noteUnreadLoss() -> Bool {
+    state.withLock { state in
+      if state.isUnread { state.isOutOfStep = true }
+      return state.isUnread
     }
   }
 
@@ -96,7 +106,7 @@ extension LiveCollection {
     if stored == nil, isStored, !staged.removed.isEmpty {
       if isCached {
         noteLoss(update)
-      } else if !state.withLock({ $0.isUnread }) {
+      } else if !noteUnreadLoss() {
         // The store says itself what it loses: this was not written.
         stored = StoredRows(list: state.withLock { $0.storedList }, isApart: true)
       }

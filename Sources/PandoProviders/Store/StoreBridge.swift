@@ -184,12 +184,11 @@ extension StoreBridge: StorePipelineMember {
     var update = operation.makeUpdate()
     update.operation = operation
     // What has happened to these comes with the next commit too, and is not to be done twice.
-    let lists = (write.changeSet?.collections ?? []).compactMap {
-      topics.topic(ByteString($0.cacheKey))
-    }
-    for list in lists { list.beginUnread() }
+    let changed = Set((write.changeSet?.collections ?? []).map { ByteString($0.cacheKey) })
+    let lists = topics.all
+    for (_, list) in lists { list.beginUnread() }
     consistency.scope.apply(update)
-    for list in lists { list.endUnread() }
+    for (key, list) in lists { list.endUnread(isChanged: changed.contains(key)) }
   }
 
   func failRead(_ error: any Error) { reporter.report(.failedRead(error, of: store.path)) }

@@ -49,12 +49,15 @@ protocol StoreTopic: AnyObject, Sendable {
     _ change: CollectionChange, _ content: ListContent?, _ operation: (any ManagedOperation)?
   ) -> (any Sendable)?
 
-  /// Says that a commit to the list could not be read, and that what this manager has asked for in it
-  /// is about to be shown. Pipeline.
+  /// Says that a commit could not be read, and that what this manager has asked for in it is about to
+  /// be shown. Pipeline.
   func beginUnread()
 
-  /// Says that this is shown: all of the list is read when it can be. Pipeline.
-  func endUnread()
+  /// Says that this is shown. Pipeline.
+  ///
+  /// - Parameter isChanged: Whether the commit has changed the list: then all of it is read when it can
+  ///   be.
+  func endUnread(isChanged: Bool)
 
   /// Reads what it needs of several commits.
   ///
