@@ -132,7 +132,9 @@ extension StorePipeline: CommitFollower {
     var passes = false
     let hasLooked = pipeline.runIfResting {
       let members = living
-      passes = inbox.withLock { $0.isEmpty } && concernsNobody(flush, members)
+      passes =
+        inbox.withLock { $0.isEmpty } && unread.withLock { $0.isEmpty }
+        && concernsNobody(flush, members)
       if passes {
         for case let changeSet? in flush.lazy.map(\.changeSet) { advance(to: changeSet) }
       }
