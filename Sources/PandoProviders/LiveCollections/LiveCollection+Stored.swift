@@ -17,9 +17,10 @@ extension LiveCollection {
     guard isStored else { return nil }
     let isCached = isCached
     let isWritten = isWritten(update)
-    // What is not written is an edit, over a cache other contents, or a deletion beside commits.
+    // What is not written is an edit, over a cache other contents, or a deletion beside commits; an
+    // edit that was made while both were others may have another place in each.
     let parts =
-      operation.map { $0.written == nil }
+      operation.map { $0.written == nil || !isCached && $0.mayBeAbsent }
       ?? (isCached && !isWritten && !rows.isEmpty || losesInMemory(rows, update)
         || commit?.models.contains { scope.hasVanished($0) } ?? false)
     return state.withLock { state in

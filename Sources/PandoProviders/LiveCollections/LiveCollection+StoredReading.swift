@@ -76,7 +76,8 @@ extension LiveCollection {
     beside operations: [ListOperation<T>], _ update: LiveUpdate
   ) -> StoredRows<T>? {
     let parts =
-      operations.contains { $0.written == nil } || update.departed != update.storedDeparted
+      operations.contains { $0.written == nil || !isCached && $0.mayBeAbsent }
+      || update.departed != update.storedDeparted
     return state.withLock { state in
       guard var stored = state.stored else {
         return parts ? StoredRows(list: state.storedList, isApart: true) : nil

@@ -410,4 +410,31 @@ import Testing
       #expect(stored == [2])
     }
   }
+
+  /// The move was shown where it was stored: both lists had become the same before it.
+  @Test(arguments: [false, true])
+  func `a move shows where it was made, though both lists are the same by then`(
+    isGroup: Bool
+  ) async throws {
+    try await withList([1]) { manager, store, list in
+      var gate = WriterGate(store)
+      list.insert([Contact(2)], at: 0)
+      list.move(from: 0, to: 1, updateCache: false)
+      list.append([Contact(3)])
+      manager.deleteModel(Contact(1))
+      manager.updateModel(Contact(2, "new"))
+      list.move(from: 2, to: 0)
+      if isGroup { manager.updateModel(Contact(2, "newer")) }
+      gate.open()
+      await manager.drain()
+      #expect(list.data.map(\.id) == [3, 2])
+      gate = WriterGate(store)
+      list.append([Contact(4)])
+      gate.open()
+      await manager.drain()
+      #expect(list.data.map(\.id) == [3, 2, 4])
+      let stored = try stored(store)
+      #expect(stored == [2, 3, 4])
+    }
+  }
 }
