@@ -78,7 +78,7 @@ public final class CollectionDataProvider<T: SimpleModel>: Sendable {
   }
 }
 
-extension CollectionDataProvider {
+extension CollectionDataProvider: CollectionMember {
   /// The collection that the provider shows, and its number there.
   var seat: (collection: LiveCollection<T>, member: UInt64) {
     state.withLock { state in

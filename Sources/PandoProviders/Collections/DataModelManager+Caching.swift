@@ -210,27 +210,6 @@ extension StoreBridge {
   }
 }
 
-extension OneAnswer {
-  /// Waits for an answer, or for the end of the task.
-  ///
-  /// - Parameter ask: Gets what is to be called with the answer.
-  /// - Returns: The answer.
-  /// - Throws: The error that was the answer; `CancellationError`.
-  static func wait(
-    _ ask: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
-  ) async throws -> Value {
-    let once = OneAnswer()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        once.wait(continuation)
-        ask { once.finish($0) }
-      }
-    } onCancel: {
-      once.finish(.failure(CancellationError()))
-    }
-  }
-}
-
 extension DataProviderError {
   static func wrongKey(_ cacheKey: String, _ model: some SimpleModel) -> DataProviderError {
     let identifier = model.modelIdentifier.map { "\"\($0)\"" } ?? "no identifier"

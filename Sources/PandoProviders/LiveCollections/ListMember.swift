@@ -19,7 +19,7 @@ struct ListMember<T: SimpleModel>: Sendable {
   }
 
   var viewer: ListViewer
-  weak let provider: CollectionDataProvider<T>?
+  weak let provider: (any CollectionMember)?
   /// What it has still to be told, in order.
   var tellings = TellingQueue()
   /// Set while it is paused.
@@ -29,7 +29,7 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// What `withObservationTracking` hears of reads and changes from.
   var tracking: ProviderTracking?
 
-  init(viewer: ListViewer, provider: CollectionDataProvider<T>) {
+  init(viewer: ListViewer, provider: any CollectionMember) {
     self.viewer = viewer
     self.provider = provider
   }

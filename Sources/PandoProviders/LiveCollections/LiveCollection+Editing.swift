@@ -39,7 +39,7 @@ extension LiveCollection {
   ///
   /// - Returns: Its number, and what the caller waits for; `nil` if the collection is being forgotten.
   func join(
-    _ provider: CollectionDataProvider<T>, paused reasons: PauseReasons, setting models: [T],
+    _ provider: any CollectionMember, paused reasons: PauseReasons, setting models: [T],
     updatesCache: Bool, context: (any Sendable)?
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?

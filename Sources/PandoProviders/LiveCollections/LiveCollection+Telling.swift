@@ -74,9 +74,9 @@ extension LiveCollection {
 
   private func nextTelling(
     of member: UInt64, _ number: UInt64
-  ) -> (CollectionDataProvider<T>?, ListTelling)? {
+  ) -> ((any CollectionMember)?, ListTelling)? {
     var tracking: ProviderTracking?
-    let next = state.withLock { state -> (CollectionDataProvider<T>?, ListTelling)? in
+    let next = state.withLock { state -> ((any CollectionMember)?, ListTelling)? in
       guard let index = state.index(of: member), state.members[index].isTold else { return nil }
       var telling: ListTelling?
       if state.members[index].tellings.isDue(number) {

@@ -18,6 +18,10 @@ public final class DataModelManager: Sendable {
     case memory
   }
 
+  private struct Listener {
+    weak var delegate: (any DataModelManagerDelegate)?
+  }
+
   /// Keeps all live trees consistent.
   public let consistencyManager: ConsistencyManager
   /// How far things may pile up.
@@ -26,6 +30,7 @@ public final class DataModelManager: Sendable {
   let topics = StoreTopics()
   let observed = ObservedHolders()
   let reporter = ManagerReporter()
+  private let listener = Locked(Listener())
   let isClosed = Locked(false)
 
   /// Makes a manager whose data lives in memory only.
@@ -78,14 +83,17 @@ public final class DataModelManager: Sendable {
   }
 
   private func connect() {
-    reporter.connect(self)
+    reporter.connect { [weak self] event in
+      guard let self, let delegate else { return }
+      delegate.dataModelManager(self, hasEvent: event)
+    }
     consistencyManager.setMistakeHandler { [reporter] in reporter.report(.mistake($0)) }
   }
 
   /// Who hears of what goes wrong; not retained.
   public var delegate: (any DataModelManagerDelegate)? {
-    get { reporter.delegate }
-    set { reporter.delegate = newValue }
+    get { listener.withLock { $0.delegate } }
+    set { listener.withLock { $0.delegate = newValue } }
   }
 
   /// Queues a change; its place in the order of all changes is fixed when this returns.

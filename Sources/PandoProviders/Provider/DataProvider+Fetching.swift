@@ -1,5 +1,4 @@
 import PandoConsistency
-import PandoSystem
 
 extension DataProvider {
   /// Asks the store or cache for a model and shows it.
@@ -99,32 +98,5 @@ extension DataProvider {
     holder.fetch(
       identifier, context: context, listensWhenAbsent: listensWhenAbsent, answer)
     return .asked
-  }
-}
-
-/// An answer that somebody waits for: the first one counts, others are ignored.
-final class OneAnswer<Value: Sendable>: Sendable {
-  private struct State {
-    var continuation: CheckedContinuation<Value, any Error>?
-    var result: Result<Value, any Error>?
-  }
-
-  private let state = Locked(State())
-
-  func wait(_ continuation: CheckedContinuation<Value, any Error>) {
-    let result = state.withLock { state in
-      if state.result == nil { state.continuation = continuation }
-      return state.result
-    }
-    if let result { continuation.resume(with: result) }
-  }
-
-  func finish(_ result: Result<Value, any Error>) {
-    let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-      guard state.result == nil else { return nil }
-      state.result = result
-      return exchange(&state.continuation, with: nil)
-    }
-    continuation?.resume(with: result)
   }
 }

@@ -3,27 +3,16 @@ import PandoSystem
 
 /// Tells the manager's delegate of events, on a queue of its own.
 final class ManagerReporter: Sendable {
-  private struct State {
-    weak var manager: DataModelManager?
-    weak var delegate: (any DataModelManagerDelegate)?
-  }
-
-  private let state = Locked(State())
+  private let tell = Locked<(@Sendable (DataModelEvent) -> Void)?>(nil)
   private let queue = DispatchQueue(label: "pando.events")
 
-  var delegate: (any DataModelManagerDelegate)? {
-    get { state.withLock { $0.delegate } }
-    set { state.withLock { $0.delegate = newValue } }
+  /// Sets who is told, which must not retain the manager; nobody is before.
+  func connect(_ tell: @escaping @Sendable (DataModelEvent) -> Void) {
+    self.tell.withLock { $0 = tell }
   }
 
-  func connect(_ manager: DataModelManager) { state.withLock { $0.manager = manager } }
-
   func report(_ event: DataModelEvent) {
-    queue.async { [self] in
-      let (manager, delegate) = state.withLock { ($0.manager, $0.delegate) }
-      guard let manager, let delegate else { return }
-      delegate.dataModelManager(manager, hasEvent: event)
-    }
+    queue.async { [self] in tell.withLock { $0 }?(event) }
   }
 
   /// Calls back when everything reported so far has been told.
