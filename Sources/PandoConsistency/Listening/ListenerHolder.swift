@@ -37,7 +37,7 @@ final class ListenerHolder: LiveHolder {
     var keptBack: HeldChanges?
     var folded: HeldChanges?
     var lastUpdated: Date?
-    weak var batch: BatchListener?
+    weak var batch: (any LiveBatch)?
 
     var isPaused: Bool { isPausedAlone || isPausedInBatch }
     var isAhead: Bool { staged != told }
@@ -45,11 +45,11 @@ final class ListenerHolder: LiveHolder {
 
   let number: UInt64
   weak let listener: (any ConsistencyManagerListener)?
-  weak let manager: ConsistencyManager?
+  weak let manager: (any ListenerKeeper)?
   private let backlogLimit: Int
   let state = Locked(State())
 
-  init(_ listener: any ConsistencyManagerListener, _ manager: ConsistencyManager) {
+  init(_ listener: any ConsistencyManagerListener, _ manager: any ListenerKeeper) {
     number = manager.makeHolderNumber()
     backlogLimit = manager.backlogLimit
     self.listener = listener

@@ -60,7 +60,7 @@ extension ConsistencyManager {
   }
 }
 
-extension ConsistencyManager {
+extension ConsistencyManager: ListenerKeeper {
   private func register(_ listener: any ConsistencyManagerListener, _ model: (any Model)?) {
     let isSweepDue = listeners.withLock { table in
       let holder = makeHolder(listener, &table)

@@ -16,7 +16,7 @@ public final class ConsistencyManager: Sendable {
   package let scope: PipelineScope
   let context: PipelineContext
   package let deliverer: Deliverer
-  let reporter = Reporter()
+  let reporter: Reporter
   let listeners = Locked(ListenerTable())
   let updatesListeners = UpdatesListeners()
   /// How many callbacks may wait for one listener before it stands still and catches up with one.
@@ -48,9 +48,9 @@ public final class ConsistencyManager: Sendable {
     self.backlogLimit = backlogLimit
     deliverer = Deliverer(target)
     self.pipeline = pipeline
+    reporter = Reporter(updatesListeners)
     context = PipelineContext(
-      registry: registry, deliverer: deliverer, pipeline: pipeline, reporter: reporter,
-      updatesListeners: updatesListeners)
+      registry: registry, deliverer: deliverer, pipeline: pipeline, reporter: reporter)
     scope = PipelineScope(context)
     reporter.attach(self)
   }

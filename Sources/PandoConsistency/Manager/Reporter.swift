@@ -2,14 +2,8 @@ import Dispatch
 import PandoSystem
 import PandoModels
 
-/// Tells a manager's delegate, on a queue of its own.
-final class Reporter: Sendable {
-  /// A model of a live tree and what replaces it.
-  struct Replacement: Sendable {
-    let old: any SimpleModel
-    let new: (any SimpleModel)?
-  }
-
+/// Tells a manager's delegate, on a queue of its own, and those who listen to every update.
+final class Reporter: PipelineReporter {
   private struct State {
     weak var manager: ConsistencyManager?
     weak var delegate: (any ConsistencyManagerDelegate)?
@@ -18,15 +12,18 @@ final class Reporter: Sendable {
 
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "pando.delegate")
+  private let updatesListeners: UpdatesListeners
+
+  init(_ updatesListeners: UpdatesListeners) { self.updatesListeners = updatesListeners }
 
   func attach(_ manager: ConsistencyManager) { state.withLock { $0.manager = manager } }
-
-  var manager: ConsistencyManager? { state.withLock { $0.manager } }
 
   var delegate: (any ConsistencyManagerDelegate)? {
     get { state.withLock { $0.delegate } }
     set { state.withLock { $0.delegate = newValue } }
   }
+
+  var hasDelegate: Bool { delegate != nil }
 
   /// Hears of mistakes besides the delegate; called where they are found, so it hands them on.
   func setMistakeHandler(_ handler: @escaping @Sendable (ConsistencyError) -> Void) {
@@ -49,6 +46,18 @@ final class Reporter: Sendable {
       for replacement in replacements {
         delegate.consistencyManager(
           manager, willReplace: replacement.old, with: replacement.new, context: context)
+      }
+    }
+  }
+
+  func updatesTelling() -> (@Sendable (LiveUpdate) -> Void)? {
+    let listeners = updatesListeners.active
+    if listeners.isEmpty { return nil }
+    return { [self] update in
+      guard let manager = state.withLock({ $0.manager }) else { return }
+      let told = ConsistencyManagerUpdate(update)
+      for holder in listeners where !holder.isRemoved {
+        holder.listener?.consistencyManager(manager, processed: told)
       }
     }
   }

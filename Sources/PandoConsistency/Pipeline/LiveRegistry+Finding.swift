@@ -95,12 +95,12 @@ extension LiveRegistry {
   /// Adds holders that are asked though none of their trees is concerned.
   private func addAskedHolders(_ update: LiveUpdate, _ affected: inout [Affected]) {
     if update.topics.isEmpty, update.earlierOperations.isEmpty {
-      if let holder = update.operation?.holder { add(holder.number, to: &affected) }
+      if let number = update.operation?.holderNumber { add(number, to: &affected) }
       return
     }
     var asked = Set<UInt64>()
     for operation in update.operations {
-      if let holder = operation.holder { asked.insert(holder.number) }
+      if let number = operation.holderNumber { asked.insert(number) }
     }
     for topic in update.topics.keys { asked.formUnion(topics[topic] ?? []) }
     for entry in affected { asked.remove(entry.holderNumber) }

@@ -2,7 +2,7 @@ import PandoModels
 
 extension LiveRegistry {
   /// A node of a tree as it is registered.
-  typealias Node = (identifier: ByteString, type: any SimpleModel.Type)
+  typealias Node = TreeNodes.Node
 
   /// Makes a row hold exactly the given nodes, besides those it waits for.
   mutating func setNodes(_ nodes: [Node], of holder: UInt64, row: LiveRow) {

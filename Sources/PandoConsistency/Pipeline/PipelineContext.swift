@@ -5,8 +5,7 @@ struct PipelineContext: Sendable {
   let registry: Locked<LiveRegistry>
   let deliverer: Deliverer
   let pipeline: Pipeline
-  let reporter: Reporter
-  let updatesListeners: UpdatesListeners
+  let reporter: any PipelineReporter
   /// Grows when what is queued is cancelled.
   let epoch = Locked<UInt64>(0)
 }

@@ -84,7 +84,7 @@ package final class PipelineScope: @unchecked Sendable {
     reportGiven(update)
     noteVanished(update)
     regenerator.begin(
-      update, besides: vanished, keepsReplacements: context.reporter.delegate != nil)
+      update, besides: vanished, keepsReplacements: context.reporter.hasDelegate)
     let (carried, spokesmen) = context.registry.withLock { registry in
       let carried = registry.entries(of: update)
       return (carried, registry.spokesmen(for: carried))
@@ -111,7 +111,7 @@ package final class PipelineScope: @unchecked Sendable {
     lastOrigin = nil
     source.context = nil
     return StagedUpdate(
-      changes: changes, update: update, listeners: context.updatesListeners.active)
+      changes: changes, update: update, tellListeners: context.reporter.updatesTelling())
   }
 
   /// Whether the root of a tree was deleted in memory only.
@@ -191,19 +191,14 @@ package final class PipelineScope: @unchecked Sendable {
 
   /// Queues what is to be told of an update that has been published.
   package func tell(_ staged: StagedUpdate) {
-    let (changes, update, listeners) = (staged.changes, staged.update, staged.listeners)
-    if listeners.isEmpty || update.carriesNothing {
+    let (changes, update) = (staged.changes, staged.update)
+    guard let tellListeners = staged.tellListeners, !update.carriesNothing else {
       if changes.contains(where: \.isTold) { deliver { Delivery.deliver(changes) } }
       return
     }
-    let reporter = context.reporter
     deliver {
       Delivery.deliver(changes)
-      guard let manager = reporter.manager else { return }
-      let told = ConsistencyManagerUpdate(update)
-      for holder in listeners where !holder.isRemoved {
-        holder.listener?.consistencyManager(manager, processed: told)
-      }
+      tellListeners(update)
     }
   }
 
@@ -442,14 +437,16 @@ package final class PipelineScope: @unchecked Sendable {
 package struct StagedUpdate {
   fileprivate let changes: [any StagedChange]
   fileprivate let update: LiveUpdate
-  fileprivate let listeners: [UpdatesListeners.Holder]
+  /// Tells those who listen to every update, if there were any.
+  fileprivate let tellListeners: (@Sendable (LiveUpdate) -> Void)?
 
   fileprivate init(
-    changes: [any StagedChange], update: LiveUpdate, listeners: [UpdatesListeners.Holder] = []
+    changes: [any StagedChange], update: LiveUpdate,
+    tellListeners: (@Sendable (LiveUpdate) -> Void)? = nil
   ) {
     self.changes = changes
     self.update = update
-    self.listeners = listeners
+    self.tellListeners = tellListeners
   }
 
   /// Whether nothing changes.

@@ -34,7 +34,7 @@ struct Regenerator {
 
   /// What was wrong, each mistake once an update.
   var mistakes: [ConsistencyError] = []
-  var replacements: [Reporter.Replacement] = []
+  var replacements: [Replacement] = []
 
   // The tree at work:
   /// Identifiers of changed nodes, a parent before its children; a node that turns out to be unchanged
@@ -347,7 +347,7 @@ struct Regenerator {
   /// Keeps a replacement for the delegate.
   private mutating func replaced(_ old: any SimpleModel, _ new: (any SimpleModel)?) {
     if isListing { return }
-    replacements.append(Reporter.Replacement(old: old, new: new))
+    replacements.append(Replacement(old: old, new: new))
   }
 
   mutating func report(_ code: ConsistencyError.Code, _ node: any SimpleModel, _ reason: String) {

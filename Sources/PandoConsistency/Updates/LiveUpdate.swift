@@ -65,7 +65,7 @@ package struct LiveUpdate: Sendable {
   /// Why a given tree can't be used; the update then carries no model.
   package internal(set) var refusal: ConsistencyError?
   /// The nodes of the given trees, if they are kept.
-  var givenNodes: [LiveRegistry.Node]?
+  var givenNodes: [TreeNodes.Node]?
   /// How many trees were given.
   var treeCount = 0
   /// Whether an identifier was given with different content, or as different types.
@@ -91,8 +91,8 @@ package struct LiveUpdate: Sendable {
 
 /// A change that a holder has queued, until it is committed or has failed.
 package protocol LiveOperation: AnyObject, Sendable {
-  /// Who shows it already; `nil` if nobody does.
-  var holder: (any LiveHolder)? { get }
+  /// The number of the holder that shows it already; `nil` if none does.
+  var holderNumber: UInt64? { get }
   /// Whether it reaches the store or the cache; else it is shown only.
   var isWritten: Bool { get }
 }

@@ -2,6 +2,8 @@ import PandoModels
 
 /// The nodes of a tree: those models in it that have an identifier.
 enum TreeNodes {
+  typealias Node = (identifier: ByteString, type: any SimpleModel.Type)
+
   /// Calls a closure with every node, a node before its children; what is nested too deep is left out.
   static func forEach(
     of tree: any Model, level: Int = 0, _ visit: (any Model, String) -> Void
@@ -23,7 +25,7 @@ enum TreeNodes {
   }
 
   /// Adds the nodes of a tree to a list.
-  static func append(_ tree: any SimpleModel, to nodes: inout [LiveRegistry.Node]) {
+  static func append(_ tree: any SimpleModel, to nodes: inout [Node]) {
     if let model = ModelTypes.asModel(tree) {
       append(model, to: &nodes)
     } else if let identifier = tree.modelIdentifier, !identifier.isEmpty {
@@ -31,7 +33,7 @@ enum TreeNodes {
     }
   }
 
-  static func append(_ tree: any Model, to nodes: inout [LiveRegistry.Node]) {
+  static func append(_ tree: any Model, to nodes: inout [Node]) {
     forEach(of: tree) { nodes.append((ByteString($1), type(of: $0))) }
   }
 
@@ -50,8 +52,8 @@ enum TreeNodes {
   }
 
   /// The nodes below a model.
-  static func below(_ model: any Model) -> [LiveRegistry.Node] {
-    var nodes: [LiveRegistry.Node] = []
+  static func below(_ model: any Model) -> [Node] {
+    var nodes: [Node] = []
     model.forEach { append($0, to: &nodes) }
     return nodes
   }

@@ -24,7 +24,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     self.context = context
   }
 
-  var holder: (any LiveHolder)? { nil }
+  var holderNumber: UInt64? { nil }
   var subjects: [String] { [cacheKey] }
   var cacheKeys: [String] { [cacheKey] }
 

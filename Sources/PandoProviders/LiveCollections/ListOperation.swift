@@ -55,7 +55,7 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     outcome = PendingWrite(change: change)
   }
 
-  var holder: (any LiveHolder)? { collection }
+  var holderNumber: UInt64? { collection.number }
   var subjects: [String] { collection.cacheKey.map { [$0] } ?? [] }
   var cacheKeys: [String] { subjects }
   var collectionKey: String? { collection.cacheKey }

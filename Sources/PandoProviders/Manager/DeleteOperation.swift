@@ -8,7 +8,7 @@ import PandoStore
 final class DeleteOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let subjects: [String]
   private let models: [any SimpleModel]
   private let manager: DataModelManager

@@ -5,7 +5,7 @@ import PandoStore
 final class CacheOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let cacheKeys: [String]
   private let write: @Sendable (any CacheDelegate) async throws -> Void
 

@@ -5,7 +5,7 @@ import PandoStore
 final class MarkerOperation: ManagedOperation {
   let outcome = PendingWrite()
   let context: (any Sendable)? = nil
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let isChange = false
 
   func makeUpdate() -> LiveUpdate { LiveUpdate() }

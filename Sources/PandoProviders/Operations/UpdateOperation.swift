@@ -7,7 +7,7 @@ import PandoStore
 final class UpdateOperation: ManagedOperation {
   let context: (any Sendable)?
   let outcome = PendingWrite()
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let isWritten: Bool
   private let models: [any SimpleModel]
   private let date = Date()

@@ -23,7 +23,7 @@ final class SetOperation: ManagedOperation {
     modelHolder = holder
   }
 
-  var holder: (any LiveHolder)? { modelHolder }
+  var holderNumber: UInt64? { modelHolder.number }
   var subjects: [String] { root.modelIdentifier.map { [$0] } ?? [] }
   var cacheKeys: [String] { subjects }
 

@@ -8,7 +8,7 @@ final class LoadOperation: ManagedOperation {
   private let bridge: StoreBridge
   let outcome = PendingWrite()
   let context: (any Sendable)? = nil
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let isChange = false
 
   init(_ load: any StoreLoad, _ bridge: StoreBridge) {

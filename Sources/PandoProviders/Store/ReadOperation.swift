@@ -8,7 +8,7 @@ import PandoStore
 final class ReadOperation<Value: Sendable>: ManagedOperation {
   let outcome = PendingWrite()
   let context: (any Sendable)? = nil
-  let holder: (any LiveHolder)? = nil
+  let holderNumber: UInt64? = nil
   let isChange = false
   private let bridge: StoreBridge
   private let read: @Sendable (ModelSnapshot) throws -> Value?
