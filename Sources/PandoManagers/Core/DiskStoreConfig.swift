@@ -90,25 +90,4 @@ extension DiskStoreConfig {
     }
     return config
   }
-
-  /// Makes the stores that a persistent type has by default: a limited memory before the disk.
-  ///
-  /// - Parameters:
-  ///   - type: The entity type.
-  ///   - cacheLimit: How many entities memory holds at most; 0 for no memory.
-  /// - Returns: The stores; one in memory without limit if there is no disk.
-  public func stores<E: PersistentEntity>(
-    of type: E.Type, cacheLimit: Int
-  ) -> [any Storing<E>] {
-    guard let modelStore else { return [InMemoryStore<E>()] }
-    let disk = DiskStore<E>(modelStore: modelStore)
-    guard cacheLimit > 0 else { return [disk] }
-    let cache = CacheStore<E>(disk) { follower in
-      guard let follower else {
-        return GivenCacheMemory(LRUStore(store: InMemoryStore(), limit: cacheLimit), nil)
-      }
-      return LimitedCacheMemory(limit: cacheLimit, follower)
-    }
-    return [cache]
-  }
 }

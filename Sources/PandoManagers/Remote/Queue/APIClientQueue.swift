@@ -26,7 +26,8 @@ public final class APIClientQueue: Sendable {
     var tickets: [String: WeakTicket] = [:]
     var ticketCountAtSweep = 64
     var handlers: [String: QueueAnswerHandler] = [:]
-    var relatedTypes: [any Entity.Type] = []
+    /// The entity types whose entities may name others.
+    var relatedTypes: [any Model.Type] = []
     var worker: Task<Void, Never>?
     var isWorking = false
     var isClosed = false

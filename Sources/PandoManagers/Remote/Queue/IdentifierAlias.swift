@@ -12,14 +12,6 @@ struct IdentifierAlias: Codable, Hashable, Sendable {
   /// The server's identifier as text.
   let text: String
 
-  init<E: Entity>(_ old: EntityIdentifier<E>, becomes new: EntityIdentifier<E>) throws {
-    self.old = old.modelIdentifier
-    self.new = new.modelIdentifier
-    json = String(
-      decoding: try APIBody.makeEncoder().encode([new]).dropFirst().dropLast(), as: UTF8.self)
-    text = new.text
-  }
-
   /// What a model identifier that is local looks like in a body: `local:` and its key.
   static func localText(of modelIdentifier: String) -> String {
     guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }

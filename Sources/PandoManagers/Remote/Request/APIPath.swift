@@ -84,14 +84,6 @@ extension APIPath: ExpressibleByStringInterpolation, CustomStringConvertible {
     public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       text += APIPath.escaping(value.description)
     }
-
-    /// Appends the identifier of an entity as one segment.
-    ///
-    /// - Parameter identifier: A server's identifier, or a local one.
-    public mutating func appendInterpolation<E: Entity>(_ identifier: EntityIdentifier<E>) {
-      text += APIPath.escaping(identifier.text)
-      if identifier.isLocal { localIdentifiers.append(identifier.modelIdentifier) }
-    }
   }
 
   /// Makes a path of a literal with values in it.

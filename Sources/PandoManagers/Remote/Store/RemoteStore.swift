@@ -303,7 +303,7 @@ extension APIClientQueue {
 
   private func registerReader<E: RemoteEntity>(_ type: E.Type) {
     let reader = AnswerReader<E> { [weak self] in
-      self?.state.withLock { $0.relatedTypes } ?? []
+      (self?.state.withLock { $0.relatedTypes } ?? []).compactMap { $0 as? any Entity.Type }
     }
     setAnswerHandler(
       named: AnswerReader<E>.name,
