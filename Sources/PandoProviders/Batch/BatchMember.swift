@@ -17,7 +17,12 @@ protocol BatchMember: AnyDataProvider {
 }
 
 /// What is told at the end of a pause.
-struct ResumedMember {
+final class ResumedMember {
   let change: any StagedChange
   let update: LiveUpdate
+
+  init(change: any StagedChange, update: LiveUpdate) {
+    self.change = change
+    self.update = update
+  }
 }

@@ -426,9 +426,14 @@ extension ListOperation {
 }
 
 /// What an edit does to the committed list.
-struct CommittedStep<T: SimpleModel> {
+final class CommittedStep<T: SimpleModel> {
   let edit: ListEdit<T>
   let step: ListStep<T>
+
+  init(edit: ListEdit<T>, step: ListStep<T>) {
+    self.edit = edit
+    self.step = step
+  }
 }
 
 extension ListState {

@@ -18,13 +18,19 @@ struct StoredRows<T: SimpleModel>: Sendable {
 }
 
 /// What an edit changes in the stored list.
-struct StoredWriting<T: SimpleModel> {
+final class StoredWriting<T: SimpleModel> {
   /// In terms of stored rows; `nil` if nothing.
-  var edit: ListEdit<T>?
+  let edit: ListEdit<T>?
   /// In terms of what the elements are.
-  var stored: StoredEdit<T>?
+  let stored: StoredEdit<T>?
   /// Whether what it is about may be shown and not stored.
-  var mayBeAbsent = false
+  let mayBeAbsent: Bool
+
+  init(edit: ListEdit<T>? = nil, stored: StoredEdit<T>? = nil, mayBeAbsent: Bool = false) {
+    self.edit = edit
+    self.stored = stored
+    self.mayBeAbsent = mayBeAbsent
+  }
 }
 
 extension ListState {

@@ -3,7 +3,7 @@ import PandoSystem
 package import PandoStore
 
 /// Several commits that are shown in one step.
-package struct CommitGroup {
+package final class CommitGroup {
   /// The last of them.
   package let number: UInt64
   /// Nodes that are there and have changed.
@@ -44,7 +44,7 @@ package struct CommitGroup {
     if let last = own.last, last.commitNumber == number { newest = last }
   }
 
-  private mutating func fold(_ changeSets: [ChangeSet]) {
+  private func fold(_ changeSets: [ChangeSet]) {
     newest = changeSets.last
     if changeSets.count == 1, let only = changeSets.last {
       updated = only.updated.map { ByteString($0) }

@@ -12,7 +12,7 @@ struct ReadFailure: Sendable {
 }
 
 /// Reads what live trees need of several commits.
-struct GroupReading {
+final class GroupReading {
   private let bridge: StoreBridge
   private let group: CommitGroup
   /// Operations of this manager that are among the commits, in order.
@@ -32,7 +32,7 @@ struct GroupReading {
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
-  mutating func read(_ snapshot: ModelSnapshot) {
+  func read(_ snapshot: ModelSnapshot) {
     if let newest = group.newest {
       update.changeSet = newest
       update.context = newest.context
@@ -66,7 +66,7 @@ struct GroupReading {
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
   /// they are stored.
-  private mutating func overlay() {
+  private func overlay() {
     var nodes: Set<ByteString> = []
     for commit in update.topics.values {
       for model in (commit as? any CommittedElements)?.models ?? [] {
@@ -88,7 +88,7 @@ struct GroupReading {
 
   /// Adds what this manager's operations give: a change in memory counts for what no later commit of
   /// this process has touched, a stored one for what the store held already.
-  private mutating func addOperations(_ snapshot: ModelSnapshot) {
+  private func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [(given: LiveUpdate, isStored: Bool)] = []
     var named: Set<ByteString> = []
@@ -152,7 +152,7 @@ struct GroupReading {
   }
 
   /// Adds nodes that writes name, though the store had them so or lacked them: live trees may differ.
-  private mutating func addNamed(_ named: Set<ByteString>, _ snapshot: ModelSnapshot) {
+  private func addNamed(_ named: Set<ByteString>, _ snapshot: ModelSnapshot) {
     let unknown = named.filter { !changed.contains($0) && !update.deleted.contains($0) }
     if unknown.isEmpty { return }
     for (identifier, _) in bridge.consistency.liveNodes(among: unknown.map(\.text)) {
@@ -170,7 +170,7 @@ struct GroupReading {
 
   /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
   /// the change merged in.
-  private mutating func addOthers(
+  private func addOthers(
     _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
   ) {
     let types = bridge.consistency.liveTypes(of: identifier.text)
@@ -191,7 +191,7 @@ struct GroupReading {
 
   /// Reads what an operation gives that others have changed, and what is live of the rest: others may
   /// show it otherwise though the store had it already.
-  private mutating func add(
+  private func add(
     _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
     _ snapshot: ModelSnapshot
   ) {
@@ -212,7 +212,7 @@ struct GroupReading {
   }
 
   /// Reads a node as a type, once.
-  private mutating func read(
+  private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot
   ) {
     let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
@@ -225,7 +225,7 @@ struct GroupReading {
     }
   }
 
-  private mutating func read(
+  private func read(
     _ cacheKey: ByteString, _ changes: [CollectionChange]?, _ snapshot: ModelSnapshot
   ) {
     guard let topic = bridge.topics.topic(cacheKey) else { return }
@@ -237,7 +237,7 @@ struct GroupReading {
   }
 
   /// Reads all that is live: nobody knows any more what has changed.
-  private mutating func readEverything(_ snapshot: ModelSnapshot) {
+  private func readEverything(_ snapshot: ModelSnapshot) {
     for (identifier, types) in bridge.consistency.liveNodes() {
       do {
         guard try snapshot.contains(identifier.text) else {

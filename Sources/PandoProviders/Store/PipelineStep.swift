@@ -24,7 +24,7 @@ extension Pipeline {
 }
 
 /// An update of a manager's live trees that is worked out.
-struct LiveStep: PipelineStep {
+final class LiveStep: PipelineStep {
   private let scope: PipelineScope
   private let staged: StagedUpdate
   private let afterTelling: () -> Void

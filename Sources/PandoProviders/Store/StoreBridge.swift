@@ -161,7 +161,7 @@ extension StoreBridge: StorePipelineMember {
   }
 
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? {
-    var reading = GroupReading(self, group)
+    let reading = GroupReading(self, group)
     reading.read(snapshot)
     let failures = reading.failures
     return LiveStep(reading.update, consistency.scope) { self.tell(failures) }

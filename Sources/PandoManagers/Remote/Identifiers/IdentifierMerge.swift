@@ -5,11 +5,17 @@ import PandoStore
 ///
 /// That is in the entity, in the trees and collections that hold it, in the entities that name it, and
 /// in the requests that are still queued, all in one transaction. What is rewritten keeps its place in the order of writes: it is as new as it was.
-struct IdentifierMerge<E: PersistentEntity> {
+final class IdentifierMerge<E: PersistentEntity> {
   let old: EntityIdentifier<E>
   let new: EntityIdentifier<E>
   /// Who can name entities of this type, besides the trees that hold them.
   let relatedTypes: [any Entity.Type]
+
+  init(old: EntityIdentifier<E>, new: EntityIdentifier<E>, relatedTypes: [any Entity.Type]) {
+    self.old = old
+    self.new = new
+    self.relatedTypes = relatedTypes
+  }
 
   /// Carries it out.
   ///
