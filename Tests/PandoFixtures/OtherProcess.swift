@@ -14,7 +14,8 @@ public struct OtherProcess: Sendable {
   /// Has one line carried out, and waits until that is committed.
   ///
   /// - Parameters:
-  ///   - text: `set ID NAME` or `delete ID`.
+  ///   - text: `set ID NAME`, `delete ID`, `append ID KEY`, `rename ID TIMES` (a commit each), or `hold`: keeps
+  ///     the writer's lock until the next text, whatever that is.
   ///   - file: Where; the watchdog names it when the process does not answer.
   ///   - line: Where.
   /// - Throws: ``Ended`` when the process has gone.

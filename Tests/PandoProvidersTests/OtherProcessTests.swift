@@ -1,24 +1,27 @@
 import PandoConsistency
 import PandoLMDB
 import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoSystem
 import Testing
 
 @testable import PandoProviders
+@testable import PandoStore
 
 /// What other processes commit.
 @Suite struct OtherProcessTests {
   private let ada = Person(id: 1, name: "Ada")
 
   private func withStores(
-    changeLogLimit: Int = 1000, _ body: (String, ModelStore) async throws -> Void
+    changeLogLimit: Int = 1000, follows: Bool = false,
+    _ body: (String, ModelStore) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
       var configuration = ModelStore.Configuration()
       configuration.mapSizeInBytes = 64 << 20
       configuration.durability = .unsynchronized
       configuration.changeLogLimit = changeLogLimit
+      configuration.followsOtherProcesses = follows
       let store = try ModelStore(path: path, configuration: configuration)
       try await body(path, store)
       await store.close()
@@ -130,6 +133,7 @@ import Testing
       configuration.durability = .unsynchronized
       await (try ModelStore(path: path, configuration: configuration)).close()
       configuration.isReadOnly = true
+      configuration.followsOtherProcesses = false
       let store = try ModelStore(path: path, configuration: configuration)
       let manager = try DataModelManager(store: store)
       let events = EventLog()
@@ -155,6 +159,119 @@ import Testing
       #expect(events.failedWrites == [["Person:1"]])
       other.end()
       await store.close()
+    }
+  }
+
+  // MARK: Without being asked
+
+  @Test func `what others commit is shown by providers without anybody asking`() async throws {
+    try await withStores(follows: true) { path, store in
+      let manager = try DataModelManager(store: store)
+      let other = try OtherProcess(path)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      let list = CollectionDataProvider<Person>(dataModelManager: manager)
+      try await provider.setData(ada).committed()
+      try await list.setData([ada], cacheKey: "people").committed()
+      var models = provider.values.makeAsyncIterator()
+      var lists = list.changes.makeAsyncIterator()
+      _ = try await models.next()
+      _ = try await lists.next()
+      for number in 0..<100 {
+        try other.perform("set 1 B\(number)")
+        while try await models.next()??.name != "B\(number)" {}
+      }
+      try other.perform("set 2 Bob")
+      try other.perform("append 2 people")
+      while let change = try await lists.next(), change.data.count < 2 {}
+      #expect(list.data.map(\.name) == ["B99", "Bob"])
+      try other.perform("delete 1")
+      while try await models.next() != .some(nil) {}
+      #expect(provider.data == nil)
+      #expect(store.counters.othersCommits == 103)
+      #expect(store.counters.lastDelayOfOthers != nil)
+      #expect(store.counters.reloads == 0)
+      other.end()
+      await manager.close()
+    }
+  }
+
+  @Test func `it is shown while another process holds the writer's lock`() async throws {
+    try await withStores(follows: true) { path, store in
+      let manager = try DataModelManager(store: store)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.setData(ada).committed()
+      var models = provider.values.makeAsyncIterator()
+      _ = try await models.next()
+      let (other, holder) = (try OtherProcess(path), try OtherProcess(path))
+      // Nothing is shown until the lock is held.
+      let held = Event()
+      manager.enqueue { held.wait() }
+      try other.perform("set 1 B")
+      try holder.perform("hold")
+      held.signal()
+      while try await models.next()??.name != "B" {}
+      // It has been held all the time.
+      try holder.perform("let go")
+      other.end()
+      holder.end()
+      await manager.close()
+    }
+  }
+
+  @Test func `a store that is open for reading only shows it too, and reloads what it has missed`()
+    async throws
+  {
+    try await withTemporaryDirectory { path in
+      let other = try OtherProcess(path)
+      try other.perform("set 1 Ada")
+      let events = Locked<[Int]>([])
+      var configuration = ModelStore.Configuration()
+      configuration.mapSizeInBytes = 64 << 20
+      configuration.isReadOnly = true
+      configuration.followsOtherProcesses = true
+      configuration.events = { event in
+        if case .reloaded(let count) = event { events.withLock { $0.append(count) } }
+      }
+      let store = try ModelStore(path: path, configuration: configuration)
+      let manager = try DataModelManager(store: store)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.fetchDataFromCache(withCacheKey: "Person:1")
+      var models = provider.values.makeAsyncIterator()
+      _ = try await models.next()
+      try other.perform("set 1 B")
+      while try await models.next()??.name != "B" {}
+      // Its change log keeps 10 000 commits.
+      let held = Event()
+      manager.enqueue { held.wait() }
+      try other.perform("rename 1 10100")
+      held.signal()
+      while try await models.next()??.name != "C10099" {}
+      #expect(events.withLock { $0.count } == 1)
+      #expect(store.counters.reloads == 1)
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `who watches keeps nobody alive who follows`() async throws {
+    try await withStores(follows: true) { _, store in
+      var manager: DataModelManager? = try DataModelManager(store: store)
+      weak let line = try StorePipeline.pipeline(of: store)
+      #expect(line != nil)
+      await manager?.close()
+      manager = nil
+      while line != nil { await Task.yield() }
+      #expect(store.feed.watchingFollowers().isEmpty)
+      // And the next one is told again.
+      let next = try DataModelManager(store: store)
+      let other = try OtherProcess(store.path)
+      let provider = DataProvider<Person>(dataModelManager: next)
+      try await provider.setData(ada).committed()
+      var models = provider.values.makeAsyncIterator()
+      try other.perform("set 1 B")
+      while try await models.next()??.name != "B" {}
+      other.end()
+      await next.close()
     }
   }
 }

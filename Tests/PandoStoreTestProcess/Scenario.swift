@@ -158,6 +158,19 @@ enum Scenario {
     let store = try ModelStore(path: path, configuration: configuration)
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)
+      if words == ["hold"] {
+        try store.write { _ in
+          say("done")
+          _ = readLine()
+        }
+        say("done")
+        continue
+      }
+      if words[0] == "rename", let id = Int64(words[1]), let count = Int(words[2]) {
+        for number in 0..<count { try store.write { try $0.set(person(id, "C\(number)")) } }
+        say("done")
+        continue
+      }
       let identifier = "Person:\(words[1])"
       try store.write { transaction in
         if words[0] == "append" {
@@ -169,13 +182,16 @@ enum Scenario {
           try transaction.delete(identifier)
           return
         }
-        try transaction.set(
-          TreeNode(
-            identifier, type: "Person",
-            fields: ["id": .integer(id), "name": .string(words[2]), "isOnline": .bool(false)]))
+        try transaction.set(person(id, words[2]))
       }
       say("done")
     }
     store.close()
+  }
+
+  private static func person(_ id: Int64, _ name: String) -> TreeNode {
+    TreeNode(
+      "Person:\(id)", type: "Person",
+      fields: ["id": .integer(id), "name": .string(name), "isOnline": .bool(false)])
   }
 }

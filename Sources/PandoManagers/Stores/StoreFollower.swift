@@ -152,6 +152,9 @@ final class StoreFollower: CommitFollower {
   }
 
   func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
+
+  /// The next reader finds out.
+  func othersMayHaveCommitted() {}
 }
 
 extension StoreFollower {

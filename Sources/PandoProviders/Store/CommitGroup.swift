@@ -21,6 +21,8 @@ package final class CommitGroup {
   package private(set) var newest: ChangeSet?
   /// Whether the change log does not reach back: everything has to be read.
   package private(set) var hasExpired = false
+  /// How many of them are of other processes.
+  let othersCount: Int
   /// The writes of this process among them, and the places between them.
   package let writes: [CommitEffects]
 
@@ -34,6 +36,7 @@ package final class CommitGroup {
     self.writes = writes
     self.number = number
     let own = writes.compactMap(\.changeSet)
+    othersCount = max(Int(number - min(shown, number)) - own.count, 0)
     do {
       // Where all are of this process, they are at hand.
       let isWhole = own.count == number - min(shown, number)

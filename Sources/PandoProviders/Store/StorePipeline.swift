@@ -20,6 +20,12 @@ package final class StorePipeline: Sendable {
     /// How many loads are on their way.
     var loadCount = 0
     var touched = RecentTouches()
+    /// Whether a look at what other processes have committed is queued.
+    var willLook = false
+    /// Whether one has to follow what is on its way.
+    var looksAgain = false
+    /// How many have failed, one after another.
+    var failedLookCount = 0
     var passing = Passing()
   }
 
@@ -50,6 +56,8 @@ package final class StorePipeline: Sendable {
     init(_ member: any StorePipelineMember) { self.member = member }
   }
 
+  /// How many looks at what other processes have committed fail, a second apart, until that is reported.
+  private static let failedLookMaximum = 5
   /// How many keys are looked up at most on the thread that brings commits.
   private static let passingKeysMaximum = 256
 
@@ -123,6 +131,35 @@ extension StorePipeline: CommitFollower {
     if pipeline.rests { body() } else { pipeline.enqueue(body) }
   }
 
+  package func othersMayHaveCommitted() {
+    if state.withLock({ exchange(&$0.willLook, with: true) }) { return }
+    pipeline.enqueue { self.lookForOthers() }
+  }
+
+  /// Shows what other processes have committed.
+  ///
+  /// What this process has committed comes by itself, each write behind what was queued before it: then
+  /// this looks again afterwards.
+  private func lookForOthers() {
+    state.withLock { $0.willLook = false }
+    do {
+      let number = try store.read { try $0.commitNumber }
+      guard inbox.withLock({ $0.isEmpty }), !store.feed.isAwaited(number) else {
+        return state.withLock { $0.looksAgain = true }
+      }
+      if number > shown || !unread.withLock(\.isEmpty) { try catchUp() }
+      state.withLock { $0.failedLookCount = 0 }
+    } catch {
+      let count = state.withLock { state in
+        state.failedLookCount += 1
+        return state.failedLookCount
+      }
+      // It is tried again: a slot for readers may come free.
+      guard count == Self.failedLookMaximum, store.newestVersion != nil else { return }
+      for member in living { member.failRead(error) }
+    }
+  }
+
   /// Shows commits that concern nobody at once, on the thread that brings them: waking another one would
   /// take longer.
   ///
@@ -165,6 +202,7 @@ extension StorePipeline: CommitFollower {
   /// Shows what had come, and no more: what was queued before a later write is behind this.
   private func workOff(upTo end: Int) {
     while let write = inbox.withLock({ $0.start < end ? $0.popFirst() : nil }) { show(write) }
+    if state.withLock({ exchange(&$0.looksAgain, with: false) }) { othersMayHaveCommitted() }
   }
 
   private func show(_ write: CommitEffects) {
@@ -294,6 +332,11 @@ extension StorePipeline {
   private func show(_ staged: StagedGroup) {
     let group = staged.group
     pipeline.publish(staged.steps)
+    let behind = group.number - min(shown, group.number)
+    if group.othersCount > 0 {
+      store.didShowOthersCommits(group.othersCount, newest: group.newest?.date)
+    }
+    if group.hasExpired { store.didReload(behind: Int(behind)) }
     state.withLock { state in
       state.shown = max(state.shown, group.number)
       if state.loadCount == 0 || group.hasExpired {

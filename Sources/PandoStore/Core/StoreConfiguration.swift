@@ -73,6 +73,11 @@ public struct StoreConfiguration: Sendable {
   public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
   /// How many commits ``ModelSnapshot/changes(since:)`` reaches back, at least 1.
   public var changeLogLimit: Int = 10_000
+  /// Whether what is live shows what other processes commit, without anybody asking for it.
+  ///
+  /// Costs a thread, while there are providers, followed queries or caches. Otherwise they show it with
+  /// the next write, the next fetch, or when `refresh()` is called.
+  public var followsOtherProcesses = false
   /// What is checked before the store is used.
   public var verifying: Verification = .none
   /// Told what a service may want to log; called on any thread, must not block and must not use

@@ -19,7 +19,7 @@ final class StoreCore: Sendable {
   /// Types whose own `merge(_:)` counts, by type name.
   let mergingTypes: [String: any (Model & Codable).Type]
   /// Brings what is committed in this process to those who follow the store.
-  let feed = CommitFeed()
+  let feed: CommitFeed
   private let counters = Locked(StoreCounters())
 
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
@@ -34,6 +34,9 @@ final class StoreCore: Sendable {
       if let type = type as? any (Model & Codable).Type { merging[name] = type }
     }
     mergingTypes = merging
+    let watcher = configuration.followsOtherProcesses ? CommitWatcher(environment) : nil
+    feed = CommitFeed(watcher)
+    watcher?.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
   }
 
   /// Whether a write needs the models themselves beside their records.
@@ -61,7 +64,8 @@ final class StoreCore: Sendable {
       case .failedWrite: counters.failedWrites += 1
       case .conflictingContent: counters.conflictingContents += 1
       case .fieldKept: counters.keptFields += 1
-      case .childrenDisagree: break
+      case .reloaded: counters.reloads += 1
+      case .childrenDisagree, .watchesByPolling: break
       }
     }
     configuration.events?(event)
@@ -124,6 +128,12 @@ public enum StoreEvent: Sendable {
   case fieldKept(identifier: String, typeName: String, field: String)
   /// The hand-written `forEach` of a model names other children than its coding (debug builds).
   case childrenDisagree(identifier: String, typeName: String)
+  /// The change log did not reach back as far as what is live was behind: all of it was read again.
+  ///
+  /// - Parameter commitCount: How many commits it was behind.
+  case reloaded(commitCount: Int)
+  /// Commits of other processes are looked for every 10 ms, because the lock file can't be slept on.
+  case watchesByPolling(reason: String)
 }
 
 /// How often things have happened since the store was opened.
@@ -144,4 +154,10 @@ public struct StoreCounters: Hashable, Sendable {
   public internal(set) var conflictingContents = 0
   /// Fields that kept their value in a merge because the type could not decode the new one.
   public internal(set) var keptFields = 0
+  /// Commits of other processes that what is live in this one shows.
+  public internal(set) var othersCommits = 0
+  /// How long after its commit the newest of them was shown, by the clocks of both processes.
+  public internal(set) var lastDelayOfOthers: Duration?
+  /// How often all that is live was read again, as the change log did not reach back.
+  public internal(set) var reloads = 0
 }

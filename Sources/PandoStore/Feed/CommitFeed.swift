@@ -12,6 +12,11 @@ package protocol CommitFollower: AnyObject, Sendable {
 
   /// Calls a closure when what was received so far is shown.
   func afterReceived(_ body: @escaping @Sendable () -> Void)
+
+  /// Says that other processes may have committed something; comes too when they have not.
+  ///
+  /// On the thread that watches for it. Queues a look and returns.
+  func othersMayHaveCommitted()
 }
 
 /// Brings what is committed in this process to those who follow the store.
@@ -31,19 +36,34 @@ package final class CommitFeed: Sendable {
     weak var shared: AnyObject?
     /// Whether writes that have changed nothing count.
     var keepsUnchanged = false
+    /// Whether a thread watches for what other processes commit.
+    var isWatched = false
 
     func awaits(_ number: UInt64) -> Bool { announced.map { number >= $0.lowerBound } ?? false }
   }
 
   private let state = Monitor(State())
+  /// Looks for what other processes commit; `nil` where nobody is to be told of that.
+  private let watcher: CommitWatcher?
 
-  init() {}
+  init(_ watcher: CommitWatcher?) { self.watcher = watcher }
 
   /// Brings a follower every flush that begins from now on; it is not retained.
   package func add(_ follower: any CommitFollower) {
-    state.withLock { state in
+    let begins = state.withLock { state in
       state.followers.removeAll { $0.follower == nil }
       state.followers.append(WeakFollower(follower: follower))
+      return !exchange(&state.isWatched, with: true)
+    }
+    if begins { watcher?.start(self) }
+  }
+
+  /// Those who follow and live; with none of them, watching ends.
+  func watchingFollowers() -> [any CommitFollower] {
+    state.withLock { state in
+      let followers = state.followers.compactMap(\.follower)
+      state.isWatched = !followers.isEmpty
+      return followers
     }
   }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import PandoLMDB
 import Synchronization
 
@@ -68,6 +68,24 @@ extension ModelStore {
 
   /// How often things have happened since the store was opened.
   public var counters: StoreCounters { core.currentCounters }
+
+  /// Counts commits of other processes that are shown.
+  ///
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - date: When the newest was made; `nil` if that is not known.
+  package func didShowOthersCommits(_ count: Int, newest date: Date?) {
+    let delay = date.map { core.now().timeIntervalSince($0) }
+    core.count { counters in
+      counters.othersCommits += count
+      if let delay { counters.lastDelayOfOthers = .seconds(max(delay, 0)) }
+    }
+  }
+
+  /// Reports that all that is live was read again.
+  ///
+  /// - Parameter count: How many commits it was behind.
+  package func didReload(behind count: Int) { core.report(.reloaded(commitCount: count)) }
 
   /// Writes a copy of one committed version while readers and writers go on.
   ///

@@ -149,7 +149,9 @@ import Testing
     async throws
   {
     try await withTemporaryDirectory { path in
-      let store = try ModelStore(path: path, configuration: Following.configuration)
+      var configuration = Following.configuration
+      configuration.followsOtherProcesses = false
+      let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let other = try OtherProcess(path)
       var people = following.query(Query<Person>()).values.makeAsyncIterator()
@@ -166,12 +168,39 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `commits of other processes are shown by queries without anybody asking`(isReadOnly: Bool)
+    async throws
+  {
+    try await withTemporaryDirectory { path in
+      let other = try OtherProcess(path)
+      try other.perform("set 1 Ada")
+      var configuration = Following.configuration
+      configuration.isReadOnly = isReadOnly
+      configuration.followsOtherProcesses = true
+      let store = try ModelStore(path: path, configuration: configuration)
+      let following = try Following(store)
+      let named = Query(filter: \Person.name == "Grace")
+      var people = following.query(named).values.makeAsyncIterator()
+      try await expectNext(&people, [])
+      for _ in 0..<20 {
+        try other.perform("set 2 Grace")
+        try await expectNext(&people, [Person(id: .remote(2), name: "Grace", isOnline: false)])
+        try other.perform("delete 2")
+        try await expectNext(&people, [])
+      }
+      other.end()
+      await store.close()
+    }
+  }
+
   @Test func `17 a store that is open for reading only follows when it is asked to`() async throws {
     try await withTemporaryDirectory { path in
       let other = try OtherProcess(path)
       try other.perform("set 1 Ada")
       var configuration = Following.configuration
       configuration.isReadOnly = true
+      configuration.followsOtherProcesses = false
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let online = Query(filter: \Person.name == "Grace")
@@ -189,6 +218,7 @@ import Testing
     try await withTemporaryDirectory { path in
       var configuration = Following.configuration
       configuration.changeLogLimit = 2
+      configuration.followsOtherProcesses = false
       let store = try ModelStore(path: path, configuration: configuration)
       let following = try Following(store)
       let other = try OtherProcess(path)

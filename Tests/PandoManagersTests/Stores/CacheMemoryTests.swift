@@ -137,6 +137,7 @@ import Testing
 
     func receive(_ flush: [CommitEffects]) { body.withLock { $0.take() }?() }
     func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
+    func othersMayHaveCommitted() {}
   }
 
   @Test func `all that memory has at a time is of one version`() async throws {

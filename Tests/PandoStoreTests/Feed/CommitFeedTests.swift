@@ -26,6 +26,8 @@ import Testing
 
     func afterReceived(_ body: @escaping @Sendable () -> Void) { body() }
 
+    func othersMayHaveCommitted() {}
+
     private static func note(_ write: CommitEffects) -> String {
       let number = write.changeSet.map { "\($0.commitNumber)" } ?? "none"
       var names: [String] = []
