@@ -17,8 +17,8 @@ extension Environment {
   ///   seen = number
   /// }
   /// ```
-  /// Takes no lock and no reader's slot. Processes on one machine wake each other within some hundredths of
-  /// a millisecond; what other programs commit that use LMDB is seen after a tenth of a second at most.
+  /// Takes no lock and no reader's slot. Processes that use this library wake each other when they commit;
+  /// what other programs commit that use LMDB is found a tenth of a second later at most.
   ///
   /// - Parameters:
   ///   - number: The version that the caller knows, as ``Snapshot/transactionID`` says it.

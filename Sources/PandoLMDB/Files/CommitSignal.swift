@@ -36,7 +36,8 @@ package final class CommitSignal: Sendable {
 
   /// The first bytes of the lock file, for reading only.
   ///
-  /// Safe to share: it stays mapped as long as this lives, and is read by atomic loads.
+  /// Safe to share: it stays mapped as long as this lives. The number lies at a multiple of its size, so a
+  /// load of it is never torn.
   nonisolated(unsafe) private let start: UnsafeRawPointer
   /// Half of the bits, chosen anew by each process: what sleeps with them is woken by every mask that is
   /// the opposite of another choice, and not by the opposite of this one.
