@@ -51,6 +51,7 @@ public final class TestServer: @unchecked Sendable {
   private let handler: Handler
   private var connections: Set<Int32> = []
   private var isStopped = false
+  private var isClosed = false
   private var log: [Request] = []
   private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -88,6 +89,9 @@ public final class TestServer: @unchecked Sendable {
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else {
           if errno == EINTR || errno == ECONNABORTED { continue }
+          // Here and not where it is stopped: this thread could take the number of the next server's.
+          lock.withLock { isClosed = true }
+          close(listener)
           return
         }
         let isWelcome = lock.withLock { () -> Bool in
@@ -132,8 +136,7 @@ public final class TestServer: @unchecked Sendable {
     lock.withLock {
       guard !isStopped else { return }
       isStopped = true
-      shutdown(listener, Int32(SHUT_RDWR))
-      close(listener)
+      if !isClosed { shutdown(listener, Int32(SHUT_RDWR)) }
       for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
     }
   }
