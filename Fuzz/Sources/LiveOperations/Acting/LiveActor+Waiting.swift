@@ -51,15 +51,18 @@ extension LiveActor {
       try await provider.fetchDataFromCache(withCacheKey: key, listensWhenAbsent: listens)
     }
     items[index].note()
-    guard isGone, !(isCertain && isShown) else { return }
-    naive.bringBack(name, found?.number, isCertain: isCertain)
-    if isCertain {
-      let stored = try world.storedItem(name)?.number
-      ledger.require(
-        found?.number == stored,
-        "item \(name): fetched \(found?.number ?? 0), stored \(stored ?? 0)")
-      checkShown(name, "a fetch")
+    guard isGone else { return }
+    naive.bringBack(name, found?.number, isCertain: isCertain && !isShown)
+    if provider.isPaused {
+      // It returns what it stands still at; others show what the fetch has found.
+      naive.bringBack(name, try world.storedItem(name)?.number, isCertain: false)
     }
+    guard isCertain, !isShown else { return }
+    let stored = try world.storedItem(name)?.number
+    ledger.require(
+      found?.number == stored,
+      "item \(name): fetched \(found?.number ?? 0), stored \(stored ?? 0)")
+    checkShown(name, "a fetch")
   }
 
   /// Writes past all providers.
