@@ -8,7 +8,8 @@ struct CommandLineTool {
     ImportCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
     ParentsCommand.self, ListCommand.self, QueryCommand.self, IndexCommand.self,
     CollectionsCommand.self, CollectionCommand.self,
-    ChangesCommand.self, StatCommand.self, VerifyCommand.self, DumpCommand.self,
+    ChangesCommand.self, WatchCommand.self, CursorsCommand.self, RetentionCommand.self,
+    StatCommand.self, VerifyCommand.self, DumpCommand.self,
     LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self, DemoCommand.self,
   ]
 

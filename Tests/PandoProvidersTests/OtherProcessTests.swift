@@ -261,7 +261,7 @@ import Testing
       await manager?.close()
       manager = nil
       while line != nil { await Task.yield() }
-      #expect(store.feed.watchingFollowers().isEmpty)
+      #expect(!store.feed.othersMayHaveCommitted())
       // And the next one is told again.
       let next = try DataModelManager(store: store)
       let other = try OtherProcess(store.path)

@@ -155,6 +155,9 @@ enum Scenario {
   /// Commits what the lines of standard input say: `set ID NAME`, `delete ID` or `append ID KEY`;
   /// answers each.
   static func writePeople(_ path: String) throws {
+    // What the store keeps is for the process that is tested to say.
+    var configuration = configuration
+    configuration.changeLogLimit = 1
     let store = try ModelStore(path: path, configuration: configuration)
     while let line = readLine() {
       let words = line.split(separator: " ").map(String.init)

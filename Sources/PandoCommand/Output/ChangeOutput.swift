@@ -37,10 +37,11 @@ struct ChangeOutput {
     return lines
   }
 
-  private static func value(_ changeSet: ChangeSet) -> TreeValue {
+  /// A change set as JSON, with its records if it has any.
+  static func value(_ changeSet: ChangeSet) -> TreeValue {
     var collections: [String: TreeValue] = [:]
     for update in changeSet.collections { collections[update.cacheKey] = value(update.change) }
-    return [
+    var value: TreeValue = [
       "commit": TreeValue(exactly: changeSet.commitNumber) ?? .null,
       "date": .string(changeSet.date.formatted(.iso8601)),
       "author": changeSet.author.map { .string($0) } ?? .null,
@@ -49,9 +50,18 @@ struct ChangeOutput {
       "deleted": .texts(changeSet.deleted.sorted()),
       "collections": .object(collections),
     ]
+    if !changeSet.records.isEmpty { value["records"] = .array(changeSet.records.map(Self.value)) }
+    return value
   }
 
-  private static func value(_ change: CollectionChange) -> TreeValue {
+  private static func value(_ record: ChangedRecord) -> TreeValue {
+    [
+      "node": .string(record.node.identifier), "type": .string(record.node.typeName),
+      "commit": TreeValue(exactly: record.commitNumber) ?? .null, "fields": record.node.fields,
+    ]
+  }
+
+  static func value(_ change: CollectionChange) -> TreeValue {
     guard case .changes(let steps) = change else { return "reset" }
     return .array(
       steps.map { step in

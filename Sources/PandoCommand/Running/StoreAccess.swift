@@ -64,6 +64,8 @@ enum StoreAccess {
     SignalLine.prepare(for: "pando \(subject.name)", path: path)
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = self == .read
+    // How much of the change log is kept is for the service to say, and for `pando retention`.
+    configuration.raisesRetention = false
     return try ModelStore(path: path, configuration: configuration)
   }
 

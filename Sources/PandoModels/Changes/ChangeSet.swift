@@ -23,6 +23,10 @@ public struct ChangeSet: Sendable {
   public let date: Date
   /// What the writer passed along; not encoded.
   public let context: (any Sendable)?
+  /// The records of inserted and updated nodes, where they were asked for; not encoded.
+  ///
+  /// A node has one for each type it is stored as, and none if it has gone since.
+  public private(set) var records: [ChangedRecord] = []
 
   /// Makes a change set.
   ///
@@ -55,6 +59,13 @@ public struct ChangeSet: Sendable {
     updated.isEmpty && inserted.isEmpty && deleted.isEmpty && collections.isEmpty
   }
 
+  /// The same with records.
+  package func with(_ records: [ChangedRecord]) -> ChangeSet {
+    var copy = self
+    copy.records = records
+    return copy
+  }
+
   /// What happened to one ordered list.
   ///
   /// - Parameter cacheKey: The key of the list, compared byte by byte.
@@ -62,6 +73,24 @@ public struct ChangeSet: Sendable {
   /// - Complexity: O(*c*) for *c* changed lists.
   public func change(ofCollection cacheKey: String) -> CollectionChange? {
     collections.first { $0.cacheKey.hasSameBytes(as: cacheKey) }?.change
+  }
+}
+
+/// A record of a node that a commit has changed.
+public struct ChangedRecord: Hashable, Sendable {
+  /// The record, its children as references.
+  public let node: TreeNode
+  /// As of which commit: the one that has changed it, or the newest when it was read.
+  public let commitNumber: UInt64
+
+  /// Makes a changed record.
+  ///
+  /// - Parameters:
+  ///   - node: The record, its children as references.
+  ///   - commitNumber: As of which commit.
+  public init(node: TreeNode, commitNumber: UInt64) {
+    self.node = node
+    self.commitNumber = commitNumber
   }
 }
 

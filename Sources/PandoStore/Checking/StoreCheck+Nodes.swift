@@ -187,6 +187,15 @@ extension StoreCheck {
   mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var expected = state.oldestChange
     try reader.snapshot.scan(reader.tables.changes) { key, value in
+      if ChangeLogKey.isOfRecords(key) {
+        try noting { run in
+          guard let number = ByteFields.bigEndian(key, at: 0), number + 1 == expected else {
+            return try run.note("change log", "records stand behind commit \(expected - 1)")
+          }
+          _ = try ChangeLog.decodeRecords(value, commitNumber: number)
+        }
+        return true
+      }
       try noting { run in
         guard let number = ByteFields.bigEndian(key, at: 0), number == expected else {
           return try run.note("change log", "commit \(expected) is missing")
@@ -202,6 +211,10 @@ extension StoreCheck {
     if expected != state.commitNumber + 1 {
       try note(
         "change log", "it ends before commit \(expected), the store is at \(state.commitNumber)")
+    }
+    try noting { _ in
+      _ = try reader.retention()
+      _ = try reader.cursors()
     }
   }
 }

@@ -72,12 +72,27 @@ public struct StoreConfiguration: Sendable {
   /// Told how far a migration has come; called on the thread that opens the store.
   public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
   /// How many commits ``ModelSnapshot/changes(since:)`` reaches back, at least 1.
-  public var changeLogLimit: Int = 10_000
+  ///
+  /// The store keeps the largest number that any opening for writing has asked for, so that no process trims
+  /// what another one needs; `pando retention` lowers it. 10 000 unless set.
+  public var changeLogLimit = Int(ChangeLogRetention.standard.commitCount)
+  /// How many commits are kept at most for a cursor that has not come further; see ``ChangeCursor``.
+  ///
+  /// Beyond that the cursor has to start anew. The store keeps the largest number that any opening has asked
+  /// for; a cursor that nobody uses any more costs that many commits until it is removed. 100 000 unless set.
+  public var changeLogLimitForCursors = Int(ChangeLogRetention.standard.cursorCommitCount)
+  /// Whether each commit is kept with the records that it has written, as they were then.
+  ///
+  /// Otherwise ``ModelStore/changes(since:values:)`` brings them as they are when it reads. Once an opening
+  /// has turned it on, every process that writes keeps them, until `pando retention` turns it off.
+  public var changeLogKeepsRecords = false
   /// Whether what is live shows what other processes commit, without anybody asking for it.
   ///
   /// Costs a thread, while there are providers, followed queries or caches. Otherwise they show it with
   /// the next write, the next fetch, or when `refresh()` is called.
   public var followsOtherProcesses = false
+  /// Whether the store keeps as much of the change log from now on as this asks for; a new one does.
+  package var raisesRetention = true
   /// What is checked before the store is used.
   public var verifying: Verification = .none
   /// Told what a service may want to log; called on any thread, must not block and must not use
@@ -91,6 +106,13 @@ public struct StoreConfiguration: Sendable {
   #else
     var reportsChildDisagreement = false
   #endif
+
+  /// How much of the change log this asks for.
+  var retention: ChangeLogRetention {
+    ChangeLogRetention(
+      commitCount: UInt64(changeLogLimit), cursorCommitCount: UInt64(changeLogLimitForCursors),
+      keepsRecords: changeLogKeepsRecords)
+  }
 
   /// Makes the configuration that suits most services.
   public init() {}

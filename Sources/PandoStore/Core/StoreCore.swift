@@ -34,9 +34,9 @@ final class StoreCore: Sendable {
       if let type = type as? any (Model & Codable).Type { merging[name] = type }
     }
     mergingTypes = merging
-    let watcher = configuration.followsOtherProcesses ? CommitWatcher(environment) : nil
-    feed = CommitFeed(watcher)
-    watcher?.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
+    let watcher = CommitWatcher(environment)
+    feed = CommitFeed(watcher, tellsFollowers: configuration.followsOtherProcesses)
+    watcher.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
   }
 
   /// Whether a write needs the models themselves beside their records.

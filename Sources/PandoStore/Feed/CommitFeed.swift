@@ -38,33 +38,52 @@ package final class CommitFeed: Sendable {
     var keepsUnchanged = false
     /// Whether a thread watches for what other processes commit.
     var isWatched = false
+    /// How many read the change log as it grows.
+    var readerCount = 0
+    /// Grows whenever there may be a new commit, of whatever process.
+    var generation: UInt64 = 0
+    /// Who waits for that.
+    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var nextWaiter: UInt64 = 0
+    /// Whether the store is closed.
+    var isEnded = false
 
     func awaits(_ number: UInt64) -> Bool { announced.map { number >= $0.lowerBound } ?? false }
   }
 
   private let state = Monitor(State())
-  /// Looks for what other processes commit; `nil` where nobody is to be told of that.
-  private let watcher: CommitWatcher?
+  /// Looks for what other processes commit.
+  private let watcher: CommitWatcher
+  /// Whether followers are told of that.
+  private let tellsFollowers: Bool
 
-  init(_ watcher: CommitWatcher?) { self.watcher = watcher }
+  init(_ watcher: CommitWatcher, tellsFollowers: Bool) {
+    self.watcher = watcher
+    self.tellsFollowers = tellsFollowers
+  }
 
   /// Brings a follower every flush that begins from now on; it is not retained.
   package func add(_ follower: any CommitFollower) {
     let begins = state.withLock { state in
       state.followers.removeAll { $0.follower == nil }
       state.followers.append(WeakFollower(follower: follower))
-      return !exchange(&state.isWatched, with: true)
+      return tellsFollowers && !exchange(&state.isWatched, with: true)
     }
-    if begins { watcher?.start(self) }
+    if begins { watcher.start(self) }
   }
 
-  /// Those who follow and live; with none of them, watching ends.
-  func watchingFollowers() -> [any CommitFollower] {
-    state.withLock { state in
-      let followers = state.followers.compactMap(\.follower)
-      state.isWatched = !followers.isEmpty
-      return followers
+  /// Tells all who want to know that other processes may have committed something.
+  ///
+  /// - Returns: Whether there is anybody; with nobody, watching ends.
+  func othersMayHaveCommitted() -> Bool {
+    let (followers, isWatched) = state.withLock { state in
+      let followers = tellsFollowers ? state.followers.compactMap(\.follower) : []
+      state.isWatched = !followers.isEmpty || state.readerCount > 0
+      return (followers, state.isWatched)
     }
+    for follower in followers { follower.othersMayHaveCommitted() }
+    mayHaveCommitted()
+    return isWatched
   }
 
   /// The follower that all of this process share, made now if there is none.
@@ -109,6 +128,7 @@ package final class CommitFeed: Sendable {
     }
     if !flush.isEmpty { for follower in followers { follower.receive(flush) } }
     end()
+    mayHaveCommitted()
   }
 
   /// Calls a closure when everybody shows what has been handed over.
@@ -138,4 +158,58 @@ package final class CommitFeed: Sendable {
 
   /// Whether a commit that a reader has seen may be one that followers are about to receive.
   package func isAwaited(_ number: UInt64) -> Bool { state.withLock { $0.awaits(number) } }
+}
+
+extension CommitFeed {
+  /// Notes that somebody reads the change log as it grows, and has others' commits looked for.
+  func beginReading() {
+    let begins = state.withLock { state in
+      state.readerCount += 1
+      return !exchange(&state.isWatched, with: true)
+    }
+    if begins { watcher.start(self) }
+  }
+
+  func endReading() { state.withLock { $0.readerCount -= 1 } }
+
+  /// Grows whenever there may be a new commit; read before the store is looked at.
+  var generation: UInt64 { state.withLock { $0.generation } }
+
+  /// Whether the store is closed.
+  var isEnded: Bool { state.withLock { $0.isEnded } }
+
+  /// Returns when there may be a commit after a generation, the store is closed, or the task cancelled.
+  func waitForCommit(after generation: UInt64) async {
+    let number = state.withLock { state in
+      state.nextWaiter += 1
+      return state.nextWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.generation != generation || state.isEnded || Task.isCancelled { return true }
+          state.waiters[number] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+  }
+
+  /// Has all go on who wait for a commit.
+  private func mayHaveCommitted() {
+    let waiters = state.withLock { state in
+      state.generation += 1
+      return exchange(&state.waiters, with: [:])
+    }
+    for waiter in waiters.values { waiter.resume() }
+  }
+
+  /// Has all who wait find that the store is closed.
+  func endReaders() {
+    state.withLock { $0.isEnded = true }
+    mayHaveCommitted()
+  }
 }

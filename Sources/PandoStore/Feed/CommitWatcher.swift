@@ -35,10 +35,8 @@ final class CommitWatcher: Sendable {
       } catch {
         return
       }
-      // They are not kept alive while it waits.
-      let followers = feed.watchingFollowers()
-      if followers.isEmpty { return }
-      for follower in followers { follower.othersMayHaveCommitted() }
+      // Who follows is not kept alive while it waits.
+      if !feed.othersMayHaveCommitted() { return }
     }
   }
 }

@@ -28,6 +28,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var indexOutOfRange: Code { Code(rawValue: "indexOutOfRange") }
     /// A collection that the operation needs is not there.
     public static var noSuchCollection: Code { Code(rawValue: "noSuchCollection") }
+    /// A cursor that the operation needs is not there.
+    public static var noSuchCursor: Code { Code(rawValue: "noSuchCursor") }
     /// A node that the operation needs is not there.
     public static var noSuchNode: Code { Code(rawValue: "noSuchNode") }
     /// The change would make a node its own ancestor.
@@ -77,5 +79,10 @@ extension StoreError {
   /// Damage that a check of the bytes found.
   static func damaged(_ subject: String, _ reason: String) -> StoreError {
     StoreError(.damaged, subject, "\(reason); the store is damaged, run verify")
+  }
+
+  static func noSuchCursor(_ name: String) -> StoreError {
+    StoreError(
+      .noSuchCursor, "cursor \(name)", "there is none of that name; make it with cursor(named:)")
   }
 }

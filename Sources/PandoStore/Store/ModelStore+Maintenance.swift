@@ -52,6 +52,7 @@ extension ModelStore {
     try core.read { reader in
       if let state = try reader.state(path: path) {
         statistics.commitNumber = state.commitNumber
+        statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
         statistics.storeIdentifier = state.storeIdentifier
           .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
       }
@@ -61,7 +62,6 @@ extension ModelStore {
       statistics.nodeCount = try reader.snapshot.count(of: core.tables.nodes)
       statistics.edgeCount = try reader.snapshot.count(of: core.tables.parents)
       statistics.collectionCount = try reader.snapshot.count(of: core.tables.collections)
-      statistics.changeLogCount = try reader.snapshot.count(of: core.tables.changes)
     }
     return statistics
   }

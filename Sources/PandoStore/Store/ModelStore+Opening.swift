@@ -82,6 +82,7 @@ extension ModelStore {
         path: path, environment: environment, configuration: configuration)
       events.connect(core)
       try checkFormat(core)
+      try raiseRetention(core)
       try Migrator(core).run()
       if configuration.verifying == .everything {
         let report = try core.read { try StoreCheck.report(on: $0, path: path) }
@@ -173,8 +174,22 @@ extension ModelStore {
     try core.environment.write { transaction in
       let bytes = StoreState(storeIdentifier: core.newStoreIdentifier).bytes
       // Another process may have been first.
-      _ = try transaction.insert(
+      let isNew = try transaction.insert(
         bytes.span, forKey: key.span, in: core.tables.meta)
+      guard isNew else { return }
+      let retention = core.configuration.retention.bytes
+      let name = ChangeLogRetention.key
+      try transaction.put(retention.span, forKey: name.span, in: core.tables.meta)
     }
+  }
+
+  /// Has the store keep as much of the change log as this opening asks for.
+  private static func raiseRetention(_ core: StoreCore) throws {
+    let configuration = core.configuration
+    guard configuration.raisesRetention, !configuration.isReadOnly else { return }
+    let wanted = configuration.retention
+    let known = try core.read { try $0.retention() }
+    guard known.raised(to: wanted) != known else { return }
+    try core.changeRetention { $0 = $0.raised(to: wanted) }
   }
 }

@@ -48,6 +48,9 @@ public final class ModelStore: Sendable {
     precondition(
       configuration.changeLogLimit >= 1,
       "changeLogLimit is \(configuration.changeLogLimit), at least 1 is needed")
+    precondition(
+      configuration.changeLogLimitForCursors >= 0,
+      "changeLogLimitForCursors is \(configuration.changeLogLimitForCursors)")
     core = try ModelStore.open(path: path, configuration: configuration)
     self.temporaryDirectory = temporaryDirectory
     writer = configuration.isReadOnly ? nil : Writer(core)
@@ -105,6 +108,7 @@ public final class ModelStore: Sendable {
   ) {
     if let writer, !writer.isInItsProcess { return }  // all of it belongs to the parent
     writer?.stop()
+    core.feed.endReaders()
     core.environment.close()
     directory?.remove()
   }

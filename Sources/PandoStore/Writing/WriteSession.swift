@@ -26,6 +26,8 @@ import PandoModels
     var tombstoneNamespaces: TombstoneNamespaces?
     /// Whether this write is a commit even if it changes nothing.
     var takesCommitNumber = false
+    /// How much of the change log is kept; `nil` if this flush has not asked.
+    var retention: ChangeLogRetention?
     /// The indexes of each type, once this flush has asked.
     var indexes: [UInt32: [StoredIndex]]?
     /// Whether this write has put or deleted a row.
@@ -393,21 +395,9 @@ extension WriteSession {
       deleted: changes.deleted, collections: changes.collections, author: core.author,
       date: core.now(),
       context: context)
-    let key = IntegerKey(number)
-    let bytes = try ChangeLog.encode(changeSet)
-    try put(bytes.span, forKey: key.bytes.span, in: tables.changes)
     state.counters.commitNumber = number
-    try trimChangeLog()
+    try log(changeSet)
     return changeSet
-  }
-
-  private func trimChangeLog() throws {
-    let limit = UInt64(core.configuration.changeLogLimit)
-    while state.counters.commitNumber + 1 - state.counters.oldestChange > limit {
-      let key = IntegerKey(state.counters.oldestChange)
-      try deleteRow(key.bytes.span, in: tables.changes)
-      state.counters.oldestChange += 1
-    }
   }
 
   /// Ends the flush: writes the counters that have changed.

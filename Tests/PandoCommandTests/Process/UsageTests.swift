@@ -12,8 +12,8 @@ import Testing
     #expect(
       UsageTests.names == [
         "import", "get", "set", "delete", "parents", "ls", "query", "index", "collections",
-        "collection", "changes",
-        "stat", "verify", "dump", "load", "copy", "kv", "queue", "demo",
+        "collection", "changes", "watch", "cursors", "retention", "stat", "verify", "dump", "load",
+        "copy", "kv", "queue", "demo",
       ])
   }
 

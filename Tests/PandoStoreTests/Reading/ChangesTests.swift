@@ -1,7 +1,8 @@
 import PandoModels
-import PandoStore
 import PandoFixtures
 import Testing
+
+@testable import PandoStore
 
 /// The log of commits: bounded, in order, and honest about what it no longer has.
 @Suite struct ChangesTests {
@@ -39,9 +40,11 @@ import Testing
       #expect(try store.verify().problems == [])
       store.close()
 
-      // A smaller limit takes effect with the next commit.
+      // A smaller limit of another opening changes nothing; one that was set takes effect with the next
+      // commit.
       let again = try makeStore(limit: 2, commits: 0, path: path)
       defer { again.close() }
+      _ = try again.setRetention(commitCount: 2)
       #expect(try again.read { try $0.changes(since: 7) }.count == 5)
       try again.write { try $0.set(leaf(99)) }
       #expect(try again.read { try $0.changes(since: 11) }.map(\.commitNumber) == [12, 13])

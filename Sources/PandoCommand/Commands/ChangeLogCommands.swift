@@ -1,0 +1,121 @@
+import FoundationEssentials
+import PandoModels
+import PandoStore
+
+/// `pando cursors`: who reads the change log, and how far they are.
+enum CursorsCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "cursors",
+    summary: "list the named cursors of the change log and how far each has come",
+    positionals: [.store],
+    options: [
+      .value("--remove", "NAME", repeats: true, "remove this cursor instead"), .json,
+    ],
+    notes: [
+      """
+      A line is the name, the commit up to which it has acknowledged, how many commits it is behind, and \
+      when it acknowledged last, with tabs between them; `lost` stands behind one whose next commits are no \
+      longer in the log. The log keeps what a cursor needs, so remove one that nobody uses any more.
+      """
+    ],
+    examples: [
+      .init("pando cursors tweets", "how far each consumer is"),
+      .init("pando cursors tweets --remove mailer", "keep nothing for it any more"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let names = arguments.values("--remove")
+    guard names.isEmpty else {
+      return try await StoreAccess.change.open(arguments[0], for: declaration) { store in
+        for name in names {
+          guard try store.removeCursor(named: name) else {
+            throw CommandError(
+              .notThere, at: arguments[0], "there is no cursor \(name)",
+              remedy: "list them with: pando cursors \(arguments[0])")
+          }
+        }
+      }
+    }
+    try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+      let statistics = try store.statistics()
+      let newest = statistics.commitNumber
+      let oldest = newest - min(newest, UInt64(statistics.changeLogCount))
+      var list = ListOutput(output, asJSON: arguments.has("--json"))
+      for cursor in try store.cursors() {
+        let date = cursor.date.formatted(.iso8601)
+        let behind = newest - min(newest, cursor.position)
+        let isLost = cursor.position < oldest
+        if arguments.has("--json") {
+          try list.write(
+            value: [
+              "name": .string(cursor.name), "commit": TreeValue(exactly: cursor.position) ?? .null,
+              "behind": TreeValue(exactly: behind) ?? .null, "date": .string(date),
+              "lost": .bool(isLost),
+            ])
+        } else {
+          let fields = [
+            cursor.name.escapingControlCharacters, String(cursor.position), String(behind), date,
+          ]
+          try output.line((fields + (isLost ? ["lost"] : [])).joined(separator: "\t"))
+        }
+      }
+      try list.end()
+    }
+  }
+}
+
+/// `pando retention`: how much of the change log is kept.
+enum RetentionCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "retention",
+    summary: "print or set how much of the change log is kept",
+    positionals: [.store],
+    options: [
+      .value("--commits", "N", "keep the newest N commits, at least 1"),
+      .value("--cursor-commits", "N", "keep at most N commits for cursors that are behind"),
+      .value("--records", "on|off", "keep each commit with the records that it has written"),
+      .json,
+    ],
+    notes: [
+      """
+      A service that opens the store and asks for more raises the numbers again. A write deletes at most 64 \
+      commits of the log, so a lower number takes effect little by little; the records go at once.
+      """
+    ],
+    examples: [
+      .init("pando retention tweets", "how much is kept"),
+      .init("pando retention tweets --commits 1000", "keep less"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let commits = try arguments.count("--commits").map { UInt64($0) }
+    let cursorCommits = try arguments.count("--cursor-commits").map { UInt64($0) }
+    guard commits != 0 else {
+      throw CommandError(.usage, "--commits takes a number that is 1 or more, not “0”")
+    }
+    let records = arguments.value("--records")
+    guard records == nil || records == "on" || records == "off" else {
+      throw CommandError(.usage, "--records takes on or off, not “\(records ?? "")”")
+    }
+    let changes = commits != nil || cursorCommits != nil || records != nil
+    let access: StoreAccess = changes ? .change : .read
+    let kept = try await access.open(arguments[0], for: declaration) { store in
+      try store.setRetention(
+        commitCount: commits, cursorCommitCount: cursorCommits,
+        keepsRecords: records.map { $0 == "on" })
+    }
+    if arguments.has("--json") {
+      let value: TreeValue = [
+        "commits": TreeValue(exactly: kept.commitCount) ?? .null,
+        "cursorCommits": TreeValue(exactly: kept.cursorCommitCount) ?? .null,
+        "records": .bool(kept.keepsRecords),
+      ]
+      return try output.line(value.json(isPretty: true))
+    }
+    var table = TextTable([.left, .right])
+    table.row("commits", Figures.count(kept.commitCount))
+    table.row("commits for cursors", Figures.count(kept.cursorCommitCount))
+    table.row("records", kept.keepsRecords ? "on" : "off")
+    for line in table.lines { try output.line(line) }
+  }
+}

@@ -1,0 +1,157 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// `pando watch`: what is committed, as it happens.
+enum WatchCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "watch",
+    summary: "print what is committed, as it happens, until it is interrupted",
+    positionals: [.store],
+    options: [
+      .value("--since", "N", "begin behind commit N; behind the newest one unless given"),
+      .value("--cursor", "NAME", "go on where NAME has stopped, and remember how far it comes"),
+      .value("--type", "TYPE", repeats: true, "only nodes with a record of this type"),
+      .value("--prefix", "TEXT", "only identifiers and keys of lists that begin with TEXT"),
+      .flag("--values", "with the records of inserted and updated nodes"),
+      .value("--count", "N", "end after N commits"),
+      .flag("--json", "JSON on a terminal too"),
+    ],
+    notes: [
+      """
+      A line is a JSON object, written out at once: commit, date, author, inserted, updated, deleted, \
+      collections, as `pando changes --json` prints them; on a terminal it is a table. A commit of which \
+      the options leave nothing is not printed. Of a deleted node nobody knows the type any more: \
+      --type prints all of them, and no lists.
+      """,
+      """
+      Where the change log does not reach back, {"reload": {"from": N, "to": M}} is printed: read \
+      afresh what you keep; what follows was committed after M.
+      """,
+      """
+      --values adds the records as they are when they are read, each with the number of that commit; as \
+      the commit left them where `pando retention --records on` has been set.
+      """,
+      """
+      --cursor opens the store for writing. A commit counts as worked off once its line has been written \
+      out; after a crash the last lines come again. It ends with status 0 at SIGINT, at SIGTERM, and when \
+      nobody reads its output any more.
+      """,
+    ],
+    examples: [
+      .init("pando watch tweets --type User --values", "users as they change"),
+      .init("pando watch tweets --cursor mailer | ./mail", "each change once, after a restart too"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let since = try arguments.count("--since").map { UInt64($0) }
+    let cursorName = arguments.value("--cursor")
+    let count = try arguments.count("--count") ?? .max
+    let access: StoreAccess = cursorName == nil ? .read : .change
+    let filter = ChangeFilter(
+      types: arguments.values("--type"), prefix: arguments.value("--prefix") ?? "")
+    let form = WatchForm(asJSON: arguments.has("--json"))
+    let interruption = Interruption()
+    try await access.open(arguments[0], for: declaration) { store in
+      let cursor = try cursorName.map { try store.cursor(named: $0, startingAfter: since) }
+      let start = try cursor?.state.position ?? since ?? store.read { try $0.commitNumber }
+      let watch = Watch(
+        store: store, cursor: cursor, filter: filter, readsRecords: arguments.has("--values"),
+        lineCount: count)
+      // Nobody else writes to it before the task has ended.
+      nonisolated(unsafe) let output = output
+      let task = Task {
+        try await watch.run(from: start) { line in
+          unsafe try output.write(form.text(of: line))
+          unsafe try output.flush()
+        }
+      }
+      interruption.cancels(task)
+      try await task.value
+    }
+  }
+}
+
+/// Brings what is committed to a closure, and a cursor behind it.
+private struct Watch: Sendable {
+  let store: ModelStore
+  let cursor: ChangeCursor?
+  let filter: ChangeFilter
+  let readsRecords: Bool
+  let lineCount: Int
+
+  /// Runs until the task is cancelled, the lines have been printed, or `print` throws.
+  func run(from start: UInt64, _ print: (WatchLine) throws -> Void) async throws {
+    let (numbers, worked) = AsyncStream.makeStream(
+      of: UInt64.self, bufferingPolicy: .bufferingNewest(1))
+    // A line that is out is acknowledged while the next ones are written.
+    let acknowledging = Task { [cursor] in
+      for await number in numbers { try await cursor?.acknowledge(number) }
+    }
+    do {
+      try await follow(from: start, print) { worked.yield($0) }
+    } catch {
+      worked.finish()
+      try? await acknowledging.value
+      throw error
+    }
+    worked.finish()
+    try await acknowledging.value
+  }
+
+  private func follow(
+    from start: UInt64, _ print: (WatchLine) throws -> Void, _ done: (UInt64) -> Void
+  ) async throws {
+    var last = start
+    var left = lineCount
+    while left > 0, !Task.isCancelled {
+      do {
+        for try await change in store.changes(since: last, values: readsRecords) {
+          if let shown = try filter.apply(to: change, in: store) {
+            try print(.commit(shown))
+            left -= 1
+          }
+          last = change.commitNumber
+          done(last)
+          if left == 0 { return }
+        }
+        return
+      } catch let error as StoreError where error.code == .changesExpired {
+        let newest = try store.read { try $0.commitNumber }
+        try print(.reload(from: last, to: newest))
+        left -= 1
+        last = newest
+        done(last)
+      }
+    }
+  }
+}
+
+/// Which changes somebody wants to see.
+struct ChangeFilter: Sendable {
+  let types: [String]
+  let prefix: String
+
+  /// What is left of a change set; `nil` if nothing is.
+  func apply(to change: ChangeSet, in store: ModelStore) throws -> ChangeSet? {
+    if types.isEmpty && prefix.isEmpty { return change }
+    func begins(_ text: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
+    let records = change.records.filter {
+      begins($0.node.identifier) && (types.isEmpty || types.contains($0.node.typeName))
+    }
+    let left = try store.read { snapshot in
+      func wanted(_ identifier: String) throws -> Bool {
+        guard begins(identifier) else { return false }
+        if types.isEmpty { return true }
+        let known = try snapshot.typeNames(of: identifier)
+        return known.isEmpty || known.contains(where: types.contains)
+      }
+      return ChangeSet(
+        commitNumber: change.commitNumber, updated: try change.updated.filter(wanted),
+        inserted: try change.inserted.filter(wanted), deleted: change.deleted.filter(begins),
+        collections: types.isEmpty ? change.collections.filter { begins($0.cacheKey) } : [],
+        author: change.author, date: change.date)
+    }
+    return left.isEmpty ? nil : left.with(records)
+  }
+}

@@ -1,0 +1,68 @@
+import PandoSystem
+
+/// The end of a command that runs until somebody has had enough: SIGINT, SIGTERM, or output that nobody
+/// reads.
+///
+/// A signal's handler writes into a pipe, which is all that it may do; a thread waits for the pipe, and for
+/// the other end of standard output to go away. A second signal ends the process at once.
+final class Interruption: Sendable {
+  /// Where the handler writes; set before the handler is installed, never changed, never closed.
+  private nonisolated(unsafe) static var writeEnd: Int32 = -1
+
+  private struct State {
+    var hasCome = false
+    var cancel: (@Sendable () -> Void)?
+  }
+
+  private let state = Locked(State())
+
+  /// From now on the first signal ends nothing by itself.
+  init() {
+    var ends: [Int32] = [0, 0]
+    precondition(unsafe writeEndIsFree && pipe(&ends) == 0, "pipe: \(errno)")
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    unsafe Self.writeEnd = ends[1]
+    startThread(named: "pando.interruption") { [self, readEnd = ends[0]] in wait(readEnd) }
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = { _ in
+      let before = errno
+      var byte: UInt8 = 0
+      // One byte of a variable that lives until the call returns; `write` may be called here.
+      _ = unsafe write(Interruption.writeEnd, &byte, 1)
+      errno = before
+    }
+    action.sa_flags = Int32(SA_RESTART) | Int32(bitPattern: UInt32(SA_RESETHAND))
+    for signal in [SIGINT, SIGTERM] { unsafe sigaction(signal, &action, nil) }
+  }
+
+  private var writeEndIsFree: Bool { unsafe Self.writeEnd < 0 }
+
+  /// Has a task cancelled by it, at once if it has come already.
+  func cancels<Success, Failure>(_ task: Task<Success, Failure>) {
+    let hasCome = state.withLock { state in
+      state.cancel = { task.cancel() }
+      return state.hasCome
+    }
+    if hasCome { task.cancel() }
+  }
+
+  private func wait(_ readEnd: Int32) {
+    // A command that was started with the signals blocked is to end by them too.
+    var both = sigset_t()
+    // The set lives until the calls return.
+    unsafe sigemptyset(&both)
+    for signal in [SIGINT, SIGTERM] { unsafe sigaddset(&both, signal) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &both, nil)
+    var polled = [
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+      // Without events it waits for errors only: for a pipe that nobody reads any more.
+      pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+    ]
+    while unsafe poll(&polled, 2, -1) < 0, errno == EINTR {}
+    let cancel = state.withLock { state in
+      state.hasCome = true
+      return state.cancel
+    }
+    cancel?()
+  }
+}

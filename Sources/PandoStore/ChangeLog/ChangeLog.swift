@@ -1,0 +1,97 @@
+import FoundationEssentials
+import PandoModels
+
+/// The keys of the `changes` table.
+///
+/// ```
+/// offset 0         8
+///        ┌─────────┐        commit number, big endian: its change set
+///        ┌─────────┬───┐
+///        │ commit  │ 1 │    the records that the commit has written, if they are kept
+///        └─────────┴───┘
+/// ```
+enum ChangeLogKey {
+  static func changeSet(_ commitNumber: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: commitNumber >> (56 - 8 * UInt64($0))) }
+  }
+
+  static func records(_ commitNumber: UInt64) -> [UInt8] { changeSet(commitNumber) + [1] }
+
+  static func isOfRecords(_ key: Span<UInt8>) -> Bool { key.count == 9 && key[8] == 1 }
+}
+
+/// The bytes of a change set in the `changes` table: its own coding, as CBOR.
+enum ChangeLog {
+  /// Writes a change set.
+  ///
+  /// By hand, because each write has one and its own coding takes longer than many a write. The bytes
+  /// are the same.
+  static func encode(_ changeSet: ChangeSet) throws -> [UInt8] {
+    var writer = CBORWriter(minimumCapacity: 1024)
+    // In the order of the encoded keys: the shorter first.
+    writer.append(mapHead: 7)
+    writer.append("date")
+    writer.append(changeSet.date.timeIntervalSinceReferenceDate)
+    writer.append("author")
+    if let author = changeSet.author { writer.append(author) } else { writer.appendNull() }
+    append("deleted", changeSet.deleted, to: &writer)
+    append("updated", changeSet.updated, to: &writer)
+    append("inserted", changeSet.inserted, to: &writer)
+    writer.append("collections")
+    if changeSet.collections.isEmpty {
+      writer.append(arrayHead: 0)
+    } else {
+      try writer.append(raw: RecordEncoder.encodeValue(changeSet.collections).body[...])
+    }
+    writer.append("commitNumber")
+    writer.append(changeSet.commitNumber)
+    return writer.bytes
+  }
+
+  private static func append(
+    _ key: String, _ identifiers: [String], to writer: inout CBORWriter
+  ) {
+    writer.append(key)
+    writer.append(arrayHead: identifiers.count)
+    for identifier in identifiers { writer.append(identifier) }
+  }
+
+  /// Writes records: a line of JSON each, in the lossless form.
+  static func encode(_ records: [TreeNode]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for record in records {
+      let line: TreeValue = [
+        .string(record.identifier), .string(record.typeName), record.fields,
+      ]
+      bytes += Array(line.json(.lossless).utf8)
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    return bytes
+  }
+
+  static func decodeRecords(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> [TreeNode] {
+    let text = try ByteFields.text(bytes, "the records of commit \(commitNumber)")
+    return try text.split(separator: "\n").map { line in
+      do {
+        if let parts = try TreeValue(json: String(line), form: .lossless).arrayValue,
+          parts.count == 3, let identifier = parts[0].stringValue,
+          let typeName = parts[1].stringValue
+        {
+          return TreeNode(identifier, type: typeName, fields: parts[2])
+        }
+      } catch is JSONError {}
+      throw StoreError.damaged("commit \(commitNumber)", "its records can't be read")
+    }
+  }
+
+  static func decode(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> ChangeSet {
+    do {
+      return try unsafe bytes.withUnsafeBytes { bytes in
+        try unsafe RecordDecoder.decodeValue(ChangeSet.self, from: bytes)
+      }
+    } catch let error as ModelError {
+      throw StoreError(
+        .damaged, "commit \(commitNumber)", "its change set can't be read", underlying: error)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+public import FoundationEssentials
+import PandoModels
+
+/// What the store knows of a cursor: a row of the `meta` table under `cursor:` and its name.
+///
+/// ```
+/// offset 0           8
+///        ┌───────────┬────────────┐
+///        │ position  │ date, bits │   little endian; the date in seconds since 2001
+///        └───────────┴────────────┘
+/// ```
+public struct CursorState: Hashable, Sendable {
+  static let prefix = Array("cursor:".utf8)
+  /// The longest name, in bytes; leaves room for the prefix in LMDB's 511.
+  static let nameByteCountMaximum = 400
+
+  /// The name of the cursor.
+  public let name: String
+  /// The commit up to which it has acknowledged.
+  public let position: UInt64
+  /// When it was made, or has acknowledged last.
+  public let date: Date
+
+  init(name: String, position: UInt64, date: Date) {
+    self.name = name
+    self.position = position
+    self.date = date
+  }
+
+  init(_ bytes: Span<UInt8>, name: String) throws {
+    guard bytes.count == 16, let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
+      let bits = ByteFields.littleEndian(bytes, at: 8, width: 8)
+    else { throw StoreError.damaged("cursor \(name)", "its row is malformed") }
+    self.name = name
+    self.position = position
+    date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    ByteFields.append(position, width: 8, to: &bytes)
+    ByteFields.append(date.timeIntervalSinceReferenceDate.bitPattern, width: 8, to: &bytes)
+    return bytes
+  }
+
+  static func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }
+
+  /// Refuses a name that can't be a key.
+  static func check(_ name: String) throws {
+    guard !name.isEmpty, name.utf8.count <= nameByteCountMaximum else {
+      throw StoreError(
+        .emptyIdentifier, String(name.prefix(40)),
+        "the name of a cursor has 1 to \(nameByteCountMaximum) bytes, this one has "
+          + "\(name.utf8.count)")
+    }
+  }
+}

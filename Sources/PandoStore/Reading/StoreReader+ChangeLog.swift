@@ -1,0 +1,104 @@
+import PandoLMDB
+public import PandoModels
+
+extension ModelSnapshot {
+  /// Returns what was committed after a version.
+  ///
+  /// - Parameter commitNumber: The last commit that the caller knows; 0 for everything.
+  /// - Returns: The change sets of the later commits, in commit order; empty if there are none.
+  /// - Throws: ``StoreError`` `changesExpired` when the log no longer reaches back that far: read
+  ///   afresh what you show. `damaged` when a row of the log is missing or unreadable.
+  /// - Complexity: O(log *n*) and the size of the change sets.
+  public func changes(since commitNumber: UInt64) throws -> [ChangeSet] {
+    guard let state = try reader.state(path: path), commitNumber < state.commitNumber else {
+      return []
+    }
+    try state.requireChanges(since: commitNumber)
+    var found: [ChangeSet] = []
+    try reader.forEachChangeSet(after: commitNumber) {
+      found.append($0)
+      return true
+    }
+    return found
+  }
+}
+
+extension StoreState {
+  /// Refuses to read a change log that no longer reaches back; names the cursor that asks, if one does.
+  func requireChanges(since commitNumber: UInt64, for cursor: String? = nil) throws {
+    guard commitNumber + 1 < oldestChange else { return }
+    guard let cursor else {
+      throw StoreError(
+        .changesExpired, "commit \(commitNumber)",
+        "the change log begins at commit \(oldestChange); read the data afresh, or open the store "
+          + "with a larger changeLogLimit")
+    }
+    throw StoreError(
+      .changesExpired, "cursor \(cursor)",
+      "it stands at commit \(commitNumber) and the change log begins at commit \(oldestChange); "
+        + "read the data afresh and acknowledge the commit that was read, or open the store with a "
+        + "larger changeLogLimitForCursors")
+  }
+}
+
+extension StoreReader {
+  /// Calls a closure with what the later commits have changed, in commit order.
+  func forEachChangeSet(
+    after commitNumber: UInt64, _ body: (ChangeSet) throws -> Bool
+  ) throws {
+    var next = commitNumber + 1
+    let start = ChangeLogKey.changeSet(next)
+    try snapshot.scan(tables.changes, from: start) { key, value in
+      if ChangeLogKey.isOfRecords(key) { return true }
+      guard ByteFields.bigEndian(key, at: 0) == next else {
+        throw StoreError.damaged("change log", "commit \(next) is missing")
+      }
+      next += 1
+      return try body(ChangeLog.decode(value, commitNumber: next - 1))
+    }
+  }
+
+  /// The records that a commit has written, as they were then; `nil` if they are not kept.
+  func loggedRecords(of commitNumber: UInt64) throws -> [TreeNode]? {
+    let key = ChangeLogKey.records(commitNumber)
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.changes) else { return nil }
+    return try ChangeLog.decodeRecords(bytes, commitNumber: commitNumber)
+  }
+
+  /// All records of a node, their children as references; empty if there is no such node.
+  func records(of identifier: String) throws -> [TreeNode] {
+    guard let node = try node(identifier) else { return [] }
+    return try requiredSummary(of: node).types.map {
+      try treeNode(RecordKey(type: $0, node: node), depth: 0)
+    }
+  }
+
+  /// How much of the change log is kept.
+  func retention() throws -> ChangeLogRetention {
+    let key = ChangeLogRetention.key
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
+      return .standard
+    }
+    return try ChangeLogRetention(bytes)
+  }
+
+  /// The cursor with a name; `nil` if there is none.
+  func cursor(named name: String) throws -> CursorState? {
+    try CursorState.check(name)
+    let key = CursorState.key(name)
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
+    return try CursorState(bytes, name: name)
+  }
+
+  /// All cursors, in the order of the bytes of their names.
+  func cursors() throws -> [CursorState] {
+    var found: [CursorState] = []
+    try snapshot.scan(tables.meta, prefix: CursorState.prefix) { key, value in
+      let name = try ByteFields.text(
+        key.extracting(CursorState.prefix.count..<key.count), "the name of a cursor")
+      found.append(try CursorState(value, name: name))
+      return true
+    }
+    return found
+  }
+}

@@ -1,0 +1,179 @@
+import PandoFixtures
+import PandoModels
+import PandoSystem
+import Testing
+
+@testable import PandoStore
+
+/// What is committed, as it happens.
+@Suite struct StoreChangesTests {
+  private func leaf(_ id: Int, _ value: Int = 0) -> TreeNode {
+    TreeNode("leaf:\(id)", type: "Leaf", fields: ["value": .integer(Int64(value))])
+  }
+
+  private func open(_ path: String, limit: Int = 10_000) throws -> ModelStore {
+    var configuration = ModelStore.Configuration.forTests
+    configuration.changeLogLimit = limit
+    return try ModelStore(path: path, configuration: configuration)
+  }
+
+  @Test func `each commit comes once and in order, whoever made it`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      let other = try OtherProcess(path)
+      for id in 0..<3 { try await store.write { try $0.set(leaf(id)) } }
+      let changes = store.changes(since: 1)
+      let reader = Task {
+        var numbers: [UInt64] = []
+        for try await change in changes {
+          numbers.append(change.commitNumber)
+          if numbers.count == 122 { break }
+        }
+        return numbers
+      }
+      // Nobody waits between the writes of the tasks.
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<4 {
+          group.addTask {
+            for id in 0..<25 { try await store.write { try $0.set(leaf(100 * task + id, 1)) } }
+          }
+        }
+        group.addTask { try other.perform("rename 9 20") }
+        try await group.waitForAll()
+      }
+      #expect(try await reader.value == Array(2...123))
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `without a number it begins behind what is committed when it is made`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      try await store.write { try $0.set(leaf(1)) }
+      let changes = store.changes()
+      try await store.write { try $0.set(leaf(2)) }
+      try await store.write { try $0.delete("leaf:1") }
+      var iterator = changes.makeAsyncIterator()
+      #expect(try await iterator.next()?.inserted == ["leaf:2"])
+      #expect(try await iterator.next()?.deleted == ["leaf:1"])
+      await store.close()
+    }
+  }
+
+  @Test func `another process that waits is woken by a commit`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      let other = try OtherProcess(path)
+      var iterator = store.changes().makeAsyncIterator()
+      for round in 1...5 {
+        try other.perform("set 1 Ada\(round)")
+        #expect(try await iterator.next()?.commitNumber == UInt64(round))
+      }
+      other.end()
+      await store.close()
+    }
+  }
+
+  @Test func `a store for reading hears of commits`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      try await store.write { try $0.set(leaf(1)) }
+      await store.close()
+      var configuration = ModelStore.Configuration.forTests
+      configuration.isReadOnly = true
+      let reading = try ModelStore(path: path, configuration: configuration)
+      let other = try OtherProcess(path)
+      var iterator = reading.changes().makeAsyncIterator()
+      try other.perform("set 1 Ada")
+      #expect(try await iterator.next()?.inserted == ["Person:1"])
+      other.end()
+      await reading.close()
+    }
+  }
+
+  @Test func `it ends when the store is closed, or the task cancelled`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      let (begun, begin) = AsyncStream<Void>.makeStream()
+      let readers = (0..<4).map { _ in
+        Task {
+          var count = 0
+          var iterator = store.changes(since: 0).makeAsyncIterator()
+          while try await iterator.next() != nil {
+            count += 1
+            begin.yield()
+          }
+          return count
+        }
+      }
+      try await store.write { try $0.set(leaf(1)) }
+      var all = begun.makeAsyncIterator()
+      for _ in readers { await all.next() }
+      readers[0].cancel()
+      readers[1].cancel()
+      for reader in readers[..<2] { #expect(try await reader.value == 1) }
+      await store.close()
+      for reader in readers[2...] { #expect(try await reader.value == 1) }
+      var late = store.changes(since: 0).makeAsyncIterator()
+      #expect(try await late.next() == nil)
+    }
+  }
+
+  @Test func `who is slower than the log is long is told`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path, limit: 5)
+      var iterator = store.changes(since: 0).makeAsyncIterator()
+      try await store.write { try $0.set(leaf(0)) }
+      #expect(try await iterator.next()?.commitNumber == 1)
+      for id in 1..<20 { try await store.write { try $0.set(leaf(id)) } }
+      let error = await #expect(throws: StoreError.self) { _ = try await iterator.next() }
+      #expect(error?.code == .changesExpired)
+      #expect(
+        error?.description.hasPrefix("commit 1: the change log begins at commit 16") == true)
+      // It goes on behind what was read afresh.
+      var again = store.changes(since: 18).makeAsyncIterator()
+      #expect(try await again.next()?.commitNumber == 19)
+      await store.close()
+    }
+  }
+
+  @Test func `records come as of the newest commit, and say of which`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      try await store.write { try $0.set(leaf(1, 1)) }
+      try await store.write { transaction in
+        try transaction.set(leaf(1, 2))
+        try transaction.set(leaf(2, 2))
+      }
+      try await store.write { try $0.delete("leaf:2") }
+      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      let newest = [ChangedRecord(node: leaf(1, 2), commitNumber: 3)]
+      #expect(try await iterator.next()?.records == newest)
+      #expect(try await iterator.next()?.records == newest)
+      #expect(try await iterator.next()?.records == [])
+      var without = store.changes(since: 0).makeAsyncIterator()
+      #expect(try await without.next()?.records == [])
+      _ = try store.setRetention(keepsRecords: true)
+      try await store.write { try $0.set(leaf(1, 4)) }
+      try await store.write { try $0.set(leaf(1, 5)) }
+      for value in 4...5 {
+        let record = ChangedRecord(node: leaf(1, value), commitNumber: UInt64(value))
+        #expect(try await iterator.next()?.records == [record])
+      }
+      await store.close()
+    }
+  }
+
+  @Test func `many commits are read in parts`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      for id in 0..<600 { try await store.write { try $0.set(leaf(id)) } }
+      var iterator = store.changes(since: 0).makeAsyncIterator()
+      for number in 1...600 {
+        #expect(try await iterator.next()?.commitNumber == UInt64(number))
+      }
+      await store.close()
+    }
+  }
+}
