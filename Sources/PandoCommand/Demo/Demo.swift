@@ -13,7 +13,8 @@ enum DemoCommand: Command {
       """
       Stores some models, shows the tree of a message, changes one person and shows every tree \
       changed by one written record, tells a live provider and a list what others write, deletes a \
-      required child and shows the cascade, reopens the store and shows it all still there.
+      required child and shows the cascade, tells a second process of commits, reopens the store \
+      and shows it all still there.
       """
     ],
     examples: [
@@ -65,6 +66,7 @@ struct Demo {
       try await changeOneAmongMany(store)
       try await watch(store)
       try await deleteRequired(store)
+      try await tellAnotherProcess(store)
     }
     try await StoreAccess.create.open(path, for: DemoCommand.declaration) { store in
       try showAgain(store)
@@ -167,6 +169,29 @@ struct Demo {
     try say("updated     " + deletion.updated.joined(separator: ", "))
     try say("collections " + deletion.collections.joined(separator: ", "))
     try say("One transaction, \(time); nothing points to what is gone.")
+  }
+
+  private func tellAnotherProcess(_ store: ModelStore) async throws {
+    try title("Another process has the same store open: pando watch")
+    let last = try store.read { try $0.commitNumber }
+    // Its first line is of a commit that is there: then it is up, and waits.
+    let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
+    _ = try watcher.nextLine()
+    var delays: [String] = []
+    var line = ""
+    for name in ["Grace B. Hopper", "Grace Brewster Hopper", "Grace Hopper"] {
+      var grace = DemoModels.grace
+      grace.name = name
+      let person = grace
+      try await store.write { try $0.set(person) }
+      let committed = ContinuousClock.now
+      line = try watcher.nextLine()
+      delays.append(Figures.duration(ContinuousClock.now - committed))
+    }
+    watcher.end()
+    try say("it prints " + line)
+    try say(
+      "Its lines were here \(delays.joined(separator: ", ")) after the commits had returned.")
   }
 
   private func showAgain(_ store: ModelStore) throws {

@@ -41,7 +41,9 @@ import Testing
     for (pattern, mask) in [
       (#"[0-9.]+ (µs|ms|s|bytes|KiB|MiB)\b"#, "N $1"), (#"[0-9 ]+/s"#, "N/s"),
       (#"[0-9]+ pages"#, "N pages"), (#"\b[0-9a-f]{32}\b"#, "ID"),
-      (#"/tmp/[^ ]*"#, "PATH"), (#"N (µs|ms|s)\b"#, "TIME"), (#" +"#, " "),
+      (#"/tmp/[^ ]*"#, "PATH"),
+      (#"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"#, "AUTHOR"),
+      (#"[0-9-]{10}T[0-9:]{8}Z"#, "DATE"), (#"N (µs|ms|s)\b"#, "TIME"), (#" +"#, " "),
     ] {
       line = line.replacingOccurrences(of: pattern, with: mask, options: .regularExpression)
     }

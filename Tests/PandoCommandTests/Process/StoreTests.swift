@@ -251,6 +251,7 @@ import Testing
       "provider told: demo-2 from Grace Hopper",
       "list told:     row 2 updated: demo-1, demo-4, demo-2, demo-3",
       "deleted     Person:demo-ada", "verified clean",
+      #""updated":["Person:demo-grace"]}"#, "Its lines were here ",
     ] {
       #expect(text.contains(part), "no “\(part)” in: \(text)")
     }

@@ -31,7 +31,7 @@ struct Inbox {
     defer { if options.directory == nil { try? FileManager.default.removeItem(atPath: directory) } }
     do {
       if options.serves {
-        try await serve(directory, port: options.port)
+        try await serve(directory, port: options.port, isOffline: options.isOffline)
       } else {
         try await Story(directory: directory, port: options.port).tell()
       }
@@ -44,10 +44,10 @@ struct Inbox {
   }
 
   /// Serves until a signal says that it is enough.
-  private func serve(_ directory: String, port: UInt16) async throws {
+  private func serve(_ directory: String, port: UInt16, isOffline: Bool) async throws {
     let log = Log()
     let stop = StopSignal.catchFirst()
-    let backend = try Backend()
+    let backend = try Backend(isAway: isOffline)
     let service = try InboxService(directory: directory, backendPort: backend.port, log)
     do {
       try service.listen(onPort: port)
@@ -87,6 +87,8 @@ struct Options: Equatable {
   var port: UInt16 = 0
   /// Whether the service stays, instead of telling its story.
   var serves = false
+  /// Whether the network is away, so that only the store is shown.
+  var isOffline = false
   /// Whether the help is wanted.
   var wantsHelp = false
 
@@ -109,6 +111,7 @@ struct Options: Equatable {
         }
         port = number
       case ("--serve", nil): serves = true
+      case ("--offline", nil): isOffline = true
       case ("--help", nil), ("-h", nil): wantsHelp = true
       default: throw UsageError("“\(argument)” is no option")
       }
@@ -122,7 +125,7 @@ struct Options: Equatable {
 
   /// What `--help` prints.
   static let help = """
-    usage: inbox [--directory DIR] [--port N] [--serve]
+    usage: inbox [--directory DIR] [--port N] [--serve [--offline]]
 
     A service with messages, people and contacts, all kept in a Pando store. It tells by itself
     how data flow from cache and network to the views, and checks what it tells: it ends with
@@ -131,6 +134,7 @@ struct Options: Equatable {
       --directory DIR  where the store is; a temporary directory unless given
       --port N         where the service listens on 127.0.0.1; any free port unless given
       --serve          stay and answer curl, until SIGTERM or Ctrl-C
+      --offline        show what the store has, without the network
 
     """
 }

@@ -102,6 +102,35 @@ extension Story {
     ])
   }
 
+  /// Two processes have the store open: what one commits, the other shows, without being asked.
+  func shareWithAnotherProcess(_ service: InboxService) async throws {
+    step("A second process on the same store takes Ada offline: both views here are told")
+    let second = try await SecondService(directory: directory)
+    let network = Network(port: second.port)
+    defer { network.stop() }
+    let number = lineCount
+    async let told: Void = log.line(after: number) { $0.path == .commit }
+    try await network.send(
+      "PUT", "/people/12", Data(#"{"name": "Ada Lovelace", "isOnline": false}"#.utf8))
+    await told
+    try expect([
+      Expectation("MessageView", .told, "from Ada Lovelace (offline)"),
+      Expectation("ContactsView", .told, "row 0 updated", "Ada Lovelace (offline)"),
+      Expectation("Store", .commit, "updated Person:12"),
+    ])
+    step("Here she comes back: the second process has told its views when it says so")
+    let ada = Person(id: Backend.ada.id, name: "Ada Lovelace", isOnline: true)
+    service.dataModelManager.updateModel(ada, context: "a push")
+    try await second.says("row 0 updated: shows Ada Lovelace (online)")
+    await service.dataModelManager.drain()
+    try await second.stop()
+    try expect([
+      Expectation("MessageView", .told, "from Ada Lovelace (online)", context: "a push"),
+      Expectation("ContactsView", .told, "row 0 updated", context: "a push"),
+      Expectation("Store", .commit, "updated Person:12", context: "a push"),
+    ])
+  }
+
   /// Who is deleted is gone from everything that held her.
   func delete(_ service: InboxService) async throws {
     step("Grace is deleted: the list loses a row, the message a reader")

@@ -36,6 +36,7 @@ final class Story {
     try await openContacts(service, backend)
     try await push(service)
     try await edit(service)
+    try await shareWithAnotherProcess(service)
     try await delete(service)
     try await terminate(service)
     await backend.stop()

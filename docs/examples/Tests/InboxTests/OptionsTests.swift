@@ -6,6 +6,7 @@ import Testing
   @Test func `options come with a space or with an equals sign`() throws {
     let options = try Options(["--serve", "--port", "8034", "--directory=/srv/inbox"])
     #expect(options.serves && options.port == 8034 && options.directory == "/srv/inbox")
+    #expect(try !options.isOffline && Options(["--serve", "--offline"]).isOffline)
     #expect(try Options(["-h"]).wantsHelp)
     #expect(try Options([]) == Options(["--port=0"]))
   }

@@ -28,15 +28,20 @@ import Testing
   @Test(.enabled(if: Shell.hasCurl))
   func `the commands in the README do what it says`() async throws {
     let commands = lines(of: "sh", in: try section()).filter { $0.hasPrefix("curl ") }
-    #expect(commands.count == 5)
-    try await withService { service, _ in
+    #expect(commands.count == 6)
+    try await withService { service, directory in
+      let second = try await ServiceProcess(directory: directory, "--offline")
       for command in commands {
         let here = command.replacingOccurrences(of: ":8034/", with: ":\(service.port)/")
+          .replacingOccurrences(of: ":8035/", with: ":\(second.port)/")
         let run = try await Shell.run("\(here) -sS --fail")
         #expect(run.status == 0 && run.errors.isEmpty, "\(command): \(run)")
       }
       let contacts = try await service.ask("GET", "/contacts")
       #expect(contacts.contains("Linus") && !contacts.contains("Grace"))
+      try await second.output(containing: "row 1 deleted")
+      #expect(try await second.ask("GET", "/contacts") == contacts)
+      #expect(try await second.terminate() == 0)
     }
   }
 }

@@ -16,8 +16,8 @@ final class ServiceProcess: @unchecked Sendable {
   private(set) var port: UInt16 = 0
 
   /// Starts the service, and waits until it has fetched everything.
-  init(directory: String) async throws {
-    process = try ChildProcess("inbox", ["--serve", "--directory", directory])
+  init(directory: String, _ options: String...) async throws {
+    process = try ChildProcess("inbox", ["--serve", "--directory", directory] + options)
     process.closeInput()
     Thread.detachNewThread { [self] in
       while let line = process.nextLine() {

@@ -91,6 +91,21 @@ import Testing
     }
   }
 
+  @Test func `two processes on one store show each other's changes`() async throws {
+    try await withService { service, directory in
+      let second = try await ServiceProcess(directory: directory, "--offline")
+      for (writer, reader, name) in [(service, second, "One"), (second, service, "Two")] {
+        _ = try await writer.ask("PUT", "/people/12", #"{"name":"\#(name)","isOnline":true}"#)
+        try await reader.output(containing: "row 0 updated: shows \(name) (online)")
+        let message = try await reader.ask("GET", "/inbox/34")
+        #expect(message.contains(#""author":{"id":12,"isOnline":true,"name":"\#(name)"}"#))
+      }
+      #expect(try await second.ask("DELETE", "/people/13").hasPrefix("200 "))
+      try await service.output(containing: "row 1 deleted")
+      #expect(try await second.terminate() == 0)
+    }
+  }
+
   @Test func `a change to what is there already commits nothing`() async throws {
     try await withService { service, _ in
       let answer = try await service.ask(

@@ -28,6 +28,8 @@ import Testing
         "MessageView told", "ContactsView told", "Store commit",
         "ContactsView own", "MessageView told", "Store commit",
         "MessageView told", "ContactsView told", "Store commit",
+        "MessageView told", "ContactsView told", "Store commit",
+        "MessageView told", "ContactsView told", "Store commit",
         "ContactsView told", "Store commit", "Service service",
         "MessageView asks", "MessageView cache", "MessageView network",
         "ContactsView asks", "ContactsView cache", "ContactsView network", "Service service",
