@@ -274,4 +274,31 @@ import Testing
       await next.close()
     }
   }
+
+  @Test func `who begins to follow reads nothing of what was committed before`() async throws {
+    try await withTemporaryDirectory { path in
+      let other = try OtherProcess(path)
+      // More than its change log keeps.
+      try other.perform("rename 1 10100")
+      var configuration = ModelStore.Configuration()
+      configuration.mapSizeInBytes = 64 << 20
+      configuration.durability = .unsynchronized
+      configuration.followsOtherProcesses = true
+      // Was: in some of these, the first look at what others commit came before it was known what is shown.
+      for number in 0..<200 {
+        let store = try ModelStore(path: path, configuration: configuration)
+        let manager = try DataModelManager(store: store)
+        let provider = DataProvider<Person>(dataModelManager: manager)
+        try await provider.fetchDataFromCache(withCacheKey: "Person:1")
+        var models = provider.values.makeAsyncIterator()
+        try other.perform("set 1 B\(number)")
+        while try await models.next()??.name != "B\(number)" {}
+        #expect(store.counters.othersCommits <= 1)
+        #expect(store.counters.reloads == 0)
+        await manager.close()
+        await store.close()
+      }
+      other.end()
+    }
+  }
 }

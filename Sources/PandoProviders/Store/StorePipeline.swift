@@ -74,10 +74,16 @@ package final class StorePipeline: Sendable {
 
   private init(_ store: ModelStore) throws {
     self.store = store
+    // Nobody shows anything yet. Watching begins with a look, before the number is read again.
+    try countAsShown()
     store.feed.add(self)
     // What is committed from now on comes; what came meanwhile is known by its number.
+    try countAsShown()
+  }
+
+  private func countAsShown() throws {
     let number = try store.read { try $0.commitNumber }
-    state.withLock { $0.shown = number }
+    state.withLock { $0.shown = max($0.shown, number) }
   }
 
   /// The pipeline of a store, made now if there is none.
