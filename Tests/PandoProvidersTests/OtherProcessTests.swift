@@ -162,6 +162,56 @@ import Testing
     }
   }
 
+  /// What this process writes though the store has it so already.
+  enum EmptyWrite: CaseIterable {
+    case delete, set, setByProvider, edit
+  }
+
+  @Test(arguments: EmptyWrite.allCases, [false, true])
+  func `a write that changed nothing takes nothing of what others committed after it`(
+    write: EmptyWrite, isTogether: Bool
+  ) async throws {
+    try await withStores { path, store in
+      let manager = try DataModelManager(store: store)
+      let line = try StorePipeline.pipeline(of: store)
+      let other = try OtherProcess(path)
+      let list = ListFollower<Person>(manager)
+      try await list.provider.setData([Person(id: 2, name: "Bob")], cacheKey: "people").committed()
+      let seen = DataProvider<Person>(dataModelManager: manager)
+      let log = DelegateLog()
+      seen.delegate = log
+      let setting = DataProvider<Person>(dataModelManager: manager)
+      if write != .delete { try other.perform("set 1 Ada") }
+      try await seen.fetchDataFromCache(withCacheKey: "Person:1", listensWhenAbsent: true)
+      #expect(seen.data == (write == .delete ? nil : ada))
+
+      // What others commit is shown before this process shows that its write is over.
+      let held = Event()
+      manager.enqueue { held.wait() }
+      if !isTogether { line.enqueue { #expect(throws: Never.self) { try line.catchUp() } } }
+      let pending =
+        switch write {
+        case .delete: manager.deleteModel(ada)
+        case .set: manager.updateModel(ada)
+        case .setByProvider: setting.setData(ada)
+        case .edit: list.provider.move(from: 0, to: 0)
+        }
+      try await blocking { try store.write { _ in } }
+      try other.perform("set 1 Cy")
+      try other.perform("append 1 people")
+      held.signal()
+      try await pending.committed()
+      try await manager.refresh()
+      await manager.drain()
+      #expect(seen.data?.name == "Cy")
+      #expect(log.data(Person.self).last??.name == "Cy")
+      if write == .setByProvider { #expect(setting.data?.name == "Cy") }
+      #expect(list.provider.data.map(\.name) == ["Bob", "Cy"])
+      other.end()
+      await manager.close()
+    }
+  }
+
   // MARK: Without being asked
 
   @Test func `what others commit is shown by providers without anybody asking`() async throws {

@@ -22,11 +22,14 @@ final class GroupReading {
   private(set) var failures: [ReadFailure] = []
   /// The nodes that have changed, and are to be read.
   private var changed: Set<ByteString>
+  /// The nodes that the commits have touched, as they say.
+  private let touched: Set<ByteString>
 
   init(_ bridge: StoreBridge, _ group: CommitGroup) {
     self.bridge = bridge
     self.group = group
     changed = Set(group.changed)
+    touched = changed.union(group.deleted)
     update.deleted = Set(group.deleted)
     update.renewed = Set(group.renewed)
   }
@@ -102,7 +105,8 @@ final class GroupReading {
           inMemory.removeValue(forKey: ByteString(identifier))
         }
       }
-      for identifier in (write.changeSet?.deleted ?? []) + write.content.deletes {
+      let unfound = write.content.deletes.filter { !isBack(ByteString($0), snapshot) }
+      for identifier in (write.changeSet?.deleted ?? []) + unfound {
         update.departed[ByteString(identifier), default: []].append(own.count)
         update.storedDeparted[ByteString(identifier), default: []].append(own.count)
       }
@@ -168,6 +172,18 @@ final class GroupReading {
     }
   }
 
+  /// Whether a node that a write was to delete is stored, though none of the commits has brought it: the
+  /// store lacked it then, and a commit of another process that is shown already has brought it since.
+  private func isBack(_ identifier: ByteString, _ snapshot: ModelSnapshot) -> Bool {
+    if !group.hasExpired, touched.contains(identifier) { return false }
+    do {
+      return try snapshot.contains(identifier.text)
+    } catch {
+      failures.append(ReadFailure(error: error, key: identifier, type: nil))
+      return false
+    }
+  }
+
   /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
   /// the change merged in.
   private func addOthers(
@@ -197,8 +213,14 @@ final class GroupReading {
   ) {
     // What is deleted in memory, and not set later, is known.
     if isStored {
-      update.deleted.formUnion(
-        given.deleted.filter { !changed.contains($0) && inMemory[$0] == nil })
+      for identifier in given.deleted where !changed.contains(identifier) {
+        if inMemory[identifier] != nil { continue }
+        if isBack(identifier, snapshot) {
+          changed.insert(identifier)
+        } else {
+          update.deleted.insert(identifier)
+        }
+      }
     }
     for (identifier, versions) in given.versions where inMemory[identifier] == nil {
       if changed.contains(identifier) || group.hasExpired {

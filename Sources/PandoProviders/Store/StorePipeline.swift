@@ -217,7 +217,8 @@ extension StorePipeline: CommitFollower {
       for member in members { member.fail(write, failure) }
       return
     }
-    let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number <= shown)
+    // One that changed nothing has its place behind the commit that it saw.
+    let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number == shown)
     guard isNext, unread.withLock({ $0.isEmpty }), let steps = steps(of: write, members) else {
       return readGroup(from: write)
     }
