@@ -92,6 +92,10 @@ let package = Package(
       dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "CPandoFaults"],
       path: "Tests/PandoStoreTestProcess", swiftSettings: languageSettings),
     .executableTarget(
+      name: "PandoProvidersTestProcess",
+      dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "CPandoFaults"],
+      path: "Tests/PandoProvidersTestProcess", swiftSettings: languageSettings),
+    .executableTarget(
       name: "PandoQueueTestProcess",
       dependencies: ["PandoURLSession", "PandoManagers", "PandoStore", "PandoModels"],
       path: "Tests/PandoQueueTestProcess", swiftSettings: languageSettings),
@@ -123,7 +127,7 @@ let package = Package(
       name: "PandoProvidersTests",
       dependencies: [
         "PandoProviders", "PandoConsistency", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoSystem", "PandoFixtures", "PandoStoreTestProcess",
+        "PandoSystem", "PandoFixtures", "PandoStoreTestProcess", "PandoProvidersTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -27,8 +27,13 @@ int faults_fork(void) {
   return child;
 }
 
+static _Atomic int failures = 0;
+
+int faults_count(void) { return atomic_load(&failures); }
+
 static int fails(int fault, int error) {
   if (atomic_load(&current) != fault) return 0;
+  failures++;
   errno = error;
   return 1;
 }
@@ -64,6 +69,7 @@ ssize_t writev(int descriptor, const struct iovec *parts, int count) {
 static void *map(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
   int is_data = flags & MAP_SHARED && descriptor >= 0 && !(protection & PROT_WRITE);
   if (is_data && fails(FAULT_MAP, ENOMEM)) return MAP_FAILED;
+  if (is_data && size <= 4096 && fails(FAULT_SIGNAL, ENOMEM)) return MAP_FAILED;
   return (void *)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
 }
 

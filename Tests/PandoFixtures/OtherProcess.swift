@@ -5,10 +5,13 @@ public struct OtherProcess: Sendable {
 
   /// Starts it.
   ///
-  /// - Parameter path: The directory of the store.
+  /// - Parameters:
+  ///   - path: The directory of the store.
+  ///   - isSilent: Whether its commits wake nobody, as those of a writer that is killed in time.
   /// - Throws: What keeps it from starting.
-  public init(_ path: String) throws {
-    process = try ChildProcess("PandoStoreTestProcess", ["write-people", path])
+  public init(_ path: String, isSilent: Bool = false) throws {
+    process = try ChildProcess(
+      "PandoStoreTestProcess", [isSilent ? "write-people-silently" : "write-people", path])
   }
 
   /// Has one line carried out, and waits until that is committed.
@@ -24,6 +27,21 @@ public struct OtherProcess: Sendable {
   ) throws {
     try process.write("\(text)\n")
     guard process.nextLine(file: file, line: line) != nil else { throw Ended() }
+  }
+
+  /// Has one line carried out, and does not wait.
+  ///
+  /// - Parameter text: As for ``perform(_:file:line:)``.
+  /// - Throws: What keeps it from reading.
+  public func begin(_ text: String) throws { try process.write("\(text)\n") }
+
+  /// Ends it as a crash would, and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - file: Where; the watchdog names it when the end never comes.
+  ///   - line: Where.
+  public func kill(file: StaticString = #fileID, line: UInt = #line) {
+    process.kill(file: file, line: line)
   }
 
   /// It ended before it was told to.

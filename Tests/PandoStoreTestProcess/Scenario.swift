@@ -192,6 +192,14 @@ enum Scenario {
     store.close()
   }
 
+  /// The same, and its commits wake nobody.
+  static func writePeopleSilently(_ path: String) throws {
+    faults_set(FAULT_SIGNAL)
+    try ModelStore(path: path, configuration: configuration).close()
+    expect(faults_count() == 1, "the lock file is mapped")
+    try writePeople(path)
+  }
+
   private static func person(_ id: Int64, _ name: String) -> TreeNode {
     TreeNode(
       "Person:\(id)", type: "Person",

@@ -15,6 +15,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "temporary-refused": Scenario.temporaryRefused,
   "grow": Scenario.grow,
   "write-people": Scenario.writePeople,
+  "write-people-silently": Scenario.writePeopleSilently,
 ]
 
 guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {

@@ -16,9 +16,14 @@ enum fault {
   FAULT_SHORT = 4,
   /// No file can be mapped for reading: ENOMEM.
   FAULT_MAP = 5,
+  /// No page alone can be mapped for reading, as the first one of a lock file is: then commits wake nobody.
+  FAULT_SIGNAL = 6,
 };
 
 void faults_set(enum fault fault);
+
+/// How many calls have failed by that.
+int faults_count(void);
 
 /// How often the names in a folder have been flushed.
 int faults_flushed_folders(void);

@@ -1,0 +1,178 @@
+import Foundation
+import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import Testing
+
+/// Several processes that write one store, and show what the others write.
+@Suite struct ManyProcessesTests {
+  private func withFollowingStore(
+    _ body: (String, ModelStore, DataModelManager) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration()
+      configuration.mapSizeInBytes = 64 << 20
+      configuration.durability = .unsynchronized
+      configuration.followsOtherProcesses = true
+      let store = try ModelStore(path: path, configuration: configuration)
+      let manager = try DataModelManager(store: store)
+      try await body(path, store, manager)
+      await manager.close()
+      await store.close()
+    }
+  }
+
+  /// Has processes write, and compare what they show with what is stored.
+  private func writeAndCompare(_ processes: [ChildProcess]) throws {
+    for process in processes { try #require(process.nextLine() == "ready") }
+    for process in processes { try process.write("write\n") }
+    for process in processes { try #require(process.nextLine() == "done") }
+    for process in processes { try process.write("compare\n") }
+    for process in processes { #expect(process.nextLine() == "same") }
+    for process in processes { #expect(process.wait() == 0) }
+  }
+
+  private func makeList(_ path: String) throws {
+    var configuration = ModelStore.Configuration()
+    configuration.mapSizeInBytes = 1 << 20
+    configuration.durability = .unsynchronized
+    let store = try ModelStore(path: path, configuration: configuration)
+    try store.write { try $0.setCollection("people", to: [Person]()) }
+    store.close()
+  }
+
+  @Test(arguments: [2, 4])
+  func `everyone sees everything, in order, and is told what leads to it`(count: Int) async throws {
+    try await blocking {
+      try withTemporaryDirectory { path in
+        try makeList(path)
+        let processes = try (0..<count).map {
+          try ChildProcess(
+            "PandoProvidersTestProcess", ["everyone", path, "\($0)", "\(count)", "500"])
+        }
+        try writeAndCompare(processes)
+      }
+    }
+  }
+
+  private static let unshare = "/usr/bin/unshare"
+
+  private static let canUnshare =
+    (try? ChildProcess.run(unshare, ["--pid", "--fork", "--kill-child", "true"]).status) == 0
+
+  @Test(.enabled(if: canUnshare, "this user may make no namespace of process numbers"))
+  func `processes of two namespaces of process numbers hear of each other`() async throws {
+    try await blocking {
+      try withTemporaryDirectory { path in
+        try makeList(path)
+        let program = "\(ChildProcess.productFolder)/PandoProvidersTestProcess"
+        let namespace = ["--pid", "--fork", "--kill-child"]
+        // Number 1 in its namespace, and number 2 in another: liblmdb locks readers' slots by number.
+        let first = try ChildProcess(
+          Self.unshare, namespace + [program, "everyone", path, "0", "2", "200"])
+        let second = try ChildProcess(
+          Self.unshare,
+          namespace + [
+            "sh", "-c", "\"$0\" \"$@\"; exit $?", program, "everyone", path, "1", "2", "200",
+          ])
+        try writeAndCompare([first, second])
+      }
+    }
+  }
+
+  @Test func `a commit whose writer has died before waking anybody is seen, and so are later ones`()
+    async throws
+  {
+    try await withFollowingStore { path, _, manager in
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.fetchDataFromCache(withCacheKey: "Person:1", listensWhenAbsent: true)
+      var models = provider.values.makeAsyncIterator()
+      let later = try OtherProcess(path)
+      for number in 0..<20 {
+        let dying = try OtherProcess(path, isSilent: true)
+        try dying.perform("set 1 A\(number)")
+        dying.kill()
+        while try await models.next()??.name != "A\(number)" {}
+        try later.perform("set 1 B\(number)")
+        while try await models.next()??.name != "B\(number)" {}
+      }
+      later.end()
+    }
+  }
+
+  @Test func `what a writer has committed that is killed anywhere is shown`() async throws {
+    try await withFollowingStore { path, store, manager in
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.fetchDataFromCache(withCacheKey: "Person:1", listensWhenAbsent: true)
+      var models = provider.values.makeAsyncIterator()
+      let later = try OtherProcess(path)
+      for number in 0..<20 {
+        let dying = try OtherProcess(path)
+        try dying.begin("rename 1 1000000")
+        for _ in 0...number { _ = try await models.next() }
+        dying.kill()
+        // A commit that was cut short shows with the next one.
+        try later.perform("set 2 B\(number)")
+        let last = try store.read { try $0.model("Person:1", as: Person.self) }
+        while provider.data != last { _ = try await models.next() }
+      }
+      later.end()
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root can become another user"))
+  func `a user who may only read by the rights of a group is told`() async throws {
+    try await blocking {
+      try withTemporaryDirectory { parent in
+        let group: gid_t = 65_533
+        let path = "\(parent)/store"
+        let other = try OtherProcess(path)
+        try other.perform("set 1 Ada")
+        chmod(parent, 0o711)
+        // Readers write their slots into the lock file, and nothing else.
+        for (name, mode) in [("", 0o550), ("/data.mdb", 0o440), ("/lock.mdb", 0o660)]
+          as [(_, mode_t)]
+        {
+          #expect(chown(path + name, getuid(), group) == 0)
+          #expect(chmod(path + name, mode) == 0)
+        }
+        let watcher = try ChildProcess("PandoProvidersTestProcess", ["watch", path, "\(group)"])
+        try #require(watcher.nextLine() == "ready")
+        for number in 0..<20 {
+          try other.perform("set 1 B\(number)")
+          #expect(watcher.nextLine() == "B\(number)")
+        }
+        try other.perform("delete 1")
+        #expect(watcher.nextLine() == "nobody")
+        watcher.closeInput()
+        #expect(watcher.wait() == 0)
+        other.end()
+      }
+    }
+  }
+
+  @Test func `closing ends the thread that watches, and a forked child has none`() async throws {
+    try await blocking {
+      try withTemporaryDirectory { path in
+        let watcher = try ChildProcess("PandoProvidersTestProcess", ["watch", path])
+        try #require(watcher.nextLine() == "ready")
+        let other = try OtherProcess(path)
+        try other.perform("set 1 A")
+        #expect(watcher.nextLine() == "A")
+        try watcher.write("fork\n")
+        #expect(watcher.nextLine() == "forked")
+        try other.perform("set 1 B")
+        #expect(watcher.nextLine() == "B")
+        try watcher.write("close\n")
+        #expect(watcher.nextLine() == "closed")
+        #expect(watcher.nextLine() == "ended")
+        try other.perform("set 1 C")
+        watcher.closeInput()
+        #expect(watcher.nextLine() == nil)
+        #expect(watcher.wait() == 0)
+        other.end()
+      }
+    }
+  }
+}
