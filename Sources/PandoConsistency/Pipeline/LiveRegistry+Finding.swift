@@ -1,3 +1,4 @@
+import PandoSystem
 import PandoModels
 
 extension LiveRegistry {
@@ -110,7 +111,7 @@ extension LiveRegistry {
         affected.append(Affected(holder: holder, holderNumber: number, rows: []))
       }
     }
-    affected.sort { $0.holderNumber < $1.holderNumber }
+    affected = affected.ordered { $0.holderNumber < $1.holderNumber }
   }
 
   /// Adds one holder at its place in the order, unless it is there.

@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// Finds, replaces and merges the children of models through their coding, without a store.
 ///
 /// A model is encoded as for a record, but children are put into a list instead of records of their
@@ -149,7 +151,7 @@ extension LiveCoder {
       newFields.map { ($0.key, $0.text, new[$0.value]) }
       + missing.map { ($0.key, $0.text, old[$0.value]) }
     // Keys are in the order of their encoded bytes: shorter ones first.
-    let sorted = all.sorted { left, right in
+    let sorted = all.ordered { left, right in
       left.0.count != right.0.count
         ? left.0.count < right.0.count : left.0.lexicographicallyPrecedes(right.0)
     }

@@ -58,7 +58,7 @@ extension Set: RecordEncodable where Element: Encodable {
   private func inTraversalOrder() throws -> [Element] {
     guard Element.self is any Model.Type else { return Array(self) }
     return try map { (try RecordEncoder.encodeValue($0).body, $0) }
-      .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+      .ordered { $0.0.lexicographicallyPrecedes($1.0) }
       .map(\.1)
   }
 }

@@ -1,3 +1,4 @@
+import PandoSystem
 import FoundationEssentials
 
 /// Writes a ``TreeValue`` as JSON: names sorted by their bytes, no choice left open.
@@ -129,7 +130,7 @@ struct JSONWriter {
       if object.count == entries.count { return open(object) }
     }
     let pairs = entries.map { key, value in (key.json(.lossless), TreeValue.array([key, value])) }
-    let sorted = pairs.sorted { $0.0.hasBytes(before: $1.0) }.map(\.1)
+    let sorted = pairs.ordered { $0.0.hasBytes(before: $1.0) }.map(\.1)
     if form == .plain { open(sorted) } else { open("$entries", .array(sorted)) }
   }
 

@@ -1,3 +1,5 @@
+import PandoSystem
+
 extension TreeEncoder {
   /// Writes the next value of the innermost frame, whose index is given, or opens it.
   mutating func writeNext(of last: Int) throws {
@@ -124,7 +126,7 @@ extension TreeEncoder {
   /// Goes on with the values, when all keys are known.
   private mutating func closeKeys(_ values: [TreeValue]) throws(ModelError) {
     if !values.isEmpty { try collectKey() }
-    let pairs = zip(frames.removeLast().keys, values).sorted {
+    let pairs = zip(frames.removeLast().keys, values).ordered {
       $0.0.lexicographicallyPrecedes($1.0)
     }
     for (first, second) in zip(pairs, pairs.dropFirst()) where first.0 == second.0 {

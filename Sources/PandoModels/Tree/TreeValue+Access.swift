@@ -1,3 +1,5 @@
+import PandoSystem
+
 extension TreeValue {
   /// The value of a field, or `nil` when there is none.
   ///
@@ -198,7 +200,7 @@ extension [String: TreeValue] {
   /// - Returns: Names and values.
   @inline(never)
   func sorted(shorterFirst: Bool) -> [(key: String, value: TreeValue)] {
-    sorted { left, right in
+    ordered { left, right in
       let (count, other) = (left.key.utf8.count, right.key.utf8.count)
       if shorterFirst, count != other { return count < other }
       return left.key.hasBytes(before: right.key)

@@ -1,3 +1,4 @@
+import PandoSystem
 import PandoLMDB
 import PandoModels
 
@@ -205,7 +206,7 @@ extension QueryRun {
   private mutating func sort() {
     guard comparesValues else { return }
     let isDescending = query.order.map(\.isDescending)
-    matches.sort { left, right in
+    matches = matches.ordered { left, right in
       for (index, isDescending) in isDescending.enumerated() {
         let one = left.values[index]
         let other = right.values[index]

@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// Header fields of a request or an answer; names are compared without regard to case.
 public struct APIHeaders: Hashable, Sendable, Codable {
   /// A name and its value.
@@ -23,7 +25,7 @@ public struct APIHeaders: Hashable, Sendable, Codable {
       fields.removeAll { $0.name.lowercased() == name.lowercased() }
       guard let newValue else { return }
       fields.append(Field(name: name, value: newValue))
-      fields.sort { $0.name.lowercased() < $1.name.lowercased() }
+      fields = fields.ordered { $0.name.lowercased() < $1.name.lowercased() }
     }
   }
 
