@@ -77,7 +77,7 @@ public struct ChangeSet: Sendable {
 }
 
 /// A record of a node that a commit has changed.
-public struct ChangedRecord: Hashable, Sendable {
+public struct ChangedRecord: Sendable {
   /// The record, its children as references.
   public let node: TreeNode
   /// As of which commit: the one that has changed it, or the newest when it was read.

@@ -56,34 +56,6 @@ enum ChangeLog {
     for identifier in identifiers { writer.append(identifier) }
   }
 
-  /// Writes records: a line of JSON each, in the lossless form.
-  static func encode(_ records: [TreeNode]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for record in records {
-      let line: TreeValue = [
-        .string(record.identifier), .string(record.typeName), record.fields,
-      ]
-      bytes += Array(line.json(.lossless).utf8)
-      bytes.append(UInt8(ascii: "\n"))
-    }
-    return bytes
-  }
-
-  static func decodeRecords(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> [TreeNode] {
-    let text = try ByteFields.text(bytes, "the records of commit \(commitNumber)")
-    return try text.split(separator: "\n").map { line in
-      do {
-        if let parts = try TreeValue(json: String(line), form: .lossless).arrayValue,
-          parts.count == 3, let identifier = parts[0].stringValue,
-          let typeName = parts[1].stringValue
-        {
-          return TreeNode(identifier, type: typeName, fields: parts[2])
-        }
-      } catch is JSONError {}
-      throw StoreError.damaged("commit \(commitNumber)", "its records can't be read")
-    }
-  }
-
   static func decode(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> ChangeSet {
     do {
       return try unsafe bytes.withUnsafeBytes { bytes in

@@ -9,7 +9,7 @@ import PandoModels
 ///        │ position  │ date, bits │   little endian; the date in seconds since 2001
 ///        └───────────┴────────────┘
 /// ```
-public struct CursorState: Hashable, Sendable {
+public struct CursorState: Equatable, Sendable {
   static let prefix = Array("cursor:".utf8)
   /// The longest name, in bytes; leaves room for the prefix in LMDB's 511.
   static let nameByteCountMaximum = 400

@@ -41,7 +41,7 @@ public struct ChangeCursor: Sendable {
   /// - Returns: A sequence that goes on there; each call begins anew.
   public func changes(values: Bool = false) -> StoreChanges {
     StoreChanges(
-      store: store, start: Result { try state.position }, readsRecords: values, cursor: name)
+      store, since: Result { try state.position }, readsRecords: values, cursor: name)
   }
 
   /// Notes up to which commit it has been worked off, and waits until that is committed.

@@ -13,7 +13,7 @@ extension ModelStore {
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
   public func changes(since commitNumber: UInt64? = nil, values: Bool = false) -> StoreChanges {
     let start = Result { try commitNumber ?? read { try $0.commitNumber } }
-    return StoreChanges(store: self, start: start, readsRecords: values, cursor: nil)
+    return StoreChanges(self, since: start, readsRecords: values)
   }
 
   /// A cursor of the change log, which is made now if there is none of the name.

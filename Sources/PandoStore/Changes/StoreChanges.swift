@@ -17,33 +17,32 @@ public struct StoreChanges: AsyncSequence, Sendable {
   /// What comes.
   public typealias Element = ChangeSet
 
-  let store: ModelStore
-  let start: Result<UInt64, any Error>
-  let readsRecords: Bool
-  /// What is told beside it when the log no longer reaches back.
-  let cursor: String?
+  private let source: Source
+
+  init(
+    _ store: ModelStore, since start: Result<UInt64, any Error>, readsRecords: Bool,
+    cursor: String? = nil
+  ) {
+    source = Source(store, start, readsRecords, cursor)
+  }
 
   /// Begins behind the commit that the sequence was made with.
   ///
   /// - Returns: An iterator.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
   /// Brings one commit after another.
   public struct AsyncIterator: AsyncIteratorProtocol {
     /// How many change sets are read at once, and kept until they are taken.
     private static let batchCount = 256
 
-    private let changes: StoreChanges
     private let reading: Reading
     /// The last commit that was brought; `nil` at the beginning.
     private var last: UInt64?
     /// What has been read and not been brought, the first one last.
     private var batch: [ChangeSet] = []
 
-    init(_ changes: StoreChanges) {
-      self.changes = changes
-      reading = Reading(changes.store.feed)
-    }
+    init(_ source: Source) { reading = Reading(source) }
 
     /// Waits for the next commit.
     ///
@@ -58,11 +57,12 @@ public struct StoreChanges: AsyncSequence, Sendable {
           last = change.commitNumber
           return change
         }
-        let feed = changes.store.feed
+        let source = reading.source
+        let feed = source.store.feed
         let generation = feed.generation
         if feed.isEnded { return nil }
         do {
-          batch = try changes.read(after: last ?? changes.start.get(), atMost: Self.batchCount)
+          batch = try source.read(after: last ?? source.start.get(), atMost: Self.batchCount)
             .reversed()
         } catch let error as LMDBError where error.code == .closed {
           return nil
@@ -74,33 +74,49 @@ public struct StoreChanges: AsyncSequence, Sendable {
 
   /// Has the feed look for others' commits as long as it lives.
   private final class Reading: Sendable {
-    private let feed: CommitFeed
+    let source: Source
 
-    init(_ feed: CommitFeed) {
-      self.feed = feed
-      feed.beginReading()
+    init(_ source: Source) {
+      self.source = source
+      source.store.feed.beginReading()
     }
 
-    deinit { feed.endReading() }
+    deinit { source.store.feed.endReading() }
   }
 
-  private func read(after last: UInt64, atMost count: Int) throws -> [ChangeSet] {
-    try store.read { snapshot in
-      guard let state = try snapshot.reader.state(path: store.path), last < state.commitNumber
-      else { return [] }
-      try state.requireChanges(since: last, for: cursor)
-      var found: [ChangeSet] = []
-      try snapshot.reader.forEachChangeSet(after: last) { change in
-        found.append(change)
-        return found.count < count
-      }
-      if readsRecords {
-        for index in found.indices {
-          found[index] = found[index].with(
-            try snapshot.reader.changedRecords(of: found[index], newest: state.commitNumber))
+  /// What is read, and from where.
+  final class Source: Sendable {
+    let store: ModelStore
+    let start: Result<UInt64, any Error>
+    private let readsRecords: Bool
+    /// What is told beside it when the log no longer reaches back.
+    private let cursor: String?
+
+    init(
+      _ store: ModelStore, _ start: Result<UInt64, any Error>, _ readsRecords: Bool,
+      _ cursor: String?
+    ) {
+      self.store = store
+      self.start = start
+      self.readsRecords = readsRecords
+      self.cursor = cursor
+    }
+
+    func read(after last: UInt64, atMost count: Int) throws -> [ChangeSet] {
+      try store.read { snapshot in
+        guard let state = try snapshot.reader.state(path: store.path), last < state.commitNumber
+        else { return [] }
+        try state.requireChanges(since: last, for: cursor)
+        var found: [ChangeSet] = []
+        try snapshot.reader.forEachChangeSet(after: last) { change in
+          found.append(change)
+          return found.count < count
+        }
+        guard readsRecords else { return found }
+        return try found.map { change in
+          change.with(try snapshot.reader.changedRecords(of: change, newest: state.commitNumber))
         }
       }
-      return found
     }
   }
 }

@@ -192,7 +192,7 @@ extension StoreCheck {
           guard let number = ByteFields.bigEndian(key, at: 0), number + 1 == expected else {
             return try run.note("change log", "records stand behind commit \(expected - 1)")
           }
-          _ = try ChangeLog.decodeRecords(value, commitNumber: number)
+          _ = try LoggedRecords.decode(value, commitNumber: number)
         }
         return true
       }

@@ -43,7 +43,7 @@ package final class CommitFeed: Sendable {
     /// Grows whenever there may be a new commit, of whatever process.
     var generation: UInt64 = 0
     /// Who waits for that.
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var waiters: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
     var nextWaiter: UInt64 = 0
     /// Whether the store is closed.
     var isEnded = false
@@ -188,13 +188,16 @@ extension CommitFeed {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
           if state.generation != generation || state.isEnded || Task.isCancelled { return true }
-          state.waiters[number] = continuation
+          state.waiters.append((number, continuation))
           return false
         }
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+      let waiter = state.withLock { state in
+        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+      }
+      waiter?.continuation.resume()
     }
   }
 
@@ -202,9 +205,9 @@ extension CommitFeed {
   private func mayHaveCommitted() {
     let waiters = state.withLock { state in
       state.generation += 1
-      return exchange(&state.waiters, with: [:])
+      return exchange(&state.waiters, with: [])
     }
-    for waiter in waiters.values { waiter.resume() }
+    for waiter in waiters { waiter.continuation.resume() }
   }
 
   /// Has all who wait find that the store is closed.

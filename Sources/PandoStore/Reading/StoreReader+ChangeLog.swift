@@ -62,7 +62,7 @@ extension StoreReader {
   func loggedRecords(of commitNumber: UInt64) throws -> [TreeNode]? {
     let key = ChangeLogKey.records(commitNumber)
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.changes) else { return nil }
-    return try ChangeLog.decodeRecords(bytes, commitNumber: commitNumber)
+    return try LoggedRecords.decode(bytes, commitNumber: commitNumber)
   }
 
   /// All records of a node, their children as references; empty if there is no such node.
@@ -70,6 +70,24 @@ extension StoreReader {
     guard let node = try node(identifier) else { return [] }
     return try requiredSummary(of: node).types.map {
       try treeNode(RecordKey(type: $0, node: node), depth: 0)
+    }
+  }
+
+  /// Adds all records of a node as they lie here, for the change log.
+  func addRecords(of identifier: String, to records: inout LoggedRecords) throws {
+    guard let node = try node(identifier), let row = try nodeRow(node) else { return }
+    for index in 0..<row.recordCount {
+      let body = row.body(index)
+      let children = try RecordBody.edges(in: body).map { edge in
+        (
+          edge.child, try self.identifier(of: edge.child.node),
+          try directory.name(ofTypeNumber: edge.child.type, in: self)
+        )
+      }
+      records.append(
+        identifier: identifier,
+        typeName: try directory.name(ofTypeNumber: row.type(index), in: self), body: body,
+        children: children)
     }
   }
 

@@ -27,8 +27,11 @@ extension WriteSession {
   private func logRecords(of changeSet: ChangeSet) throws {
     let nodes = changeSet.inserted + changeSet.updated
     guard !nodes.isEmpty else { return }
-    let records = try reading { reader in try nodes.flatMap { try reader.records(of: $0) } }
-    let bytes = ChangeLog.encode(records)
+    var records = LoggedRecords()
+    try reading { reader in
+      for node in nodes { try reader.addRecords(of: node, to: &records) }
+    }
+    let bytes = records.encoded()
     let key = ChangeLogKey.records(changeSet.commitNumber)
     try put(bytes.span, forKey: key.span, in: tables.changes)
   }
