@@ -48,7 +48,9 @@ let package = Package(
       name: "PandoBench", dependencies: ["BenchmarkSuites"], swiftSettings: settings),
     .testTarget(
       name: "BenchmarkSuitesTests",
-      dependencies: ["BenchmarkSuites", .product(name: "Pando", package: "pando")],
+      dependencies: [
+        "BenchmarkSuites", "PandoBench", .product(name: "Pando", package: "pando"),
+      ],
       swiftSettings: settings),
   ]
 )

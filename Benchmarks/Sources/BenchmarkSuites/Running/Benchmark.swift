@@ -8,6 +8,10 @@ public enum Benchmark {
   /// - Returns: The exit code: 0 done, 1 results differ, 2 wrong usage, 4 a system failed.
   public static func run(arguments: [String]) -> Int32 {
     do {
+      if arguments.first == Worker.option {
+        try Worker.run(Array(arguments.dropFirst()))
+        return 0
+      }
       let options = try BenchmarkOptions(arguments: arguments)
       if options.showsHelp {
         print(BenchmarkOptions.usage, terminator: "")

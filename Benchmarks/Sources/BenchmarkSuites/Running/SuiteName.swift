@@ -20,6 +20,8 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case commit
   /// Updates of live providers.
   case fanout
+  /// Commits that other processes see.
+  case processes
   /// Encoding and decoding, without a disk.
   case coder
   /// The cost of an operation as the store grows.
@@ -40,6 +42,7 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .queue: try QueueSuite(runner).run()
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()
+    case .processes: try ProcessSuite(runner).run()
     case .coder: try CoderSuite(runner).run()
     case .scale: try ScaleSuite(runner).run()
     case .open: try OpenSuite(runner).run()
