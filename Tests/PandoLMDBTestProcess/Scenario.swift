@@ -57,6 +57,29 @@ enum Scenario {
     }
   }
 
+  /// Reads, says so, and has the file open until it is told to end.
+  static func readAndWait(_ path: String) throws {
+    let environment = try Environment(path: path, configuration: configuration)
+    try environment.read { _ in }
+    say("\(getpid())")
+    _ = readLine()
+    environment.close()
+  }
+
+  /// While another process of the same number has the file open, it can't be read, but once that has ended.
+  ///
+  /// Was: “mdb_txn_begin: Resource temporarily unavailable”.
+  static func sameNumber(_ path: String) throws {
+    let environment = try Environment(path: path, configuration: configuration)
+    for _ in 0..<2 { expectError(.processNumberTaken) { try environment.read { _ in } } }
+    expectError(.processNumberTaken) { _ = try environment.rawTable("t") }
+    expectError(.processNumberTaken) { try environment.copy(to: "\(path)/copy") }
+    say("\(getpid())")
+    _ = readLine()
+    try environment.read { _ in }
+    try environment.copy(to: "\(path)/copy")
+  }
+
   /// A full disk fails one commit; the next one succeeds.
   ///
   /// Was: where the disk took a part of a write, an I/O error.

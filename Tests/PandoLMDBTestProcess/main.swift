@@ -9,6 +9,8 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-versions": Scenario.writeVersions,
   "read-versions": Scenario.readVersions,
   "hold-reader": Scenario.holdReader,
+  "read-and-wait": Scenario.readAndWait,
+  "same-number": Scenario.sameNumber,
   "failed-flush": Scenario.failedFlush,
   "failed-meta": Scenario.failedMeta,
   "flushed-names": Scenario.flushedNames,

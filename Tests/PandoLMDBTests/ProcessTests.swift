@@ -32,6 +32,20 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: ChildProcess.mayMakeNamespaces, "`unshare --pid` is not permitted"))
+  func `two processes of one number in different namespaces can't both read`() throws {
+    try withTemporaryDirectory { path in
+      let first = try ChildProcess(inNamespace: "PandoLMDBTestProcess", ["read-and-wait", path])
+      #expect(first.nextLine() == "1")
+      let second = try ChildProcess(inNamespace: "PandoLMDBTestProcess", ["same-number", path])
+      #expect(second.nextLine() == "1")
+      first.closeInput()
+      #expect(first.wait() == 0)
+      second.closeInput()
+      #expect(second.wait() == 0)
+    }
+  }
+
   @Test func `a map grown by another process is adopted by reads and by writes`() throws {
     for readsFirst in [true, false] {
       try withTemporaryDirectory { path in

@@ -34,6 +34,23 @@ extension Scenario {
     }
   }
 
+  /// A store that another process of the same number has open says so when it is opened.
+  static func sameNumber(_ path: String) throws {
+    for isReadOnly in [false, true] {
+      var configuration = configuration
+      configuration.isReadOnly = isReadOnly
+      do {
+        try ModelStore(path: path, configuration: configuration).close()
+        fail("it was opened")
+      } catch let error as LMDBError {
+        expect(error.code == .processNumberTaken, "\(error)")
+        for part in [path, "number \(getpid())", "share the PID namespace"] {
+          expect(error.description.contains(part), "\(error) does not contain \(part)")
+        }
+      }
+    }
+  }
+
   /// A path that is a file, a link, not there, or not for this user.
   static func strangeDirectories(_ path: String) throws {
     func open(_ name: String, isReadOnly: Bool = false) throws {

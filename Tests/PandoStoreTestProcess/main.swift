@@ -16,6 +16,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "grow": Scenario.grow,
   "write-people": Scenario.writePeople,
   "write-people-silently": Scenario.writePeopleSilently,
+  "same-number": Scenario.sameNumber,
 ]
 
 guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {

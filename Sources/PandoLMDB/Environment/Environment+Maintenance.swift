@@ -118,6 +118,7 @@ extension Environment {
       }
       readers.leave(ticket)
       guard status == MDB_MAP_RESIZED else {
+        if status == EAGAIN { throw .reading(status, "mdb_env_copyfd2", path) }
         return try check(status, "mdb_env_copyfd2", detail)
       }
       try adoptMapOfOtherProcess()

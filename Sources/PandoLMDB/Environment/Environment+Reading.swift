@@ -11,7 +11,8 @@ extension Environment {
   /// - Parameter body: Gets the snapshot. It runs on the calling thread and must be synchronous.
   /// - Returns: What `body` returns.
   /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader,
-  ///   `closed` after ``close()``, `usedAfterFork` in a child process; or what `body` throws.
+  ///   `processNumberTaken` if a process of another PID namespace has the same number, `closed` after
+  ///   ``close()``, `usedAfterFork` in a child process; or what `body` throws.
   /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
   ///   for a writer; waits for the moment in which the map moves to a larger range.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
@@ -161,6 +162,6 @@ extension Environment {
     if code == .readersFull {
       detail = "\(readers.activeCount()) readers of this process are open, all slots are taken"
     }
-    return LMDBError(code, function: "mdb_txn_begin", detail: detail)
+    return .reading(status, "mdb_txn_begin", path, detail)
   }
 }

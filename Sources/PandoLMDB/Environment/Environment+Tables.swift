@@ -53,7 +53,7 @@ extension Environment {
     while true {
       let ticket = try readers.enter()
       let result = Result { () throws(LMDBError) in
-        try unsafe Self.openExistingTable(name, in: openPointer("mdb_dbi_open"))
+        try unsafe openExistingTable(name, in: openPointer("mdb_dbi_open"))
       }
       readers.leave(ticket)
       if case .failure(let error) = result, error.code == .mapResized {
@@ -65,18 +65,18 @@ extension Environment {
   }
 
   /// Opens a table in a read transaction; committing it makes the number known to all.
-  private static func openExistingTable(
+  private func openExistingTable(
     _ name: String?, in environment: OpaquePointer
   ) throws(LMDBError) -> MDB_dbi {
     var transaction: OpaquePointer?
-    try check(
-      unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "mdb_txn_begin")
+    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    if status != 0 { throw .reading(status, "mdb_txn_begin", path) }
     guard let transaction = unsafe transaction else {
       preconditionFailure("a begun transaction is not nil")
     }
     let table: MDB_dbi
     do {
-      table = try unsafe openTable(name, flags: 0, in: transaction)
+      table = try unsafe Self.openTable(name, flags: 0, in: transaction)
     } catch {
       unsafe mdb_txn_abort(transaction)
       throw error
@@ -117,7 +117,7 @@ extension Environment {
   /// Opens all tables again, with the numbers they had.
   func reopenTables(in environment: OpaquePointer) throws(LMDBError) {
     for (name, number) in tables.withLock({ $0.opened }) {
-      let again = try unsafe Self.openExistingTable(name, in: environment)
+      let again = try unsafe openExistingTable(name, in: environment)
       precondition(again == number, "tables opened in the same order have the same numbers")
     }
   }

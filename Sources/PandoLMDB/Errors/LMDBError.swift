@@ -70,6 +70,8 @@ extension LMDBError.Code: CustomStringConvertible {
     case .truncatedFile: "the file ends before its last page in use"
     case .mapInUse: "the map has to be mapped anew while a reader holds it"
     case .undecodable: "the stored bytes do not decode"
+    case .processNumberTaken:
+      "a process of another PID namespace has the file open and the same number"
     case .readOnly: "not permitted, or the environment is read only"
     default: unsafe String(cString: mdb_strerror(rawValue))
     }
@@ -128,6 +130,9 @@ extension LMDBError.Code {
   public static var mapInUse: Self { Self(rawValue: -40_006) }
   /// Stored bytes do not decode as the type of the table.
   public static var undecodable: Self { Self(rawValue: -40_007) }
+  /// A process of another PID namespace, such as another container, has the file open and the number of
+  /// this one; liblmdb tells readers apart by it.
+  public static var processNumberTaken: Self { Self(rawValue: -40_008) }
   /// The environment was opened for reading only.
   public static var readOnly: Self { Self(rawValue: EACCES) }
 
@@ -153,6 +158,30 @@ extension LMDBError {
   /// The error of the system call that has just failed.
   static func system(_ function: String, _ detail: String) -> LMDBError {
     LMDBError(Code(rawValue: errno), function: function, detail: detail)
+  }
+
+  /// The error of a reader that could not begin.
+  ///
+  /// The first reader of a process locks the byte of the lock file that has the number of the process, and
+  /// does not wait for it. Nothing else there is refused with `EAGAIN`, and on Linux a lock is refused with
+  /// nothing else.
+  ///
+  /// - Parameters:
+  ///   - status: What the C function returned, not 0.
+  ///   - function: The C function.
+  ///   - path: The folder of the environment.
+  ///   - detail: What was asked for.
+  /// - Returns: The error.
+  static func reading(
+    _ status: CInt, _ function: StaticString, _ path: String, _ detail: String = ""
+  ) -> LMDBError {
+    guard status == EAGAIN else {
+      return LMDBError(Code(rawValue: status), function: function.description, detail: detail)
+    }
+    return LMDBError(
+      .processNumberTaken, function: function.description,
+      detail: "both read \(path) as number \(getpid()), by which LMDB tells processes apart; "
+        + "share the PID namespace, or start under another number")
   }
 
   /// The error of bytes that are no value of the type asked for.

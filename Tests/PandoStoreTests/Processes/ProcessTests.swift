@@ -17,6 +17,23 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: ChildProcess.mayMakeNamespaces, "`unshare --pid` is not permitted"))
+  func `a store that a process of the same number has open says so`() throws {
+    try withTemporaryDirectory { path in
+      let first = try ChildProcess(inNamespace: "PandoStoreTestProcess", ["write-people", path])
+      try first.write("set 1 Ada\n")
+      #expect(first.nextLine() == "done")
+      let second = try ChildProcess(inNamespace: "PandoStoreTestProcess", ["same-number", path])
+      #expect(second.wait() == 0)
+      // The first one has lost nothing by it.
+      try first.write("set 1 B\n")
+      #expect(first.nextLine() == "done")
+      first.closeInput()
+      #expect(first.wait() == 0)
+      #expect(try ModelStore.verify(path: path).problems == [])
+    }
+  }
+
   @Test func `one process writes and three that only read see whole versions`() throws {
     try withTemporaryDirectory { path in
       // The store has to be there before anybody can only read it.
