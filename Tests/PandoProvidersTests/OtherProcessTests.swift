@@ -245,6 +245,30 @@ import Testing
     }
   }
 
+  @Test func `commits of others wake the thread that watches, those of this process do not`()
+    async throws
+  {
+    try await withStores(follows: true) { path, store in
+      let manager = try DataModelManager(store: store)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      for number in 0..<100 {
+        try await provider.setData(Person(id: 1, name: "A\(number)")).committed()
+      }
+      #expect(store.counters.wakes == 0)
+      let other = try OtherProcess(path)
+      var models = provider.values.makeAsyncIterator()
+      var number = 0
+      // It may be awake when one comes.
+      while store.counters.wakes == 0 {
+        number += 1
+        try other.perform("set 1 B\(number)")
+        while try await models.next()??.name != "B\(number)" {}
+      }
+      other.end()
+      await manager.close()
+    }
+  }
+
   @Test func `it is shown while another process holds the writer's lock`() async throws {
     try await withStores(follows: true) { path, store in
       let manager = try DataModelManager(store: store)

@@ -53,20 +53,25 @@ extension Environment {
     guard commitWaiters.enter() else { throw LMDBError(.closed, function: "waitForCommit") }
     defer { commitWaiters.leave() }
     while true {
-      guard let last = lastCommit else { throw LMDBError(.closed, function: "waitForCommit") }
-      if last > number { return last }
+      let last = lastCommit
+      if let last, last > number { return last }
       let left = (end - ContinuousClock.now).nanoseconds
       if commitWaiters.isEnding { throw LMDBError(.closed, function: "waitForCommit") }
       if left <= 0 { return nil }
-      if let signal = unsafe signal, signal.obstacle == nil {
-        signal.sleep(while: last, for: audience, nanoseconds: min(left, Self.sleepMaximum))
+      if let signal = unsafe signal, let last, signal.obstacle == nil {
+        let isWoken = signal.sleep(
+          while: last, for: audience, nanoseconds: min(left, Self.sleepMaximum))
+        if isWoken, audience == .others { commitWaiters.countWake() }
       } else {
         usleep(useconds_t(min(left, Self.pollingInterval) / 1_000 + 1))
       }
     }
   }
 
-  /// The number of the last commit; `nil` if this is closed.
+  /// How often somebody who slept for others' commits was woken by one.
+  package var wakeCount: Int { commitWaiters.wakeCount }
+
+  /// The number of the last commit; `nil` if this is closed, or was to be opened again and that has failed.
   private var lastCommit: UInt64? {
     if let number = unsafe signal?.number { return number }
     return newestTransactionID()
@@ -100,6 +105,7 @@ extension Environment {
 final class CommitWaiters: Sendable {
   private let count = Atomic(0)
   private let isOver = Atomic(false)
+  private let wakes = Atomic(0)
 
   var isEnding: Bool { isOver.load(ordering: .sequentiallyConsistent) }
 
@@ -110,6 +116,11 @@ final class CommitWaiters: Sendable {
     leave()
     return false
   }
+
+  /// How often one was woken by a commit of another process.
+  var wakeCount: Int { wakes.load(ordering: .relaxed) }
+
+  func countWake() { wakes.add(1, ordering: .relaxed) }
 
   func leave() { count.subtract(1, ordering: .sequentiallyConsistent) }
 

@@ -114,10 +114,13 @@ package final class CommitSignal: Sendable {
   /// Sleeps while the number is as expected, at most so long.
   ///
   /// May return earlier. Returns at once if the number has changed.
-  package func sleep(while number: UInt64, for audience: Audience, nanoseconds: Int64) {
+  ///
+  /// - Returns: Whether it was woken.
+  @discardableResult
+  package func sleep(while number: UInt64, for audience: Audience, nanoseconds: Int64) -> Bool {
     let bits = audience == .all ? UInt32.max : mask
-    unsafe _ = pando_futex_wait(
-      word, UInt32(truncatingIfNeeded: number), bits, nanoseconds)
+    return unsafe pando_futex_wait(
+      word, UInt32(truncatingIfNeeded: number), bits, nanoseconds) == 0
   }
 
   /// Wakes all who sleep for commits of any process, and in other processes those who sleep for others'.

@@ -51,7 +51,11 @@ final class StoreCore: Sendable {
     }
   }
 
-  var currentCounters: StoreCounters { counters.withLock { $0 } }
+  var currentCounters: StoreCounters {
+    var counters = counters.withLock { $0 }
+    counters.wakes = environment.wakeCount
+    return counters
+  }
 
   func count(_ body: (inout StoreCounters) -> Void) { counters.withLock { body(&$0) } }
 
@@ -158,6 +162,9 @@ public struct StoreCounters: Hashable, Sendable {
   public internal(set) var othersCommits = 0
   /// How long after its commit the newest of them was shown, by the clocks of both processes.
   public internal(set) var lastDelayOfOthers: Duration?
+  /// How often a commit of another process woke the thread that watches for them; one that finds it awake
+  /// does not count.
+  public internal(set) var wakes = 0
   /// How often all that is live was read again, as the change log did not reach back.
   public internal(set) var reloads = 0
 }
