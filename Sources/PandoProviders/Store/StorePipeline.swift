@@ -26,6 +26,8 @@ package final class StorePipeline: Sendable {
     var looksAgain = false
     /// How many have failed, one after another.
     var failedLookCount = 0
+    /// The version of the snapshot of the last look, unless that has failed.
+    var lookedAt: UInt64?
     var passing = Passing()
   }
 
@@ -138,6 +140,12 @@ extension StorePipeline: CommitFollower {
   }
 
   package func othersMayHaveCommitted() {
+    // Also asked now and then without a commit: waking the pipeline costs more than this.
+    if let version = store.newestVersion, state.withLock({ $0.lookedAt == version }),
+      unread.withLock(\.isEmpty)
+    {
+      return
+    }
     if state.withLock({ exchange(&$0.willLook, with: true) }) { return }
     pipeline.enqueue { self.lookForOthers() }
   }
@@ -147,14 +155,20 @@ extension StorePipeline: CommitFollower {
   /// What this process has committed comes by itself, each write behind what was queued before it: then
   /// this looks again afterwards.
   private func lookForOthers() {
-    state.withLock { $0.willLook = false }
+    state.withLock { state in
+      state.willLook = false
+      state.lookedAt = nil
+    }
     do {
-      let number = try store.read { try $0.commitNumber }
+      let (number, version) = try store.read { (try $0.commitNumber, $0.version) }
       guard inbox.withLock({ $0.isEmpty }), !store.feed.isAwaited(number) else {
         return state.withLock { $0.looksAgain = true }
       }
       if number > shown || !unread.withLock(\.isEmpty) { try catchUp() }
-      state.withLock { $0.failedLookCount = 0 }
+      state.withLock { state in
+        state.failedLookCount = 0
+        state.lookedAt = version
+      }
     } catch {
       let count = state.withLock { state in
         state.failedLookCount += 1
