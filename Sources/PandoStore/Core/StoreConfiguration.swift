@@ -88,9 +88,9 @@ public struct StoreConfiguration: Sendable {
   public var changeLogKeepsRecords = false
   /// Whether what is live shows what other processes commit, without anybody asking for it.
   ///
-  /// Costs a thread, while there are providers, followed queries or caches. Otherwise they show it with
-  /// the next write, the next fetch, or when `refresh()` is called.
-  public var followsOtherProcesses = false
+  /// Costs a thread that sleeps, while there are providers, followed queries or caches. Otherwise they show it
+  /// with the next write, the next fetch, or when `refresh()` is called.
+  public var followsOtherProcesses = true
   /// Whether the store keeps as much of the change log from now on as this asks for; a new one does.
   package var raisesRetention = true
   /// What is checked before the store is used.
