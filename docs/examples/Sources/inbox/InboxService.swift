@@ -30,9 +30,7 @@ final class InboxService {
   /// - Throws: `StoreError` or `LMDBError` when the store can't be opened.
   init(directory: String, backendPort: UInt16, _ log: Log) throws {
     self.log = log
-    var configuration = ModelStore.Configuration()
-    configuration.followsOtherProcesses = true
-    store = try ModelStore(path: directory, configuration: configuration)
+    store = try ModelStore(path: directory)
     dataModelManager = try DataModelManager(store: store, deliveringOn: .main)
     network = Network(port: backendPort)
     messageView = MessageView(id: Self.messageID, dataModelManager, network, log)
