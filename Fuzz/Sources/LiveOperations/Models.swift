@@ -54,6 +54,17 @@ enum Models {
     var modelIdentifier: String? { "Box:\(name)" }
   }
 
+  /// Counts commits that change it, and says of the last of them who made it and when.
+  struct Clock: Model, Codable, Equatable {
+    static let modelTypeName = "Clock"
+    static let identifier = "clock"
+    var count: Int
+    var process: Int
+    /// Nanoseconds since the machine was started.
+    var time: Int
+    var modelIdentifier: String? { Self.identifier }
+  }
+
   /// Digits of one length, so that texts are ordered as numbers.
   private static func title(_ number: Int) -> String {
     let digits = String(number)
@@ -84,4 +95,8 @@ extension Models.Shelf: ItemHolder {
 
 extension Models.Box: ItemHolder {
   var contents: [(name: Int, number: Int)] { item.contents + (card?.contents ?? []) }
+}
+
+extension Models.Clock: ItemHolder {
+  var contents: [(name: Int, number: Int)] { [(-1, count)] }
 }

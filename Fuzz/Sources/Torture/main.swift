@@ -35,6 +35,10 @@ do {
   case "live":
     var run = try TortureLive(options)
     try await run.run()
+  case "processes":
+    var run = try ProcessesRun(options)
+    try run.run()
+  case "processes-worker": try await ProcessesRun.work(options)
   case "hostile": try HostileRun(options).run()
   case "hostile-grower": try HostileRun.grow(options)
   case "soak-worker": try await SoakRoles.work(options)

@@ -10,19 +10,28 @@ final class ListWatch: CollectionDataProviderDelegate {
     var isUnknown = true
     var newest: [Int: Int] = [:]
     var changes: [CollectionChange] = []
+    /// Whether the next telling is left out on purpose.
+    var missesNext = false
   }
 
   let provider: CollectionDataProvider<Models.Item>
   private let key: String
   private let ledger: Ledger
   private let seesOrder: Bool
+  private let missesSome: Bool
   private let state = Mutex(State())
   private let onTold = Mutex<(@Sendable () -> Void)?>(nil)
 
-  init(_ manager: DataModelManager, _ key: String, _ ledger: Ledger, seesOrder: Bool = false) {
+  /// With `seesOrder` no content may be older than before; with `missesSome` the first telling after each
+  /// look is left out on purpose, which must be found.
+  init(
+    _ manager: DataModelManager, _ key: String, _ ledger: Ledger, seesOrder: Bool = false,
+    missesSome: Bool = false
+  ) {
     self.key = key
     self.ledger = ledger
     self.seesOrder = seesOrder
+    self.missesSome = missesSome
     provider = CollectionDataProvider(dataModelManager: manager)
     provider.delegate = self
   }
@@ -48,6 +57,10 @@ final class ListWatch: CollectionDataProviderDelegate {
       case .reset: state.isUnknown = true
       case .changes(let changes):
         if state.isUnknown { return }
+        if state.missesNext {
+          state.missesNext = false
+          return
+        }
         var slots = state.slots
         for change in changes {
           guard change.isPossible(slots.count) else {
@@ -58,6 +71,20 @@ final class ListWatch: CollectionDataProviderDelegate {
         state.slots = slots
       }
     }
+  }
+
+  /// Since the last look nothing was told but what happened to elements.
+  func requireNoReset() {
+    state.withLock { state in
+      ledger.require(!state.changes.contains(.reset), "\(key): told a reset that nobody made")
+    }
+  }
+
+  /// At rest it shows what is stored.
+  func checkStored(_ stored: [Models.Item]) {
+    let shown = provider.data
+    ledger.require(
+      shown == stored, "list \(key): shown \(shown.map(\.text)), stored \(stored.map(\.text))")
   }
 
   /// What is told from now on is not followed before the next look.
@@ -82,6 +109,7 @@ final class ListWatch: CollectionDataProviderDelegate {
       defer {
         state.slots = shown
         state.isUnknown = false
+        state.missesNext = missesSome
         state.changes = []
       }
       if state.isUnknown { return }

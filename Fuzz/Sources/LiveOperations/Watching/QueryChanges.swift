@@ -1,7 +1,7 @@
 import Pando
 import Synchronization
 
-/// What the changes of a followed query lead to.
+/// What the changes of a followed query, or of a list, lead to.
 final class QueryChanges: Sendable {
   private let name: String
   private let ledger: Ledger
@@ -14,16 +14,24 @@ final class QueryChanges: Sendable {
 
   /// Returns the result of a change; what it did to the one before must lead to it.
   func follow(_ change: ContinuousChange<Models.Item>) -> [Models.Item] {
-    let result = change.result.entities
+    follow(change.change, change.result.entities)
+  }
+
+  /// Returns the list of a change; what it did to the one before must lead to it.
+  func follow(_ change: CollectionProviderChange<Models.Item>) -> [Models.Item] {
+    follow(change.change, change.data)
+  }
+
+  private func follow(_ change: CollectionChange, _ result: [Models.Item]) -> [Models.Item] {
     known.withLock { known in
-      if let before = known, case .changes(let changes) = change.change {
+      if let before = known, case .changes(let changes) = change {
         var slots: [Models.Item?] = before
         slots.apply(changes) { _ in nil }
         let isSame =
           slots.count == result.count && zip(slots, result).allSatisfy { $0 == nil || $0 == $1 }
         ledger.require(
           isSame,
-          "query \(name): \(changes) of \(before.map(\.text)) do not lead to \(result.map(\.text))")
+          "\(name): \(changes) of \(before.map(\.text)) do not lead to \(result.map(\.text))")
       }
       known = result
     }

@@ -36,7 +36,7 @@ final class QueryWatches: Sendable {
       if index.isMultiple(of: 2) {
         tasks.append(watch.follow(followed.values) { $0.entities })
       } else {
-        let changes = QueryChanges(name, ledger)
+        let changes = QueryChanges("query \(name)", ledger)
         tasks.append(watch.follow(followed.changes) { changes.follow($0) })
       }
     }

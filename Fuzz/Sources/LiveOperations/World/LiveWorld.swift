@@ -149,27 +149,7 @@ final class LiveWorld: Sendable {
 
   private func checkStored(_ store: ModelStore, _ taint: Taint) async throws {
     try store.read { snapshot in
-      for view in views {
-        for (name, watch) in view.items where !taint.items.contains(name) {
-          watch.checkStored(try snapshot.model(watch.key, as: Models.Item.self))
-        }
-        for (name, watch) in view.cards where !taint.items.contains(name) {
-          watch.checkStored(try snapshot.model(watch.key, as: Models.Card.self))
-        }
-        for (task, watch) in view.shelves where !taint.tasks.contains(task) {
-          watch.checkStored(try snapshot.model(watch.key, as: Models.Shelf.self))
-        }
-        for (task, watch) in view.boxes where !taint.tasks.contains(task) {
-          watch.checkStored(try snapshot.model(watch.key, as: Models.Box.self))
-        }
-        for (key, watch) in view.lists where !taint.lists.contains(key) {
-          let stored = try snapshot.collection(key, as: Models.Item.self) ?? []
-          let shown = watch.provider.data
-          ledger.require(
-            shown == stored, "list \(key): shown \(shown.map(\.text)), stored \(stored.map(\.text))"
-          )
-        }
-      }
+      for view in views { try view.checkStored(snapshot, taint) }
     }
     guard let manager = container?[Models.Item.self] else { return }
     for name in names.items {

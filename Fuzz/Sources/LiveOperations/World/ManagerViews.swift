@@ -33,13 +33,14 @@ final class ManagerViews: Sendable {
       })
   }
 
-  /// Begins to show; there is nothing yet but the lists.
+  /// Begins to show; there are the lists, and in a store what others have written.
   func begin() async throws {
     func listen<T>(_ watches: [Int: TreeWatch<T>]) async throws {
       for watch in watches.values {
         if settings.backing == .store {
           try await watch.provider.fetchDataFromCache(
             withCacheKey: watch.key, listensWhenAbsent: true)
+          watch.note()
         } else {
           watch.provider.listen(to: watch.key)
         }
@@ -115,6 +116,25 @@ final class ManagerViews: Sendable {
     for watch in shelves.values { watch.checkTold() }
     for watch in boxes.values { watch.checkTold() }
     for watch in lists.values { watch.checkTold() }
+  }
+
+  /// At rest they show what is stored.
+  func checkStored(_ snapshot: borrowing ModelSnapshot, _ taint: Taint = Taint()) throws {
+    for (name, watch) in items where !taint.items.contains(name) {
+      watch.checkStored(try snapshot.model(watch.key, as: Models.Item.self))
+    }
+    for (name, watch) in cards where !taint.items.contains(name) {
+      watch.checkStored(try snapshot.model(watch.key, as: Models.Card.self))
+    }
+    for (task, watch) in shelves where !taint.tasks.contains(task) {
+      watch.checkStored(try snapshot.model(watch.key, as: Models.Shelf.self))
+    }
+    for (task, watch) in boxes where !taint.tasks.contains(task) {
+      watch.checkStored(try snapshot.model(watch.key, as: Models.Box.self))
+    }
+    for (key, watch) in lists where !taint.lists.contains(key) {
+      watch.checkStored(try snapshot.collection(key, as: Models.Item.self) ?? [])
+    }
   }
 
   /// All places in which an item is shown have this content.

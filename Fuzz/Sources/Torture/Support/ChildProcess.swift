@@ -18,6 +18,7 @@ final class ChildProcess {
 
   let identifier: pid_t
   private let output: CInt
+  private let input: CInt?
   private var pending: [UInt8] = []
   private var isAtEnd = false
   private var end: End?
@@ -28,16 +29,20 @@ final class ChildProcess {
   ///   - arguments: The role and its options.
   ///   - variables: Environment variables besides this process's own.
   ///   - marks: Where descriptor 3 of the process leads; nowhere if `nil`.
+  ///   - takesInput: Whether it is told lines; else it reads what this process does.
   /// - Throws: ``TortureFailure`` if the system refuses.
-  init(_ arguments: [String], variables: [String: String] = [:], marks: String? = nil) throws {
-    var ends: [CInt] = [0, 0]
-    guard pipe(&ends) == 0 else { throw TortureFailure("pipe: errno \(errno)") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  init(
+    _ arguments: [String], variables: [String: String] = [:], marks: String? = nil,
+    takesInput: Bool = false
+  ) throws {
+    let ends = try Self.makePipe()
+    let inputEnds = takesInput ? try Self.makePipe() : nil
     let own = try Self.ownPath()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    if let inputEnds { posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO) }
     posix_spawn_file_actions_addopen(&actions, 3, marks ?? "/dev/null", O_WRONLY | O_APPEND, 0)
     var environment = variables.map { "\($0)=\($1)" }
     var variable = environ
@@ -52,12 +57,15 @@ final class ChildProcess {
     let status = posix_spawn(
       &identifier, own, &actions, nil, argumentVector, environmentVector)
     close(ends[1])
+    if let inputEnds { close(inputEnds[0]) }
     guard status == 0 else {
       close(ends[0])
+      if let inputEnds { close(inputEnds[1]) }
       throw TortureFailure("posix_spawn: errno \(status)")
     }
     self.identifier = identifier
     output = ends[0]
+    input = inputEnds?[1]
   }
 
   deinit {
@@ -66,7 +74,19 @@ final class ChildProcess {
       wait()
     }
     close(output)
+    if let input { close(input) }
   }
+
+  /// Makes a pipe that no process started later has.
+  private static func makePipe() throws -> [CInt] {
+    var ends: [CInt] = [0, 0]
+    guard pipe(&ends) == 0 else { throw TortureFailure("pipe: errno \(errno)") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return ends
+  }
+
+  /// Tells it a line; nothing happens if it has ended.
+  func tell(_ line: String) { if let input { write(line, to: input) } }
 
   private static func ownPath() throws -> String {
     try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

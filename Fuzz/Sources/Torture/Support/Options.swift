@@ -10,6 +10,8 @@ struct Options {
   var seed: UInt64 = 0
   var seconds = 0
   var jobs = 2
+  /// How many processes there are.
+  var processes = 8
   /// States of the disk that are tried at each cut, beyond all and none.
   var states = 4
   var commits = 0
@@ -29,6 +31,7 @@ struct Options {
            torture soak       [--minutes M | --seconds S] [--seed S]
            torture live       [--minutes M | --seconds S | --rounds N] [--seed S] [--trace]
                               [--control]
+           torture processes  [--processes N] [--minutes M | --seconds S] [--seed S] [--control]
            torture hostile    [--scale N] [--seed S]
     docs/reliability.md says what each does. Without --seed a new one is taken and printed.
     """
@@ -44,6 +47,7 @@ struct Options {
       case "--minutes": seconds = try Self.number(&rest, argument) * 60
       case "--seconds": seconds = try Self.number(&rest, argument)
       case "--jobs": jobs = max(1, try Self.number(&rest, argument))
+      case "--processes": processes = max(2, try Self.number(&rest, argument))
       case "--states": states = try Self.number(&rest, argument)
       case "--commits": commits = try Self.number(&rest, argument)
       case "--scale": scale = max(1, try Self.number(&rest, argument))
