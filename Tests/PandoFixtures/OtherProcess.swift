@@ -17,8 +17,9 @@ public struct OtherProcess: Sendable {
   /// Has one line carried out, and waits until that is committed.
   ///
   /// - Parameters:
-  ///   - text: `set ID NAME`, `delete ID`, `append ID KEY`, `rename ID TIMES` (a commit each), or `hold`: keeps
-  ///     the writer's lock until the next text, whatever that is.
+  ///   - text: `set ID NAME`, `delete ID`, `append ID KEY`, `insert ID KEY` at the front, `remove INDEX KEY`,
+  ///     `rename ID TIMES` (a commit each), or `hold`: keeps the writer's lock until the next text, whatever
+  ///     that is.
   ///   - file: Where; the watchdog names it when the process does not answer.
   ///   - line: Where.
   /// - Throws: ``Ended`` when the process has gone.

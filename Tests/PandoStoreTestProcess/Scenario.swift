@@ -152,8 +152,8 @@ enum Scenario {
     }
   }
 
-  /// Commits what the lines of standard input say: `set ID NAME`, `delete ID` or `append ID KEY`;
-  /// answers each.
+  /// Commits what the lines of standard input say: `set ID NAME`, `delete ID`, `append ID KEY`,
+  /// `insert ID KEY` at the front, or `remove INDEX KEY`; answers each.
   static func writePeople(_ path: String) throws {
     // What the store keeps is for the process that is tested to say.
     var configuration = configuration
@@ -176,6 +176,15 @@ enum Scenario {
       }
       let identifier = "Person:\(words[1])"
       try store.write { transaction in
+        if words[0] == "insert" {
+          try transaction.insert(
+            [.reference(identifier: identifier, typeName: "Person")], at: 0, inCollection: words[2])
+          return
+        }
+        if words[0] == "remove", let index = Int(words[1]) {
+          try transaction.removeElements(in: index..<index + 1, fromCollection: words[2])
+          return
+        }
         if words[0] == "append" {
           try transaction.append(
             [.reference(identifier: identifier, typeName: "Person")], toCollection: words[2])
