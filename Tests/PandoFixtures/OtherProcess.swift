@@ -46,7 +46,10 @@ public struct OtherProcess: Sendable {
   }
 
   /// It ended before it was told to.
-  public struct Ended: Error {}
+  public struct Ended: Error {
+    /// Says no more.
+    public init() {}
+  }
 
   /// Lets it end, and waits for its end.
   ///

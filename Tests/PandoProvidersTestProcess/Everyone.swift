@@ -18,7 +18,7 @@ enum Everyone {
     let manager = try DataModelManager(store: store)
     let people = (0..<processCount).map { _ in follower(manager) }
     let badges = (0..<processCount).map { _ in Told<Badge>(manager) { _ in } }
-    let list = ToldList(manager)
+    let list = ToldList(manager) { expect($0 != .reset, "a reset that nobody made") }
     let edited = CollectionDataProvider<Person>(dataModelManager: manager)
     for (id, person) in people.enumerated() {
       try await person.provider.fetchDataFromCache(

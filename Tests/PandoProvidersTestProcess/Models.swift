@@ -34,13 +34,15 @@ final class Told<T: SimpleModel & Equatable>: DataProviderDelegate {
   }
 }
 
-/// Keeps a list by what it is told; what came in is not known.
+/// Keeps a list by what it is told, until that is a reset; what came in is not known.
 final class ToldList: CollectionDataProviderDelegate {
   let provider: CollectionDataProvider<Person>
-  private let slots = Mutex<[Person?]>([])
+  private let slots = Mutex<[Person?]?>([])
+  private let action: @Sendable (CollectionChange) -> Void
 
-  init(_ manager: DataModelManager) {
+  init(_ manager: DataModelManager, _ action: @escaping @Sendable (CollectionChange) -> Void) {
     provider = CollectionDataProvider(dataModelManager: manager)
+    self.action = action
     provider.delegate = self
   }
 
@@ -48,14 +50,20 @@ final class ToldList: CollectionDataProviderDelegate {
     _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
     context: (any Sendable)?
   ) {
-    guard case .changes(let changes) = collectionChanges else { fail("a reset that nobody made") }
-    slots.withLock { $0.apply(changes) { _ in nil } }
+    slots.withLock { slots in
+      switch collectionChanges {
+      case .reset: slots = nil
+      case .changes(let changes): slots?.apply(changes) { _ in nil }
+      }
+    }
+    action(collectionChanges)
   }
 
   /// What was told leads to a list.
   func leads(to list: [Person]) -> Bool {
     slots.withLock { slots in
-      slots.count == list.count && zip(slots, list).allSatisfy { $0 == nil || $0 == $1 }
+      guard let slots, slots.count == list.count else { return false }
+      return zip(slots, list).allSatisfy { $0 == nil || $0 == $1 }
     }
   }
 }
@@ -70,6 +78,7 @@ extension ModelStore.Configuration {
     configuration.followsOtherProcesses = true
     configuration.events = { event in
       if case .watchesByPolling(let reason) = event { fail("it polls: \(reason)") }
+      if case .reloaded = event { say("reloaded") }
     }
     return configuration
   }

@@ -5,7 +5,8 @@ import PandoProviders
 import PandoStore
 import Synchronization
 
-/// A process that shows person 1, and says each name that it is told.
+/// A process that shows person 1 and the list of people, and says each name that it is told, what kind of change
+/// the list has had, and when it has read all anew.
 ///
 /// Argument: a group; then it is a user without rights but those of the group, and opens for reading only. It
 /// says `ready`; the lines that it gets are `fork`, `close`, and what it is not to wait for.
@@ -22,9 +23,13 @@ enum Watch {
     }
     let store = try ModelStore(path: path, configuration: configuration)
     let manager = try DataModelManager(store: store)
+    let list = ToldList(manager) { change in
+      say(change == .reset ? "list reset" : "list changed")
+    }
     let person = Told<Person>(manager) { say($0?.name ?? "nobody") }
     try await person.provider.fetchDataFromCache(
       withCacheKey: "Person:1", listensWhenAbsent: true)
+    try await list.provider.fetchDataFromCache(withCacheKey: "people")
     say("ready")
     while let line = readLine() {
       if line == "fork" { fork(store) }
@@ -35,7 +40,7 @@ enum Watch {
         say("ended")
       }
     }
-    withExtendedLifetime(person) {}
+    withExtendedLifetime((person, list)) {}
   }
 
   /// A child watches nothing, and takes nothing from its parent.

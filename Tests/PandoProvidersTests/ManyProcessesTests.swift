@@ -175,4 +175,71 @@ import Testing
       }
     }
   }
+
+  /// Stops a process, and waits until it is.
+  private func stop(_ process: ChildProcess) {
+    process.send(SIGSTOP)
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process.identifier), &information, WSTOPPED | WNOWAIT) == -1,
+      errno == EINTR
+    {}
+  }
+
+  /// What a process says until it says a line.
+  private func lines(of process: ChildProcess, until last: String) throws -> [String] {
+    var lines: [String] = []
+    while lines.last != last {
+      guard let line = process.nextLine() else { throw OtherProcess.Ended() }
+      lines.append(line)
+    }
+    return lines
+  }
+
+  @Test func `who stands still for longer than the change log reaches reads all anew, once`()
+    async throws
+  {
+    try await blocking {
+      try withTemporaryDirectory { path in
+        try makeList(path)
+        let other = try OtherProcess(path)
+        try other.perform("set 2 Bob")
+        let watcher = try ChildProcess("PandoProvidersTestProcess", ["watch", path])
+        try #require(watcher.nextLine() == "ready")
+        try other.perform("set 1 Ada")
+        try #require(watcher.nextLine() == "Ada")
+
+        // A writer that asks for less takes nothing from it.
+        var configuration = ModelStore.Configuration()
+        configuration.mapSizeInBytes = 64 << 20
+        configuration.durability = .unsynchronized
+        configuration.changeLogLimit = 2
+        let small = try ModelStore(path: path, configuration: configuration)
+        stop(watcher)
+        for number in 0..<100 {
+          try small.write { try $0.set(Person(id: 1, name: "A\(number)")) }
+        }
+        try small.write { try $0.append([Person(id: 2, name: "Bob")], toCollection: "people") }
+        small.close()
+        watcher.send(SIGCONT)
+        #expect(try lines(of: watcher, until: "A99").filter { $0 == "reloaded" } == [])
+
+        // The log keeps 10 000 commits.
+        stop(watcher)
+        try other.perform("append 1 people")
+        try other.perform("rename 1 10100")
+        watcher.send(SIGCONT)
+        var told = try lines(of: watcher, until: "C10099")
+        try other.perform("append 1 people")
+        try other.perform("set 1 D")
+        told += try lines(of: watcher, until: "D")
+        watcher.closeInput()
+        while let line = watcher.nextLine() { told.append(line) }
+        #expect(told.filter { $0 == "reloaded" }.count == 1)
+        #expect(told.filter { $0 == "list reset" }.count == 1)
+        #expect(told.contains("list changed"))
+        #expect(watcher.wait() == 0)
+        other.end()
+      }
+    }
+  }
 }
