@@ -327,6 +327,49 @@ import Testing
     }
   }
 
+  @Test func `a look that came before an own commit was brought is made again behind it`()
+    async throws
+  {
+    try await withStores { path, store in
+      let manager = try DataModelManager(store: store)
+      let line = try StorePipeline.pipeline(of: store)
+      let provider = DataProvider<Person>(dataModelManager: manager)
+      try await provider.setData(ada).committed()
+      await manager.drain()
+      // Until the writer itself shows what concerns nobody.
+      for id in 10..<40 { try await store.write { try $0.set(Person(id: id, name: "")) } }
+      await manager.drain()
+      try await store.write { try $0.set(Person(id: 40, name: "")) }
+      let other = try OtherProcess(path)
+      let shown = line.shown
+      // The first stands for a write of this process that concerns nobody.
+      try other.perform("set 9 X")
+      store.feed.announce(shown + 1...shown + 1)
+      try other.perform("set 1 B")
+      line.othersMayHaveCommitted()
+      await settle(line)
+      #expect(line.shown == shown)
+      let own = try #require(try store.read { try $0.changes(since: shown) }.first)
+      store.feed.handOver([CommitEffects(own, ticket: nil, number: own.commitNumber)])
+      // Was: nothing looked again, until somebody committed something or a second had passed.
+      await settle(line)
+      #expect(line.shown == shown + 2)
+      #expect(provider.data?.name == "B")
+      other.end()
+      await manager.close()
+    }
+  }
+
+  /// Waits until all is carried out that is queued, and what that has queued.
+  private func settle(_ line: StorePipeline) async {
+    for _ in 0..<2 {
+      let isDone = Event()
+      line.enqueue { isDone.signal() }
+      await isDone.happened()
+    }
+    while !line.pipeline.rests { await Task.yield() }
+  }
+
   @Test func `who watches keeps nobody alive who follows`() async throws {
     try await withStores(follows: true) { _, store in
       var manager: DataModelManager? = try DataModelManager(store: store)

@@ -126,7 +126,7 @@ package final class StorePipeline: Sendable {
 
 extension StorePipeline: CommitFollower {
   package func receive(_ flush: [CommitEffects]) {
-    if passes(flush) { return }
+    if passes(flush) { return lookAgain() }
     let end = inbox.withLock { inbox in
       inbox.append(flush)
       return inbox.end
@@ -222,6 +222,11 @@ extension StorePipeline: CommitFollower {
   /// Shows what had come, and no more: what was queued before a later write is behind this.
   private func workOff(upTo end: Int) {
     while let write = inbox.withLock({ $0.start < end ? $0.popFirst() : nil }) { show(write) }
+    lookAgain()
+  }
+
+  /// Queues the look that had to follow what was on its way, if there is one.
+  private func lookAgain() {
     if state.withLock({ exchange(&$0.looksAgain, with: false) }) { othersMayHaveCommitted() }
   }
 
