@@ -11,7 +11,7 @@ protocol ContainedManager: AnyObject, Sendable {
 extension CoreManager: ContainedManager {}
 
 /// Puts a container together.
-struct ContainerBuilder {
+final class ContainerBuilder {
   let clientQueue: APIClientQueue?
   let continuous: ContinuousScope
   private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
@@ -38,7 +38,7 @@ struct ContainerBuilder {
   }
 
   /// Makes the manager of a type.
-  mutating func add<E: Entity>(_ type: E.Type) throws {
+  func add<E: Entity>(_ type: E.Type) throws {
     precondition(managers[ObjectIdentifier(type)] == nil, "\(E.modelTypeName) is named twice")
     try check(type)
     let stores = E.stores(

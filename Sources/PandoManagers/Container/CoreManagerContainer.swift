@@ -61,7 +61,7 @@ public final class CoreManagerContainer: Sendable {
     precondition(cacheLimit >= 0, "a container can't have the cache limit \(cacheLimit)")
     let config = try diskStoreConfig.opened()
     do {
-      var builder = try ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
+      let builder = try ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
       for type in repeat each entities { try builder.add(type) }
       try builder.finish()
       dataModelManager = builder.continuous.providers

@@ -2,7 +2,7 @@ public import PandoStore
 
 /// Where the persistent entities of a container live.
 public struct DiskStoreConfig: Sendable {
-  enum Place: Sendable {
+  indirect enum Place: Sendable {
     case nowhere
     case shared(ModelStore)
     case path(String, ModelStore.Configuration)

@@ -2,7 +2,9 @@ import PandoModels
 import PandoStore
 
 /// A query, prepared for being followed.
-struct FollowedQuery<E: Entity>: Sendable {
+///
+/// Made once and never changed, so an object.
+final class FollowedQuery<E: Entity>: Sendable {
   /// How many more than are shown are kept of a query with a limit, at least and at most.
   private static var reserve: ClosedRange<Int> { 8...256 }
 

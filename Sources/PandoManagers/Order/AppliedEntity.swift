@@ -1,5 +1,5 @@
 /// What became of one entity of a write.
-package struct AppliedEntity<E: Entity>: Sendable {
+package final class AppliedEntity<E: Entity>: Sendable {
   /// Which entity.
   package let identifier: EntityIdentifier<E>
   /// What is stored now; `nil` if it was removed later than the write's place in the order.

@@ -11,7 +11,7 @@ protocol DirectStoring<E>: Storing {
 }
 
 /// What a store can say of an entity without waiting.
-enum DirectAnswer<E: Entity> {
+indirect enum DirectAnswer<E: Entity> {
   /// It is there.
   case found(E)
   /// It is not there.

@@ -93,7 +93,7 @@ struct RecordFitter {
 /// static type.
 struct RecordShape {
   /// What all elements of an array say, if they say the same.
-  private enum Agreement<Value: Equatable> {
+  private indirect enum Agreement<Value: Equatable> {
     case nothing
     case one(Value)
     case several

@@ -3,7 +3,7 @@ import PandoModels
 
 /// A change of a list that names the elements it is about, and not their places: those may have
 /// changed when it is carried out.
-enum ListEdit<T: SimpleModel>: Sendable {
+indirect enum ListEdit<T: SimpleModel>: Sendable {
   /// The list is set as a whole.
   case set(LiveList<T>)
   /// Elements come in.

@@ -34,7 +34,7 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     package let context: (any Sendable)?
   }
 
-  private enum Answer {
+  private indirect enum Answer {
     case news(News)
     case failed(any Error)
     case finished

@@ -22,7 +22,7 @@ extension DataProvider {
     listensWhenAbsent: Bool = false,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void
   ) {
-    let isAsked = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
+    let known = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
       scope.tell {
         switch result {
         case .success(let model): completion(model.flatMap(Self.unbox), nil)
@@ -30,10 +30,10 @@ extension DataProvider {
         }
       }
     }
-    switch isAsked {
-    case .asked: break
-    case .answered(let model): completion(model, nil)
-    case .refused(let error): completion(nil, error)
+    switch known {
+    case nil: break
+    case .success(let model)?: completion(model, nil)
+    case .failure(let error)?: completion(nil, error)
     }
   }
 
@@ -61,42 +61,35 @@ extension DataProvider {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         once.wait(continuation)
-        switch fetch(
-          cacheKey, context, listensWhenAbsent,
-          { result, _ in once.finish(result.map { $0.flatMap(Self.unbox) }) })
-        {
-        case .asked: break
-        case .answered(let model): once.finish(.success(model))
-        case .refused(let error): once.finish(.failure(error))
+        let known = fetch(cacheKey, context, listensWhenAbsent) { result, _ in
+          once.finish(result.map { $0.flatMap(Self.unbox) })
         }
+        if let known { once.finish(known) }
       }
     } onCancel: {
       once.finish(.failure(CancellationError()))
     }
   }
 
-  private enum Start {
-    case asked
-    case answered(T?)
-    case refused(any Error)
-  }
-
+  /// Asks for a model.
+  ///
+  /// - Returns: What is known without asking; `nil` if the answer comes.
   private func fetch(
     _ identifier: String?, _ context: (any Sendable)?, _ listensWhenAbsent: Bool,
     _ answer: @escaping ModelHolder.Answer
-  ) -> Start {
+  ) -> Result<T?, any Error>? {
     guard let identifier else {
       guard let context, case .cache(let cache) = dataModelManager.backing else {
-        return .answered(nil)
+        return .success(nil)
       }
-      if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
+      if let refusal = dataModelManager.refusal(ofReading: T.self) { return .failure(refusal) }
       holder.fetch(from: cache, context: context, answer)
-      return .asked
+      return nil
     }
-    if let model = holder.held(identifier) { return .answered(Self.unbox(model)) }
-    if let refusal = dataModelManager.refusal(ofReading: T.self) { return .refused(refusal) }
+    if let model = holder.held(identifier) { return .success(Self.unbox(model)) }
+    if let refusal = dataModelManager.refusal(ofReading: T.self) { return .failure(refusal) }
     holder.fetch(
       identifier, context: context, listensWhenAbsent: listensWhenAbsent, answer)
-    return .asked
+    return nil
   }
 }

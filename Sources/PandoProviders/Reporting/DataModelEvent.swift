@@ -1,7 +1,7 @@
 public import PandoConsistency
 
 /// What a service may want to log or act on; see ``DataModelManagerDelegate``.
-public enum DataModelEvent: Sendable {
+public indirect enum DataModelEvent: Sendable {
   /// A change was refused before it was shown: identifiers or cache keys it was about, its context.
   case refusedChange(any Error, of: [String], context: (any Sendable)?)
   /// Writing a change has failed; providers have gone back to what is without it, unless a custom

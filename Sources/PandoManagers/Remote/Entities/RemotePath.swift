@@ -1,5 +1,5 @@
 /// What a server is asked for, or is to do.
-public enum RemotePath<E: Entity>: Sendable {
+public indirect enum RemotePath<E: Entity>: Sendable {
   /// One entity.
   case get(EntityIdentifier<E>)
   /// Several entities.
