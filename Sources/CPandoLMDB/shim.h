@@ -17,19 +17,25 @@ extern int fallocate(int descriptor, int mode, off_t offset, off_t byteCount);
 extern long syscall(long number, ...);
 
 /* Sleeps while a word that processes share is as expected, until a wake whose mask has a bit in common, at
-   most so many nanoseconds. Returns 0 or an error number; any of them says: look again. */
+   most so many nanoseconds. Has a look at the word every tick: somebody may change it and wake nobody. Returns 0
+   or an error number; any of them says: look again. */
 static inline int pando_futex_wait(
-  const void *word, uint32_t expected, uint32_t mask, int64_t nanoseconds)
+  const void *word, uint32_t expected, uint32_t mask, int64_t nanoseconds, int64_t tick)
 {
   struct timespec end;
   clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_sec += nanoseconds / 1000000000;
-  end.tv_nsec += nanoseconds % 1000000000;
-  if (end.tv_nsec >= 1000000000) {
-    end.tv_sec += 1;
-    end.tv_nsec -= 1000000000;
+  for (;;) {
+    int64_t step = nanoseconds < tick ? nanoseconds : tick;
+    end.tv_sec += step / 1000000000;
+    end.tv_nsec += step % 1000000000;
+    if (end.tv_nsec >= 1000000000) {
+      end.tv_sec += 1;
+      end.tv_nsec -= 1000000000;
+    }
+    if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, &end, (void *)0, mask) == 0) return 0;
+    nanoseconds -= step;
+    if (errno != ETIMEDOUT || nanoseconds <= 0) return errno;
   }
-  return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, &end, (void *)0, mask) == 0 ? 0 : errno;
 }
 
 /* Wakes all who sleep on a word with a bit in common. Returns how many, or -1. */

@@ -5,9 +5,6 @@ import Synchronization
 extension Environment {
   /// How often somebody looks who can't sleep until there is a commit.
   private static let pollingInterval: Int64 = 10_000_000
-  /// How long somebody sleeps at most: a program that knows LMDB but not Pando commits without waking
-  /// anybody, and so does a writer that is killed.
-  private static let sleepMaximum: Int64 = 100_000_000
 
   /// Waits until there is a commit after a version, of whatever process.
   ///
@@ -59,8 +56,7 @@ extension Environment {
       if commitWaiters.isEnding { throw LMDBError(.closed, function: "waitForCommit") }
       if left <= 0 { return nil }
       if let signal = unsafe signal, let last, signal.obstacle == nil {
-        let isWoken = signal.sleep(
-          while: last, for: audience, nanoseconds: min(left, Self.sleepMaximum))
+        let isWoken = signal.sleep(while: last, for: audience, nanoseconds: left)
         if isWoken, audience == .others { commitWaiters.countWake() }
       } else {
         usleep(useconds_t(min(left, Self.pollingInterval) / 1_000 + 1))

@@ -94,6 +94,7 @@ package final class CommitSignal: Sendable {
   package func refuse(_ reason: String) {
     refusal.withLock { $0 = $0 ?? reason }
     isUsable.store(false, ordering: .releasing)
+    wakeEverybody()
   }
 
   /// Why the number is not used; `nil` if it is.
@@ -111,6 +112,10 @@ package final class CommitSignal: Sendable {
   /// The number of the last commit; `nil` if that is not known here.
   package var number: UInt64? { isUsable.load(ordering: .acquiring) ? load() : nil }
 
+  /// How often a sleeper has a look: a program that knows LMDB but not Pando commits without waking
+  /// anybody, and so does a writer that is killed.
+  private static let tick: Int64 = 100_000_000
+
   /// Sleeps while the number is as expected, at most so long.
   ///
   /// May return earlier. Returns at once if the number has changed.
@@ -120,7 +125,7 @@ package final class CommitSignal: Sendable {
   package func sleep(while number: UInt64, for audience: Audience, nanoseconds: Int64) -> Bool {
     let bits = audience == .all ? UInt32.max : mask
     return unsafe pando_futex_wait(
-      word, UInt32(truncatingIfNeeded: number), bits, nanoseconds) == 0
+      word, UInt32(truncatingIfNeeded: number), bits, nanoseconds, Self.tick) == 0
   }
 
   /// Wakes all who sleep for commits of any process, and in other processes those who sleep for others'.
