@@ -162,6 +162,36 @@ import Testing
     }
   }
 
+  @Test func `who is far behind is told exact positions of the lists that are shown`() async throws
+  {
+    try await withStores(changeLogLimit: 5000) { path, store in
+      let manager = try DataModelManager(store: store)
+      let other = try OtherProcess(path)
+      let list = ListFollower<Person>(manager)
+      try await list.provider.setData([ada], cacheKey: "people").committed()
+      _ = list.takeChanges()
+      for line in [
+        "set 3 Cy", "append 3 people", "append 1 hidden", "rename 1 1500", "append 3 hidden",
+        "append 1 people",
+      ] {
+        try other.perform(line)
+      }
+      try await manager.refresh()
+      await manager.drain()
+      #expect(list.provider.data.map(\.name) == ["C1499", "Cy", "C1499"])
+      let changes = list.takeChanges()
+      #expect(changes.count == 1)
+      guard case .changes(let steps)? = changes.first else {
+        Issue.record("told \(changes)")
+        return
+      }
+      #expect(Set(steps) == [.insert(index: 1), .insert(index: 2), .update(index: 0)])
+      #expect(store.counters.othersCommits == 1505)
+      other.end()
+      await manager.close()
+    }
+  }
+
   /// What this process writes though the store has it so already.
   enum EmptyWrite: CaseIterable {
     case delete, set, setByProvider, edit

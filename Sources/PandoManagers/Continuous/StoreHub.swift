@@ -75,6 +75,8 @@ extension StoreHub: StorePipelineMember {
 
   func finish(_ write: CommitEffects) {}
   func fail(_ write: CommitEffects, _ error: any Error) {}
+  func showsList(_ cacheKey: ByteString) -> Bool { false }
+
   func showUnread(_ write: CommitEffects) {}
 
   /// A query or graph that can't be read any more ends by the error.

@@ -29,9 +29,13 @@ package final class CommitGroup {
   /// Everything that they have touched.
   package var keys: [ByteString] { changed + deleted + collections.map(\.key) }
 
-  /// Folds the commits after a number.
+  /// Beyond so many commits, what happened to lists that nobody shows is not decoded.
+  private static let wholeCountMaximum: UInt64 = 1000
+
+  /// Folds the commits after a number; `showsList` says whether anybody shows the list with a cache key.
   init(
-    _ writes: [CommitEffects], since shown: UInt64, upTo number: UInt64, in snapshot: ModelSnapshot
+    _ writes: [CommitEffects], since shown: UInt64, upTo number: UInt64, in snapshot: ModelSnapshot,
+    showsList: (ByteString) -> Bool
   ) throws {
     self.writes = writes
     self.number = number
@@ -39,8 +43,16 @@ package final class CommitGroup {
     othersCount = max(Int(number - min(shown, number)) - own.count, 0)
     do {
       // Where all are of this process, they are at hand.
-      let isWhole = own.count == number - min(shown, number)
-      fold(isWhole ? own : try snapshot.changes(since: shown))
+      let count = number - min(shown, number)
+      if own.count == count {
+        fold(own)
+      } else if count <= Self.wholeCountMaximum {
+        fold(try snapshot.changes(since: shown))
+      } else {
+        var folding = Folding()
+        try snapshot.forEachChangeSet(since: shown, wanting: showsList) { folding.add($0) }
+        end(folding)
+      }
     } catch let error as StoreError where error.code == .changesExpired {
       hasExpired = true
     }
@@ -56,11 +68,31 @@ package final class CommitGroup {
       collections = only.collections.map { (ByteString($0.cacheKey), [$0.change]) }
       return
     }
+    var folding = Folding()
+    for changeSet in changeSets { folding.add(changeSet) }
+    end(folding)
+  }
+
+  private func end(_ folding: Folding) {
+    let isThere = folding.isThere
+    newest = folding.newest
+    changed = isThere.filter(\.value).map(\.key).ordered()
+    updated = changed.filter { folding.wasUpdated.contains($0) }
+    deleted = isThere.filter { !$0.value }.map(\.key).ordered()
+    renewed = folding.wasDeleted.filter { isThere[$0] == true }.ordered()
+    collections = folding.changes.keys.ordered().map { ($0, folding.changes[$0] ?? []) }
+  }
+
+  /// What commits have done, one after another.
+  private struct Folding {
+    var newest: ChangeSet?
     var isThere: [ByteString: Bool] = [:]
     var wasUpdated: Set<ByteString> = []
     var wasDeleted: Set<ByteString> = []
     var changes: [ByteString: [CollectionChange]] = [:]
-    for set in changeSets {
+
+    mutating func add(_ set: ChangeSet) {
+      newest = set
       for identifier in set.updated {
         isThere[ByteString(identifier)] = true
         wasUpdated.insert(ByteString(identifier))
@@ -74,10 +106,5 @@ package final class CommitGroup {
         changes[ByteString(entry.cacheKey), default: []].append(entry.change)
       }
     }
-    changed = isThere.filter(\.value).map(\.key).ordered()
-    updated = changed.filter { wasUpdated.contains($0) }
-    deleted = isThere.filter { !$0.value }.map(\.key).ordered()
-    renewed = wasDeleted.filter { isThere[$0] == true }.ordered()
-    collections = changes.keys.ordered().map { ($0, changes[$0] ?? []) }
   }
 }

@@ -179,6 +179,8 @@ extension StoreBridge: StorePipelineMember {
     if let ticket = ticket(of: write) { fail(ticket, error) }
   }
 
+  func showsList(_ cacheKey: ByteString) -> Bool { topics.topic(cacheKey) != nil }
+
   func showUnread(_ write: CommitEffects) {
     guard let operation = operation(of: write) else { return }
     var update = operation.makeUpdate()

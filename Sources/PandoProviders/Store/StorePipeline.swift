@@ -343,7 +343,9 @@ extension StorePipeline {
     let earlier = unread.withLock { $0 }
     guard number > shown || !writes.isEmpty || !earlier.isEmpty else { return nil }
     let members = living
-    let group = try CommitGroup(earlier + writes, since: shown, upTo: number, in: snapshot)
+    let group = try CommitGroup(earlier + writes, since: shown, upTo: number, in: snapshot) { key in
+      members.contains { $0.showsList(key) }
+    }
     // Nothing fails from here on.
     inbox.withLock { $0.remove(writes.count) }
     unread.withLock { $0 = [] }

@@ -1,3 +1,4 @@
+package import PandoModels
 package import PandoStore
 
 /// What a member of a store's pipeline does for a write.
@@ -32,6 +33,9 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   ///   - snapshot: The store as the last of them leaves it.
   /// - Returns: `nil` if nothing does.
   func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)?
+
+  /// Whether it shows the list with a cache key.
+  func showsList(_ cacheKey: ByteString) -> Bool
 
   /// Called when everybody shows a write.
   func finish(_ write: CommitEffects)

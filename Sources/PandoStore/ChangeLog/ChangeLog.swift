@@ -57,11 +57,76 @@ enum ChangeLog {
   }
 
   static func decode(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> ChangeSet {
-    do {
-      return try unsafe bytes.withUnsafeBytes { bytes in
+    try decoding(commitNumber) {
+      try unsafe bytes.withUnsafeBytes { bytes in
         try unsafe RecordDecoder.decodeValue(ChangeSet.self, from: bytes)
       }
-    } catch let error as ModelError {
+    }
+  }
+
+  /// Reads a change set, and of its lists only those that somebody wants; of the others it is known that
+  /// they have changed.
+  ///
+  /// For those who are far behind: what happened to a list may be long.
+  static func decode(
+    _ bytes: Span<UInt8>, commitNumber: UInt64, wanting wantsList: (ByteString) -> Bool
+  ) throws -> ChangeSet {
+    try decoding(commitNumber) {
+      // The bytes are read during the call only.
+      try unsafe bytes.withUnsafeBytes { bytes in
+        try unsafe read(bytes, wantsList)
+          ?? RecordDecoder.decodeValue(ChangeSet.self, from: bytes)
+      }
+    }
+  }
+
+  /// - Returns: `nil` where it is not as ``encode(_:)`` writes it.
+  private static func read(
+    _ bytes: UnsafeRawBufferPointer, _ wantsList: (ByteString) -> Bool
+  ) throws -> ChangeSet? {
+    var reader = unsafe CBORReader(bytes)
+    guard try reader.mapHead() == 7, try reader.text() == "date" else { return nil }
+    let date = try unsafe RecordDecoder.decodeValue(Double.self, from: reader.item())
+    guard try reader.text() == "author" else { return nil }
+    let author = try reader.takeNull() ? nil : try reader.text()
+    guard let deleted = try names("deleted", &reader), let updated = try names("updated", &reader),
+      let inserted = try names("inserted", &reader), try reader.text() == "collections"
+    else { return nil }
+    var lists: [CollectionUpdate] = []
+    for _ in 0..<(try reader.arrayHead()) {
+      guard try reader.mapHead() == 2, try reader.text() == "change" else { return nil }
+      let change = unsafe try reader.item()
+      guard try reader.text() == "cacheKey" else { return nil }
+      let cacheKey = try reader.text()
+      lists.append(
+        CollectionUpdate(
+          cacheKey: cacheKey,
+          change: wantsList(ByteString(cacheKey))
+            ? try unsafe RecordDecoder.decodeValue(CollectionChange.self, from: change) : .reset))
+    }
+    guard try reader.text() == "commitNumber" else { return nil }
+    let number = try reader.unsigned()
+    try reader.finish()
+    return ChangeSet(
+      commitNumber: number, updated: updated, inserted: inserted, deleted: deleted,
+      collections: lists, author: author, date: Date(timeIntervalSinceReferenceDate: date))
+  }
+
+  private static func names(_ key: String, _ reader: inout CBORReader) throws -> [String]? {
+    guard try reader.text() == key else { return nil }
+    let count = try reader.arrayHead()
+    var names: [String] = []
+    names.reserveCapacity(count)
+    for _ in 0..<count { names.append(try reader.text()) }
+    return names
+  }
+
+  private static func decoding(
+    _ commitNumber: UInt64, _ body: () throws -> ChangeSet
+  ) throws -> ChangeSet {
+    do {
+      return try body()
+    } catch let error where error is ModelError || error is CBORError {
       throw StoreError(
         .damaged, "commit \(commitNumber)", "its change set can't be read", underlying: error)
     }

@@ -23,6 +23,33 @@ extension ModelSnapshot {
   }
 }
 
+extension ModelSnapshot {
+  /// Calls a closure with what was committed after a version, in commit order; of the lists that nobody
+  /// wants it is said only that they have changed, but of the newest commit.
+  ///
+  /// - Parameters:
+  ///   - commitNumber: The last commit that the caller knows.
+  ///   - wantsList: Whether the changes of the list with a cache key are wanted.
+  ///   - body: Gets one change set after another.
+  /// - Throws: As ``changes(since:)``, and what `body` throws.
+  package func forEachChangeSet(
+    since commitNumber: UInt64, wanting wantsList: (ByteString) -> Bool,
+    _ body: (ChangeSet) throws -> Void
+  ) throws {
+    guard let state = try reader.state(path: path), commitNumber < state.commitNumber else {
+      return
+    }
+    try state.requireChanges(since: commitNumber)
+    try reader.forEachChange(after: commitNumber) { number, value in
+      try body(
+        number == state.commitNumber
+          ? ChangeLog.decode(value, commitNumber: number)
+          : ChangeLog.decode(value, commitNumber: number, wanting: wantsList))
+      return true
+    }
+  }
+}
+
 extension StoreState {
   /// Refuses to read a change log that no longer reaches back; names the cursor that asks, if one does.
   func requireChanges(since commitNumber: UInt64, for cursor: String? = nil) throws {
@@ -46,6 +73,15 @@ extension StoreReader {
   func forEachChangeSet(
     after commitNumber: UInt64, _ body: (ChangeSet) throws -> Bool
   ) throws {
+    try forEachChange(after: commitNumber) { number, value in
+      try body(ChangeLog.decode(value, commitNumber: number))
+    }
+  }
+
+  /// The same with change sets that are not decoded.
+  fileprivate func forEachChange(
+    after commitNumber: UInt64, _ body: (UInt64, Span<UInt8>) throws -> Bool
+  ) throws {
     var next = commitNumber + 1
     let start = ChangeLogKey.changeSet(next)
     try snapshot.scan(tables.changes, from: start) { key, value in
@@ -54,7 +90,7 @@ extension StoreReader {
         throw StoreError.damaged("change log", "commit \(next) is missing")
       }
       next += 1
-      return try body(ChangeLog.decode(value, commitNumber: next - 1))
+      return try body(next - 1, value)
     }
   }
 

@@ -24,6 +24,7 @@ import Testing
     func stage(_ group: CommitGroup, in snapshot: ModelSnapshot) -> (any PipelineStep)? { nil }
     func finish(_ write: CommitEffects) {}
     func fail(_ write: CommitEffects, _ error: any Error) {}
+    func showsList(_ cacheKey: ByteString) -> Bool { false }
     func showUnread(_ write: CommitEffects) {}
     func failRead(_ error: any Error) {}
   }

@@ -23,5 +23,24 @@ import Testing
     #expect(copy.commitNumber == changeSet.commitNumber)
     #expect(copy.inserted == changeSet.inserted)
     #expect(copy.collections == changeSet.collections)
+    for wants in [true, false] {
+      let part = try ChangeLog.decode(bytes.span, commitNumber: changeSet.commitNumber) { _ in wants
+      }
+      #expect(try ChangeLog.encode(part.with(changeSet.collections)) == bytes)
+      #expect(
+        part.collections
+          == changeSet.collections.map {
+            wants ? $0 : CollectionUpdate(cacheKey: $0.cacheKey, change: .reset)
+          })
+    }
+  }
+}
+
+extension ChangeSet {
+  /// The same with other lists.
+  fileprivate func with(_ collections: [CollectionUpdate]) -> ChangeSet {
+    ChangeSet(
+      commitNumber: commitNumber, updated: updated, inserted: inserted, deleted: deleted,
+      collections: collections, author: author, date: date)
   }
 }
