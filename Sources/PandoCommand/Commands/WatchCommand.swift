@@ -40,7 +40,7 @@ enum WatchCommand: Command {
     ],
     examples: [
       .init("pando watch tweets --type User --values", "users as they change"),
-      .init("pando watch tweets --cursor mailer | ./mail", "each change once, after a restart too"),
+      .init("pando watch tweets --cursor mailer | ./mail", "each change at least once"),
     ])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
@@ -62,8 +62,7 @@ enum WatchCommand: Command {
       nonisolated(unsafe) let output = output
       let task = Task {
         try await watch.run(from: start) { line in
-          unsafe try output.write(form.text(of: line))
-          unsafe try output.flush()
+          unsafe try output.write(form.text(of: line), until: interruption)
         }
       }
       interruption.cancels(task)
@@ -80,27 +79,35 @@ private struct Watch: Sendable {
   let readsRecords: Bool
   let lineCount: Int
 
-  /// Runs until the task is cancelled, the lines have been printed, or `print` throws.
-  func run(from start: UInt64, _ print: (WatchLine) throws -> Void) async throws {
+  /// Runs until the task is cancelled, the lines have been printed, or something throws.
+  func run(
+    from start: UInt64, _ print: @escaping @Sendable (WatchLine) throws -> Void
+  ) async throws {
     let (numbers, worked) = AsyncStream.makeStream(
       of: UInt64.self, bufferingPolicy: .bufferingNewest(1))
-    // A line that is out is acknowledged while the next ones are written.
-    let acknowledging = Task { [cursor] in
-      for await number in numbers { try await cursor?.acknowledge(number) }
+    let printed = Locked<UInt64?>(nil)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { worked.finish() }
+        try await follow(from: start, print) { number in
+          printed.withLock { $0 = number }
+          worked.yield(number)
+        }
+      }
+      // A line that is out is acknowledged while the next ones are written.
+      group.addTask {
+        for await number in numbers { try await cursor?.acknowledge(number) }
+      }
+      // The first error ends the other one.
+      while try await group.next() != nil {}
     }
-    do {
-      try await follow(from: start, print) { worked.yield($0) }
-    } catch {
-      worked.finish()
-      try? await acknowledging.value
-      throw error
-    }
-    worked.finish()
-    try await acknowledging.value
+    // One that was cancelled has left the last number.
+    if let last = printed.withLock(\.self) { try await cursor?.acknowledge(last) }
   }
 
   private func follow(
-    from start: UInt64, _ print: (WatchLine) throws -> Void, _ done: (UInt64) -> Void
+    from start: UInt64, _ print: @Sendable (WatchLine) throws -> Void,
+    _ done: @Sendable (UInt64) -> Void
   ) async throws {
     var last = start
     var left = lineCount

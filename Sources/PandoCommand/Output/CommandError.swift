@@ -89,7 +89,8 @@ extension CommandError {
   private init(_ error: StoreError, store path: String) {
     let (exitCode, remedy): (ExitCode, String) =
       switch error.code {
-      case .noSuchNode, .noSuchCollection, .indexOutOfRange: (.notThere, "nothing was changed")
+      case .noSuchNode, .noSuchCollection, .noSuchCursor, .indexOutOfRange:
+        (.notThere, "nothing was changed")
       case .changesExpired: (.notThere, "read the nodes themselves")
       case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel, .invalidIndex:
         (.badInput, "nothing was changed")

@@ -31,6 +31,13 @@ final class StandardOutput {
     if buffer.count >= StandardOutput.bufferByteCount { try flush() }
   }
 
+  /// Writes text at once; an interruption ends the waiting for a reader that does not read, as if it had gone
+  /// away.
+  func write(_ text: String, until interruption: Interruption) throws {
+    buffer.append(contentsOf: text.utf8)
+    try flush(until: interruption)
+  }
+
   /// Writes text and a newline.
   func line(_ text: String = "") throws {
     buffer.append(contentsOf: text.utf8)
@@ -38,13 +45,18 @@ final class StandardOutput {
   }
 
   /// Hands everything written so far to the system.
-  func flush() throws {
+  func flush() throws { try flush(until: nil) }
+
+  private func flush(until interruption: Interruption?) throws {
     var written = 0
     defer { buffer.removeAll(keepingCapacity: true) }
     while written < buffer.count {
+      if let interruption, !interruption.waitsFor(descriptor) { throw Closed() }
+      // So much fits into a pipe that has room.
+      let end = interruption == nil ? buffer.count : min(buffer.count, written + Int(PIPE_BUF))
       let count = unsafe buffer.withUnsafeBytes { bytes in
         // The rebased part lies within the array, which this closure keeps alive.
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written..<end])
         return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
       }
       if count >= 0 {

@@ -15,14 +15,18 @@ final class Interruption: Sendable {
   }
 
   private let state = Locked(State())
+  /// Where the thread hears of a signal; nobody takes the byte out, so that all hear of it.
+  private let readEnd: Int32
 
   /// From now on the first signal ends nothing by itself.
   init() {
     var ends: [Int32] = [0, 0]
-    precondition(unsafe writeEndIsFree && pipe(&ends) == 0, "pipe: \(errno)")
+    let isFree = unsafe Self.writeEnd < 0
+    precondition(unsafe isFree && pipe(&ends) == 0, "pipe: \(errno)")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     unsafe Self.writeEnd = ends[1]
-    startThread(named: "pando.interruption") { [self, readEnd = ends[0]] in wait(readEnd) }
+    readEnd = ends[0]
+    startThread(named: "pando.interruption") { self.wait() }
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in
       let before = errno
@@ -35,8 +39,6 @@ final class Interruption: Sendable {
     for signal in [SIGINT, SIGTERM] { unsafe sigaction(signal, &action, nil) }
   }
 
-  private var writeEndIsFree: Bool { unsafe Self.writeEnd < 0 }
-
   /// Has a task cancelled by it, at once if it has come already.
   func cancels<Success, Failure>(_ task: Task<Success, Failure>) {
     let hasCome = state.withLock { state in
@@ -46,7 +48,19 @@ final class Interruption: Sendable {
     if hasCome { task.cancel() }
   }
 
-  private func wait(_ readEnd: Int32) {
+  /// Waits until something can be written.
+  ///
+  /// - Returns: `false` if a signal has come first.
+  func waitsFor(_ descriptor: Int32) -> Bool {
+    var polled = [
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+    ]
+    while unsafe poll(&polled, 2, -1) < 0, errno == EINTR {}
+    return polled[1].revents != 0 || polled[0].revents == 0
+  }
+
+  private func wait() {
     // A command that was started with the signals blocked is to end by them too.
     var both = sigset_t()
     // The set lives until the calls return.

@@ -70,12 +70,26 @@ struct LoggedRecords: ~Copyable {
     }
     var decoder = TreeDecoder()
     node.fields = unsafe try decoder.value(of: body) { reference in
-      guard let child = children.first(where: { $0.reference == reference }) else {
-        throw reader.error(.wrongKind)
-      }
-      return child.record
+      guard let child = find(reference, children) else { throw reader.error(.wrongKind) }
+      return child
     }
     return node
+  }
+
+  /// Finds a child among those of a body, which are in the order of their numbers.
+  private static func find(
+    _ reference: RecordReference,
+    _ children: [(reference: RecordReference, record: TreeRecord)]
+  ) -> TreeRecord? {
+    var places = children.indices
+    while let middle = places.isEmpty ? nil : (places.lowerBound + places.upperBound) / 2 {
+      let found = children[middle].reference
+      if found == reference { return children[middle].record }
+      places =
+        (found.node, found.type) < (reference.node, reference.type)
+        ? middle + 1..<places.upperBound : places.lowerBound..<middle
+    }
+    return nil
   }
 
   private static func expect(_ count: Int, _ reader: inout CBORReader) throws {

@@ -12,7 +12,8 @@
 /// to ``StoreConfiguration/changeLogLimitForCursors`` commits; beyond that its sequence throws `changesExpired`.
 /// Then read afresh what it is made from, in one snapshot, and acknowledge the number of that snapshot.
 ///
-/// - Note: Any thread and any process. Two consumers of one name both get every change.
+/// - Note: Any thread and any process. One consumer at a time goes by a name: what one has acknowledged the
+///   log need not keep for another.
 public struct ChangeCursor: Sendable {
   private let store: ModelStore
   /// The name of the cursor.

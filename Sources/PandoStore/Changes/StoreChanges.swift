@@ -52,15 +52,18 @@ public struct StoreChanges: AsyncSequence, Sendable {
     ///   store throws.
     public mutating func next() async throws -> ChangeSet? {
       while true {
-        if Task.isCancelled { return nil }
-        if let change = batch.popLast() {
-          last = change.commitNumber
-          return change
-        }
         let source = reading.source
         let feed = source.store.feed
+        if Task.isCancelled || feed.isEnded { return nil }
+        if let change = batch.popLast() {
+          last = change.commitNumber
+          do {
+            return try source.withRecords(change)
+          } catch let error as LMDBError where error.code == .closed {
+            return nil
+          }
+        }
         let generation = feed.generation
-        if feed.isEnded { return nil }
         do {
           batch = try source.read(after: last ?? source.start.get(), atMost: Self.batchCount)
             .reversed()
@@ -112,10 +115,20 @@ public struct StoreChanges: AsyncSequence, Sendable {
           found.append(change)
           return found.count < count
         }
-        guard readsRecords else { return found }
-        return try found.map { change in
-          change.with(try snapshot.reader.changedRecords(of: change, newest: state.commitNumber))
+        return found
+      }
+    }
+
+    /// Adds the records, if they are asked for: one commit's at a time, as they may be large.
+    func withRecords(_ change: ChangeSet) throws -> ChangeSet {
+      guard readsRecords else { return change }
+      return try store.read { snapshot in
+        let state = try snapshot.reader.state(path: store.path)
+        if let state, try snapshot.reader.retention().keepsRecords {
+          try state.requireChanges(since: change.commitNumber - 1, for: cursor)
         }
+        let newest = state?.commitNumber ?? change.commitNumber
+        return change.with(try snapshot.reader.changedRecords(of: change, newest: newest))
       }
     }
   }

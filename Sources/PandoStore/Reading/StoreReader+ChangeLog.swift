@@ -62,7 +62,7 @@ extension StoreState {
     }
     throw StoreError(
       .changesExpired, "cursor \(cursor)",
-      "it stands at commit \(commitNumber) and the change log begins at commit \(oldestChange); "
+      "commit \(commitNumber + 1) comes next and the change log begins at commit \(oldestChange); "
         + "read the data afresh and acknowledge the commit that was read, or open the store with a "
         + "larger changeLogLimitForCursors")
   }

@@ -44,7 +44,7 @@ extension WriteSession {
     let needed = try reading { try $0.cursors() }.map(\.position)
       .filter { $0 + 1 >= state.counters.oldestChange }.min()
     if let needed, needed < last {
-      last = max(needed, newest - min(newest, retention.cursorCommitCount))
+      last = min(last, max(needed, newest - min(newest, retention.cursorCommitCount)))
     }
     for _ in 0..<Self.trimmedCommitMaximum where state.counters.oldestChange <= last {
       let number = state.counters.oldestChange

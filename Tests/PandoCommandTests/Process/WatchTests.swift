@@ -155,6 +155,30 @@ import Testing
     }
   }
 
+  @Test func `a reader that does not read does not keep it from ending`() throws {
+    try withStore { store in
+      // One line that is longer than a pipe is.
+      let people = (0..<20_000).map { #"{"id":\#($0)}"# }.joined(separator: ",")
+      try PandoProcess.output("import", store, "-", "--root", "Person:id", input: "[\(people)]")
+      let process = try watch(store, "--since", "0")
+      #expect(try next(process)["commit"] == 1)
+      // Was: it waited in the middle of the line, and only a second signal ended it.
+      process.send(SIGTERM)
+      #expect(process.wait() == 0)
+    }
+  }
+
+  @Test func `it ends when it can't acknowledge`() throws {
+    try withStore { store in
+      let process = try watch(store, "--cursor", "mailer", "--since", "0")
+      #expect(try next(process)["commit"] == 1)
+      try PandoProcess.output("cursors", store, "--remove", "mailer")
+      // Was: it printed on, and said so when it was ended.
+      try set(store, "Person:1", "B")
+      #expect(process.wait() == 1)
+    }
+  }
+
   @Test func `on a terminal it is a table, coloured unless that is refused`() throws {
     try withStore { store in
       try set(store, "Person:2", "Bob")

@@ -71,13 +71,29 @@ import Testing
         _ = try await late.next()
       }
       #expect(error?.code == .changesExpired)
-      #expect(error?.description.hasPrefix("cursor slow: it stands at commit 10 and") == true)
+      #expect(error?.description.hasPrefix("cursor slow: commit 11 comes next and") == true)
       // It begins anew behind what was read afresh.
       try await slow.acknowledge(store.read { try $0.commitNumber })
       try await store.write { try $0.set(leaf(42)) }
       var again = slow.changes().makeAsyncIterator()
       #expect(try await again.next()?.commitNumber == 42)
       #expect(try store.verify().problems == [])
+      await store.close()
+    }
+  }
+
+  @Test(arguments: [0, 5])
+  func `a cursor that stands still takes nothing from what is kept in any case`(
+    cursorLimit: Int
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      // Was: with fewer commits for cursors than for all, the log was cut to the smaller number.
+      let store = try open(path, limit: 50, cursorLimit: cursorLimit)
+      _ = try store.cursor(named: "stalled")
+      for id in 0..<120 {
+        try await store.write { try $0.set(leaf(id)) }
+        #expect(try store.statistics().changeLogCount == min(id + 1, 50))
+      }
       await store.close()
     }
   }

@@ -168,6 +168,38 @@ import Testing
     }
   }
 
+  @Test func `records are read when they are taken`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      for id in 1...3 { try await store.write { try $0.set(leaf(id)) } }
+      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      _ = try await iterator.next()
+      // Was: read with the first of 256 commits, and all of them held.
+      try await store.write { try $0.set(leaf(2, 7)) }
+      let records = try await iterator.next()?.records
+      #expect(records?.map(\.node) == [leaf(2, 7)])
+      #expect(records?.map(\.commitNumber) == [4])
+      await store.close()
+    }
+  }
+
+  @Test func `a record with many children comes back`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try open(path)
+      _ = try store.setRetention(keepsRecords: true)
+      let leaves = (0..<3000).map { leaf($0) }
+      let parent = TreeNode(
+        "parent", type: "Parent", fields: ["leaves": .array(leaves.reversed().map { .node($0) })])
+      try await store.write { try $0.set(parent) }
+      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      let record = try await iterator.next()?.records.first { $0.node.typeName == "Parent" }
+      #expect(
+        record?.node["leaves"]?.arrayValue
+          == leaves.reversed().map { .reference(identifier: $0.identifier, typeName: "Leaf") })
+      await store.close()
+    }
+  }
+
   @Test func `many commits are read in parts`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path)
