@@ -62,7 +62,7 @@ enum WatchCommand: Command {
       nonisolated(unsafe) let output = output
       let task = Task {
         try await watch.run(from: start) { line in
-          unsafe try output.write(form.text(of: line), until: interruption)
+          unsafe try output.write(form.text(of: line), whenReady: interruption.waitsFor)
         }
       }
       interruption.cancels(task)

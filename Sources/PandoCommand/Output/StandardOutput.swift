@@ -31,11 +31,16 @@ final class StandardOutput {
     if buffer.count >= StandardOutput.bufferByteCount { try flush() }
   }
 
-  /// Writes text at once; an interruption ends the waiting for a reader that does not read, as if it had gone
-  /// away.
-  func write(_ text: String, until interruption: Interruption) throws {
+  /// Writes text at once, in parts that do not wait for a reader.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - isReady: Waits until something can be written to a descriptor; `false` ends the writing, as if the
+  ///     reader had gone away.
+  /// - Throws: ``Closed``, or a ``CommandError``.
+  func write(_ text: String, whenReady isReady: @escaping (Int32) -> Bool) throws {
     buffer.append(contentsOf: text.utf8)
-    try flush(until: interruption)
+    try flush(whenReady: isReady)
   }
 
   /// Writes text and a newline.
@@ -45,15 +50,15 @@ final class StandardOutput {
   }
 
   /// Hands everything written so far to the system.
-  func flush() throws { try flush(until: nil) }
+  func flush() throws { try flush(whenReady: nil) }
 
-  private func flush(until interruption: Interruption?) throws {
+  private func flush(whenReady isReady: ((Int32) -> Bool)?) throws {
     var written = 0
     defer { buffer.removeAll(keepingCapacity: true) }
     while written < buffer.count {
-      if let interruption, !interruption.waitsFor(descriptor) { throw Closed() }
+      if let isReady, !isReady(descriptor) { throw Closed() }
       // So much fits into a pipe that has room.
-      let end = interruption == nil ? buffer.count : min(buffer.count, written + Int(PIPE_BUF))
+      let end = isReady == nil ? buffer.count : min(buffer.count, written + Int(PIPE_BUF))
       let count = unsafe buffer.withUnsafeBytes { bytes in
         // The rebased part lies within the array, which this closure keeps alive.
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written..<end])
