@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoModels
 import PandoSystem
 
-/// What `pando watch` prints.
+/// A line that `pando watch` prints.
 enum WatchLine {
   case commit(ChangeSet)
   case reload(from: UInt64, to: UInt64)
@@ -18,11 +18,6 @@ struct WatchForm {
     let terminal = Self.setting("TERM")
     hasColours =
       !isJSON && Self.setting("NO_COLOR").isEmpty && !terminal.isEmpty && terminal != "dumb"
-  }
-
-  init(hasColours: Bool) {
-    isJSON = false
-    self.hasColours = hasColours
   }
 
   /// A variable of the environment; empty if it is not set.

@@ -8,9 +8,9 @@ public import PandoModels
 ///   print(change.commitNumber, change.updated)
 /// }
 /// ```
-/// Each commit comes once and in order, however slowly they are taken; nothing is kept in memory for
-/// who is slow, as the store's change log has it. The sequence ends when the store is closed or the task is
-/// cancelled.
+/// Each commit comes once and in order, however slowly they are taken: for who is slow at most 256 change sets
+/// are held in memory, and the store's change log has the others. The sequence ends when the store is closed or
+/// the task is cancelled.
 ///
 /// - Note: Any task. Each iterator goes its own way.
 public struct StoreChanges: AsyncSequence, Sendable {
