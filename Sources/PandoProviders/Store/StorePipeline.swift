@@ -359,12 +359,12 @@ extension StorePipeline {
 
   private func show(_ staged: StagedGroup) {
     let group = staged.group
-    pipeline.publish(staged.steps)
-    let behind = group.number - min(shown, group.number)
+    // Counted first: who sees a change finds it counted.
     if group.othersCount > 0 {
       store.didShowOthersCommits(group.othersCount, newest: group.newest?.date)
     }
-    if group.hasExpired { store.didReload(behind: Int(behind)) }
+    if group.hasExpired { store.didReload(behind: Int(group.number - min(shown, group.number))) }
+    pipeline.publish(staged.steps)
     state.withLock { state in
       state.shown = max(state.shown, group.number)
       if state.loadCount == 0 || group.hasExpired {
