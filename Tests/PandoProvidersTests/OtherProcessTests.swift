@@ -377,8 +377,6 @@ import Testing
       store.feed.announce(shown + 1...shown + 1)
       try other.perform("set 1 B")
       line.othersMayHaveCommitted()
-      await settle(line)
-      #expect(line.shown == shown)
       let own = try #require(try store.read { try $0.changes(since: shown) }.first)
       store.feed.handOver([CommitEffects(own, ticket: nil, number: own.commitNumber)])
       // Was: nothing looked again, until somebody committed something or a second had passed.

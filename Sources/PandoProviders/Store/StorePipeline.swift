@@ -161,7 +161,9 @@ extension StorePipeline: CommitFollower {
     }
     do {
       let (number, version) = try store.read { (try $0.commitNumber, $0.version) }
-      guard inbox.withLock({ $0.isEmpty }), !store.feed.isAwaited(number) else {
+      // What is on its way is here then, and is found in the inbox or has been shown.
+      store.feed.waitForHandOver(of: number)
+      guard inbox.withLock({ $0.isEmpty }) else {
         return state.withLock { $0.looksAgain = true }
       }
       if number > shown || !unread.withLock(\.isEmpty) { try catchUp() }
