@@ -108,6 +108,27 @@ extension RecordBody {
 }
 
 extension RecordBody {
+  /// Carries what a caller has changed in a body over to what is stored by now.
+  ///
+  /// - Parameters:
+  ///   - new: The body that the caller wants; read during the call only.
+  ///   - base: The body that the caller has changed; read during the call only.
+  ///   - stored: The body that is stored by now, perhaps of another type; read during the call only.
+  /// - Returns: The body that is to be stored: the caller's changes in the stored one.
+  /// - Throws: ``ModelError`` when the bytes are no record bodies.
+  /// - Complexity: O(*n* log *n*) for *n* bytes in all.
+  package static func rebasing(
+    _ new: UnsafeRawBufferPointer, from base: UnsafeRawBufferPointer,
+    onto stored: UnsafeRawBufferPointer
+  ) throws(ModelError) -> [UInt8] {
+    // All are read during the call only.
+    let rebaser = unsafe RecordRebaser(
+      base: RecordCursor(base), new: RecordCursor(new), stored: RecordCursor(stored))
+    return try RecordFault.asModelError { () throws(RecordFault) in try rebaser.rebase() }
+  }
+}
+
+extension RecordBody {
   /// Checks that bytes are a record body as the encoder writes it, in every detail.
   ///
   /// So two bodies with the same content have the same bytes: lengths and numbers in their shortest

@@ -49,6 +49,7 @@ package struct WrittenContent: Sendable {
   /// What was merged, or set by other means than whole models.
   private var others: [any GivenModels] = []
   private var trees: [TreeValue] = []
+  private var names: [String] = []
 
   private var hasSets = false
   private var isMixed = false
@@ -70,6 +71,12 @@ package struct WrittenContent: Sendable {
 
   /// Notes that something was changed by other means than whole models.
   mutating func mix() { isMixed = true }
+
+  /// Notes nodes that were changed by other means than whole models.
+  mutating func mix(named identifiers: [String]) {
+    isMixed = true
+    names += identifiers
+  }
 
   /// Notes a model that was merged.
   mutating func mix(_ model: some SimpleModel) {
@@ -120,7 +127,7 @@ package struct WrittenContent: Sendable {
 extension WrittenContent {
   /// Whether the write has named no node.
   package var namesNothing: Bool {
-    models.isEmpty && deletes.isEmpty && others.isEmpty && trees.isEmpty
+    models.isEmpty && deletes.isEmpty && others.isEmpty && trees.isEmpty && names.isEmpty
   }
 
   /// Calls a closure with the identifiers of all nodes that the write has named, also those that the
@@ -130,6 +137,7 @@ extension WrittenContent {
     for given in others { given.forEach { Self.visit($0, body) } }
     for tree in trees { Self.visit(tree, body) }
     for identifier in deletes { body(identifier) }
+    for identifier in names { body(identifier) }
   }
 
   private static func visit(_ node: any SimpleModel, _ body: (String) -> Void) {

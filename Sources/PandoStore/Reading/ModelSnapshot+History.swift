@@ -43,10 +43,14 @@ extension ModelSnapshot {
 
   /// Returns the commit that changed a node last, as whatever type; `nil` if there is no such node.
   ///
+  /// A change of a child is not a change of the node. ``ModelStore/write(expecting:context:_:)-8xlw0`` takes
+  /// the number.
+  ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The number of the commit.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  package func lastCommit(of identifier: String) throws -> UInt64? {
+  /// - Complexity: O(log *n*).
+  public func lastCommit(of identifier: String) throws -> UInt64? {
     try reader.lastCommit(of: identifier)
   }
 

@@ -188,6 +188,18 @@ struct PendingRecords {
         edges: edgeStart..<self.edges.count))
   }
 
+  /// Takes in records of another tree.
+  mutating func append(_ records: [Record], of other: PendingRecords) {
+    for record in records {
+      let body = Array(other.body(of: record))
+      unsafe body.withUnsafeBytes { bytes in
+        unsafe append(
+          record.reference, identifier: record.identifier, body: bytes,
+          edges: Array(other.edges(of: record)))
+      }
+    }
+  }
+
   /// Notes that the next record is that of a new node.
   private mutating func noteNewNode(_ node: UInt64) {
     precondition(node >= firstNewNode, "new node \(node), the first is \(firstNewNode)")

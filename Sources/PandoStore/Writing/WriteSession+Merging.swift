@@ -154,12 +154,22 @@ extension WriteSession {
 
   /// Refuses a record whose new edges lead back to it.
   ///
+  /// - Parameters:
+  ///   - target: The record.
+  ///   - edges: Its new edges.
+  ///   - stored: The body of the record as it is: what that refers to closes no cycle.
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
-  /// - Complexity: O(*d* log *n*) for *d* descendants.
-  func refuseCycle(_ target: RecordKey, edges: ArraySlice<RecordEdge>) throws {
+  /// - Complexity: O(*d* log *n*) for *d* descendants that are new.
+  func refuseCycle(
+    _ target: RecordKey, edges: ArraySlice<RecordEdge>, known stored: [UInt8]? = nil
+  ) throws {
     try reading { reader in
+      // References to a node as a type that it has no record of lead to its newest record.
+      let isNewest = try reader.recordKey(node: target.node, preferring: nil) == target
+      let known = try Set(
+        (isNewest ? stored : nil).map { try RecordBody.edges(in: $0.span).map(\.child) } ?? [])
       var seen: Set<RecordKey> = []
-      var frontier = edges.map(\.child)
+      var frontier = edges.map(\.child).filter { !known.contains($0) }
       while let next = frontier.popLast() {
         guard let key = try reader.recordKey(node: next.node, preferring: next.type) else {
           if next.node == target.node { throw cycle(target, reader) }

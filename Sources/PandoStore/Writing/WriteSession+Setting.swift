@@ -79,8 +79,8 @@ extension WriteSession {
     let body = pending.body(of: record)
     if try reading({ try $0.body(of: key, equals: body) }) { return false }
     let edges = pending.edges(of: record)
-    if mayCloseCycle { try refuseCycle(key, edges: edges) }
     let stored = try storedBody(of: key)
+    if mayCloseCycle { try refuseCycle(key, edges: edges, known: stored) }
     guard let row = try reading({ try $0.summary(of: key.node) }) else {
       try putNode(record, of: pending, isAskedFor: false)
       state.changes.insert(key.node, record.identifier)

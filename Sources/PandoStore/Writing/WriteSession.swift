@@ -193,6 +193,17 @@ import PandoModels
     }
   }
 
+  /// Takes the new identifiers of nodes that were not stored after all out of their table.
+  func removeUnusedIdentifiers() throws {
+    for identifier in unsafe insertedIdentifiers {
+      guard let node = try reading({ try $0.node(identifier) }),
+        try !reading({ try $0.contains(node: node) })
+      else { continue }
+      let key = IdentifierKey(identifier)
+      try unsafe transaction.pointee.delete(key: key.bytes.span, in: tables.identifiers)
+    }
+  }
+
   /// The number of an identifier, given now if it has none.
   func insertIdentifier(_ identifier: String) throws -> (number: UInt64, isNew: Bool) {
     guard identifier.utf8.count <= IdentifierKey.shortByteCountMaximum else {

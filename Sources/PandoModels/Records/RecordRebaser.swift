@@ -1,0 +1,203 @@
+/// Carries what a caller has changed in a body over to what is stored by now.
+///
+/// Three bodies are compared: the one that the caller had read, the one that the caller wants, and the
+/// stored one. An item that the caller left alone stays as it is stored; one that nobody else has changed
+/// becomes what the caller wants; where both have changed something, objects and dictionaries are compared
+/// field by field, lists of children element by element (``ListRebaser``), and of anything else the
+/// caller's counts.
+struct RecordRebaser {
+  /// An item of one of the bodies.
+  private typealias Item = Range<Int>
+
+  private let base: RecordCursor
+  private let new: RecordCursor
+  private let stored: RecordCursor
+
+  init(base: RecordCursor, new: RecordCursor, stored: RecordCursor) {
+    self.base = base
+    self.new = new
+    self.stored = stored
+  }
+
+  /// - Returns: The body that is to be stored.
+  func rebase() throws(RecordFault) -> [UInt8] {
+    var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
+    _ = try merge(
+      0..<base.byteCount, 0..<new.byteCount, 0..<stored.byteCount, depth: 0, into: &output)
+    return output.bytes
+  }
+
+  /// Appends what becomes of an item that is in all three.
+  ///
+  /// - Returns: Whether that holds a reference.
+  private func merge(
+    _ base: Item, _ new: Item, _ stored: Item, depth: Int, into output: inout CBORWriter
+  ) throws(RecordFault) -> Bool {
+    if isSame(self.new, new, self.base, base) {
+      return try copy(self.stored, stored, depth: depth, into: &output)
+    }
+    if isSame(self.stored, stored, self.base, base) {
+      return try copy(self.new, new, depth: depth, into: &output)
+    }
+    if let base = try ItemPairs(self.base, at: base, depth: depth),
+      let new = try ItemPairs(self.new, at: new, depth: depth),
+      let stored = try ItemPairs(self.stored, at: stored, depth: depth)
+    {
+      return try merge(base, new, stored, depth: depth, into: &output)
+    }
+    guard let known = try children(self.base, base), let wanted = try children(self.new, new),
+      let found = try children(self.stored, stored)
+    else { return try copy(self.new, new, depth: depth, into: &output) }
+    let children = ListRebaser(base: known, new: wanted).rebase(found)
+    output.append(arrayHead: children.count)
+    // The bytes outlive the cursors, and are copied at once.
+    for child in children { output.append(raw: child) }
+    return !children.isEmpty
+  }
+
+  /// The same for what has names, or keys: these are in order in each.
+  private func merge(
+    _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, depth: Int,
+    into output: inout CBORWriter
+  ) throws(RecordFault) -> Bool {
+    let start = output.count
+    var count = 0
+    var hasReference = false
+    var places = (base: 0, new: 0, stored: 0)
+    while let key = [
+      base.key(at: places.base), new.key(at: places.new), stored.key(at: places.stored),
+    ].compactMap({ $0 }).min(by: { $0.lexicographicallyPrecedes($1) }) {
+      let known = base.take(key, &places.base)
+      let wanted = new.take(key, &places.new)
+      let found = stored.take(key, &places.stored)
+      let before = output.count
+      output.append(raw: key[...])
+      let isThere: Bool
+      switch (known, wanted, found) {
+      case (let known?, let wanted?, let found?):
+        let holds = try merge(known, wanted, found, depth: depth + 1, into: &output)
+        hasReference = hasReference || holds
+        isThere = true
+      case (nil, let wanted?, _):
+        let holds = try copy(self.new, wanted, depth: depth + 1, into: &output)
+        hasReference = hasReference || holds
+        isThere = true
+      case (let known?, let wanted?, nil):
+        // Somebody else has taken it away: that stands, unless the caller has changed it.
+        isThere = !isSame(self.new, wanted, self.base, known)
+        if isThere {
+          let holds = try copy(self.new, wanted, depth: depth + 1, into: &output)
+          hasReference = hasReference || holds
+        }
+      case (nil, nil, let found?):
+        let holds = try copy(self.stored, found, depth: depth + 1, into: &output)
+        hasReference = hasReference || holds
+        isThere = true
+      case (_, nil, _):
+        isThere = false
+      }
+      if isThere { count += 1 } else { output.truncate(to: before) }
+    }
+    output.insertHead(.map, UInt64(count), at: start)
+    guard hasReference else { return false }
+    if base.areEntries || new.areEntries || stored.areEntries {
+      output.insertHead(.tag, RecordTag.entries, at: start)
+    } else if base.isOptional || new.isOptional || stored.isOptional {
+      output.insertHead(.tag, RecordTag.optionalSlot, at: start)
+    }
+    return true
+  }
+
+  /// Copies an item as it is.
+  ///
+  /// - Returns: Whether it holds a reference.
+  private func copy(
+    _ cursor: RecordCursor, _ item: Item, depth: Int, into output: inout CBORWriter
+  ) throws(RecordFault) -> Bool {
+    // The bytes outlive the cursor, and are copied at once.
+    unsafe output.append(raw: cursor.slice(item))
+    var cursor = RecordCursor(cursor, at: item.lowerBound)
+    return try cursor.skipLooking(depth: depth)
+  }
+
+  private func isSame(
+    _ cursor: RecordCursor, _ item: Item, _ other: RecordCursor, _ otherItem: Item
+  ) -> Bool {
+    // The bytes outlive the cursors, and are compared at once.
+    unsafe cursor.slice(item).elementsEqual(other.slice(otherItem))
+  }
+
+  /// The elements of a list of children; `nil` for anything else.
+  private func children(
+    _ cursor: RecordCursor, _ item: Item
+  ) throws(RecordFault) -> [ArraySlice<UInt8>]? {
+    var cursor = RecordCursor(cursor, at: item.lowerBound)
+    guard case .list(let count) = try cursor.item(atDepth: 0) else { return nil }
+    var children: [ArraySlice<UInt8>] = []
+    for _ in 0..<count {
+      let start = cursor.position
+      guard case .reference = try cursor.item(atDepth: 0) else { return nil }
+      // The bytes outlive the cursor, and are copied here.
+      children.append(unsafe [UInt8](cursor.slice(start..<cursor.position))[...])
+    }
+    return children
+  }
+}
+
+/// The fields of an object, or the entries of a dictionary.
+private final class ItemPairs {
+  private let pairs: [(key: [UInt8], value: Range<Int>)]
+  let areEntries: Bool
+  let isOptional: Bool
+
+  /// - Returns: `nil` for an item that is neither.
+  init?(_ cursor: RecordCursor, at item: Range<Int>, depth: Int) throws(RecordFault) {
+    var cursor = RecordCursor(cursor, at: item.lowerBound)
+    let count: Int
+    switch try cursor.item(atDepth: depth) {
+    case .fields(let length, let optional):
+      (count, areEntries, isOptional) = (length, false, optional)
+    case .entries(let length): (count, areEntries, isOptional) = (length, true, false)
+    default: return nil
+    }
+    var pairs: [(key: [UInt8], value: Range<Int>)] = []
+    for _ in 0..<count {
+      // The bytes outlive the cursor, and are copied here.
+      let key = unsafe [UInt8](cursor.slice(try cursor.skip()))
+      pairs.append((key, try cursor.skip()))
+    }
+    self.pairs = pairs
+  }
+
+  func key(at place: Int) -> [UInt8]? { place < pairs.count ? pairs[place].key : nil }
+
+  /// The value at a place, which is left behind, if it is that of a key.
+  func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {
+    guard place < pairs.count, pairs[place].key == key else { return nil }
+    defer { place += 1 }
+    return pairs[place].value
+  }
+}
+
+extension RecordCursor {
+  /// Moves past an item and all it contains.
+  ///
+  /// - Returns: Whether it holds a reference.
+  fileprivate mutating func skipLooking(depth: Int) throws(RecordFault) -> Bool {
+    let count: Int
+    let hasKeys: Bool
+    switch try item(atDepth: depth) {
+    case .scalar: return false
+    case .reference: return true
+    case .tagged: return try skipLooking(depth: depth + 1)
+    case .list(let length): (count, hasKeys) = (length, false)
+    case .fields(let length, _), .entries(let length): (count, hasKeys) = (length, true)
+    }
+    var hasReference = false
+    for _ in 0..<count {
+      if hasKeys { try skip() }
+      if try skipLooking(depth: depth + 1) { hasReference = true }
+    }
+    return hasReference
+  }
+}

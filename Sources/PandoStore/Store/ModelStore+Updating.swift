@@ -1,0 +1,95 @@
+public import PandoModels
+
+extension ModelStore {
+  /// Changes a node, and what it contains, as it is stored when its turn comes; nothing is lost that others
+  /// have changed meanwhile.
+  ///
+  /// ```swift
+  /// try store.update(Counter.self, "visits") { $0.value += 1 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type to read it as.
+  ///   - identifier: The identifier of the node.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - change: Runs on the writer thread, perhaps more than once, as ``write(context:_:)-5sv3u`` says.
+  /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
+  /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
+    _ change: @Sendable (inout M) throws -> Void
+  ) throws -> M? {
+    try write(context: context) { try $0.update(type, identifier, change) }
+  }
+
+  /// Changes a node like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - type: The type to read it as.
+  ///   - identifier: The identifier of the node.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - change: As in the synchronous form.
+  /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
+  /// - Throws: As the synchronous form.
+  @discardableResult
+  public func update<M: SimpleModel & Codable>(
+    _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) async throws -> M? {
+    try await write(context: context) { try $0.update(type, identifier, change) }
+  }
+
+  /// Changes the store if nobody has changed certain nodes since they were read (optimistic locking).
+  ///
+  /// ```swift
+  /// let (issue, commit) = try store.read {
+  ///   (try $0.model("issue:7", as: Issue.self), try $0.lastCommit(of: "issue:7"))
+  /// }
+  /// …
+  /// try store.write(expecting: ["issue:7": commit]) { try $0.set(edited) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - commits: What ``ModelSnapshot/lastCommit(of:)`` said of each node; `nil` for one that was not there.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - body: As ``write(context:_:)-5sv3u``.
+  /// - Returns: What `body` returned.
+  /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
+  ///   ``write(context:_:)-5sv3u``.
+  @discardableResult
+  public func write<Result: Sendable>(
+    expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
+    _ body: @Sendable (inout ModelTransaction) throws -> Result
+  ) throws -> Result {
+    try write(context: context) { transaction in
+      try transaction.expect(commits)
+      return try body(&transaction)
+    }
+  }
+
+  /// Changes the store like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - commits: As in the synchronous form.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - body: As in the synchronous form.
+  /// - Returns: What `body` returned.
+  /// - Throws: As the synchronous form.
+  @discardableResult
+  public func write<Result: Sendable>(
+    expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
+  ) async throws -> Result {
+    try await write(context: context) { transaction in
+      try transaction.expect(commits)
+      return try body(&transaction)
+    }
+  }
+}
+
+extension ModelTransaction {
+  fileprivate mutating func expect(_ commits: [String: UInt64?]) throws {
+    for (identifier, number) in commits { try expect(identifier, lastCommit: number) }
+  }
+}

@@ -1,0 +1,151 @@
+import PandoLMDB
+import PandoModels
+
+/// What an update has done.
+struct UpdateOutcome {
+  /// The nodes that it has written.
+  var written: [String] = []
+  /// Whether what is stored now is the tree that the caller gave.
+  var isAsGiven = true
+}
+
+extension WriteSession {
+  /// Writes what differs between two versions of a tree into what is stored now.
+  ///
+  /// - Parameters:
+  ///   - new: The tree that the caller wants.
+  ///   - old: The trees that the caller has read. A stored node of `new` that is in none of them is only
+  ///     referred to, but for the root, which is written as given.
+  /// - Returns: What it has done.
+  /// - Throws: ``StoreError`` `noSuchNode` if the root was read and is not stored any more.
+  func set<M: SimpleModel & Encodable>(_ new: M, replacing old: [M]) throws -> UpdateOutcome {
+    var base = PendingRecords(firstNewNode: state.counters.nextNode)
+    for tree in old {
+      let collector = RecordCollector(self)
+      _ = try RecordEncoder(sink: collector).encode(tree)
+      unsafe base.append(collector.pending.effective { _ in }, of: collector.pending)
+    }
+    let collector = RecordCollector(self)
+    let root = try RecordEncoder(sink: collector).encode(new)
+    var update = TreeUpdate(
+      session: self, base: base, new: unsafe collector.pending, root: root.node)
+    try update.plan()
+    try store(update.changes, mayCloseCycle: true, root: root.node)
+    try removeUnusedIdentifiers()
+    return update.outcome
+  }
+}
+
+/// Finds out which records an update writes.
+private struct TreeUpdate {
+  let session: WriteSession
+  let base: PendingRecords
+  let new: PendingRecords
+  let root: UInt64
+  private var known: [RecordReference: PendingRecords.Record] = [:]
+  /// What is to be written.
+  private(set) var changes: PendingRecords
+  private(set) var outcome = UpdateOutcome()
+
+  init(session: WriteSession, base: PendingRecords, new: PendingRecords, root: UInt64) {
+    self.session = session
+    self.base = base
+    self.new = new
+    self.root = root
+    changes = PendingRecords(firstNewNode: session.state.counters.nextNode)
+    for record in base.records { known[record.reference] = record }
+  }
+
+  mutating func plan() throws {
+    var missing: [UInt64: [PendingRecords.Record]] = [:]
+    for record in effective() {
+      let node = record.reference.node
+      if try session.reading({ try $0.contains(node: node) }) {
+        try plan(record)
+      } else {
+        missing[node, default: []].append(record)
+      }
+    }
+    if let record = missing[root]?.last {
+      guard known[record.reference] == nil else {
+        throw StoreError(
+          .noSuchNode, record.identifier,
+          "was deleted after it had been read; set it to bring it back")
+      }
+      try add(record, body: Array(new.body(of: record)))
+    }
+    // What is stored newly: only what something refers to. A deleted node that was merely carried
+    // along stays away.
+    var index = 0
+    while index < changes.records.count {
+      for edge in changes.edges(of: changes.records[index]) {
+        for record in missing.removeValue(forKey: edge.child.node) ?? [] {
+          try add(record, body: Array(new.body(of: record)))
+        }
+      }
+      index += 1
+    }
+    if !missing.isEmpty, !(missing.count == 1 && missing[root] != nil) { outcome.isAsGiven = false }
+  }
+
+  /// The records that count: of several for one node and type the last one that the caller has changed.
+  private func effective() -> [PendingRecords.Record] {
+    guard new.hasRepeatedNodes else { return new.records }
+    let changed = new.records.map { record in
+      known[record.reference].map { base.body(of: $0) != new.body(of: record) } ?? false
+    }
+    var last: [RecordReference: Int] = [:]
+    for (index, record) in new.records.enumerated() {
+      if let earlier = last[record.reference], changed[earlier], !changed[index] { continue }
+      last[record.reference] = index
+    }
+    return new.records.enumerated().filter { last[$1.reference] == $0 }.map(\.element)
+  }
+
+  /// Plans what becomes of a node that is stored.
+  private mutating func plan(_ record: PendingRecords.Record) throws {
+    let key = RecordKey(record.reference)
+    let given = Array(new.body(of: record))
+    let own = try session.storedBody(of: key)
+    if own == given { return }
+    if let old = known[record.reference].map({ Array(base.body(of: $0)) }) {
+      guard old != given else {
+        outcome.isAsGiven = false
+        return
+      }
+      guard own != old else { return try add(record, body: given) }
+      outcome.isAsGiven = false
+      let target = try session.reading { try $0.recordKey(node: key.node, preferring: key.type) }
+      guard let target, let stored = try session.storedBody(of: target) else { return }
+      var body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span)
+      if target.type != key.type {
+        let merge = try RecordBody.merging(body.span, into: stored.span, policy: .projection)
+        guard let merged = merge.body else { return }
+        body = merged
+      }
+      if body != stored { try add(record, as: target.reference, body: body) }
+    } else if record.reference.node == root {
+      try add(record, body: given)
+    } else {
+      outcome.isAsGiven = false
+      // It may need fields that no other type of the node has.
+      guard own == nil,
+        let newest = try session.reading({ try $0.recordKey(node: key.node, preferring: nil) }),
+        let stored = try session.storedBody(of: newest)
+      else { return }
+      let merge = try RecordBody.merging(stored.span, into: given.span, policy: .projection)
+      try add(record, body: merge.body ?? given)
+    }
+  }
+
+  private mutating func add(
+    _ record: PendingRecords.Record, as reference: RecordReference? = nil, body: [UInt8]
+  ) throws {
+    let edges = try RecordBody.edges(in: body.span)
+    unsafe body.withUnsafeBytes { bytes in
+      unsafe changes.append(
+        reference ?? record.reference, identifier: record.identifier, body: bytes, edges: edges)
+    }
+    outcome.written.append(record.identifier)
+  }
+}
