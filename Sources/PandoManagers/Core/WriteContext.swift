@@ -28,6 +28,8 @@ public struct WriteContext<E: Entity>: Sendable {
 
   /// Done in the transaction of the local write, in this order.
   package var steps: [Step] = []
+  /// What is written instead of given entities.
+  package var update: EntityUpdate<E>?
 
   private init(_ target: Target) { self.target = target }
 

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 extension CoreManager {
   /// Writes entities as a context says.
@@ -41,6 +42,55 @@ extension CoreManager {
       request.committed()
       return Written(
         written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place))
+    }
+  }
+
+  /// Changes an entity as it is here, and sends the server what has become of it.
+  func modify(
+    _ identifier: EntityIdentifier<E>, in context: WriteContext<E>,
+    _ change: @escaping @Sendable (inout E) throws -> Void
+  ) async throws -> Written<E>? {
+    let access = try AccessCheck(context.accessValidator, E.self)
+    let update = EntityUpdate(identifier, change)
+    switch context.target {
+    case .local:
+      let written = try await stack.write(update, in: context)
+      return written.stored.first.map { Written($0, .stored) }
+    case .remote:
+      try access.requireServer()
+      guard var entity = try await get(byID: identifier) else { return nil }
+      try update.change(&entity)
+      return try await set(entity, in: context)
+    case .localAndRemote:
+      try access.requireServer()
+      let store = try remoteStore()
+      guard let queue = store as? any RemoteStoring<E> else {
+        let written = try await stack.write(update, in: context)
+        guard let stored = written.stored.first else { return nil }
+        let answer = try await confirm(
+          [stored], by: store, asOf: written.place, in: context, access)
+        return Written(try Self.single(answer, of: stored), .confirmed)
+      }
+      // The request holds what the transaction has found and made, and is queued in it.
+      let queued = Locked<(any QueuedWrite<E>)?>(nil)
+      let queueing = EntityUpdate(identifier, change) { stored, transaction in
+        let request = try queue.request(toSet: [stored], in: context)
+        try request.enqueue(&transaction)
+        queued.withLock { $0 = request }
+      }
+      let written = try await stack.write(queueing, in: context)
+      guard let stored = written.stored.first else { return nil }
+      let request: any QueuedWrite<E>
+      if let made = queued.withLock({ $0 }) {
+        request = made
+      } else {
+        request = try queue.request(toSet: [stored], in: context)
+        try await request.enqueue()
+      }
+      request.committed()
+      return try Written(
+        written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place)
+      ).map { try Self.single($0, of: stored) }
     }
   }
 

@@ -148,6 +148,28 @@ extension CoreManager {
     }
   }
 
+  /// Changes an entity as it is when the write comes to it: nothing is lost that others have changed
+  /// meanwhile, in it or in what it contains.
+  ///
+  /// ```swift
+  /// try await books.update(byID: .remote("7")) { $0.loanCount += 1 }
+  /// ```
+  /// Only what differs afterwards is written. With a server in the context it gets what has become of the
+  /// entity here.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: Which stores are written.
+  ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
+  ///     nothing else.
+  /// - Returns: What is stored now, and how far the write has come; `nil` if there is no such entity here.
+  /// - Throws: What `change` throws, and then nothing is written; else as ``set(_:in:)-4l1bp``.
+  @discardableResult
+  public func update(
+    byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
+    _ change: @escaping @Sendable (inout E) throws -> Void
+  ) async throws -> Written<E>? { try await modify(identifier, in: context, change) }
+
   /// Removes an entity.
   ///
   /// - Parameters:

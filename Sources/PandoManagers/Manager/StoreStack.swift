@@ -18,6 +18,8 @@ package struct StoreStack<E: Entity>: Sendable {
   let recoverable: RecoverableStore<E>?
   /// Where there are others, writes come one after another, so that all are written in one order.
   private let gate = AsyncGate()
+  /// Where a store has no step that reads and writes, updates come one after another.
+  private let updates = AsyncGate()
 
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
     let sorted = stores.enumerated()
@@ -99,6 +101,28 @@ extension StoreStack {
       try await follow(applied, removed: [])
       return applied
     }
+  }
+
+  /// Changes an entity as it is stored.
+  ///
+  /// - Returns: Nothing if there is no such entity.
+  func write(
+    _ update: EntityUpdate<E>, in context: WriteContext<E>
+  ) async throws -> AppliedWrite<E> {
+    var context = context
+    guard Self.counting(last) is any UpdatingStoring<E> else {
+      // A store of a service's own can be read and set: others wait meanwhile.
+      return try await updates.run {
+        let query = Query(ids: [update.identifier])
+        guard var entity = try await requireLast().get(withQuery: query, in: .local).first else {
+          return AppliedWrite([], place: 0)
+        }
+        try update.change(&entity)
+        return try await write([entity], in: context)
+      }
+    }
+    context.update = update
+    return try await write([], in: context)
   }
 
   /// Brings the nearer stores to what the farthest one has stored.

@@ -34,18 +34,34 @@ extension ModelTransaction {
     _ entity: E, keepsOrder: Bool
   ) throws -> AppliedEntity<E> {
     let stored = try overwrite(entity)
-    if keepsOrder {
-      let place = takeSequenceNumber()
-      let identifier = stored.id.modelIdentifier
-      // Nothing was written, and still this is the last word on the entity.
-      if let commit = try snapshot.lastCommit(of: identifier),
-        SequenceNumber.of(commit: commit) != place
-      {
-        try setSequenceRow(
-          SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
-      }
-    }
+    if keepsOrder { try confirm(stored.id.modelIdentifier) }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
+  }
+
+  /// Makes this write the last word on an entity, though it may write nothing.
+  private mutating func confirm(_ identifier: String) throws {
+    let place = takeSequenceNumber()
+    guard let commit = try snapshot.lastCommit(of: identifier),
+      SequenceNumber.of(commit: commit) != place
+    else { return }
+    try setSequenceRow(
+      SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
+  }
+
+  /// Changes an entity as it is stored.
+  ///
+  /// - Returns: Nothing if there is no such entity.
+  mutating func apply<E: LocalEntity>(
+    _ update: EntityUpdate<E>, keepsOrder: Bool
+  ) throws -> [AppliedEntity<E>] {
+    if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
+    let identifier = try snapshot.currentIdentifier(of: update.identifier)
+    guard
+      let stored = try self.update(E.self, identifier.modelIdentifier, { try update.change(&$0) })
+    else { return [] }
+    if keepsOrder { try confirm(identifier.modelIdentifier) }
+    try update.then?(stored, &self)
+    return [AppliedEntity(identifier, stored: stored, isLate: false)]
   }
 
   private mutating func applyAnswer<E: LocalEntity>(

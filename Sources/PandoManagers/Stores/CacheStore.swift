@@ -166,7 +166,7 @@ extension CacheStore: OrderedStoring {
   ) async throws -> AppliedWrite<E> {
     if let ordered {
       let applied = try await ordered.apply(entities, in: context)
-      if numbered == nil { memory.forget(entities.map(\.id)) }
+      if numbered == nil { memory.forget(applied.entities.map(\.identifier)) }
       return applied
     }
     let stored = try await gate.run { try await overwrite(entities, in: context) }

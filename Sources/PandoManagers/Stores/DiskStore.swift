@@ -27,7 +27,7 @@ public struct DiskStore<E: PersistentEntity>: Sendable {
   }
 }
 
-extension DiskStore: OrderedStoring {
+extension DiskStore: UpdatingStoring {
   package func takeReadPlace() async throws -> UInt64 {
     let follower = try StoreFollower.follower(of: modelStore)
     let namespace = E.identifierNamespace
@@ -68,8 +68,13 @@ extension DiskStore: OrderedStoring {
   ) async throws -> AppliedWrite<E> {
     let keepsOrder = keepsOrder
     return try await modelStore.write { transaction in
-      let applied = try transaction.apply(
-        entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
+      let applied =
+        if let update = context.update {
+          try transaction.apply(update, keepsOrder: keepsOrder)
+        } else {
+          try transaction.apply(
+            entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
+        }
       for step in context.steps { try step(&transaction) }
       let place = context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)
       return AppliedWrite(applied, place: place)

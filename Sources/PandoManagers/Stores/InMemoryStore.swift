@@ -169,7 +169,7 @@ extension InMemoryStore: KeyValueStoring {
   }
 }
 
-extension InMemoryStore: OrderedStoring {
+extension InMemoryStore: UpdatingStoring {
   package func takeReadPlace() async -> UInt64 {
     state.withLock { state in
       state.place += 1
@@ -183,7 +183,10 @@ extension InMemoryStore: OrderedStoring {
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
     for entity in entities { try entity.id.validate() }
-    return write { write in
+    return try write { write in
+      if let update = context.update {
+        return AppliedWrite(try write.apply(update), place: write.state.place)
+      }
       let applied = entities.map { write.apply($0, asOf: context.asOf) }
       return AppliedWrite(applied, place: context.asOf ?? write.state.place)
     }

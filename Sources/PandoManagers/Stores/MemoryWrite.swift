@@ -47,6 +47,15 @@ struct MemoryWrite<E: LocalEntity> {
     return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: false)
   }
 
+  /// - Returns: Nothing if there is no such entity.
+  mutating func apply(_ update: EntityUpdate<E>) throws -> [AppliedEntity<E>] {
+    guard var entity = state.entries[update.identifier]?.entity else { return [] }
+    try update.change(&entity)
+    put(entity, place: state.place)
+    state.entries[entity.id]?.isSynchronized = false
+    return [AppliedEntity(entity.id, stored: entity, isLate: false)]
+  }
+
   private func overwriting(_ entity: E) -> E {
     guard let stored = state.entries[entity.id]?.entity else { return entity }
     return stored.shouldOverwrite(with: entity) ? stored.merging(entity) : stored

@@ -1,0 +1,32 @@
+import PandoStore
+
+/// A change of an entity as it is when the write comes to it.
+package final class EntityUpdate<E: Entity>: Sendable {
+  package let identifier: EntityIdentifier<E>
+  private let body: @Sendable (inout E) throws -> Void
+  /// Done in the transaction of the write, with what is stored by then.
+  let then: (@Sendable (E, inout ModelTransaction) throws -> Void)?
+
+  init(
+    _ identifier: EntityIdentifier<E>, _ body: @escaping @Sendable (inout E) throws -> Void,
+    then: (@Sendable (E, inout ModelTransaction) throws -> Void)? = nil
+  ) {
+    self.identifier = identifier
+    self.body = body
+    self.then = then
+  }
+
+  /// Changes an entity, whose identifier stays.
+  func change(_ entity: inout E) throws {
+    let identifier = entity.id
+    try body(&entity)
+    guard entity.id == identifier else {
+      throw ManagerError(
+        .conflict, identifier.modelIdentifier,
+        "the update gave it the identifier \(entity.id.modelIdentifier); an identifier stays")
+    }
+  }
+}
+
+/// A store that carries out the update of a context in one step.
+package protocol UpdatingStoring<E>: OrderedStoring {}
