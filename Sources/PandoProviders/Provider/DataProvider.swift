@@ -113,6 +113,38 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     return holder.set(data, updatesCache: updateCache, context: context)
   }
 
+  /// Changes the model as it is when its turn comes: nothing is lost that others have changed meanwhile, in
+  /// it or in what it contains.
+  ///
+  /// ```swift
+  /// provider.update { $0.likeCount += 1 }
+  /// ```
+  /// ``setData(_:updateCache:context:)`` says what the whole tree is to be, with all that it carries along;
+  /// this says what is to be different. It shows once it is committed (without a store, soon), and the
+  /// delegate is called then.
+  ///
+  /// - Parameters:
+  ///   - context: Travels to everyone who is told.
+  ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
+  ///     nothing else.
+  /// - Returns: The write on its way; it can be ignored. It fails with what `change` throws, and with the code
+  ///   `missingIdentifier` where nothing is shown.
+  @discardableResult
+  public func update(
+    context: (any Sendable)? = nil, _ change: @escaping @Sendable (inout T) throws -> Void
+  ) -> PendingWrite {
+    guard let identifier = holder.data?.modelIdentifier else {
+      let error = DataProviderError(
+        .missingIdentifier, String(describing: T.self),
+        "the provider shows no model that could be changed; set or fetch one first")
+      return dataModelManager.refuse(error, [], context)
+    }
+    if let refusal = dataModelManager.refusal(ofReading: T.self) {
+      return dataModelManager.refuse(refusal, [identifier], context)
+    }
+    return dataModelManager.updateLive(identifier, context: context, change)
+  }
+
   /// Waits for an identifier that is not there yet, without asking for it.
   ///
   /// The first change anywhere that brings a model of this type under the identifier sets the data and

@@ -1,0 +1,88 @@
+import PandoConsistency
+import FoundationEssentials
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// A change of a node as it is at the operation's place in the order.
+final class ChangeOperation<M: SimpleModel>: ManagedOperation {
+  let context: (any Sendable)?
+  let outcome: PendingWrite
+  let holderNumber: UInt64? = nil
+  private let identifier: String
+  private let manager: DataModelManager
+  private let change: @Sendable (inout M) throws -> Void
+  private let date = Date()
+  /// Without a store: what has become of the node.
+  private let changed = Locked<M?>(nil)
+
+  init(
+    _ identifier: String, _ manager: DataModelManager, outcome: PendingWrite = PendingWrite(),
+    context: (any Sendable)?, _ change: @escaping @Sendable (inout M) throws -> Void
+  ) {
+    self.identifier = identifier
+    self.manager = manager
+    self.outcome = outcome
+    self.context = context
+    self.change = change
+  }
+
+  var subjects: [String] { [identifier] }
+  var cacheKeys: [String] { [identifier] }
+
+  /// Without a store the node is changed here, where it is live; one that nobody shows stays as it is.
+  var obstacle: (any Error)? {
+    if case .store = manager.backing { return nil }
+    let node = ByteString(identifier)
+    let live = manager.consistencyManager.scope.liveModels(of: [node], asksListeners: false)
+    guard var model = live[node]?.lazy.compactMap({ $0 as? M }).first else { return nil }
+    do {
+      try change(&model)
+      try checkIdentifier(of: model)
+      changed.withLock { $0 = model }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// What a commit has changed is read.
+  func makeUpdate() -> LiveUpdate {
+    if let model = changed.withLock({ $0 }) {
+      return LiveUpdate(setting: [model], context: context, date: date)
+    }
+    var update = LiveUpdate(date: date)
+    update.context = context
+    return update
+  }
+
+  func write(_ transaction: inout ModelTransaction) throws {
+    guard let type = M.self as? any (SimpleModel & Codable).Type else {
+      throw DataProviderError.notCodable(M.self)
+    }
+    try update(type, in: &transaction)
+  }
+
+  private func update<Stored: SimpleModel & Codable>(
+    _ type: Stored.Type, in transaction: inout ModelTransaction
+  ) throws {
+    try transaction.update(type, identifier) { stored in
+      guard var model = stored as? M else { return }
+      try change(&model)
+      if let new = model as? Stored { stored = new }
+    }
+  }
+
+  private func checkIdentifier(of model: M) throws {
+    if model.modelIdentifier?.hasSameBytes(as: identifier) == true { return }
+    throw DataProviderError(
+      .wrongKey, identifier,
+      "the update gave it the identifier \(model.modelIdentifier ?? "nil"); an identifier stays")
+  }
+
+  func write(to cache: any CacheDelegate) async throws {
+    if let model = changed.withLock({ $0 }) { try await cache.set(model, context) }
+  }
+
+  func fail(_ error: any Error, _ scope: PipelineScope) {}
+}
