@@ -105,3 +105,6 @@ extension OrderedStoring {
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws { _ = try await applyRemoval(of: identifiers, in: context) }
 }
+
+/// A store that carries out the update of a context in one step.
+package protocol UpdatingStoring<E>: OrderedStoring {}

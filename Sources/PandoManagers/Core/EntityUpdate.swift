@@ -27,6 +27,3 @@ package final class EntityUpdate<E: Entity>: Sendable {
     }
   }
 }
-
-/// A store that carries out the update of a context in one step.
-package protocol UpdatingStoring<E>: OrderedStoring {}
