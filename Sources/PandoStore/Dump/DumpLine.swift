@@ -6,6 +6,7 @@ import PandoModels
 /// {"pando":"dump","format":1,"commit":12,"store":"…"}                          first line
 /// {"type":"Person","schemaVersion":2}
 /// {"type":"Book","schemaVersion":0,"indexes":["title","year"]}
+/// {"rules":"Book","value":"owned reviews"}
 /// {"property":"import.mapping","value":{"$bytes":"…"}}
 /// {"node":"Person:12","isAskedFor":true,"records":[["Person",7,{"name":"Ada"}]]}   type, commit, body
 /// {"collection":"contacts","elements":[{"$reference":["Person:12","Person"]}]}
@@ -23,6 +24,7 @@ enum DumpLine {
 
   case header(commitNumber: UInt64)
   case type(name: String, schemaVersion: UInt32, indexes: [String] = [])
+  case rules(typeName: String, text: String)
   case property(name: String, value: [UInt8])
   case node(identifier: String, isAskedFor: Bool, records: [Record])
   case collection(cacheKey: String, elements: [TreeValue], continues: Bool)
@@ -53,6 +55,7 @@ extension DumpLine {
           "type": .string(name), "schemaVersion": .integer(Int64(version)),
           "indexes": .array(indexes.map { .string($0) }),
         ]
+    case .rules(let name, let text): ["rules": .string(name), "value": .string(text)]
     case .property(let name, let value): ["property": .string(name), "value": .bytes(value)]
     case .node(let identifier, let isAskedFor, let records):
       [
@@ -109,6 +112,9 @@ extension DumpLine {
       let fields = value["indexes"].map { $0.arrayValue?.map(\.stringValue) } ?? []
       guard let fields, !fields.contains(nil) else { return nil }
       return .type(name: name, schemaVersion: version, indexes: fields.compactMap { $0 })
+    }
+    if let name = value["rules"]?.stringValue {
+      return value["value"]?.stringValue.map { .rules(typeName: name, text: $0) }
     }
     if let name = value["property"]?.stringValue {
       return value["value"]?.bytesValue.map { .property(name: name, value: $0) }

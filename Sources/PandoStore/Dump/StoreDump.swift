@@ -15,6 +15,10 @@ struct StoreDump {
       let fields = try reader.indexes(ofType: row.number).map(\.field.name)
       try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: fields))
     }
+    for (name, _) in types.ordered(by: { $0.name < $1.name }) {
+      guard let rules = try reader.deletionRules(ofTypeNamed: name) else { continue }
+      try write(.rules(typeName: name, text: String(decoding: rules.bytes, as: UTF8.self)))
+    }
     try reader.snapshot.scan(reader.tables.meta, prefix: PropertyKey.prefix) { key, value in
       let name = try ByteFields.text(
         key.extracting(PropertyKey.prefix.count..<key.count), "the name of a property")

@@ -75,6 +75,9 @@ struct StoreLoad {
     case .type(let name, let version, let indexes):
       try session.loadType(name, schemaVersion: version)
       for field in indexes { _ = try session.addIndex(onField: field, ofTypeNamed: name) }
+    case .rules(let name, let text):
+      let rules = try DeletionRules(Array(text.utf8).span, typeName: name)
+      try session.setDeletionRules(rules, ofTypeNamed: name)
     case .property(let name, let value):
       let key = try PropertyKey(name)
       try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)

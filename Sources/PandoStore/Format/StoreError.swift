@@ -32,6 +32,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var noSuchCursor: Code { Code(rawValue: "noSuchCursor") }
     /// A node that the operation needs is not there.
     public static var noSuchNode: Code { Code(rawValue: "noSuchNode") }
+    /// A node can't be deleted, because a deletion rule of what holds it says so.
+    public static var restricted: Code { Code(rawValue: "restricted") }
     /// A node was changed after the commit at which the caller has read it.
     public static var changedMeanwhile: Code { Code(rawValue: "changedMeanwhile") }
     /// The change would make a node its own ancestor.

@@ -51,6 +51,37 @@ package final class FieldPath: Sendable {
     }
   }
 
+  /// The children that the field of a body holds, be it one, a list or a map; none if it is absent.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  func edges(in body: Span<UInt8>) throws -> [RecordEdge] {
+    // Read during the call only.
+    try unsafe body.withUnsafeBytes { bytes in
+      guard let range = unsafe try range(in: bytes) else { return [] }
+      return try unsafe RecordBody.edges(in: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+  }
+
+  /// Where the value of the field lies; `nil` if it is absent.
+  private func range(in body: UnsafeRawBufferPointer) throws -> Range<Int>? {
+    do throws(CBORError) {
+      // Read during the call only.
+      var reader = unsafe CBORReader(body)
+      if try !Self.find(whole, in: &reader) {
+        if parts.isEmpty { return nil }
+        reader = unsafe CBORReader(body)
+        for part in parts {
+          guard try Self.find(part, in: &reader) else { return nil }
+        }
+      }
+      let start = reader.offset
+      try reader.skip()
+      return start..<reader.offset
+    } catch {
+      throw damaged(error)
+    }
+  }
+
   /// The error for a body that can't be read.
   func damaged(_ error: CBORError) -> StoreError {
     .damaged("field \(name)", "a record is no CBOR: \(error)")

@@ -71,6 +71,15 @@ public struct ModelSnapshot: ~Escapable {
     return try row.types.map { try reader.directory.name(ofTypeNumber: $0, in: reader) }.ordered()
   }
 
+  /// Returns what deletes do at the edges of a type.
+  ///
+  /// - Parameter typeName: The type.
+  /// - Returns: The rules; empty if there are none.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  public func deletionRules(ofType typeName: String) throws -> [DeletionRule] {
+    try reader.deletionRules(ofTypeNamed: typeName)?.rules ?? []
+  }
+
   /// Returns a small value that was stored beside the models.
   ///
   /// - Parameter name: The name given to ``ModelTransaction/setProperty(_:to:)``.

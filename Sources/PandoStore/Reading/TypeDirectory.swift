@@ -13,6 +13,7 @@ final class TypeDirectory: Sendable {
     var swiftTypes: [ByteString: any SimpleModel.Type] = [:]
     var checkedNames: [ObjectIdentifier: String] = [:]
     var typeNumbers: [ObjectIdentifier: UInt32] = [:]
+    var rules: [ObjectIdentifier: DeletionRules] = [:]
   }
 
   private let state = Locked(State())
@@ -33,8 +34,16 @@ final class TypeDirectory: Sendable {
       }
       state.swiftTypes[ByteString(name)] = type
       state.checkedNames[identity] = name
+      if let ruled = type as? any DeletionRuled.Type {
+        state.rules[identity] = DeletionRules(ruled.deletionRules)
+      }
       return name
     }
+  }
+
+  /// The deletion rules that a Swift type declares; `nil` if it declares none.
+  func deletionRules(of type: any SimpleModel.Type) -> DeletionRules? {
+    state.withLock { $0.rules.isEmpty ? nil : $0.rules[ObjectIdentifier(type)] }
   }
 
   /// The Swift type that bears a name in this process, once it has been used or was given at opening.

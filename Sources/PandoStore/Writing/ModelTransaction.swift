@@ -90,16 +90,34 @@ public struct ModelTransaction: ~Copyable {
   /// Deletes a node, whatever types it has records of.
   ///
   /// Optional edges to it become nil, lists, maps and collections lose it, and a parent that requires
-  /// it is deleted too, and so on upward. Children of what is deleted stay.
+  /// it is deleted too, and so on upward. Children of what is deleted stay. A ``DeletionRule`` changes that for
+  /// the children in one field.
   ///
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: What was deleted and changed; `nil` if there is no such node.
-  /// - Throws: `LMDBError` when the disk refuses; ``StoreError`` `damaged`.
+  /// - Throws: ``StoreError`` `restricted`, which says by whom, and nothing is done; `damaged`; `LMDBError`
+  ///   when the disk refuses.
   /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
     session.state.content?.delete(identifier)
     return try session.whole { try session.delete(identifier) }
+  }
+
+  /// Says what deletes do at the edges of a type, in every process from now on.
+  ///
+  /// A type that is ``DeletionRuled`` says it by itself; this is for types that nobody knows here.
+  ///
+  /// - Parameters:
+  ///   - rules: The rules, at most one for a field; they replace those there were.
+  ///   - typeName: The type.
+  /// - Throws: ``StoreError`` `invalidModel` for two rules for one field, or a name that can't be kept;
+  ///   `LMDBError` when the disk refuses.
+  public mutating func setDeletionRules(_ rules: [DeletionRule], ofType typeName: String) throws {
+    try session.whole {
+      _ = try session.typeNumber(named: typeName)
+      try session.setDeletionRules(DeletionRules(rules), ofTypeNamed: typeName)
+    }
   }
 
   /// Removes nodes that nobody holds, nobody asked for, and no collection lists.

@@ -12,6 +12,8 @@ extension WriteSession {
     var losers: Set<RecordKey> = []
     /// Collections that lose an element, or a value in which something is lost.
     var collections: Set<UInt64> = []
+    /// Who holds one of them by a rule that keeps it from being deleted.
+    var holders: [(parent: RecordKey, child: UInt64, field: String)] = []
 
     mutating func doom(_ node: UInt64) {
       if isDoomed.insert(node).inserted { doomed.append(node) }
@@ -24,7 +26,10 @@ extension WriteSession {
   /// - Returns: What was done, or `nil` if there is no such node.
   func delete(_ identifier: String) throws -> Deletion? {
     guard let node = try reading({ try $0.node(identifier) }) else { return nil }
-    let cascade = try planCascade(from: node)
+    var cascade = try planCascade(from: node)
+    let holders = cascade.holders.filter { !cascade.isDoomed.contains($0.parent.node) }
+    guard holders.isEmpty else { throw try restricted(holders) }
+    for child in try owned(by: cascade.doomed, cascade.isDoomed) { cascade.doom(child) }
     var deletion = Deletion()
     var updated: Set<UInt64> = []
     let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
@@ -46,6 +51,7 @@ extension WriteSession {
     var cascade = Cascade()
     cascade.doom(node)
     var level = 0..<1
+    _ = try deletionRules(ofType: 0)
     while !level.isEmpty {
       try reading { reader in
         let children = try requiredChildren(of: level, &cascade, reader)
@@ -72,6 +78,10 @@ extension WriteSession {
         if parent.isCollection {
           cascade.collections.insert(parent.node)
         } else if !cascade.isDoomed.contains(parent.node) {
+          if let field = try restrictingField(of: parent, on: child, reader) {
+            cascade.holders.append((parent, child, field))
+            return true
+          }
           cascade.losers.insert(parent)
           if kinds.contains(.required) { children[parent, default: []].insert(child) }
         }
@@ -79,6 +89,15 @@ extension WriteSession {
       }
     }
     return children
+  }
+
+  /// The field by whose rule a record keeps a child from being deleted.
+  private func restrictingField(
+    of parent: RecordKey, on child: UInt64, _ reader: borrowing StoreReader
+  ) throws -> String? {
+    guard let rules = state.deletionRules?[parent.type], let body = try reader.body(of: parent)
+    else { return nil }
+    return try rules.children(of: .restrict, in: body).first { $0.node == child }?.field
   }
 
   /// Whether a record can't be without some children.

@@ -28,6 +28,8 @@ import PandoModels
     var takesCommitNumber = false
     /// How much of the change log is kept; `nil` if this flush has not asked.
     var retention: ChangeLogRetention?
+    /// The deletion rules of each type that has some, once this flush has asked.
+    var deletionRules: [UInt32: DeletionRules]?
     /// The indexes of each type, once this flush has asked.
     var indexes: [UInt32: [StoredIndex]]?
     /// Whether this write has put or deleted a row.
@@ -324,6 +326,9 @@ extension WriteSession {
     }
     let number = try typeNumber(named: directory.name(of: type))
     state.swiftTypes.append((identity, number))
+    if let rules = directory.deletionRules(of: type) {
+      try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
+    }
     return number
   }
 

@@ -1,0 +1,62 @@
+import PandoModels
+
+/// The deletion rules of a type: a row of the `meta` table under `rules:` and the type's name.
+///
+/// The value is text, a line for each rule: its kind, a space, the name of the field.
+struct DeletionRules: Equatable {
+  static let prefix = Array("rules:".utf8)
+
+  let rules: [DeletionRule]
+  /// Where the children are that the rules speak of.
+  private let fields: [FieldPath]
+
+  init(_ rules: [DeletionRule]) {
+    self.rules = rules
+    fields = rules.map { FieldPath($0.field) }
+  }
+
+  init(_ bytes: Span<UInt8>, typeName: String) throws {
+    let text = try ByteFields.text(bytes, "the deletion rules of \(typeName)")
+    let rules = text.split(separator: "\n").compactMap { line -> DeletionRule? in
+      let parts = line.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2, let kind = DeletionRule.Kind(rawValue: String(parts[0])) else {
+        return nil
+      }
+      return DeletionRule(kind, String(parts[1]))
+    }
+    self.init(rules)
+  }
+
+  var bytes: [UInt8] {
+    Array(rules.map { "\($0.kind.rawValue) \($0.field)" }.joined(separator: "\n").utf8)
+  }
+
+  static func key(_ typeName: String) -> [UInt8] { prefix + Array(typeName.utf8) }
+
+  /// Refuses rules that can't be kept.
+  func check(_ typeName: String) throws {
+    let names = Set(rules.map(\.field))
+    guard names.count == rules.count else {
+      throw StoreError(.invalidModel, typeName, "it declares two deletion rules for one field")
+    }
+    for name in names where name.isEmpty || name.contains("\n") || name.utf8.count > 400 {
+      throw StoreError(
+        .invalidModel, typeName,
+        "a deletion rule names the field \"\(name.prefix(40))\"; names have 1 to 400 bytes, in one "
+          + "line")
+    }
+  }
+
+  /// The children in the fields of rules of a kind, with the field of each.
+  func children(
+    of kind: DeletionRule.Kind, in body: Span<UInt8>
+  ) throws -> [(node: UInt64, field: String)] {
+    var children: [(node: UInt64, field: String)] = []
+    for (rule, field) in zip(rules, fields) where rule.kind == kind {
+      children += try field.edges(in: body).map { ($0.child.node, rule.field) }
+    }
+    return children
+  }
+
+  static func == (left: DeletionRules, right: DeletionRules) -> Bool { left.rules == right.rules }
+}

@@ -1,0 +1,83 @@
+import PandoLMDB
+import PandoModels
+import PandoSystem
+
+extension WriteSession {
+  /// The rules of a type; `nil` if it has none.
+  ///
+  /// All are read when a flush asks for the first time.
+  func deletionRules(ofType type: UInt32) throws -> DeletionRules? {
+    if let rules = state.deletionRules { return rules[type] }
+    let rules = try reading { try $0.deletionRules() }
+    state.deletionRules = rules
+    return rules[type]
+  }
+
+  /// Keeps the rules of a type.
+  func setDeletionRules(_ rules: DeletionRules, ofTypeNamed name: String) throws {
+    guard try reading({ try $0.deletionRules(ofTypeNamed: name) }) ?? DeletionRules([]) != rules
+    else { return }
+    try rules.check(name)
+    let key = DeletionRules.key(name)
+    let wasHalfDone = state.isHalfDone
+    if rules.rules.isEmpty {
+      try deleteRow(key.span, in: tables.meta)
+    } else {
+      try put(rules.bytes.span, forKey: key.span, in: tables.meta)
+    }
+    state.isHalfDone = wasHalfDone
+    state.deletionRules = nil
+  }
+
+  /// The children that go with a node, with those that go with them in turn: nobody else holds them.
+  ///
+  /// - Parameters:
+  ///   - doomed: The nodes that go.
+  ///   - isDoomed: The same as a set.
+  /// - Returns: The others, in the order in which they were found.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  func owned(by doomed: [UInt64], _ isDoomed: Set<UInt64>) throws -> [UInt64] {
+    var isDoomed = isDoomed
+    var found: [UInt64] = []
+    var frontier = doomed
+    while !frontier.isEmpty {
+      var candidates: Set<UInt64> = []
+      for node in frontier {
+        for type in try reading({ try $0.requiredSummary(of: node).types }) {
+          guard let rules = try deletionRules(ofType: type),
+            let body = try storedBody(of: RecordKey(type: type, node: node))
+          else { continue }
+          candidates.formUnion(try rules.children(of: .owned, in: body.span).map(\.node))
+        }
+      }
+      frontier = try candidates.subtracting(isDoomed).ordered().filter { child in
+        try reading { reader in
+          var isHeld = false
+          try reader.forEachParent(of: child) { parent, _ in
+            isHeld = parent.isCollection || !isDoomed.contains(parent.node)
+            return !isHeld
+          }
+          return !isHeld
+        }
+      }
+      isDoomed.formUnion(frontier)
+      found += frontier
+    }
+    return found
+  }
+
+  /// The error for a node that others hold by a rule.
+  func restricted(
+    _ holders: [(parent: RecordKey, child: UInt64, field: String)]
+  ) throws -> StoreError {
+    let first = holders[0]
+    let (child, parent) = try reading {
+      (try $0.identifier(of: first.child), try $0.identifier(of: first.parent.node))
+    }
+    let others = Set(holders.map(\.parent.node)).count - 1
+    let rest = others == 0 ? "" : others == 1 ? ", and one more does" : ", and \(others) more do"
+    return StoreError(
+      .restricted, child,
+      "can't be deleted: \(parent) holds it as \(first.field)\(rest); delete or change them first")
+  }
+}
