@@ -37,6 +37,8 @@ public struct DataProviderError: Error, CustomStringConvertible {
     public static var cacheNeverAnswered: Code { Code(rawValue: "cacheNeverAnswered") }
     /// The operation can't be carried out any more, because what it was about has gone.
     public static var superseded: Code { Code(rawValue: "superseded") }
+    /// The operation needs a store, and the manager is over a cache or over nothing.
+    public static var noStore: Code { Code(rawValue: "noStore") }
     /// A model was to be kept in a store under another key than its identifier.
     public static var wrongKey: Code { Code(rawValue: "wrongKey") }
     /// A cache has made a model of another type than it was asked for.

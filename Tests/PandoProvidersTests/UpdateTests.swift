@@ -111,4 +111,66 @@ import Testing
       await manager.close()
     }
   }
+
+  @Test func `several lists and models change in one commit and one step`() async throws {
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      let people = [1, 2, 3].map { Person(id: $0, name: "P\($0)") }
+      let open = CollectionDataProvider<Person>(dataModelManager: manager)
+      let done = CollectionDataProvider<Person>(dataModelManager: manager)
+      open.setData(people, cacheKey: "open")
+      try await done.setData([Person(id: 4, name: "P4")], cacheKey: "done").committed()
+      let number = try store.read { try $0.commitNumber }
+      let places = try await manager.write(context: "moved") { transaction in
+        try transaction.moveElement("Person:2", fromCollection: "open", toCollection: "done", at: 0)
+        try transaction.moveElement("Person:3", fromCollection: "open", toCollection: "open", at: 0)
+        try transaction.update(Person.self, "Person:2") { $0.name = "moved" }
+        return try transaction.snapshot.indexes(of: "Person:2", inCollection: "done")
+      }
+      #expect(places == [0])
+      #expect(try store.read { try $0.commitNumber } == number + 1)
+      #expect(open.data.map(\.name) == ["P3", "P1"])
+      #expect(done.data.map(\.name) == ["moved", "P4"])
+      let count = try await manager.write { transaction in
+        try transaction.append([Person(id: 4, name: "P4")], toCollection: "done")
+        return try transaction.removeElements("Person:4", fromCollection: "done")
+      }
+      #expect(count == 2)
+      #expect(done.data.map(\.name) == ["moved"])
+      #expect(
+        try await manager.write {
+          try $0.moveElement("Person:9", fromCollection: "open", toCollection: "done")
+        } == false)
+      await #expect(throws: StoreError.self) {
+        try await manager.write { _ = try $0.removeElements("Person:1", fromCollection: "none") }
+      }
+      await #expect(throws: StoreError.self) {
+        try await manager.write {
+          try $0.moveElement("Person:1", fromCollection: "open", toCollection: "done", at: 7)
+        }
+      }
+      #expect(open.data.map(\.name) == ["P3", "P1"])
+      #expect(try store.verify().problems == [])
+      await manager.close()
+    }
+    let memory = DataModelManager()
+    await #expect(throws: DataProviderError.self) { try await memory.write { _ in } }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `nodes are deleted by their identifiers`(backing: Backing) async throws {
+    try await backing.withManager { manager in
+      let provider = DataProvider<Message>(dataModelManager: manager)
+      provider.setData(Message(id: 1, text: "", author: ada, reader: Person(id: 2, name: "Bob")))
+      manager.deleteModel(withIdentifier: "Person:2")
+      await manager.drain()
+      #expect(provider.data?.reader == nil)
+      #expect(provider.data?.author == ada)
+      manager.deleteModels(withIdentifiers: ["Person:7", "Person:1"])
+      await manager.drain()
+      #expect(provider.data == nil)
+      let error = manager.deleteModel(withIdentifier: "").error as? DataProviderError
+      #expect(error?.code == .emptyIdentifier)
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import PandoSystem
 public import PandoModels
+public import PandoStore
 
 /// Changes on nobody's behalf: whoever shows the nodes, shows them changed.
 extension DataModelManager {
@@ -79,6 +80,72 @@ extension DataModelManager {
     let operation = DeleteOperation(
       models, isWritten: updateCache, context: context, manager: self)
     return perform(operation, updateCache)
+  }
+
+  /// Deletes nodes by their identifiers, in one step.
+  ///
+  /// - Parameters:
+  ///   - identifiers: The identifiers; if one is empty, nothing is deleted. Those of absent nodes do no harm.
+  ///   - updateCache: Whether they are deleted from store or cache.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored.
+  @discardableResult
+  public func deleteModels(
+    withIdentifiers identifiers: [String], updateCache: Bool = true,
+    context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    guard !identifiers.isEmpty else { return .done }
+    if isClosed.withLock({ $0 }) { return refuse(DataProviderError.closed, identifiers, context) }
+    if identifiers.contains(where: \.isEmpty) {
+      let error = DataProviderError(
+        .emptyIdentifier, "", "an empty identifier names nothing; nothing was changed")
+      return refuse(error, identifiers, context)
+    }
+    let operation = DeleteOperation(
+      identifiers: identifiers, isWritten: updateCache, context: context, manager: self)
+    return perform(operation, updateCache)
+  }
+
+  /// Deletes a node by its identifier, whatever types it is shown as.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier; that of an absent node does no harm.
+  ///   - updateCache: Whether it is deleted from store or cache.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored.
+  @discardableResult
+  public func deleteModel(
+    withIdentifier identifier: String, updateCache: Bool = true, context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    deleteModels(withIdentifiers: [identifier], updateCache: updateCache, context: context)
+  }
+
+  /// Changes any number of models and lists in one commit; everybody shows them in one step.
+  ///
+  /// ```swift
+  /// try await manager.write { transaction in
+  ///   try transaction.moveElement("card:7", fromCollection: "open", toCollection: "done")
+  ///   try transaction.update(Card.self, "card:7") { $0.isDone = true }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - context: Travels to everyone who is told.
+  ///   - body: As in `ModelStore.write(context:_:)`.
+  /// - Returns: What `body` returned, once all that is live shows the commit.
+  /// - Throws: What `body` throws, and then nothing is changed; ``DataProviderError`` `noStore` where the
+  ///   manager is not over a store; `StoreError`, `LMDBError`.
+  @discardableResult
+  public func write<Result: Sendable>(
+    context: (any Sendable)? = nil,
+    _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
+  ) async throws -> Result {
+    guard case .store(let bridge) = backing else {
+      throw DataProviderError(
+        .noStore, "", "only a manager over a store can change several things in one commit")
+    }
+    if isClosed.withLock({ $0 }) { throw DataProviderError.closed }
+    return try await bridge.store.write(context: context, body)
   }
 
   private func perform(_ operation: any ManagedOperation, _ updateCache: Bool) -> PendingWrite {

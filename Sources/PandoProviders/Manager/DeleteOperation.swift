@@ -28,6 +28,17 @@ final class DeleteOperation: ManagedOperation {
     subjects = models.compactMap(\.modelIdentifier)
   }
 
+  /// Deletes nodes of which no model is known.
+  init(
+    identifiers: [String], isWritten: Bool, context: (any Sendable)?, manager: DataModelManager
+  ) {
+    self.isWritten = isWritten
+    self.manager = manager
+    self.context = context
+    models = []
+    subjects = identifiers
+  }
+
   var cacheKeys: [String] { subjects }
 
   func makeUpdate() -> LiveUpdate {
