@@ -81,6 +81,7 @@ import Testing
   @Test func `a thread that found no slot reads when the others have left`() throws {
     var configuration = Environment.Configuration.forTests
     configuration.maximumReaders = 2
+    configuration.readerTimeoutInSeconds = 0
     try withEnvironment(configuration) { environment in
       let slotsAreTaken = Event()
       let hasFailed = Event()
@@ -105,10 +106,43 @@ import Testing
     }
   }
 
+  @Test func `more readers than slots wait for one another`() throws {
+    // Was: the one too many threw, though the others were about to end.
+    var configuration = Environment.Configuration.forTests
+    configuration.maximumReaders = 2
+    try withEnvironment(configuration) { environment in
+      let failures = Locked<[LMDBError.Code?]>([])
+      let isOver = Event()
+      try Self.nest(2, environment) {
+        startThread(named: "reader") {
+          failures.withLock { $0.append(Self.failure(environment)) }
+          isOver.signal()
+        }
+      }
+      isOver.wait()
+      #expect(failures.withLock { $0 } == [nil])
+      let left = Locked(32)
+      let allAreOver = Event()
+      for _ in 0..<32 {
+        startThread(named: "reader") {
+          for _ in 0..<50 { failures.withLock { $0.append(Self.failure(environment)) } }
+          if left.withLock({
+            $0 -= 1; return $0 == 0
+          }) {
+            allAreOver.signal()
+          }
+        }
+      }
+      allAreOver.wait()
+      #expect(failures.withLock { $0.count { $0 == nil } } == 1 + 32 * 50)
+    }
+  }
+
   @Test func `slots of readers that were killed are used again when all are taken`() throws {
     try withTemporaryDirectory { path in
       var configuration = Environment.Configuration.forTests
       configuration.maximumReaders = 2
+      configuration.readerTimeoutInSeconds = 0
       let environment = try Environment(path: path, configuration: configuration)
       defer { environment.close() }
       let others = try (0..<2).map { _ in

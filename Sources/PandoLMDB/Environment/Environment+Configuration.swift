@@ -18,6 +18,10 @@ extension Environment {
     ///
     /// Whoever opens the file first decides; 64 bytes each.
     public var maximumReaders: Int = 1024
+    /// How long a reader waits while all of these are taken, in seconds; 0 to throw at once.
+    ///
+    /// A thread that reads already does not wait: the slot that it waits for may be its own.
+    public var readerTimeoutInSeconds: Int = 30
     /// How many ended read transactions are kept for reuse.
     public var maximumIdleReaders: Int = 64
     /// What a commit promises when the power fails.

@@ -106,6 +106,8 @@ extension Environment.Configuration {
       "maximumMapSizeInBytes \(maximumMapSizeInBytes) is below mapSizeInBytes \(mapSizeInBytes)")
     precondition(maximumTables > 0, "maximumTables is \(maximumTables)")
     precondition(maximumReaders > 0, "maximumReaders is \(maximumReaders)")
+    precondition(
+      readerTimeoutInSeconds >= 0, "readerTimeoutInSeconds is \(readerTimeoutInSeconds)")
     precondition(maximumIdleReaders >= 0, "maximumIdleReaders is \(maximumIdleReaders)")
     precondition(
       mapGrowthTimeoutInSeconds >= 0, "mapGrowthTimeoutInSeconds is \(mapGrowthTimeoutInSeconds)")

@@ -10,11 +10,13 @@ extension Environment {
   ///
   /// - Parameter body: Gets the snapshot. It runs on the calling thread and must be synchronous.
   /// - Returns: What `body` returns.
-  /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader,
+  /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader, and none
+  ///   comes free in the time that the configuration says,
   ///   `processNumberTaken` if a process of another PID namespace has the same number, `closed` after
   ///   ``close()``, `usedAfterFork` in a child process; or what `body` throws.
   /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
-  ///   for a writer; waits for the moment in which the map moves to a larger range.
+  ///   for a writer; waits for the moment in which the map moves to a larger range, and for a slot where
+  ///   all are taken.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     let ticket = try beginReading()
     defer { endReading(ticket) }
@@ -71,6 +73,7 @@ extension Environment {
   private func beginReading(_ taken: ReaderPool.Ticket) throws(LMDBError) -> ReaderPool.Ticket {
     var ticket = taken
     var hasRecovered = false
+    var wait = SlotWait()
     while true {
       if unsafe pointer == nil, let loss = unsafe loss {
         readers.leave(ticket)
@@ -83,11 +86,35 @@ extension Environment {
       readers.leave(ticket)
       if status == MDB_PANIC, !hasRecovered, recoverForReading() {
         hasRecovered = true
+      } else if status == MDB_READERS_FULL, !readers.isReadingOnThisThread,
+        wait.goesOn(for: configuration.readerTimeoutInSeconds)
+      {
+        // Readers of other processes give their slots back without a sign.
       } else {
         guard status == MDB_MAP_RESIZED else { throw readError(status) }
         try adoptMapOfOtherProcess()
       }
       ticket = try readers.enter()
+    }
+  }
+
+  /// How long a reader has waited for a slot.
+  private struct SlotWait {
+    private static let napInMicrosecondsMax: UInt32 = 16_000
+    private var start: UInt64?
+    private var nap: UInt32 = 250
+
+    /// Waits a moment.
+    ///
+    /// - Returns: `false`, at once, if the time is up.
+    mutating func goesOn(for timeoutInSeconds: Int) -> Bool {
+      let now = coarseNanoseconds()
+      let start = start ?? now
+      self.start = start
+      guard now - start < UInt64(timeoutInSeconds) * 1_000_000_000 else { return false }
+      usleep(nap)
+      nap = min(nap * 2, Self.napInMicrosecondsMax)
+      return true
     }
   }
 

@@ -61,6 +61,10 @@ public struct StoreConfiguration: Sendable {
   public var maximumMapSizeInBytes: Int = 4 << 40
   /// How many readers, of all processes together, may be active at once.
   public var maximumReaders: Int = 1024
+  /// How long a reader waits while so many are active, in seconds; 0 to throw at once.
+  ///
+  /// A thread that reads already does not wait: the place that it waits for may be its own.
+  public var readerTimeoutInSeconds: Int = 30
   /// What a commit waits for, and so what a power cut can take.
   public var durability: Durability = .full
   /// Whether the store refuses writes; another process may write at the same time.

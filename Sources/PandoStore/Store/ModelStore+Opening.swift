@@ -71,6 +71,7 @@ extension ModelStore {
     engine.mapSizeInBytes = configuration.mapSizeInBytes
     engine.maximumMapSizeInBytes = configuration.maximumMapSizeInBytes
     engine.maximumReaders = configuration.maximumReaders
+    engine.readerTimeoutInSeconds = configuration.readerTimeoutInSeconds
     engine.durability = configuration.durability
     engine.isReadOnly = configuration.isReadOnly
     let events = EventRelay()
