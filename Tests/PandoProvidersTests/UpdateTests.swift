@@ -81,6 +81,45 @@ import Testing
     }
   }
 
+  @Test(arguments: Backing.allCases)
+  func `what a caller has changed is set, and nothing that it carries along`(
+    backing: Backing
+  ) async throws {
+    try await backing.withManager { manager in
+      let provider = DataProvider<Message>(dataModelManager: manager)
+      let author = DataProvider<Person>(dataModelManager: manager)
+      let bob = Person(id: 2, name: "Bob")
+      provider.setData(Message(id: 1, text: "a", author: ada, reader: bob))
+      author.setData(ada)
+      let shown = try #require(provider.data)
+      // Others, without anybody waiting.
+      author.setData(Person(id: 1, name: "Ada L."))
+      manager.deleteModel(withIdentifier: "Person:2")
+      var edited = shown
+      edited.text = "b"
+      provider.setData(edited, replacing: shown)
+      edited.author.isOnline = true
+      try await manager.updateModel(edited, replacing: shown).committed()
+      await manager.drain()
+      let expected = Message(
+        id: 1, text: "b", author: Person(id: 1, name: "Ada L.", isOnline: true))
+      #expect(provider.data == expected)
+      #expect(author.data == expected.author)
+      if backing != .memory {
+        let again = DataProvider<Message>(dataModelManager: manager)
+        try await again.fetchDataFromCache(withCacheKey: "Message:1")
+        #expect(again.data == expected)
+      }
+      manager.deleteModel(withIdentifier: "Message:1")
+      await #expect(throws: DataProviderError.self) {
+        try await manager.updateModel(shown, replacing: shown).committed()
+      }
+      let other = Message(id: 2, text: "", author: ada)
+      let error = provider.setData(other, replacing: shown).error as? DataProviderError
+      #expect(error?.code == .wrongKey)
+    }
+  }
+
   @Test(arguments: Backing.lasting)
   func `what nobody shows is updated where it is stored`(backing: Backing) async throws {
     try await backing.withManager { manager in

@@ -1,3 +1,4 @@
+import PandoModels
 import PandoSystem
 
 /// The one object through which a service reads and writes the entities of a type.
@@ -169,6 +170,36 @@ extension CoreManager {
     byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
     _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> Written<E>? { try await modify(identifier, in: context, change) }
+
+  /// Sets what a caller has changed in an entity, and not what the entity merely carries along.
+  ///
+  /// `old` says what the caller had read. All that is the same in both stays as others have made it
+  /// meanwhile; fields that differ, lists of children element by element, are set.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity that the caller wants.
+  ///   - old: The entity that the caller has read, with the same identifier.
+  ///   - context: Which stores are written.
+  /// - Returns: What is stored now, and how far the write has come.
+  /// - Throws: ``ManagerError`` `notFound` where the entity is not here any more; `conflict` for two
+  ///   identifiers; else as ``set(_:in:)-4l1bp``.
+  @discardableResult
+  public func set(
+    _ entity: E, replacing old: E, in context: WriteContext<E> = .local
+  ) async throws -> Written<E> {
+    let written = try await modify(entity.id, in: context) {
+      guard entity.id == old.id else {
+        throw ManagerError(
+          .conflict, entity.id.modelIdentifier,
+          "it can't replace \(old.id.modelIdentifier); both versions have one identifier")
+      }
+      $0 = try ModelChildren.rebase(entity, from: old, onto: $0)
+    }
+    if let written { return written }
+    throw ManagerError(
+      .notFound, entity.id.modelIdentifier,
+      "it was removed after it had been read; set it to bring it back")
+  }
 
   /// Removes an entity.
   ///

@@ -12,18 +12,22 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private let identifier: String
   private let manager: DataModelManager
   private let change: @Sendable (inout M) throws -> Void
+  /// Whether it fails where there is no such node.
+  private let isRequired: Bool
   private let date = Date()
   /// Without a store: what has become of the node.
   private let changed = Locked<M?>(nil)
 
   init(
     _ identifier: String, _ manager: DataModelManager, outcome: PendingWrite = PendingWrite(),
-    context: (any Sendable)?, _ change: @escaping @Sendable (inout M) throws -> Void
+    context: (any Sendable)?, isRequired: Bool = false,
+    _ change: @escaping @Sendable (inout M) throws -> Void
   ) {
     self.identifier = identifier
     self.manager = manager
     self.outcome = outcome
     self.context = context
+    self.isRequired = isRequired
     self.change = change
   }
 
@@ -35,7 +39,9 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     if case .store = manager.backing { return nil }
     let node = ByteString(identifier)
     let live = manager.consistencyManager.scope.liveModels(of: [node], asksListeners: false)
-    guard var model = live[node]?.lazy.compactMap({ $0 as? M }).first else { return nil }
+    guard var model = live[node]?.lazy.compactMap({ $0 as? M }).first else {
+      return isRequired ? gone : nil
+    }
     do {
       try change(&model)
       try checkIdentifier(of: model)
@@ -66,11 +72,18 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private func update<Stored: SimpleModel & Codable>(
     _ type: Stored.Type, in transaction: inout ModelTransaction
   ) throws {
-    try transaction.update(type, identifier) { stored in
+    let stored = try transaction.update(type, identifier) { stored in
       guard var model = stored as? M else { return }
       try change(&model)
       if let new = model as? Stored { stored = new }
     }
+    if stored == nil, isRequired { throw gone }
+  }
+
+  private var gone: DataProviderError {
+    DataProviderError(
+      .superseded, identifier,
+      "it was deleted after it had been read; set it to bring it back; nothing was changed")
   }
 
   private func checkIdentifier(of model: M) throws {

@@ -22,8 +22,15 @@ extension DataModelManager {
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     if let refusal = refusal(ofReading: type) { return refuse(refusal, [identifier], context) }
+    return self.change(identifier, context: context, isRequired: false, change)
+  }
+
+  private func change<M: SimpleModel>(
+    _ identifier: String, context: (any Sendable)?, isRequired: Bool,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) -> PendingWrite {
     guard case .cache = backing else {
-      return updateLive(identifier, context: context, change)
+      return updateLive(identifier, context: context, isRequired: isRequired, change)
     }
     let outcome = PendingWrite()
     Task {
@@ -31,7 +38,8 @@ extension DataModelManager {
       let provider = DataProvider<M>(dataModelManager: self)
       do {
         try await provider.fetchDataFromCache(withCacheKey: identifier)
-        updateLive(identifier, outcome: outcome, context: context, change)
+        updateLive(
+          identifier, outcome: outcome, context: context, isRequired: isRequired, change)
       } catch {
         outcome.finish(.failure(error))
       }
@@ -41,14 +49,47 @@ extension DataModelManager {
     return outcome
   }
 
+  /// Sets what a caller has changed in a model, and not what the model merely carries along.
+  ///
+  /// `old` says what the caller had read. All that is the same in both stays as others have made it
+  /// meanwhile; fields that differ, lists of children element by element, are set.
+  /// ```swift
+  /// var edited = shown
+  /// edited.text = "Hello"
+  /// manager.updateModel(edited, replacing: shown)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - new: The model that the caller wants.
+  ///   - old: The model that the caller has read, with the same identifier.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored. It fails with the code `superseded` where the model has
+  ///   been deleted meanwhile.
+  @discardableResult
+  public func updateModel<M: SimpleModel & Codable>(
+    _ new: M, replacing old: M, context: (any Sendable)? = nil
+  ) -> PendingWrite {
+    guard let identifier = new.modelIdentifier, identifier == old.modelIdentifier else {
+      let error = DataProviderError(
+        .wrongKey, new.modelIdentifier ?? "",
+        "it can't replace \(old.modelIdentifier ?? "nil"); both versions have one identifier")
+      return refuse(error, [new.modelIdentifier].compactMap { $0 }, context)
+    }
+    if let refusal = refusal(of: new) { return refuse(refusal, [identifier], context) }
+    return change(identifier, context: context, isRequired: true) {
+      $0 = try ModelChildren.rebase(new, from: old, onto: $0)
+    }
+  }
+
   /// Changes a model that somebody shows, or that is stored.
   @discardableResult
   func updateLive<M: SimpleModel>(
     _ identifier: String, outcome: PendingWrite = PendingWrite(), context: (any Sendable)?,
-    _ change: @escaping @Sendable (inout M) throws -> Void
+    isRequired: Bool = false, _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     perform(
-      ChangeOperation(identifier, self, outcome: outcome, context: context, change),
+      ChangeOperation(
+        identifier, self, outcome: outcome, context: context, isRequired: isRequired, change),
       updatesCache: true)
     return outcome
   }

@@ -145,6 +145,29 @@ public final class DataProvider<T: SimpleModel>: Sendable {
     return dataModelManager.updateLive(identifier, context: context, change)
   }
 
+  /// Sets what differs between two versions of the model, and leaves all else as others have made it
+  /// meanwhile.
+  ///
+  /// It shows once it is committed (without a store, soon), and the delegate is called then.
+  /// ```swift
+  /// let shown = provider.data
+  /// …
+  /// provider.setData(edited, replacing: shown)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - data: The model that is wanted.
+  ///   - old: The model that was edited, with the same identifier.
+  ///   - context: Travels to everyone who is told.
+  /// - Returns: The write on its way; it can be ignored. It fails with the code `superseded` where the model has
+  ///   been deleted meanwhile.
+  @discardableResult
+  public func setData(
+    _ data: T, replacing old: T, context: (any Sendable)? = nil
+  ) -> PendingWrite where T: Codable {
+    dataModelManager.updateModel(data, replacing: old, context: context)
+  }
+
   /// Waits for an identifier that is not there yet, without asking for it.
   ///
   /// The first change anywhere that brings a model of this type under the identifier sets the data and

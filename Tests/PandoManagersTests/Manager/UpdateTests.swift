@@ -61,6 +61,33 @@ import Testing
     }
   }
 
+  @Test(arguments: LocalStoreTests.Kind.allCases)
+  func `what a caller has changed is set, and nothing that it carries along`(
+    kind: LocalStoreTests.Kind
+  ) async throws {
+    try await withModelStore { store in
+      let books = CoreManager<Book>(stores: [kind.make(store)])
+      let read = Book("1", "A", year: 1)
+      try await books.set(read)
+      try await books.update(byID: .remote("1")) {
+        $0.year = 2
+        $0.price = 3
+      }
+      var edited = read
+      edited.title = "B"
+      let written = try await books.set(edited, replacing: read)
+      #expect(written.value.title == "B")
+      #expect(written.value.year == 2)
+      #expect(try await books.get(byID: .remote("1")) == written.value)
+      await #expect(throws: ManagerError.self) {
+        try await books.set(edited, replacing: Book("2", "A"))
+      }
+      try await books.remove(atID: .remote("1"))
+      await #expect(throws: ManagerError.self) { try await books.set(edited, replacing: read) }
+      #expect(try await books.all().isEmpty)
+    }
+  }
+
   @Test func `a store of a service's own is updated in turns`() async throws {
     let own = ScriptedStore<Book>(.disk, [])
     let books = CoreManager<Book>(stores: [own])

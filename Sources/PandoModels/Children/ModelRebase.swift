@@ -1,0 +1,111 @@
+import PandoSystem
+
+extension ModelChildren {
+  /// Carries what a caller has changed in a tree over to the tree as it is by now.
+  ///
+  /// Node by node, as ``RecordBody/rebasing(_:from:onto:)`` does it: what the caller left alone stays as it
+  /// is by now. A node that is in both other trees and not in the one that the caller had read comes in as
+  /// it is by now.
+  ///
+  /// - Parameters:
+  ///   - new: The tree that the caller wants.
+  ///   - base: The tree that the caller had read.
+  ///   - current: The tree as it is by now.
+  /// - Returns: `current` with the caller's changes.
+  /// - Throws: What the models' own coding throws.
+  package static func rebase<Value: SimpleModel & Codable>(
+    _ new: Value, from base: Value, onto current: Value
+  ) throws -> Value {
+    let trees = RebasedTrees()
+    let root = try trees.take([base, new, current])
+    // The bytes live as long as the source, which the decoder holds.
+    return try unsafe RecordDecoder(source: trees).decode(
+      Value.self, from: trees.body(of: root, as: Value.self))
+  }
+}
+
+/// The records of three versions of a tree, and what becomes of them.
+@safe private final class RebasedTrees: RecordSink, RecordSource {
+  private var numbers: [ByteString: UInt64] = [:]
+  private var types: [ObjectIdentifier: UInt32] = [:]
+  /// The bodies of each node and type in the version under way, in the order in which they came.
+  private var bodies: [RecordReference: [[UInt8]]] = [:]
+  private var merged: [RecordReference: UnsafeMutableRawBufferPointer] = unsafe [:]
+
+  deinit { unsafe merged.values.forEach { unsafe $0.deallocate() } }
+
+  /// Works out all bodies of the caller's changes in the current version.
+  ///
+  /// - Parameter versions: What the caller had read, what it wants, and what there is.
+  /// - Returns: The root.
+  /// - Throws: What the models' own coding throws.
+  func take(_ versions: [any SimpleModel & Encodable]) throws -> RecordReference {
+    var root = RecordReference(node: 0, type: 0)
+    let all = try versions.map { version in
+      bodies = [:]
+      root = try RecordEncoder(sink: self).encode(version)
+      return bodies
+    }
+    let (base, new, current) = (all[0], all[1], all[2])
+    for (reference, places) in new {
+      let old = base[reference]?.last
+      // Of several places the last one counts that the caller has changed.
+      guard let wanted = places.last(where: { old != nil && $0 != old }) ?? places.last else {
+        continue
+      }
+      guard let there = current[reference]?.last else {
+        keep(wanted, as: reference)
+        continue
+      }
+      guard let old, old != wanted else { continue }
+      let body = try unsafe wanted.withUnsafeBytes { wanted in
+        try unsafe old.withUnsafeBytes { old in
+          try unsafe there.withUnsafeBytes { there in
+            try unsafe RecordBody.rebasing(wanted, from: old, onto: there)
+          }
+        }
+      }
+      keep(body, as: reference)
+    }
+    for (reference, places) in current {
+      if unsafe merged[reference] == nil, let body = places.last { keep(body, as: reference) }
+    }
+    return root
+  }
+
+  private func keep(_ body: [UInt8], as reference: RecordReference) {
+    // Freed by `deinit`; a reference is kept once.
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 8)
+    unsafe bytes.copyBytes(from: body)
+    unsafe merged[reference] = unsafe bytes
+  }
+
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference {
+    let node = numbers[ByteString(identifier)] ?? UInt64(numbers.count + 1)
+    numbers[ByteString(identifier)] = node
+    return RecordReference(node: node, type: number(of: type))
+  }
+
+  func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws { bodies[reference, default: []].append(unsafe [UInt8](body)) }
+
+  private func number(of type: any SimpleModel.Type) -> UInt32 {
+    let number = types[ObjectIdentifier(type)] ?? UInt32(types.count + 1)
+    types[ObjectIdentifier(type)] = number
+    return number
+  }
+
+  func body(
+    of reference: RecordReference, as type: any SimpleModel.Type
+  ) throws -> UnsafeRawBufferPointer {
+    guard let bytes = unsafe merged[reference] else {
+      throw ModelError(.invalidRecord, reason: "a tree refers to a node that it does not hold")
+    }
+    return UnsafeRawBufferPointer(bytes)
+  }
+
+  var hasEnded: Bool { false }
+}
