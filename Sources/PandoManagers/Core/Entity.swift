@@ -1,4 +1,5 @@
 public import PandoModels
+public import PandoStore
 
 /// A model with a typed identifier that managers keep, find and follow.
 ///
@@ -9,11 +10,11 @@ public import PandoModels
 ///   var id: EntityIdentifier<Book>
 ///   var title: String
 ///   var year: Int
-///   static let fields: [EntityField<Book>] = [.indexed(\.title, "title"), .field(\.year, "year")]
+///   static let fields: [EntityField<Book>] = [.indexed(\.title), .field(\.year)]
 /// }
 /// ```
 /// An entity is a model: it can be a child in a tree, and a provider can show it.
-public protocol Entity: Model, Codable, Equatable {
+public protocol Entity: Model, Codable, Equatable, FieldDeclaring {
   /// What the server names entities of this type by; `String` unless declared.
   associatedtype RemoteID: EntityKey = String
 
@@ -21,6 +22,9 @@ public protocol Entity: Model, Codable, Equatable {
   var id: EntityIdentifier<Self> { get }
 
   /// The fields that filters can name and that indexes can be made of; none unless declared.
+  ///
+  /// What is declared is compared with what the coding writes; a mistake is a `ModelError`
+  /// `misdeclaredField`, thrown before anything is stored, and by queries that speak of the field.
   static var fields: [EntityField<Self>] { get }
 
   /// The identifiers of other entities that this type holds; none unless declared.
@@ -54,6 +58,11 @@ extension Entity {
 
   /// None.
   public static var fields: [EntityField<Self>] { [] }
+
+  /// What ``fields`` says, and what instances have said of it.
+  public static var declaredFields: DeclaredFields {
+    DeclaredFields.of(Self.self) { fields.compactMap(\.reference.declared) }
+  }
 
   /// None.
   public static var relationships: [EntityRelationship<Self>] { [] }

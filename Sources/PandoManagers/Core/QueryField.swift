@@ -42,6 +42,8 @@ public struct QueryField<E: Entity>: Sendable {
   package var name: String? { known.name }
   /// Where the value is in a body; `nil` without a name.
   var path: FieldPath? { known.path }
+  /// What is known of its name; `nil` without one.
+  var declared: DeclaredField? { known.declared }
   /// Whether the value is the type's to give where a body lacks it: a default, or a former name.
   var mayBeElsewhere: Bool { known.mayBeElsewhere }
   /// Whether this is the entity's identifier.
@@ -106,11 +108,25 @@ private final class KnownPath: Sendable {
   let path: FieldPath?
   let mayBeElsewhere: Bool
   let isIdentifier: Bool
+  let declared: DeclaredField?
 
-  init<E: Entity, Value>(_ keyPath: KeyPath<E, Value>, name: String?) {
+  init<E: Entity, Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
+  ) {
     self.name = name
-    path = name.map { FieldPath($0) }
-    mayBeElsewhere = name.map { Self.mayBeElsewhere($0, in: E.self) } ?? false
+    let path = name.map { FieldPath($0) }
+    let mayBeElsewhere = name.map { Self.mayBeElsewhere($0, in: E.self) } ?? false
+    self.path = path
+    self.mayBeElsewhere = mayBeElsewhere
+    declared = path.map { path in
+      DeclaredField(path, mayBeElsewhere: mayBeElsewhere) {
+        // The optional that is its value is no part of the way.
+        let text = "\(keyPath)"
+        return text.hasSuffix("?") ? String(text.dropLast()) : text
+      } value: {
+        ($0 as? E)?[keyPath: keyPath].queryValue
+      }
+    }
     isIdentifier =
       Value.self == EntityIdentifier<E>.self && Self.isIdentifier(keyPath, named: name)
   }

@@ -7,6 +7,8 @@ package struct StoredQuery<E: Entity> {
   package private(set) var query = RecordQuery(typeName: E.modelTypeName)
   /// The fields that have to be looked at in the decoded entity.
   private var computed: [QueryField<E>] = []
+  /// The fields of which nothing in this process has told yet that they are named rightly.
+  private(set) var open: [DeclaredField] = []
 
   package init(_ typed: Query<E>) throws(QueryError) {
     try typed.validate()
@@ -62,6 +64,10 @@ package struct StoredQuery<E: Entity> {
 
   private mutating func field(_ field: QueryField<E>) -> RecordField {
     guard let path = field.path else { return .computed(number(of: field), stored: nil) }
+    // Proven here, or, where a type makes its fields anew each time, in the first ones.
+    if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
+      open.append(declared)
+    }
     // A default or a former name counts where the body lacks the field.
     return field.mayBeElsewhere ? .computed(number(of: field), stored: path) : .named(path)
   }
@@ -118,6 +124,7 @@ extension ModelSnapshot {
       return query.window(of: try recordedModels(ids[0].modelIdentifier, as: E.self))
     }
     let stored = try StoredQuery(query)
+    try prove(stored.open, of: E.self)
     let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
     return QueryResult(found, groupedBy: query.groupedBy)
   }
@@ -129,7 +136,9 @@ extension ModelSnapshot {
   /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
   ///   damaged.
   public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
-    try plan(for: StoredQuery(query).query)
+    let stored = try StoredQuery(query)
+    try prove(stored.open, of: E.self)
+    return try plan(for: stored.query)
   }
 }
 
@@ -157,7 +166,9 @@ extension ModelStore {
     let wanted = types.flatMap { type in type.declaredIndexes }
     let missing = try read { snapshot in
       let present = Set(try snapshot.indexes())
-      return wanted.filter { !present.contains($0) }
+      let missing = wanted.filter { !present.contains($0) }
+      for type in types { try type.prove(missing, snapshot) }
+      return missing
     }
     guard !missing.isEmpty else { return 0 }
     return try write { transaction in
@@ -175,5 +186,11 @@ extension Entity {
   /// The indexes of the fields that the type declares as indexed.
   package static var declaredIndexes: [ModelIndex] {
     fields.filter(\.isIndexed).map { ModelIndex(typeName: modelTypeName, field: $0.name) }
+  }
+
+  /// Compares the fields of indexes with records that are there.
+  fileprivate static func prove(_ indexes: [ModelIndex], _ snapshot: ModelSnapshot) throws {
+    let names = indexes.filter { $0.typeName == modelTypeName }.map(\.field)
+    try snapshot.prove(names.compactMap(declaredFields.open), of: Self.self)
   }
 }

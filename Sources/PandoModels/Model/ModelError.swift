@@ -70,7 +70,7 @@ public struct ModelError: Error {
 
   /// The same error inside a field.
   @inline(never)
-  func inside(_ key: String) -> ModelError {
+  package func inside(_ key: String) -> ModelError {
     var error = self
     error.path.insert(key, at: 0)
     if identifier != nil { error.nodeDepth += 1 }
@@ -112,6 +112,8 @@ extension ModelError.Code {
   public static var notCodable: Self { Self(rawValue: "notCodable") }
   /// A model's own coding threw, or asked for something impossible.
   public static var codingFailed: Self { Self(rawValue: "codingFailed") }
+  /// A field that a type declares for queries is coded under another name, or not at all.
+  public static var misdeclaredField: Self { Self(rawValue: "misdeclaredField") }
   /// Two keys of a dictionary are stored under one name, or two stored keys are equal in Swift.
   public static var duplicateKey: Self { Self(rawValue: "duplicateKey") }
 }

@@ -12,9 +12,9 @@ package final class FieldPath: Sendable {
   /// The name as it was given.
   package let name: String
   /// The name in UTF-8.
-  private let whole: FieldKey
+  let whole: FieldKey
   /// The parts between the dots; empty if there are no dots.
-  private let parts: [FieldKey]
+  let parts: [FieldKey]
 
   package init(_ name: String) {
     self.name = name
@@ -90,18 +90,25 @@ package final class FieldPath: Sendable {
   /// Moves to the value under a key of the map that comes next.
   ///
   /// - Returns: Whether there is a map that has the key.
-  private static func find(_ key: FieldKey, in reader: inout CBORReader) throws(CBORError) -> Bool {
+  static func find(_ key: FieldKey, in reader: inout CBORReader) throws(CBORError) -> Bool {
+    guard let count = try openMap(in: &reader) else { return false }
+    return try reader.find(key, among: count)
+  }
+
+  /// Moves into the map that comes next.
+  ///
+  /// - Returns: How many entries it has; `nil` if something else comes.
+  static func openMap(in reader: inout CBORReader) throws(CBORError) -> Int? {
     var head = try reader.head()
     while head.major == .tag,
       head.argument == RecordTag.optionalSlot || head.argument == RecordTag.entries
     {
       head = try reader.head()
     }
-    guard head.major == .map else { return false }
-    return try reader.find(key, among: Int(head.argument))
+    return head.major == .map ? Int(head.argument) : nil
   }
 
-  private static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+  static func value(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
     let head = try reader.peek()
     switch head.major {
     case .unsigned: return QueryValue(head.argument)

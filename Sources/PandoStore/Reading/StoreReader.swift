@@ -218,10 +218,13 @@ extension StoreReader {
 extension StoreReader {
   /// Calls a closure with the nodes that have a record of a type, in the order of their numbers; it may
   /// read anything, and returns false to stop.
-  func forEachNode(ofType type: UInt32, _ body: (UInt64) throws -> Bool) throws {
-    for number in try typeBlockNumbers(ofType: type) {
+  func forEachNode(
+    ofType type: UInt32, from first: UInt64 = 0, _ body: (UInt64) throws -> Bool
+  ) throws {
+    let firstRow = TypeBlock.number(of: RecordKey(type: type, node: first))
+    for number in try typeBlockNumbers(ofType: type) where number >= firstRow {
       guard let block = try typeBlock(number) else { continue }
-      for node in block.nodes(ofRow: number) where try !body(node) { return }
+      for node in block.nodes(ofRow: number) where try node >= first && !body(node) { return }
     }
   }
 

@@ -14,6 +14,7 @@ final class TypeDirectory: Sendable {
     var checkedNames: [ObjectIdentifier: String] = [:]
     var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     var rules: [ObjectIdentifier: DeletionRules] = [:]
+    var seenNodes: [ObjectIdentifier: UInt64] = [:]
   }
 
   private let state = Locked(State())
@@ -84,6 +85,20 @@ final class TypeDirectory: Sendable {
     }
     if reader.isCommitted { learn(name: found, number: number) }
     return found
+  }
+
+  /// The first node whose record has not been compared with a declared field.
+  func firstUnseen(by field: DeclaredField) -> UInt64 {
+    state.withLock { $0.seenNodes[ObjectIdentifier(field)] ?? 0 }
+  }
+
+  /// Notes that records up to a node have been compared with a declared field.
+  ///
+  /// - Parameters:
+  ///   - node: The first that has not.
+  ///   - field: The field; it lives as long as the process.
+  func sawNodes(before node: UInt64, _ field: DeclaredField) {
+    state.withLock { $0.seenNodes[ObjectIdentifier(field)] = node }
   }
 
   private func learn(name: String, number: UInt32) {

@@ -21,6 +21,9 @@ import PandoModels
   /// The models of the same nodes, if they are asked for.
   @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
   private let needsModels: Bool
+  /// The nodes among them whose declared fields are to be compared, innermost last.
+  @exclusivity(unchecked) private var compared:
+    [(depth: Int, fields: DeclaredFields, model: any SimpleModel)] = []
 
   /// Whether a reference may name a node that is not stored yet, as in a dump.
   private let promisesNodes: Bool
@@ -49,14 +52,18 @@ import PandoModels
     unsafe storedNodes.removeAll()
     if unsafe !open.isEmpty { unsafe open.removeAll(keepingCapacity: true) }
     if unsafe !openValues.isEmpty { unsafe openValues = [] }
+    if unsafe !compared.isEmpty { unsafe compared = [] }
   }
 
   func beginNode(
     _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
   ) throws -> RecordReference {
-    let type = try withSession { try $0.typeNumber(of: type) }
+    let known = try withSession { try $0.known(type) }
     if needsModels { unsafe openValues.append(value()) }
-    return try begin(identifier: identifier, type: type)
+    if let fields = known.fields, fields.areOpen {
+      unsafe compared.append((open.count, fields, value()))
+    }
+    return try begin(identifier: identifier, type: known.number)
   }
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
@@ -93,6 +100,10 @@ import PandoModels
       preconditionFailure("an encoder ended a node that it had not begun")
     }
     let value = needsModels ? unsafe openValues.popLast() ?? nil : nil
+    if let last = unsafe compared.last, unsafe last.depth == open.count {
+      unsafe compared.removeLast()
+      try unsafe last.fields.check(last.model, body)
+    }
     unsafe pending.append(
       reference, identifier: node.identifier, isNewNode: node.isNew, value: value, body: body,
       edges: edges)

@@ -15,7 +15,7 @@ import PandoModels
     var types: [ByteString: TypeRow] = [:]
     var typesToWrite: Set<ByteString> = []
     /// Numbers of the Swift types met in this flush; a list, because trees show few types.
-    var swiftTypes: [(type: ObjectIdentifier, number: UInt32)] = []
+    var swiftTypes: [KnownType] = []
     /// The rows of nodes by type that this flush has changed and not written yet.
     var typeBlocks = TypeBlocks()
     /// How many records came and went in this flush, by type number.
@@ -318,18 +318,29 @@ extension WriteSession {
     Int(number) < state.recordDifferences.count ? state.recordDifferences[Int(number)] : 0
   }
 
-  /// The number of a Swift type, given now if the store has not met the type before.
-  func typeNumber(of type: any SimpleModel.Type) throws -> UInt32 {
+  /// A Swift type that the flush has met.
+  struct KnownType {
+    let type: ObjectIdentifier
+    let number: UInt32
+    /// What it declares of its fields, unless that was proven before.
+    let fields: DeclaredFields?
+  }
+
+  /// What is known of a Swift type; it gets its number now if the store has not met it before.
+  func known(_ type: any SimpleModel.Type) throws -> KnownType {
     let identity = ObjectIdentifier(type)
     for index in 0..<state.swiftTypes.count where state.swiftTypes[index].type == identity {
-      return state.swiftTypes[index].number
+      return state.swiftTypes[index]
     }
     let number = try typeNumber(named: directory.name(of: type))
-    state.swiftTypes.append((identity, number))
+    let fields = (type as? any FieldDeclaring.Type)?.declaredFields
+    let known = KnownType(
+      type: identity, number: number, fields: fields?.areOpen == true ? fields : nil)
+    state.swiftTypes.append(known)
     if let rules = directory.deletionRules(of: type) {
       try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
     }
-    return number
+    return known
   }
 
   /// The number of a type, given now if the store has not met the type before.

@@ -1,0 +1,67 @@
+package import PandoModels
+
+extension ModelSnapshot {
+  /// How many records a query looks at to see whether a field is named rightly.
+  ///
+  /// The next query goes on behind them, so all of them together pass each record once.
+  private static var comparedCountMaximum: Int { 64 }
+
+  /// Compares declared fields with records that nobody in this process has written.
+  ///
+  /// A record is decoded, and what the coder makes of it now is compared: so one of before a field came
+  /// is no mistake. One that can't be decoded tells nothing.
+  ///
+  /// - Parameters:
+  ///   - fields: Fields that a query speaks of and that are not proven yet.
+  ///   - type: The type that declares them.
+  /// - Throws: `ModelError` `misdeclaredField` that names a record; ``StoreError`` when the bytes on disk
+  ///   are damaged.
+  package func prove<M: SimpleModel & Codable>(
+    _ fields: [DeclaredField], of type: M.Type
+  ) throws {
+    if fields.isEmpty { return }
+    guard let number = try reader.directory.number(of: type, in: reader) else { return }
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    for field in fields {
+      var next = reader.directory.firstUnseen(by: field)
+      var count = 0
+      try reader.forEachNode(ofType: number, from: next) { node in
+        if let model = try? source.model(node, as: type) {
+          _ = try RecordEncoder(sink: FieldProbe(field, model)).encode(model)
+        }
+        next = node + 1
+        count += 1
+        return count < Self.comparedCountMaximum && !field.isProven
+      }
+      // What a transaction has not committed may never be.
+      if reader.isCommitted { reader.directory.sawNodes(before: next, field) }
+    }
+  }
+}
+
+/// Compares a field with the body of the outermost node of a tree.
+private final class FieldProbe: RecordSink {
+  private let field: DeclaredField
+  private let model: any SimpleModel
+  private var depth = 0
+
+  init(_ field: DeclaredField, _ model: any SimpleModel) {
+    self.field = field
+    self.model = model
+  }
+
+  func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) -> RecordReference {
+    depth += 1
+    return RecordReference(node: 1, type: 1)
+  }
+
+  func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws {
+    depth -= 1
+    if depth == 0 { try unsafe field.check(model, body) }
+  }
+}
