@@ -8,6 +8,8 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
     case failedStore
     /// A recovery store failed; the main store is not affected.
     case failedRecovery
+    /// A followed query leaves out an entity that can't be decoded; the error is an `UndecodableRecord`.
+    case undecodableEntity
   }
 
   /// The kind of event.

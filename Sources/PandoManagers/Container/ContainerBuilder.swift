@@ -58,14 +58,12 @@ final class ContainerBuilder {
   /// Looks at what is stored of a type, before anything is done with it.
   private func check<E: Entity>(_ type: E.Type) throws {
     guard let store = config.modelStore, E.self is any PersistentEntity.Type else { return }
-    do {
-      try store.read { snapshot in try snapshot.forEachModel(of: type) { _ in false } }
-    } catch let error as ModelError {
-      throw ManagerError(
-        .incompatibleEntity, E.modelTypeName,
-        "what is stored does not fit the type any more; give a new field a default or its former "
-          + "name (SchemaVersioned), or open the store with a Migration; nothing was changed",
-        underlying: [error])
-    }
+    // One record that does not fit is that record's matter, wherever it stands.
+    guard let record = try store.read({ try $0.incompatibility(of: type) }) else { return }
+    throw ManagerError(
+      .incompatibleEntity, E.modelTypeName,
+      "nothing of what is stored fits the type any more; give a new field a default or its former "
+        + "name (SchemaVersioned), or open the store with a Migration; nothing was changed",
+      underlying: [record.error])
   }
 }

@@ -51,8 +51,9 @@ public final class CoreManagerContainer: Sendable {
   ///   - client: What carries requests; `nil` if no type is on a server.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.
-  /// - Throws: ``ManagerError`` `incompatibleEntity` when what is stored of a type does not fit it any
-  ///   more; `StoreError` `typeCollision` when two types have one name; what opening the store throws.
+  /// - Throws: ``ManagerError`` `incompatibleEntity` when nothing of what is stored of a type fits it any
+  ///   more (one record that fits is enough to open); `StoreError` `typeCollision` when two types have
+  ///   one name; what opening the store throws.
   public init<each E: Entity>(
     entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
     client: (any APIClient)? = nil, diskStoreConfig: DiskStoreConfig = .none,

@@ -10,6 +10,9 @@ import PandoModels
 /// it answers reaches those who follow like any other change. `.remote`, `.remoteOrLocal` and
 /// `.localOr` wait for their first answer and end by its error. `.localThen` shows what is here at
 /// once, and goes on without the server if there is no connection.
+///
+/// An entity that can't be decoded is left out until it can be, and told to the manager's event handler
+/// (``ManagerEvent`` `undecodableEntity`).
 extension CoreManager {
   /// Follows an entity.
   ///
@@ -82,9 +85,9 @@ extension CoreManager {
       FollowedSource(
         begin: Result { try beginning() }, scope: continuous, validator: context.accessValidator,
         recoverable: stack.recoverable, first: firstAnswer(request, in: context)
-      ) {
+      ) { [events] in
         try query.validate()
-        return LiveQuery(followed)
+        return LiveQuery(followed, events: events)
       })
   }
 

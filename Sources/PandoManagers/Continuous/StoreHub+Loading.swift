@@ -24,7 +24,7 @@ extension StoreHub {
   private func load<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       let (window, number) = try store.read { snapshot in
-        let entities = try followers.read(query.followed, snapshot)
+        let entities = try followers.begin(query, snapshot)
         return (QueryWindow(query.followed, filledWith: entities), try snapshot.commitNumber)
       }
       followers.add(nil, in: window, of: query)
@@ -48,7 +48,7 @@ extension StoreHub {
   private func loadInOrder<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       var entities: [RankedEntity<E>] = []
-      try line.catchUp { entities = try followers.read(query.followed, $0) }
+      try line.catchUp { entities = try followers.begin(query, $0) }
       followers.begin(query, with: entities, at: line.shown)
     } catch {
       followers.fail(query, error)
@@ -71,10 +71,10 @@ extension StoreHub {
 
 extension QueryFollowers {
   /// Reads what the window of a query begins with.
-  fileprivate func read(
-    _ followed: FollowedQuery<E>, _ snapshot: ModelSnapshot
+  fileprivate func begin(
+    _ query: LiveQuery<E>, _ snapshot: ModelSnapshot
   ) throws -> [RankedEntity<E>] {
-    let entities = try followed.read(snapshot)
+    let entities = try read(query, snapshot)
     for entity in entities { note(entity.entity) }
     if entities.isEmpty, let other = snapshot.example(of: E.self) { note(other) }
     return entities

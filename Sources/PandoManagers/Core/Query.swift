@@ -22,6 +22,9 @@ public struct Query<E: Entity>: Hashable, Sendable {
   public var offset: Int
   /// How many are given at most; `nil` for all.
   public var limit: Int?
+  /// Whether a record that can't be decoded is left out, and told in ``QueryResult/undecodable``; else
+  /// its error is thrown.
+  public var skipsUndecodable = false
 
   /// Makes a query; all entities of the type unless more is said.
   ///
@@ -53,6 +56,19 @@ public struct Query<E: Entity>: Hashable, Sendable {
 
   /// All entities of the type in natural order.
   public static var all: Query { Query() }
+
+  /// The same query, without the records that can't be decoded.
+  ///
+  /// ```swift
+  /// let result = try await issues.search(withQuery: .all.skippingUndecodable)
+  /// for record in result.undecodable { log("\(record)") }
+  /// ```
+  /// Followed queries leave them out anyway.
+  public var skippingUndecodable: Query {
+    var query = self
+    query.skipsUndecodable = true
+    return query
+  }
 }
 
 extension Query {

@@ -5,6 +5,9 @@ public struct QueryResult<E: Entity>: Sendable {
   /// The entities, in the order asked for.
   public let entities: [E]
 
+  /// The records that were left out because they can't be decoded, of a query that skips them.
+  public internal(set) var undecodable: [UndecodableRecord] = []
+
   /// The groups of a query that groups; `nil` for one group of all.
   private let grouped: [QueryGroup<E>]?
 

@@ -87,7 +87,7 @@ extension Query {
   /// identifier with a key that is a text.
   fileprivate var plainIdentifier: String? {
     guard case .compare(let field, .equal, .string(let text)) = filter.tree, field.isIdentifier,
-      E.RemoteID.self == String.self, offset == 0, limit == nil,
+      E.RemoteID.self == String.self, offset == 0, limit == nil, !skipsUndecodable,
       !text.isEmpty, text != EntityIdentifierText.localPrefix
     else { return nil }
     return EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
@@ -104,8 +104,8 @@ extension ModelSnapshot {
   /// - Parameter query: The query.
   /// - Returns: The entities and their groups.
   /// - Throws: ``QueryError`` as ``Query/validate()``; `ModelError` that names identifier, type and
-  ///   field when an entity of the result can't be decoded any more; ``StoreError`` when the bytes on
-  ///   disk are damaged.
+  ///   field when an entity of the result can't be decoded any more and the query does not skip it;
+  ///   ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
     guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
@@ -121,12 +121,25 @@ extension ModelSnapshot {
   private func plannedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
     if let ids = query.identifiers, ids.count == 1 {
       try query.validate()
-      return query.window(of: try recordedModels(ids[0].modelIdentifier, as: E.self))
+      let identifier = ids[0].modelIdentifier
+      do {
+        return query.window(of: try recordedModels(identifier, as: E.self))
+      } catch let error as ModelError where query.skipsUndecodable {
+        var result = QueryResult<E>.empty
+        result.undecodable = [UndecodableRecord(identifier, error)]
+        return result
+      }
     }
     let stored = try StoredQuery(query)
     try prove(stored.open, of: E.self)
-    let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
-    return QueryResult(found, groupedBy: query.groupedBy)
+    var undecodable: [UndecodableRecord] = []
+    let found = try models(
+      of: E.self, matching: stored.query,
+      skipped: query.skipsUndecodable ? { undecodable.append($0) } : nil
+    ) { stored.value($0, of: $1) }
+    var result = QueryResult(found, groupedBy: query.groupedBy)
+    result.undecodable = undecodable
+    return result
   }
 
   /// Says how a query is answered.

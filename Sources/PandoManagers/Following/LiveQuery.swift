@@ -1,4 +1,6 @@
 import PandoProviders
+import PandoStore
+import PandoSystem
 
 /// One query that somebody follows.
 final class LiveQuery<E: Entity>: LiveResult {
@@ -8,8 +10,27 @@ final class LiveQuery<E: Entity>: LiveResult {
   let number = FollowedNumber.next()
   let endings = Endings()
 
+  private let events: ManagerEventHandler?
+  /// What has been reported and could not be decoded since, as far as is known.
+  private let reported = Locked<Set<String>>([])
+
   /// Makes a query that is not followed yet.
-  init(_ followed: FollowedQuery<E>) { self.followed = followed }
+  ///
+  /// - Parameters:
+  ///   - followed: What it was made for.
+  ///   - events: Told of records that are left out because they can't be decoded.
+  init(_ followed: FollowedQuery<E>, events: ManagerEventHandler? = nil) {
+    self.followed = followed
+    self.events = events
+  }
+
+  /// Reports records that are left out, each once for each thing that is wrong with it.
+  func report(_ records: [UndecodableRecord]) {
+    guard let events else { return }
+    for record in records where reported.withLock({ $0.insert("\(record)").inserted }) {
+      events(ManagerEvent(.undecodableEntity, E.modelTypeName, record))
+    }
+  }
 
   func show(_ answer: QueryResult<E>) -> Bool {
     var query = followed.query

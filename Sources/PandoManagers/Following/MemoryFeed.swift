@@ -77,7 +77,7 @@ final class MemoryFeed<E: Entity>: Sendable {
       present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
     }
     do {
-      followers.begin(query, with: try fill(query.followed), at: number)
+      followers.begin(query, with: try fill(query), at: number)
     } catch {
       followers.fail(query, error)
     }
@@ -101,7 +101,8 @@ final class MemoryFeed<E: Entity>: Sendable {
   }
 
   /// What a window is filled with.
-  private func fill(_ followed: FollowedQuery<E>) throws -> [RankedEntity<E>] {
+  private func fill(_ query: LiveQuery<E>) throws -> [RankedEntity<E>] {
+    let followed = query.followed
     let present = present.withLock { $0 }
     let ordered = present.values.ordered { $0.rank < $1.rank }.map(\.entity)
     let found = try followed.stored.apply(to: ordered).entities

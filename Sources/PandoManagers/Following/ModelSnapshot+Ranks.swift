@@ -18,13 +18,20 @@ extension ModelSnapshot {
   }
 
   /// Reads the entities that a query asks for, each with its place in the natural order.
-  func ranked<E: Entity>(matching query: Query<E>) throws -> [RankedEntity<E>] {
+  ///
+  /// `skipped` takes the records that can't be decoded, of a query that skips them.
+  func ranked<E: Entity>(
+    matching query: Query<E>, skipped: ([UndecodableRecord]) -> Void
+  ) throws -> [RankedEntity<E>] {
     guard query.identifiers == nil, try isArranged(E.modelTypeName) else {
-      return try entities(matching: query).entities.map { try ranked($0) }
+      let result = try entities(matching: query)
+      skipped(result.undecodable)
+      return try result.entities.map { try ranked($0) }
     }
     // A server has said in which order they stand.
-    let all = try entities(matching: Query(filter: query.filter)).entities.map { try ranked($0) }
-      .ordered { $0.rank < $1.rank }
+    let result = try entities(matching: query.unordered)
+    skipped(result.undecodable)
+    let all = try result.entities.map { try ranked($0) }.ordered { $0.rank < $1.rank }
     let ranks = Dictionary(all.map { ($0.identifier, $0.rank) }) { first, _ in first }
     return try query.apply(to: all.map(\.entity)).entities.map { entity in
       RankedEntity(entity, rank: ranks[ByteString(entity.id.modelIdentifier)] ?? .max)
@@ -33,7 +40,7 @@ extension ModelSnapshot {
 
   /// Some entity of a type, to see what such entities are like; `nil` if there is none that can be read.
   func example<E: Entity>(of type: E.Type) -> E? {
-    try? entities(matching: Query<E>(limit: 1)).entities.first
+    try? entities(matching: Query<E>(limit: 1).skippingUndecodable).entities.first
   }
 
   private func ranked<E: Entity>(_ entity: E) throws -> RankedEntity<E> {

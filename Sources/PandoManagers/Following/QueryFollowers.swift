@@ -40,8 +40,11 @@ final class QueryFollowers<E: Entity>: Sendable {
 
   /// Looks whether an entity has other nodes inside.
   func note(_ entity: E) {
-    if !holdsNodes, entity.holdsNodes { state.withLock { $0.holdsNodes = true } }
+    if !holdsNodes, entity.holdsNodes { noteHolders() }
   }
+
+  /// Notes that entities of the type may have other nodes inside.
+  func noteHolders() { state.withLock { $0.holdsNodes = true } }
 
   /// Begins to find a query.
   func insert(_ query: LiveQuery<E>) {

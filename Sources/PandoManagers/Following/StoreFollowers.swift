@@ -33,7 +33,7 @@ extension QueryFollowers: StoreFollowers {
 
   func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun) {
     guard let identifiers else {
-      for query in all { stage(query, nil, &run) { try $0.read(snapshot) } }
+      for query in all { stage(query, nil, &run) { try read($0, snapshot) } }
       return
     }
     var changes: [EntityChange<E>] = []
@@ -43,19 +43,51 @@ extension QueryFollowers: StoreFollowers {
         let entity = try snapshot.ranked(identifier, as: E.self)
         if let entity { note(entity.entity) }
         changes.append(EntityChange(identifier, entity))
+      } catch let error as ModelError {
+        // Left out like one that has gone; a change of it, or of what it holds, may bring it back.
+        noteHolders()
+        let change = EntityChange<E>(identifier, nil)
+        changes.append(change)
+        let record = UndecodableRecord(identifier.text, error)
+        for (query, _) in concerned(by: [change]) { query.report([record]) }
       } catch {
         for (query, _) in concerned(by: [EntityChange(identifier, nil)]) {
           fail(query, error, &run)
         }
       }
     }
-    stage(changes, &run) { try $0.read(snapshot) }
+    stage(changes, &run) { try read($0, snapshot) }
+  }
+
+  /// Reads what the window of a query is filled with, without what can't be decoded.
+  func read(_ query: LiveQuery<E>, _ snapshot: ModelSnapshot) throws -> [RankedEntity<E>] {
+    try query.followed.read(snapshot) { records in
+      if !records.isEmpty { self.noteHolders() }
+      query.report(records)
+    }
+  }
+}
+
+extension FollowedQuery {
+  /// Reads what a window is filled with.
+  ///
+  /// - Parameters:
+  ///   - snapshot: Where from.
+  ///   - skipped: Takes the records that can't be decoded; without it they are errors.
+  /// - Returns: The entities, in order.
+  /// - Throws: `ModelError` without `skipped`; `StoreError`.
+  func read(
+    _ snapshot: ModelSnapshot, skipped: (([UndecodableRecord]) -> Void)? = nil
+  ) throws -> [RankedEntity<E>] {
+    var query = try stored.current(in: snapshot)
+    query.skipsUndecodable = skipped != nil
+    return accepted(try snapshot.ranked(matching: query) { skipped?($0) })
   }
 }
 
 extension QueryFollowers {
   /// Reads what a window is filled with.
-  typealias Fill = (FollowedQuery<E>) throws -> [RankedEntity<E>]
+  typealias Fill = (LiveQuery<E>) throws -> [RankedEntity<E>]
 
   /// Shows the first result of a query, at its place in the order of changes.
   func begin(_ query: LiveQuery<E>, with entities: [RankedEntity<E>], at number: UInt64) {
@@ -85,7 +117,7 @@ extension QueryFollowers {
     do {
       let window = try query.stage(changes, at: run.number) {
         refills += 1
-        return try fill(query.followed)
+        return try fill(query)
       }
       run.tally.refills += refills
       guard let window else { return }
@@ -105,12 +137,5 @@ extension QueryFollowers {
   /// Ends a query in the step that shows the changes: what they leave of it can't be read.
   private func fail(_ query: LiveQuery<E>, _ error: any Error, _ run: inout FollowingRun) {
     run.add { self.fail(query, error) }
-  }
-}
-
-extension FollowedQuery {
-  /// Reads what a window is filled with.
-  func read(_ snapshot: ModelSnapshot) throws -> [RankedEntity<E>] {
-    accepted(try snapshot.ranked(matching: stored.current(in: snapshot)))
   }
 }

@@ -170,10 +170,22 @@ extension DiskStore {
     guard query.identifiers == nil, try snapshot.isArranged(E.modelTypeName) else {
       return try snapshot.entities(matching: query)
     }
-    let found = try snapshot.entities(matching: Query(filter: query.filter)).entities
+    let all = try snapshot.entities(matching: query.unordered)
+    let found = all.entities
     let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
-    return try query.apply(
+    var result = try query.apply(
       to: found.indices.ordered { ranks[$0] < ranks[$1] }.map { found[$0] })
+    result.undecodable = all.undecodable
+    return result
+  }
+}
+
+extension Query {
+  /// All that match, in whatever order.
+  var unordered: Query {
+    var query = Query(filter: filter)
+    query.skipsUndecodable = skipsUndecodable
+    return query
   }
 }
 

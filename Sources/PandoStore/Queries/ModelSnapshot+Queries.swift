@@ -4,13 +4,35 @@ package import PandoModels
 extension ModelSnapshot {
   /// Returns the models of a query's result, in its order.
   ///
-  /// `computing` finds the value of a computed field in a model.
+  /// `computing` finds the value of a computed field in a model. Where `skipped` is given, it takes
+  /// the records that can't be decoded, and the result is that of a store without them.
   package func models<M: SimpleModel & Decodable>(
-    of type: M.Type, matching query: RecordQuery, computing: (Int, M) throws -> QueryValue
+    of type: M.Type, matching query: RecordQuery, skipped: ((UndecodableRecord) -> Void)? = nil,
+    computing: (Int, M) throws -> QueryValue
   ) throws -> [M] {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    return try source.models(of: type, matching: query, reader, computing: computing)
+    var bad = SkippedRecords(isOn: skipped != nil)
+    guard let skipped else {
+      return try source.models(
+        of: type, matching: query, reader, skipping: &bad, computing: computing)
+    }
+    let offset = query.offset
+    var query = query
+    // Those before the window have to be looked at, too.
+    (query.offset, query.limit) = (0, query.limit.map { _ in query.target })
+    var models = try source.models(
+      of: type, matching: query, reader, skipping: &bad, computing: computing)
+    if !bad.records.isEmpty, query.hasWindow {
+      // What comes into the window in their place has to be found, and more of them may be there.
+      var all = query
+      (all.limit, all.uniqueBy, all.order) = (nil, [], [])
+      _ = try source.models(of: type, matching: all, reader, skipping: &bad, computing: computing)
+      models = try source.models(
+        of: type, matching: query, reader, skipping: &bad, computing: computing)
+    }
+    for record in bad.records { skipped(record) }
+    return offset > 0 ? Array(models.dropFirst(offset)) : models
   }
 
   /// Returns the model of a node that has a record of the type, alone in a list; an empty list if there is
@@ -66,20 +88,31 @@ extension SnapshotSource {
   /// The models of a query's result, in its order.
   fileprivate func models<M: SimpleModel & Decodable>(
     of type: M.Type, matching query: RecordQuery, _ reader: borrowing StoreReader,
-    computing: (Int, M) throws -> QueryValue
+    skipping bad: inout SkippedRecords, computing: (Int, M) throws -> QueryValue
   ) throws -> [M] {
-    var run = try QueryRun(query, reader)
+    var run = try QueryRun(query, reader, without: bad.nodes)
     // Several fields of one record are asked for one after another.
     var last: (node: UInt64, model: M)?
     let matches = try run.find(reader, self) { number, node in
       if let last, last.node == node { return try computing(number, last.model) }
-      let model = try decoded(QueryMatch(node: node), as: type, matching: query)
-      last = (node, model)
-      return try computing(number, model)
+      do {
+        let model = try decoded(QueryMatch(node: node), as: type, matching: query)
+        last = (node, model)
+        return try computing(number, model)
+      } catch let error as UndecodableRecord {
+        try bad.skip(node, error)
+        throw SkippedRecord()
+      }
     }
     var models: [M] = []
     models.reserveCapacity(matches.count)
-    for match in matches { models.append(try decoded(match, as: type, matching: query)) }
+    for match in matches {
+      do {
+        models.append(try decoded(match, as: type, matching: query))
+      } catch let error as UndecodableRecord {
+        try bad.skip(match.node, error)
+      }
+    }
     return models
   }
 
@@ -93,7 +126,28 @@ extension SnapshotSource {
     } catch let error as ModelError {
       let reference = RecordReference(node: match.node, type: 0)
       guard let identifier = identifier(of: reference) else { throw error }
-      throw error.about(identifier: identifier, typeName: query.typeName)
+      throw UndecodableRecord(
+        identifier, error.about(identifier: identifier, typeName: query.typeName))
     }
   }
+}
+
+/// The records that a query has met and that can't be decoded.
+private struct SkippedRecords {
+  /// Whether they are left out; else the first of them is thrown.
+  let isOn: Bool
+  private(set) var nodes: Set<UInt64> = []
+  private(set) var records: [UndecodableRecord] = []
+
+  init(isOn: Bool) { self.isOn = isOn }
+
+  mutating func skip(_ node: UInt64, _ record: UndecodableRecord) throws {
+    guard isOn else { throw record.error }
+    if nodes.insert(node).inserted { records.append(record) }
+  }
+}
+
+extension RecordQuery {
+  /// Whether a record less lets another one in.
+  fileprivate var hasWindow: Bool { limit != nil || !uniqueBy.isEmpty }
 }

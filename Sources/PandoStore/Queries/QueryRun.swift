@@ -27,9 +27,14 @@ struct QueryRun {
   private var seen: Set<[QueryValue]> = []
   /// Whether matches have to be sorted by the values that the order compares.
   private var comparesValues: Bool
+  /// Nodes that are passed over.
+  private let excluded: Set<UInt64>
 
-  init(_ query: RecordQuery, _ reader: borrowing StoreReader) throws {
+  init(
+    _ query: RecordQuery, _ reader: borrowing StoreReader, without excluded: Set<UInt64> = []
+  ) throws {
     self.query = query
+    self.excluded = excluded
     comparesValues = !query.order.isEmpty
     filter = BodyFilter(query.filter)
     let type = try reader.directory.catalog.type(named: query.typeName, in: reader)
@@ -139,7 +144,7 @@ extension QueryRun {
     var last: UInt64?
     nodes.removeAll { node in
       defer { last = node }
-      return node == last
+      return node == last || excluded.contains(node)
     }
     return nodes
   }
@@ -154,9 +159,13 @@ extension QueryRun {
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
     _ computing: Computing
   ) throws -> Bool {
-    guard try isExact || filter.mayMatch(body) else { return true }
+    guard try isExact || filter.mayMatch(body), !excluded.contains(node) else { return true }
     guard !comparesValues, query.uniqueBy.isEmpty, isExact || filter.rest.isEmpty else {
-      return try takeComparing(node, body, isExact: isExact, reader, computing)
+      do {
+        return try takeComparing(node, body, isExact: isExact, reader, computing)
+      } catch is SkippedRecord {
+        return true
+      }
     }
     matches.append(QueryMatch(node: node, body))
     return !isFull
@@ -218,6 +227,9 @@ extension QueryRun {
   }
 }
 
+/// Thrown by who computes a field of a record that is to be passed over.
+struct SkippedRecord: Error {}
+
 extension Int {
   /// When so many matches are kept, those beyond a window of this size are let go; `nil` for one that
   /// is too large to matter.
@@ -255,7 +267,7 @@ extension QueryRun {
     row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
-    if visit.isExact, !comparesValues {
+    if visit.isExact, !comparesValues, !excluded.contains(node) {
       matches.append(QueryMatch(node: node))
       return
     }

@@ -175,6 +175,32 @@ import Testing
     }
   }
 
+  /// One bad record was enough that nothing could be opened, if it was the first of its type.
+  @Test(arguments: [true, false])
+  func `a container opens whichever record comes first`(badComesFirst: Bool) async throws {
+    try await withModelStore { store in
+      if badComesFirst { try await store.write { try $0.set(Self.earlierItem) } }
+      try await store.write { try $0.set(Item(id: .local("b"), name: "B", price: 2)) }
+      if !badComesFirst { try await store.write { try $0.set(Self.earlierItem) } }
+      let events = Locked<[ManagerEvent]>([])
+      let container = try CoreManagerContainer(
+        entities: Item.self, diskStoreConfig: .store(store)
+      ) { event in events.withLock { $0.append(event) } }
+      let items = container[Item.self]
+      let error = await #expect(throws: ModelError.self) { try await items.all() }
+      #expect(error?.identifier == "Item:local:a")
+      let found = try await items.search(withQuery: .all.skippingUndecodable)
+      #expect(found.entities.map(\.name) == ["B"])
+      #expect(found.undecodable.map(\.identifier) == ["Item:local:a"])
+      #expect(found.undecodable.first?.error.field == "price")
+      #expect(try store.undecodable(Item.self).map(\.identifier) == ["Item:local:a"])
+      var values = items.continuousAll().values.makeAsyncIterator()
+      #expect(try await values.next()?.entities.map(\.name) == ["B"])
+      #expect(events.withLock { $0.map(\.kind) } == [.undecodableEntity])
+      await container.close()
+    }
+  }
+
   /// An item of before its type had a price.
   private static let earlierItem = TreeNode(
     "Item:local:a", type: "Item",

@@ -33,7 +33,8 @@ struct Following {
   /// A query to follow.
   func query<E: Entity>(
     _ query: Query<E>, contract: (any EntityContract<E>)? = nil,
-    validator: (any UserAccessValidating)? = nil, first: FirstAnswer<E> = .local
+    validator: (any UserAccessValidating)? = nil, first: FirstAnswer<E> = .local,
+    events: ManagerEventHandler? = nil
   ) -> ContinuousQuery<E> {
     ContinuousQuery(
       query,
@@ -41,7 +42,7 @@ struct Following {
         begin: .success { hub.begin($0) }, scope: scope, validator: validator, first: first
       ) {
         try query.validate()
-        return LiveQuery(FollowedQuery(query, contract: contract))
+        return LiveQuery(FollowedQuery(query, contract: contract), events: events)
       })
   }
 
