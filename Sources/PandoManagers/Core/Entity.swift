@@ -32,7 +32,20 @@ public protocol Entity: Model, Codable, Equatable, FieldDeclaring {
 
   /// What the identifiers of nodes begin with: the name of the type unless declared.
   ///
-  /// Two entity types that declare the same one show the same nodes.
+  /// Two entity types that declare the same one show the same nodes:
+  ///
+  /// ```swift
+  /// struct IssueCard: PersistentEntity {
+  ///   static let identifierNamespace = "Issue"
+  ///   var id: EntityIdentifier<IssueCard>
+  ///   var title: String
+  /// }
+  /// ```
+  /// A node that was set as another type of the namespace is found and followed as this one too, read from
+  /// its newest record; one that lacks what this type requires is not. All such nodes are decoded by each
+  /// query, whatever it asks for; what was set as this type has a record of its own, and indexes. A node
+  /// that is removed as one type is gone as each. Other types are known once this process has used
+  /// them; the one that bears the name of the namespace always is.
   static var identifierNamespace: String { get }
 
   /// Makes the stores of this type in a container.

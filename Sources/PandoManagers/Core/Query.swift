@@ -130,6 +130,15 @@ extension Query {
   }
 }
 
+extension Query {
+  /// All that match, in whatever order.
+  var unordered: Query {
+    var query = Query(filter: filter)
+    query.skipsUndecodable = skipsUndecodable
+    return query
+  }
+}
+
 extension EntityIdentifier {
   /// The identifier with a value, if it can be one.
   package init?(_ value: QueryValue) {

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 public import PandoStore
 
 /// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
@@ -99,7 +100,8 @@ extension ModelSnapshot {
   ///
   /// What the filter says of indexed fields is answered from their indexes, the rest by looking at the
   /// records, most of which need not be decoded. Natural order is the order in which the store first
-  /// saw the entities.
+  /// saw the entities. Nodes of the namespace that have records of other types only are decoded, all of
+  /// them, and compared then.
   ///
   /// - Parameter query: The query.
   /// - Returns: The entities and their groups.
@@ -109,7 +111,8 @@ extension ModelSnapshot {
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
     guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
-    let found = try recordedModels(identifier, as: E.self)
+    var childCount = 0
+    let found = try entity(identifier, as: E.self, &childCount).map { [$0] } ?? []
     return query.isGrouped
       ? QueryResult(found, groupedBy: query.groupedBy) : QueryResult(ungrouped: found)
   }
@@ -123,13 +126,32 @@ extension ModelSnapshot {
       try query.validate()
       let identifier = ids[0].modelIdentifier
       do {
-        return query.window(of: try recordedModels(identifier, as: E.self))
+        var childCount = 0
+        return query.window(
+          of: try entity(identifier, as: E.self, &childCount).map { [$0] } ?? [])
       } catch let error as ModelError where query.skipsUndecodable {
         var result = QueryResult<E>.empty
         result.undecodable = [UndecodableRecord(identifier, error)]
         return result
       }
     }
+    let projections = try projections(for: query)
+    if projections.isEmpty { return try recordedEntities(query) }
+    let recorded = try recordedEntities(query.unordered)
+    var result = try inNaturalOrder(recorded.entities + projections, query)
+    result.undecodable = recorded.undecodable
+    return result
+  }
+
+  /// Answers a query from entities, whatever order they are in.
+  func inNaturalOrder<E: Entity>(_ entities: [E], _ query: Query<E>) throws -> QueryResult<E> {
+    let ranks = try entities.map { try naturalRank(of: $0.id.modelIdentifier) ?? 0 }
+    return try query.apply(
+      to: entities.indices.ordered { ranks[$0] < ranks[$1] }.map { entities[$0] })
+  }
+
+  /// Returns what a query asks for of the entities that have a record of their type.
+  private func recordedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
     let stored = try StoredQuery(query)
     try prove(stored.open, of: E.self)
     var undecodable: [UndecodableRecord] = []
@@ -151,7 +173,8 @@ extension ModelSnapshot {
   public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
     let stored = try StoredQuery(query)
     try prove(stored.open, of: E.self)
-    return try plan(for: stored.query)
+    let others = query.identifiers == nil ? NamespaceTypes.others(of: E.self) : []
+    return try plan(for: stored.query, withNodesOf: others)
   }
 }
 

@@ -7,14 +7,14 @@ extension ModelSnapshot {
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the node.
-  ///   - type: The type; a node without a record of its own type is none of its entities.
+  ///   - type: The type.
   /// - Returns: `nil` if there is no such entity.
   /// - Throws: `ModelError` when it can't be decoded; `StoreError`.
   func ranked<E: Entity>(
     _ identifier: ByteString, as type: E.Type
   ) throws -> RankedEntity<E>? {
-    guard let entity = try recordedModels(identifier.text, as: type).first else { return nil }
-    return try ranked(entity)
+    var childCount = 0
+    return try entity(identifier.text, as: type, &childCount).map { try ranked($0) }
   }
 
   /// Reads the entities that a query asks for, each with its place in the natural order.

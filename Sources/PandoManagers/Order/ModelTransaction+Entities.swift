@@ -92,7 +92,11 @@ extension ModelTransaction {
       try set(entity)
       return entity
     }
-    guard stored.shouldOverwrite(with: entity) else { return stored }
+    guard stored.shouldOverwrite(with: entity) else {
+      // What was read from the record of another type gets one of its own.
+      if try snapshot.isProjection(stored) { try set(stored) }
+      return stored
+    }
     let merged = stored.merging(entity)
     try set(merged)
     return merged

@@ -24,6 +24,7 @@ public struct DiskStore<E: PersistentEntity>: Sendable {
   public init(modelStore: ModelStore) {
     self.modelStore = modelStore
     keepsOrder = E.self is any RemoteEntity.Type
+    NamespaceTypes.others(of: E.self)
   }
 }
 
@@ -147,7 +148,7 @@ extension DiskStore: SnapshotStoring {
     _ identifier: EntityIdentifier<E>, in snapshot: ModelSnapshot, _ childCount: inout Int
   ) throws -> E? {
     let current = identifier.isLocal ? try snapshot.currentIdentifier(of: identifier) : identifier
-    return try snapshot.recordedModel(current.modelIdentifier, as: E.self, &childCount)
+    return try snapshot.entity(current.modelIdentifier, as: E.self, &childCount)
   }
 }
 
@@ -171,21 +172,9 @@ extension DiskStore {
       return try snapshot.entities(matching: query)
     }
     let all = try snapshot.entities(matching: query.unordered)
-    let found = all.entities
-    let ranks = try found.map { try snapshot.naturalRank(of: $0.id.modelIdentifier) ?? 0 }
-    var result = try query.apply(
-      to: found.indices.ordered { ranks[$0] < ranks[$1] }.map { found[$0] })
+    var result = try snapshot.inNaturalOrder(all.entities, query)
     result.undecodable = all.undecodable
     return result
-  }
-}
-
-extension Query {
-  /// All that match, in whatever order.
-  var unordered: Query {
-    var query = Query(filter: filter)
-    query.skipsUndecodable = skipsUndecodable
-    return query
   }
 }
 

@@ -75,6 +75,11 @@ struct TypeBlock: Equatable {
     UInt64(key.type) << 48 | key.node >> nodeCountLog2
   }
 
+  /// The number of the row of a type for the nodes that another type has in a row.
+  static func row(_ number: UInt64, ofType type: UInt32) -> UInt64 {
+    UInt64(type) << 48 | number & (1 << 48 - 1)
+  }
+
   /// The type whose nodes a row holds.
   static func type(ofRow number: UInt64) -> UInt32 { UInt32(number >> 48) }
 
@@ -96,6 +101,11 @@ struct TypeBlock: Equatable {
   mutating func remove(_ node: UInt64) {
     let (word, bit) = Self.position(node)
     words[word] &= ~bit
+  }
+
+  /// Takes away the nodes of another block.
+  mutating func subtract(_ other: TypeBlock) {
+    for index in words.indices { words[index] &= ~other.words[index] }
   }
 
   /// The nodes of the row with a number, ascending.

@@ -60,6 +60,8 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     case union([Access])
     /// Among all records of the type.
     case scan
+    /// Among all nodes that have records of other types only, of which so many are decoded.
+    case projection(count: Int)
   }
 
   /// The type that is asked for.
@@ -88,6 +90,7 @@ extension QueryPlan.Access: CustomStringConvertible {
         + (isOrdered ? ", in order" : "")
     case .union(let parts): parts.map(\.description).joined(separator: " and ")
     case .scan: "scan"
+    case .projection(let count): "scan of \(count) records of other types"
     }
   }
 }

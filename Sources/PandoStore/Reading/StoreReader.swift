@@ -245,6 +245,27 @@ extension StoreReader {
     return Set(numbers).union(pending.typeBlockNumbers(ofType: type)).ordered()
   }
 
+  /// The nodes that have a record of one of some types, and none of another, ascending.
+  ///
+  /// - Complexity: O(*b*) for *b* rows of nodes by type; once for each version and question.
+  func nodes(ofTypesNamed others: [String], lacking typeName: String) throws -> [UInt64] {
+    try directory.catalog.nodes(of: [typeName] + others, in: self) {
+      let own = try typeRow(named: typeName)?.number
+      var nodes: Set<UInt64> = []
+      for other in others {
+        guard let type = try typeRow(named: other)?.number else { continue }
+        for number in try typeBlockNumbers(ofType: type) {
+          guard var block = try typeBlock(number) else { continue }
+          if let own, let same = try typeBlock(TypeBlock.row(number, ofType: own)) {
+            block.subtract(same)
+          }
+          nodes.formUnion(block.nodes(ofRow: number))
+        }
+      }
+      return nodes.ordered()
+    }
+  }
+
   /// The nodes of a row as they are now; `nil` if there is no such row.
   func typeBlock(_ number: UInt64) throws -> TypeBlock? {
     if let changed = pending?.typeBlock(number) { return changed }

@@ -125,6 +125,7 @@ final class QueryCatalog: Sendable {
   private struct Version {
     var transactionID: UInt64 = 0
     var types: [ByteString: QueriedType] = [:]
+    var nodes: [[String]: [UInt64]] = [:]
   }
 
   private let newest = Locked(Version())
@@ -146,6 +147,24 @@ final class QueryCatalog: Sendable {
       if newest.transactionID == transactionID { newest.types[key] = type }
     }
     return type
+  }
+
+  /// Nodes by the names of types, found when a version is first asked for them.
+  func nodes(
+    of typeNames: [String], in reader: borrowing StoreReader, _ find: () throws -> [UInt64]
+  ) rethrows -> [UInt64] {
+    guard reader.isCommitted else { return try find() }
+    let transactionID = reader.snapshot.transactionID
+    let known = newest.withLock { newest in
+      newest.transactionID == transactionID ? newest.nodes[typeNames] : nil
+    }
+    if let known { return known }
+    let nodes = try find()
+    newest.withLock { newest in
+      if newest.transactionID < transactionID { newest = Version(transactionID: transactionID) }
+      if newest.transactionID == transactionID { newest.nodes[typeNames] = nodes }
+    }
+    return nodes
   }
 }
 

@@ -1,0 +1,77 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// The entity types that show the nodes of one namespace, as far as this process has used them.
+enum NamespaceTypes {
+  private struct State {
+    var names: [ByteString: [String]] = [:]
+    /// What is found out for a type when it is first asked for; all of it goes when a type is added.
+    var others: [ObjectIdentifier: [String]] = [:]
+  }
+
+  private static let state = Locked(State())
+
+  /// The names of the other types under which nodes of a type's namespace may have records.
+  ///
+  /// The type from now on counts for those that share its namespace. One that bears the name of the
+  /// namespace counts without having been used.
+  @discardableResult
+  static func others<E: Entity>(of type: E.Type) -> [String] {
+    let identity = ObjectIdentifier(type)
+    if let found = state.withLock({ $0.others[identity] }) { return found }
+    let (namespace, name) = (E.identifierNamespace, E.modelTypeName)
+    return state.withLock { state in
+      var names = state.names[ByteString(namespace)] ?? [namespace]
+      if !names.contains(name) {
+        names.append(name)
+        state.others = [:]
+      }
+      state.names[ByteString(namespace)] = names
+      let others = names.filter { $0 != name }
+      state.others[identity] = others
+      return others
+    }
+  }
+}
+
+extension ModelSnapshot {
+  /// Reads an entity: from its own record, else, where other types show the nodes of its namespace, from
+  /// the node's newest record.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the node.
+  ///   - type: The entity type.
+  ///   - childCount: Set to how many nodes were read for it beside its own.
+  /// - Returns: The entity; `nil` if there is no such node, or it lacks what the type requires.
+  /// - Throws: `ModelError` when its own record can't be decoded; `StoreError`.
+  func entity<E: Entity>(
+    _ identifier: String, as type: E.Type, _ childCount: inout Int
+  ) throws -> E? {
+    if let own = try recordedModel(identifier, as: type, &childCount) { return own }
+    if NamespaceTypes.others(of: type).isEmpty { return nil }
+    // As if there were some: nobody has counted.
+    childCount = 1
+    return try projection(identifier, as: type)
+  }
+
+  /// Whether a stored entity has no record of its type.
+  func isProjection<E: Entity>(_ entity: E) throws -> Bool {
+    if NamespaceTypes.others(of: E.self).isEmpty { return false }
+    return try !typeNames(of: entity.id.modelIdentifier).contains(E.modelTypeName)
+  }
+
+  /// Reads the entities that a query may ask for and that have no record of their type.
+  func projections<E: Entity>(for query: Query<E>) throws -> [E] {
+    let others = NamespaceTypes.others(of: E.self)
+    if others.isEmpty { return [] }
+    guard let ids = query.identifiers else {
+      return try projections(as: E.self, from: others, prefix: E.identifierNamespace + ":")
+    }
+    return try ids.unique.compactMap { id in
+      let names = try typeNames(of: id.modelIdentifier)
+      if names.isEmpty || names.contains(E.modelTypeName) { return nil }
+      return try projection(id.modelIdentifier, as: E.self)
+    }
+  }
+}
