@@ -55,18 +55,23 @@ enum QueryCommand: Command {
             .notThere, at: arguments[0], "there is no node of type \(query.typeName)",
             remedy: "see which types there are with: pando stat \(arguments[0])")
         }
+        let isCount = arguments.has("--count")
         if arguments.has("--explain") {
-          let plan = try snapshot.plan(for: query).description
+          let plan = try
+            (isCount ? snapshot.plan(for: .count, to: query) : snapshot.plan(for: query))
+            .description
           return try output.line(
             isJSON
               ? TreeValue.object(["plan": .string(plan)]).json() : plan.escapingControlCharacters)
         }
+        if isCount {
+          let count = try snapshot.answer(.count, to: query).count
+          if count == 0 { try requireFields(fields, of: query.typeName, snapshot, arguments[0]) }
+          let value: TreeValue = ["count": .integer(Int64(count))]
+          return try output.line(isJSON ? value.json() : String(count))
+        }
         let found = try snapshot.identifiers(matching: query)
         if found.isEmpty { try requireFields(fields, of: query.typeName, snapshot, arguments[0]) }
-        if arguments.has("--count") {
-          let value: TreeValue = ["count": .integer(Int64(found.count))]
-          return try output.line(isJSON ? value.json() : String(found.count))
-        }
         var list = ListOutput(output, asJSON: isJSON)
         for identifier in found { try list.write(identifier) }
         try list.end()
@@ -119,21 +124,28 @@ enum IndexCommand: Command {
     positionals: [
       .store, Positional("ACTION", "list, add, drop or check"),
       Positional("TYPE", count: .optional, "the type of the nodes"),
-      Positional("FIELD", count: .optional, "the field, with dots for one inside an object"),
+      Positional(
+        "FIELD", count: .any,
+        "the field, with dots for one inside an object; several for one index of all of them"),
     ],
-    options: [.json],
+    options: [.flag("--unique", "with add: no two nodes may have the same value"), .json],
     actions: [
-      "STORE list [--json]", "STORE add TYPE FIELD", "STORE drop TYPE FIELD",
+      "STORE list [--json]", "STORE add TYPE FIELD… [--unique]", "STORE drop TYPE FIELD…",
       "STORE check [--json]",
     ],
     notes: [
       """
       An index holds the values of one field over all nodes of a type, in order. It is kept by \
-      every write, whoever writes, until it is dropped; pando query uses it by itself.
+      every write, whoever writes, until it is dropped; pando query uses it by itself. One of \
+      several fields answers equality of the first ones with a range or an order of the next. A \
+      unique one refuses writes that would give two nodes one value; null is none. A store with \
+      an index of several fields, or a unique one, can't be opened by versions that do not know \
+      them.
       """
     ],
     examples: [
       .init("pando index books add Book year", "from now on Book.year has an index"),
+      .init("pando index books add Issue status author created", "one of three fields"),
       .init("pando index books list", "a line for each: type and field"),
     ])
 
@@ -148,12 +160,14 @@ enum IndexCommand: Command {
         .usage, "“\(arguments[1])” is none of \(names)", remedy: "see: pando index --help")
     }
     let isChange = action == .add || action == .drop
-    guard arguments.positionals.count == (isChange ? 4 : 2) else {
+    let count = arguments.positionals.count
+    guard isChange ? count >= 4 : count == 2 else {
       throw CommandError(
         .usage, "\(action) takes \(isChange ? "TYPE FIELD" : "nothing more")",
         remedy: "see: pando index --help")
     }
     if isChange { try arguments.refuse(["--json"], "is for list and check, not for \(action)") }
+    if action != .add { try arguments.refuse(["--unique"], "is for add, not for \(action)") }
     switch action {
     case .list: try await list(arguments, output)
     case .check: try await check(arguments, output)
@@ -170,13 +184,22 @@ enum IndexCommand: Command {
       let indexes = try store.read { try $0.indexes() }
       guard arguments.has("--json") else {
         for index in indexes {
-          try output.line(line(index.typeName, index.field))
+          let fields = index.fields.joined(separator: " ")
+          try output.line(
+            index.isUnique
+              ? line(index.typeName, fields, "unique") : line(index.typeName, fields))
         }
         return
       }
       var list = ListOutput(output, asJSON: true)
       for index in indexes {
-        try list.write(value: ["type": .string(index.typeName), "field": .string(index.field)])
+        try list.write(
+          value: index.fields.count == 1 && !index.isUnique
+            ? ["type": .string(index.typeName), "field": .string(index.field)]
+            : [
+              "type": .string(index.typeName),
+              "fields": .array(index.fields.map { .string($0) }), "unique": .bool(index.isUnique),
+            ])
       }
       try list.end()
     }
@@ -185,7 +208,9 @@ enum IndexCommand: Command {
   private static func change(
     _ arguments: ParsedArguments, isAdded: Bool, _ output: StandardOutput
   ) async throws {
-    let (typeName, field) = (arguments[2], arguments[3])
+    let typeName = arguments[2]
+    let fields = Array(arguments.positionals.dropFirst(3))
+    let isUnique = arguments.has("--unique")
     try await StoreAccess.change.open(arguments[0], for: declaration) { store in
       let isChanged = try await store.write { transaction in
         // A misspelled type would get an index that nothing ever enters.
@@ -195,16 +220,17 @@ enum IndexCommand: Command {
             remedy: "see which types there are with: pando stat \(arguments[0])")
         }
         return isAdded
-          ? try transaction.addIndex(on: field, ofType: typeName)
-          : try transaction.dropIndex(on: field, ofType: typeName)
+          ? try transaction.addIndex(on: fields, ofType: typeName, unique: isUnique)
+          : try transaction.dropIndex(on: fields, ofType: typeName)
       }
       guard isChanged || isAdded else {
         throw CommandError(
-          .notThere, at: arguments[0], "there is no index of \(field) of \(typeName)",
+          .notThere, at: arguments[0],
+          "there is no index of \(fields.joined(separator: ", ")) of \(typeName)",
           remedy: "list them with: pando index \(arguments[0]) list")
       }
       let word = isAdded ? isChanged ? "added" : "there already" : "dropped"
-      try output.line(line(word, typeName, field))
+      try output.line(line(word, typeName, fields.joined(separator: " ")))
     }
   }
 

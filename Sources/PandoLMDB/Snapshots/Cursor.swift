@@ -162,6 +162,34 @@ extension Snapshot {
   }
 }
 
+extension Snapshot {
+  /// Counts the keys in a range.
+  ///
+  /// Of a page that lies in the range as a whole only its count is read.
+  ///
+  /// - Parameters:
+  ///   - table: A table opened in this environment.
+  ///   - lower: The first key, if it is there.
+  ///   - upper: The key to stop before; `nil` goes to the end.
+  ///   - limit: Up to how many are counted.
+  /// - Returns: How many keys there are, at most `limit`.
+  /// - Throws: ``LMDBError``.
+  /// - Complexity: O(log *n* + *p*) for *p* pages of the range.
+  package func count(
+    in table: RawTable, from lower: [UInt8], upTo upper: [UInt8]?, atMost limit: Int = .max
+  ) throws(LMDBError) -> Int {
+    var cursor = try CursorHandle(handle, table)
+    var isFound = try cursor.seek(lower.span)
+    var count = 0
+    while isFound, count < limit {
+      if let upper, !cursor.entry.keySpan.isLess(than: upper.span) { break }
+      count += 1 + cursor.skipPage(below: upper)
+      isFound = try cursor.moveToNext()
+    }
+    return min(count, limit)
+  }
+}
+
 /// The first key that is above every key with a prefix; `nil` if there is none.
 func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
   var key = prefix

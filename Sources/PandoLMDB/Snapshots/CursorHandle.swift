@@ -122,6 +122,19 @@ extension CursorHandle {
     return true
   }
 
+  /// Goes to the last entry of the page, if the page is being read where it lies and all of it is below a
+  /// key.
+  ///
+  /// - Returns: How many entries it went on.
+  mutating func skipPage(below upper: [UInt8]?) -> Int {
+    if leaf.count == 0, entry.isSomewhere { _ = enterPage(isNearEnd: false) }
+    let last = leaf.count - 1
+    guard index < last, let found = leaf.entry(at: last) else { return 0 }
+    if let upper, !found.keySpan.isLess(than: upper.span) { return 0 }
+    let distance = last - index
+    return step(to: last) ? distance : 0
+  }
+
   /// Goes to a neighbour for which the page has to be looked at, or left.
   @inline(never)
   private mutating func leavePage(by distance: Int) throws(LMDBError) -> Bool {

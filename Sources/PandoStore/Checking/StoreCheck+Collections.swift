@@ -97,10 +97,16 @@ extension StoreCheck {
         try note(name(of: index, reader), "its number \(index.number) is taken")
       }
       var found: UInt64 = 0
+      // Of a unique index those that share the bytes of the row before; few, unless it is damaged.
+      var group: [UInt8] = []
+      var values: Set<[QueryValue]> = []
       try reader.forEachRow(of: index, in: .everything) { key in
         rowCount += 1
         found += 1
-        try noting { run in try run.checkRow(key, of: index, reader) }
+        try noting { run in
+          try run.checkRow(key, of: index, reader)
+          if index.isUnique { try run.checkUnique(key, of: index, &group, &values, reader) }
+        }
         return true
       }
       let expected = recordCounts[index.type] ?? 0
@@ -123,16 +129,37 @@ extension StoreCheck {
     guard let body = try reader.body(of: RecordKey(type: index.type, node: node)) else {
       return try note(name(of: index, reader), "a row speaks of node \(node), which has no record")
     }
-    let expected = index.rowKey(IndexValue(try index.field.value(in: body)), node: node)
+    let expected = index.rowKey(try index.value(in: body), node: node)
     if !key.hasSameBytes(as: expected.span) {
       let identifier = try reader.identifier(of: node)
       try note(name(of: index, reader), "the row of \(identifier) does not show its value")
     }
   }
 
+  /// Checks that a row of a unique index does not have the values of one before it.
+  private mutating func checkUnique(
+    _ key: Span<UInt8>, of index: StoredIndex, _ group: inout [UInt8],
+    _ values: inout Set<[QueryValue]>, _ reader: borrowing StoreReader
+  ) throws {
+    guard let node = StoredIndex.node(ofRow: key),
+      let body = try reader.body(of: RecordKey(type: index.type, node: node)),
+      let found = try index.uniqueValues(in: body)
+    else { return }
+    let value = StoredIndex.value(ofRow: key)
+    if !value.hasSameBytes(as: group.span) {
+      group = Array(copying: value)
+      values = []
+    }
+    if !values.insert(found).inserted {
+      let identifier = try reader.identifier(of: node)
+      try note(
+        name(of: index, reader), "it is unique, and \(identifier) has a value of another one")
+    }
+  }
+
   private func name(of index: StoredIndex, _ reader: borrowing StoreReader) -> String {
     let type = try? reader.directory.name(ofTypeNumber: index.type, in: reader)
-    return "index \(type ?? "type \(index.type)").\(index.field.name)"
+    return "index \(type ?? "type \(index.type)").\(index.name)"
   }
 }
 

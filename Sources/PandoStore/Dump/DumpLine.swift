@@ -5,7 +5,7 @@ import PandoModels
 /// ```
 /// {"pando":"dump","format":1,"commit":12,"store":"…"}                          first line
 /// {"type":"Person","schemaVersion":2}
-/// {"type":"Book","schemaVersion":0,"indexes":["title","year"]}
+/// {"type":"Book","schemaVersion":0,"indexes":["title",["genre","year"],{"unique":["isbn"]}]}
 /// {"rules":"Book","value":"owned reviews"}
 /// {"property":"import.mapping","value":{"$bytes":"…"}}
 /// {"node":"Person:12","isAskedFor":true,"records":[["Person",7,{"name":"Ada"}]]}   type, commit, body
@@ -23,7 +23,7 @@ enum DumpLine {
   static let elementsPerLine = 1000
 
   case header(commitNumber: UInt64)
-  case type(name: String, schemaVersion: UInt32, indexes: [String] = [])
+  case type(name: String, schemaVersion: UInt32, indexes: [ModelIndex] = [])
   case rules(typeName: String, text: String)
   case property(name: String, value: [UInt8])
   case node(identifier: String, isAskedFor: Bool, records: [Record])
@@ -53,7 +53,7 @@ extension DumpLine {
         ? ["type": .string(name), "schemaVersion": .integer(Int64(version))]
         : [
           "type": .string(name), "schemaVersion": .integer(Int64(version)),
-          "indexes": .array(indexes.map { .string($0) }),
+          "indexes": .array(indexes.map(Self.value)),
         ]
     case .rules(let name, let text): ["rules": .string(name), "value": .string(text)]
     case .property(let name, let value): ["property": .string(name), "value": .bytes(value)]
@@ -109,9 +109,11 @@ extension DumpLine {
       guard let version = value["schemaVersion"]?.integerValue,
         let version = UInt32(exactly: version)
       else { return nil }
-      let fields = value["indexes"].map { $0.arrayValue?.map(\.stringValue) } ?? []
-      guard let fields, !fields.contains(nil) else { return nil }
-      return .type(name: name, schemaVersion: version, indexes: fields.compactMap { $0 })
+      let given = value["indexes"].map(\.arrayValue) ?? []
+      guard let indexes = given?.map({ index($0, ofType: name) }), !indexes.contains(nil) else {
+        return nil
+      }
+      return .type(name: name, schemaVersion: version, indexes: indexes.compactMap { $0 })
     }
     if let name = value["rules"]?.stringValue {
       return value["value"]?.stringValue.map { .rules(typeName: name, text: $0) }
@@ -137,6 +139,24 @@ extension DumpLine {
       let collections = value["collections"]?.integerValue
     else { return nil }
     return .end(nodeCount: Int(nodes), collectionCount: Int(collections))
+  }
+
+  /// An index: its field, or a list of several; as `unique` of an object for one that is.
+  private static func value(_ index: ModelIndex) -> TreeValue {
+    let fields = TreeValue.array(index.fields.map { .string($0) })
+    return index.isUnique
+      ? ["unique": fields] : index.fields.count == 1 ? .string(index.field) : fields
+  }
+
+  private static func index(_ value: TreeValue, ofType typeName: String) -> ModelIndex? {
+    if let field = value.stringValue { return ModelIndex(typeName: typeName, field: field) }
+    let unique = value["unique"]
+    guard let fields = (unique ?? value).arrayValue?.map(\.stringValue), !fields.contains(nil)
+    else {
+      return nil
+    }
+    return ModelIndex(
+      typeName: typeName, fields: fields.compactMap { $0 }, isUnique: unique != nil)
   }
 
   private static func record(_ value: TreeValue) -> Record? {

@@ -12,8 +12,10 @@ struct StoreDump {
     try reader.forEachType { types.append(($0, $1)) }
     // Of two records from one commit the newest is that of the lower number, so the order counts.
     for (name, row) in types.ordered(by: { $0.row.number < $1.row.number }) {
-      let fields = try reader.indexes(ofType: row.number).map(\.field.name)
-      try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: fields))
+      let indexes = try reader.indexes(ofType: row.number).map { index in
+        ModelIndex(typeName: name, fields: index.fields.map(\.name), isUnique: index.isUnique)
+      }
+      try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: indexes))
     }
     for (name, _) in types.ordered(by: { $0.name < $1.name }) {
       guard let rules = try reader.deletionRules(ofTypeNamed: name) else { continue }

@@ -74,7 +74,10 @@ struct StoreLoad {
     case .header: break
     case .type(let name, let version, let indexes):
       try session.loadType(name, schemaVersion: version)
-      for field in indexes { _ = try session.addIndex(onField: field, ofTypeNamed: name) }
+      for index in indexes {
+        _ = try session.addIndex(
+          onFields: index.fields, ofTypeNamed: name, isUnique: index.isUnique)
+      }
     case .rules(let name, let text):
       let rules = try DeletionRules(Array(text.utf8).span, typeName: name)
       try session.setDeletionRules(rules, ofTypeNamed: name)

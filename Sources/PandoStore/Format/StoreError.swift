@@ -46,6 +46,9 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var invalidModel: Code { Code(rawValue: "invalidModel") }
     /// An index can't be made as it was asked for.
     public static var invalidIndex: Code { Code(rawValue: "invalidIndex") }
+    /// A write would give two records a value that a unique index allows once; `subject` is the record
+    /// that was to get it, and the reason names type, field, value and the record that has it.
+    public static var valueTaken: Code { Code(rawValue: "valueTaken") }
     /// Bytes on disk contradict each other; run `verify`.
     public static var damaged: Code { Code(rawValue: "damaged") }
     /// A migration threw; `underlying` is its error and the store is as it was.

@@ -22,7 +22,7 @@ struct StoreTables: Sendable {
   let elements: RawTable
   /// Commit number → encoded change set.
   let changes: RawTable
-  /// Type number and field name → index number; ``StoredIndex`` draws them.
+  /// Type number and field names → index number; ``StoredIndex`` draws them.
   let indexes: RawTable
   /// Index number, value and node number → nothing.
   let indexRows: RawTable
@@ -67,10 +67,16 @@ struct StoreTables: Sendable {
 /// Integers are little endian; the counters are eight bytes each.
 struct StoreState: Equatable {
   /// The version of the byte layouts in docs/format.md that this code reads and writes.
-  static let formatVersion: UInt32 = 2
+  ///
+  /// Version 3 is version 2 with indexes of several fields or unique ones; a store without them is of
+  /// version 2.
+  static let formatVersion: UInt32 = 3
+  static let plainFormatVersion: UInt32 = 2
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 
+  /// The version that the store has now.
+  var formatVersion = plainFormatVersion
   var storeIdentifier: [UInt8]
   var commitNumber: UInt64 = 0
   var nextNode: UInt64 = 1
@@ -89,15 +95,17 @@ struct StoreState: Equatable {
       throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
     }
     let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
-    guard version == UInt64(Self.formatVersion) else {
+    guard (UInt64(Self.plainFormatVersion)...UInt64(Self.formatVersion)).contains(version) else {
       throw StoreError(
         .unknownFormat, path,
-        "has format version \(version), this library reads version \(Self.formatVersion); "
+        "has format version \(version), this library reads version "
+          + "\(Self.plainFormatVersion) and \(Self.formatVersion); "
           + "open it with the version of Pando that wrote it and move it with dump and load")
     }
     guard bytes.count == 64 else {
       throw StoreError.damaged(path, "the state row has \(bytes.count) bytes instead of 64")
     }
+    formatVersion = UInt32(version)
     storeIdentifier = (8..<24).map { bytes[$0] }
     func counter(_ index: Int) -> UInt64 {
       ByteFields.littleEndian(bytes, at: 24 + 8 * index, width: 8) ?? 0
@@ -111,7 +119,7 @@ struct StoreState: Equatable {
 
   var bytes: [UInt8] {
     var bytes = Self.magic
-    ByteFields.append(UInt64(Self.formatVersion), width: 4, to: &bytes)
+    ByteFields.append(UInt64(formatVersion), width: 4, to: &bytes)
     bytes.append(contentsOf: storeIdentifier)
     for counter in [commitNumber, nextNode, nextType, nextCollection, oldestChange] {
       ByteFields.append(counter, width: 8, to: &bytes)

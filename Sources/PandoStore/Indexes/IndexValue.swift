@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoSystem
 import PandoModels
 
-/// A ``QueryValue`` as bytes whose order is the total order of values: the middle of an index row's
+/// ``QueryValue``s as bytes whose order is the total order of values: the middle of an index row's
 /// key.
 ///
 /// ```
@@ -14,45 +14,51 @@ import PandoModels
 /// UUID      its 16 bytes
 /// bool      0 or 1
 /// ```
-/// All but long texts and data keep their exact value; of those that are cut off, rows that have the
-/// same bytes may differ. See docs/format.md, "Indexes".
+/// Of *n* fields the values follow one another, and texts are cut off after 400 / *n* bytes. No value
+/// begins like another one. All but long texts and data keep their exact value; of those that are cut
+/// off, rows that have the same bytes may differ. See docs/format.md, "Indexes".
 struct IndexValue: Equatable {
   /// How many bytes of a text or of data are kept; leaves room for the rest of the key in LMDB's 511.
   static let contentByteCountMaximum = 400
 
-  let bytes: [UInt8]
-  /// Whether the value can be longer than what is kept of it.
-  let isCutOff: Bool
+  private(set) var bytes: [UInt8] = []
+  /// Whether a value can be longer than what is kept of it.
+  private(set) var isCutOff = false
 
-  init(_ value: QueryValue) {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.usualByteCount)
+  init() { bytes.reserveCapacity(Self.usualByteCount) }
+
+  init(_ value: QueryValue, _ contentByteCountMaximum: Int = Self.contentByteCountMaximum) {
+    self.init()
+    append(value, contentByteCountMaximum)
+  }
+
+  /// Appends the value of the next field.
+  mutating func append(_ value: QueryValue, _ limit: Int) {
     bytes.append(value.kind.rawValue)
-    var isCutOff = false
     switch value {
     case .null, .composite: break
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .integer(let value): Self.append(ExactNumber(value), to: &bytes)
     case .unsigned(let value): Self.append(ExactNumber(value), to: &bytes)
     case .double(let value): if !value.isNaN { Self.append(ExactNumber(value), to: &bytes) }
-    case .string(let text):
-      isCutOff = Self.appendContent(text.utf8, to: &bytes)
-      bytes += [0, isCutOff ? 2 : 1]
-    case .data(let data):
-      isCutOff = Self.appendContent(data, to: &bytes)
-      bytes += [0, isCutOff ? 2 : 1]
+    case .string(let text): appendContent(text.utf8, limit)
+    case .data(let data): appendContent(data, limit)
     case .uuid(let uuid):
       unsafe withUnsafeBytes(of: uuid.uuid) { unsafe bytes.append(contentsOf: $0) }
     }
-    self.bytes = bytes
-    self.isCutOff = isCutOff
+  }
+
+  private mutating func appendContent(_ content: some Sequence<UInt8>, _ limit: Int) {
+    let isCutOff = Self.appendContent(content, limit, to: &bytes)
+    bytes += [0, isCutOff ? 2 : 1]
+    if isCutOff { self.isCutOff = true }
   }
 
   /// Room that is enough for numbers, UUIDs and short texts.
   private static let usualByteCount = 32
 
   /// Whether a value is longer than what would be kept of it.
-  static func cutsOff(_ value: QueryValue) -> Bool {
+  static func cutsOff(_ value: QueryValue, _ limit: Int = contentByteCountMaximum) -> Bool {
     let byteCount =
       switch value {
       case .string(let text): text.utf8.count
@@ -60,19 +66,98 @@ struct IndexValue: Equatable {
       default: 0
       }
     // Each byte becomes two at most.
-    return 2 * byteCount > contentByteCountMaximum && IndexValue(value).isCutOff
+    return 2 * byteCount > limit && IndexValue(value, limit).isCutOff
   }
 
-  /// Whether the value in a row has been cut off.
-  static func isCutOff(_ value: Span<UInt8>) -> Bool {
-    guard value.count > 2, value[value.count - 1] == 2 else { return false }
-    return value[0] == QueryValue.Kind.string.rawValue || value[0] == QueryValue.Kind.data.rawValue
+  /// Where a value in a row ends.
+  ///
+  /// - Parameters:
+  ///   - row: The values of a row.
+  ///   - start: Where the value begins.
+  /// - Returns: The place behind it, beyond the row if that ends before; and whether it was cut off.
+  static func end(
+    ofValueIn row: Span<UInt8>, from start: Int
+  ) -> (place: Int, isCutOff: Bool) {
+    guard start < row.count else { return (start, false) }
+    let byteCount: Int
+    switch QueryValue.Kind(rawValue: row[start]) {
+    case .bool: byteCount = 2
+    case .number: byteCount = 11
+    case .uuid: byteCount = 17
+    case .string, .data:
+      var place = start + 1
+      while place + 1 < row.count {
+        if row[place] == 0 {
+          if row[place + 1] != 0xFF { return (place + 2, row[place + 1] == 2) }
+          place += 1
+        }
+        place += 1
+      }
+      return (row.count + 1, false)
+    default: byteCount = 1
+    }
+    return (start + byteCount, false)
+  }
+
+  /// Whether a value in a row has been cut off, where so many bytes of each are kept.
+  static func isCutOff(_ row: Span<UInt8>, _ limit: Int) -> Bool {
+    // One that was cut off has its kind, all bytes but one at least, and an end of two.
+    guard row.count >= limit + 2 else { return false }
+    var place = 0
+    while place < row.count {
+      let end = end(ofValueIn: row, from: place)
+      if end.isCutOff { return true }
+      place = end.place
+    }
+    return false
+  }
+
+  /// The value that stands in a row, from its bytes alone; `nil` if it was cut off.
+  ///
+  /// Equal to what it was made from: whether a whole number was an integer is not known.
+  static func value(_ bytes: Span<UInt8>) -> QueryValue? {
+    guard bytes.count > 0 else { return nil }
+    switch QueryValue.Kind(rawValue: bytes[0]) {
+    case .null: return .null
+    case .notANumber: return .double(.nan)
+    case .bool where bytes.count == 2: return .bool(bytes[1] == 1)
+    case .number where bytes.count == 11:
+      var bits: UInt64 = 0
+      for index in 1..<9 { bits = bits << 8 | UInt64(bytes[index]) }
+      let floor = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+      let rest = UInt64(bytes[9]) << 8 | UInt64(bytes[10])
+      if let whole = Int64(exactly: floor) { return .integer(whole &+ Int64(rest)) }
+      return UInt64(exactly: floor).map { .unsigned($0 &+ rest) } ?? .double(floor)
+    case .string where bytes.count > 2 && bytes[bytes.count - 1] == 1:
+      return String(validating: content(bytes).span, as: UTF8.self).map { .string($0) }
+    case .data where bytes.count > 2 && bytes[bytes.count - 1] == 1:
+      return .data(Data(content(bytes)))
+    case .uuid where bytes.count == 17:
+      return unsafe bytes.withUnsafeBytes { bytes in
+        // There are sixteen behind the first.
+        .uuid(UUID(uuid: unsafe bytes.loadUnaligned(fromByteOffset: 1, as: uuid_t.self)))
+      }
+    default: return nil
+    }
+  }
+
+  /// The content of a text or of data, with its zeros as they were.
+  private static func content(_ bytes: Span<UInt8>) -> [UInt8] {
+    var content: [UInt8] = []
+    var index = 1
+    while index < bytes.count - 2 {
+      content.append(bytes[index])
+      index += bytes[index] == 0 ? 2 : 1
+    }
+    return content
   }
 
   /// What the bytes of all texts with a prefix begin with.
-  static func start(ofTextsWithPrefix prefix: String) -> [UInt8] {
+  static func start(
+    ofTextsWithPrefix prefix: String, _ limit: Int = contentByteCountMaximum
+  ) -> [UInt8] {
     var bytes = [QueryValue.Kind.string.rawValue]
-    _ = appendContent(prefix.utf8, to: &bytes)
+    _ = appendContent(prefix.utf8, limit, to: &bytes)
     return bytes
   }
 
@@ -90,9 +175,9 @@ struct IndexValue: Equatable {
   ///
   /// - Returns: Whether it was cut off.
   private static func appendContent(
-    _ content: some Sequence<UInt8>, to bytes: inout [UInt8]
+    _ content: some Sequence<UInt8>, _ limit: Int, to bytes: inout [UInt8]
   ) -> Bool {
-    let limit = bytes.count + contentByteCountMaximum
+    let limit = bytes.count + limit
     for byte in content {
       guard bytes.count + (byte == 0 ? 2 : 1) <= limit else { return true }
       bytes.append(byte)
@@ -122,8 +207,11 @@ struct IndexRange: Equatable {
   /// The values that stand in a relation to another; too many where a text was cut off.
   ///
   /// - Returns: `nil` for a relation that is no range.
-  init?(_ comparison: FilterComparison, _ operand: QueryValue) {
-    let value = IndexValue(operand)
+  init?(
+    _ comparison: FilterComparison, _ operand: QueryValue,
+    _ contentByteCountMaximum: Int = IndexValue.contentByteCountMaximum
+  ) {
+    let value = IndexValue(operand, contentByteCountMaximum)
     let whole = IndexRange(prefix: value.bytes)
     let kind = IndexRange(prefix: [operand.kind.rawValue])
     switch comparison {
@@ -141,6 +229,18 @@ struct IndexRange: Equatable {
   private var isEmpty: Bool {
     guard let upper else { return false }
     return !lower.lexicographicallyPrecedes(upper)
+  }
+
+  /// Whether only one value, or those that were cut off alike, lies in the range.
+  var isOneValue: Bool {
+    upper == Self.successor(of: lower)
+      && IndexValue.end(ofValueIn: lower.span, from: 0).place == lower.count && !lower.isEmpty
+  }
+
+  /// The same range of what follows other bytes.
+  func after(_ prefix: [UInt8]) -> IndexRange {
+    IndexRange(
+      lower: prefix + lower, upper: upper.map { prefix + $0 } ?? Self.successor(of: prefix))
   }
 
   /// The first bytes behind all that begin like these; `nil` if there are none.

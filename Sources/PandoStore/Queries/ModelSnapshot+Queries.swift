@@ -63,7 +63,7 @@ extension ModelSnapshot {
 
   /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
   package func identifiers(matching query: RecordQuery) throws -> [String] {
-    var run = try QueryRun(query, reader)
+    var run = try QueryRun(query, reader, .nodes)
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
     let matches = try run.find(reader, source, computing: QueryRun.computingNothing())
@@ -72,6 +72,54 @@ extension ModelSnapshot {
 
   /// Says how a query is answered.
   package func plan(for query: RecordQuery) throws -> QueryPlan { try QueryRun(query, reader).plan }
+
+  /// Says how a question about the records of a query is answered.
+  package func plan(for question: RecordQuestion, to query: RecordQuery) throws -> QueryPlan {
+    try AnswerRun.run(question, query, reader).plan
+  }
+
+  /// Answers a question about the records that a query without computed fields gives.
+  package func answer(
+    _ question: RecordQuestion, to query: RecordQuery
+  ) throws -> QueryAnswer {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    return try AnswerRun(source, QueryRun.computingNothing()).answer(question, to: query, reader)
+  }
+
+  /// Answers a question about the records that a query gives.
+  ///
+  /// `computing` finds the value of a computed field in a model.
+  package func answer<M: SimpleModel & Decodable>(
+    _ question: RecordQuestion, to query: RecordQuery, as type: M.Type,
+    computing: (Int, M) throws -> QueryValue
+  ) throws -> QueryAnswer {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    return try source.withValues(of: type, query, computing: computing) { source, computing in
+      try AnswerRun(source, computing).answer(question, to: query, reader)
+    }
+  }
+
+  /// Returns the identifiers of the nodes that a query finds, in its order.
+  ///
+  /// `computing` finds the value of a computed field in a model.
+  package func identifiers<M: SimpleModel & Decodable>(
+    matching query: RecordQuery, as type: M.Type, computing: (Int, M) throws -> QueryValue
+  ) throws -> [String] {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    return try source.withValues(of: type, query, computing: computing) { source, computing in
+      var run = try QueryRun(query, reader, .nodes)
+      let matches = try run.find(reader, source, computing: computing)
+      return try matches.map { try reader.identifier(of: $0.node) }
+    }
+  }
+
+  /// The number of the node with an identifier; `nil` if there is none.
+  package func nodeNumber(of identifier: String) throws -> UInt64? {
+    try reader.node(identifier)
+  }
 }
 
 extension SnapshotSource {
@@ -104,6 +152,23 @@ extension SnapshotSource {
       }
     }
     return models
+  }
+
+  /// Runs a closure with what finds the values of computed fields, for which models are decoded.
+  fileprivate func withValues<M: SimpleModel & Decodable, Result>(
+    of type: M.Type, _ query: RecordQuery, computing: (Int, M) throws -> QueryValue,
+    _ body: (SnapshotSource, @escaping QueryRun.Computing) throws -> Result
+  ) throws -> Result {
+    try withoutActuallyEscaping(computing) { computing in
+      // Several fields of one record are asked for one after another.
+      var last: (node: UInt64, model: M)?
+      return try body(self) { number, node in
+        if let last, last.node == node { return try computing(number, last.model) }
+        let model = try self.decoded(QueryMatch(node: node), as: type, matching: query)
+        last = (node, model)
+        return try computing(number, model)
+      }
+    }
   }
 
   private func decoded<M: SimpleModel & Decodable>(

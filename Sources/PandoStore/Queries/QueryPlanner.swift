@@ -9,28 +9,60 @@ indirect enum QueryCandidates: Equatable {
   case rows(StoredIndex, [IndexRange])
   /// All of several; each must be looked at.
   case union([QueryCandidates])
+  /// What several share.
+  case shared([QueryCandidates])
+}
+
+/// What is wanted of the records that a query finds.
+enum QueryPurpose: Equatable {
+  /// Their bodies.
+  case records
+  /// Which they are.
+  case nodes
+  /// How many they are.
+  case count
+  /// Which values of a field they have, in the order of values.
+  case values(FieldPath)
 }
 
 /// Decides how a query is answered.
 ///
 /// Candidates are derived from the filter: a comparison with an indexed field is a range of rows, `and`
 /// narrows ranges and leaves a choice, `or` needs candidates for each part. The choice goes to the
-/// fewest rows, counted as far as it matters; where that is a good part of all records, a scan in the
-/// order of the table is faster.
+/// fewest rows; all are counted in turns, each a little further, so that a rare value is found before
+/// a common one has cost much. Where the fewest are a good part of all records, a scan in the order of
+/// the table is faster.
 struct QueryPlanner {
   /// Of how many records one must be a candidate for a scan to be faster.
   private static let scanShare = 3
   /// Up to how many candidates are always looked up.
   private static let fewCandidates = 64
+  /// How many times further candidates are counted in the next turn.
+  private static let turnFactor = 8
+  /// How many rows of another index cost as much as the look at one record, or as its body alone
+  /// where the record is wanted anyway.
+  private static let rowsPerRecord = (32, 4)
+  /// How many ranges come from lists of values in several fields.
+  static let productMaximum = 64
 
-  private let query: RecordQuery
-  private let indexes: [StoredIndex]
+  let query: RecordQuery
+  private let purpose: QueryPurpose
+  let indexes: [StoredIndex]
+  /// The conditions of which all must hold.
+  let parts: [FilterTree<RecordField>]
   let recordCount: Int
 
-  init(_ query: RecordQuery, _ type: QueriedType) {
+  init(_ query: RecordQuery, _ type: QueriedType, _ purpose: QueryPurpose) {
     self.query = query
+    self.purpose = purpose
     recordCount = type.recordCount
     indexes = type.indexes
+    parts =
+      switch query.filter {
+      case .and(let parts): parts.filter { $0 != .all }
+      case .all: []
+      default: [query.filter]
+      }
   }
 
   /// How the candidates are gone through.
@@ -41,7 +73,13 @@ struct QueryPlanner {
     /// `isExact` if all of them match.
     case candidates(QueryCandidates, nodes: [UInt64], isExact: Bool)
     /// In the order of an index, until the window is full.
-    case ordered(StoredIndex, [IndexRange], isDescending: Bool, isExact: Bool)
+    case ordered(OrderedRows)
+    /// All records, which are counted already.
+    case all
+    /// Rows that need only be counted.
+    case counted(StoredIndex, [IndexRange])
+    /// Rows whose values need only be read.
+    case valued(OrderedRows)
     case scan
   }
 
@@ -52,70 +90,124 @@ struct QueryPlanner {
     if let direct = alternatives.first(where: \.isIdentifiers) {
       return .candidates(direct, nodes: [], isExact: false)
     }
-    let limit = max(Self.fewCandidates, recordCount / Self.scanShare)
-    var best: (candidates: QueryCandidates, nodes: [UInt64])?
-    for candidates in alternatives {
-      let cap = min(best?.nodes.count ?? limit, limit)
-      var nodes: [UInt64] = []
-      nodes.reserveCapacity(min(cap, Self.fewCandidates))
-      try collect(candidates, upTo: cap, into: &nodes, reader)
-      if nodes.count < cap { best = (candidates, nodes) }
+    if let told = toldByRows(alternatives) { return told }
+    var limit = max(Self.fewCandidates, recordCount / Self.scanShare)
+    let ordered = query.limit == nil ? nil : orderedRows(alternatives, query.order)
+    if let ordered {
+      if ordered.isExact { return .ordered(ordered) }
+      // Of records that match by chance, one in `recordCount / n`, the order's index has to pass as
+      // many as the window has times that: no more candidates are looked at than this.
+      let passed = (Double(query.target) * Double(recordCount)).squareRoot()
+      limit = min(limit, max(Self.fewCandidates, passed < Double(limit) ? Int(passed) : limit) + 1)
+      if ordered.pinnedCount > 0 { limit = min(limit, Self.fewCandidates + 1) }
     }
-    let looked: Choice? = best.map { best in
-      .candidates(best.candidates, nodes: best.nodes, isExact: isExact(best.candidates))
+    if let best = try fewest(of: alternatives, upTo: limit, reader) {
+      if let ordered, best.candidates == .rows(ordered.index, ordered.ranges) {
+        return .ordered(ordered)
+      }
+      return try shared(best, alternatives, reader)
     }
-    guard query.limit != nil, let ordered = orderedChoice(alternatives) else {
-      return looked ?? .scan
-    }
-    guard let best, let looked else { return ordered }
-    if case .ordered(let index, let ranges, _, _) = ordered,
-      best.candidates == .rows(index, ranges)
-    {
-      return ordered
-    }
-    // Of records that match by chance, one in `recordCount / best.nodes.count`, the order's index has
-    // to pass this many.
-    let passed = Double(query.target) * Double(recordCount) / Double(max(best.nodes.count, 1))
-    return Double(best.nodes.count) <= max(passed, Double(Self.fewCandidates)) ? looked : ordered
+    return ordered.map { .ordered($0) } ?? .scan
   }
 
-  /// Going through the index of the first key of the order, if there is one.
-  private func orderedChoice(_ alternatives: [QueryCandidates]) -> Choice? {
-    guard query.uniqueBy.isEmpty,
-      case .field(.named(let path), let isDescending)? = query.order.first,
-      let index = index(of: path)
-    else { return nil }
-    for case .rows(index, let ranges) in alternatives {
-      return .ordered(
-        index, ranges, isDescending: isDescending, isExact: isExact(.rows(index, ranges)))
+  /// The candidates of which there are fewest, if there are less than so many.
+  private func fewest(
+    of alternatives: [QueryCandidates], upTo limit: Int, _ reader: borrowing StoreReader
+  ) throws -> (candidates: QueryCandidates, nodes: [UInt64])? {
+    var cap = alternatives.count < 2 ? limit : min(limit, Self.fewCandidates)
+    while !alternatives.isEmpty {
+      var best: (candidates: QueryCandidates, nodes: [UInt64])?
+      for candidates in alternatives {
+        let cap = min(best?.nodes.count ?? cap, cap)
+        var nodes: [UInt64] = []
+        nodes.reserveCapacity(min(cap, Self.fewCandidates))
+        try collect(candidates, upTo: cap, into: &nodes, reader)
+        if nodes.count < cap { best = (candidates, nodes) }
+      }
+      if best != nil || cap >= limit { return best }
+      cap = min(limit, cap * Self.turnFactor)
     }
-    return .ordered(
-      index, [.everything], isDescending: isDescending, isExact: query.filter == .all)
+    return nil
   }
 
-  /// Whether all candidates match: the filter speaks of their index alone, and of whole values.
-  private func isExact(_ candidates: QueryCandidates) -> Bool {
-    guard case .rows(let index, _) = candidates else { return false }
-    return isExact(query.filter, index)
+  /// Leaves of candidates those that other indexes give, too, where that is cheaper than to look.
+  private func shared(
+    _ best: (candidates: QueryCandidates, nodes: [UInt64]), _ alternatives: [QueryCandidates],
+    _ reader: borrowing StoreReader
+  ) throws -> Choice {
+    var (candidates, nodes) = best
+    guard case .rows = candidates else {
+      return .candidates(candidates, nodes: nodes, isExact: false)
+    }
+    var told = told(by: candidates, alternatives)
+    let factor = purpose == .records ? Self.rowsPerRecord.1 : Self.rowsPerRecord.0
+    let isWorth = purpose != .records || nodes.count > Self.fewCandidates
+    var used = [candidates]
+    for other in alternatives where isWorth && other != candidates {
+      let more = self.told(by: other, alternatives)
+      guard more & ~told != 0, !nodes.isEmpty else { continue }
+      let cap = nodes.count.multipliedReportingOverflow(by: factor).partialValue
+      var others: [UInt64] = []
+      try collect(other, upTo: cap, into: &others, reader)
+      guard others.count < cap else { continue }
+      nodes = Self.shared(nodes, others)
+      told |= more
+      used.append(other)
+    }
+    if used.count > 1 { candidates = .shared(used) }
+    return .candidates(candidates, nodes: nodes, isExact: told == allParts)
   }
 
-  private func isExact(_ filter: FilterTree<RecordField>, _ index: StoredIndex) -> Bool {
-    switch filter {
-    case .all, .not, .pattern: false
-    case .compare(let field, let comparison, let value):
-      field == .named(index.field) && comparison != .notEqual && !IndexValue.cutsOff(value)
-    case .isIn(let field, let values):
-      field == .named(index.field) && !values.values.contains { IndexValue.cutsOff($0) }
-    case .prefix(let field, let prefix):
-      field == .named(index.field) && !IndexValue.cutsOff(.string(prefix))
-    case .and(let parts), .or(let parts): parts.allSatisfy { isExact($0, index) }
+  /// What two lists share; each holds a node once.
+  private static func shared(_ some: [UInt64], _ others: [UInt64]) -> [UInt64] {
+    var (some, others) = (some, others)
+    some.sort()
+    others.sort()
+    var result: [UInt64] = []
+    var index = 0
+    for node in some {
+      while index < others.count, others[index] < node { index += 1 }
+      if index == others.count { break }
+      if others[index] == node { result.append(node) }
+    }
+    return result
+  }
+
+  /// How a question is answered by rows alone; `nil` if records have to be found.
+  private func toldByRows(_ alternatives: [QueryCandidates]) -> Choice? {
+    guard query.uniqueBy.isEmpty, query.after == nil else { return nil }
+    switch purpose {
+    case .records, .nodes: return nil
+    case .count:
+      if parts.isEmpty { return .all }
+      for candidates in alternatives where told(by: candidates, alternatives) == allParts {
+        if case .rows(let index, let ranges) = candidates { return .counted(index, ranges) }
+      }
+      return nil
+    case .values(let path):
+      guard query.limit == nil, query.offset == 0,
+        let rows = orderedRows(alternatives, [.field(.named(path), isDescending: false)]),
+        rows.isExact
+      else { return nil }
+      return .valued(rows)
     }
   }
-
-  private func index(of path: FieldPath) -> StoredIndex? { indexes.first { $0.field == path } }
 
   /// Candidates for a filter, any of which will do; none if the filter says nothing that an index knows.
   private func alternatives(
+    _ filter: FilterTree<RecordField>, _ reader: borrowing StoreReader
+  ) throws -> [QueryCandidates] {
+    switch filter {
+    case .all, .not: return []
+    case .and: break
+    default:
+      let composite = compositeRows([filter])
+      if !composite.isEmpty { return try simple(filter, reader) + composite }
+    }
+    return try simple(filter, reader)
+  }
+
+  private func simple(
     _ filter: FilterTree<RecordField>, _ reader: borrowing StoreReader
   ) throws -> [QueryCandidates] {
     switch filter {
@@ -132,8 +224,8 @@ struct QueryPlanner {
         ? [] : rows(field, Self.range(ofTextsWithPrefix: pattern.prefix))
     case .and(let parts):
       var all: [QueryCandidates] = []
-      for part in parts { all += try alternatives(part, reader) }
-      return Self.narrowed(all)
+      for part in parts { all += try simple(part, reader) }
+      return Self.narrowed(all) + compositeRows(parts)
     case .or(let parts):
       var union: [QueryCandidates] = []
       for part in parts {
@@ -203,12 +295,8 @@ struct QueryPlanner {
     of alternatives: [QueryCandidates], _ reader: borrowing StoreReader
   ) throws -> QueryCandidates? {
     if alternatives.count < 2 { return alternatives.first }
-    var best: (candidates: QueryCandidates, count: Int)?
-    for candidates in alternatives {
-      let count = try count(candidates, upTo: best?.count ?? recordCount, reader)
-      if count < best?.count ?? .max { best = (candidates, count) }
-    }
-    return best?.candidates
+    return try fewest(of: alternatives, upTo: recordCount + 1, reader)?.candidates
+      ?? alternatives.first
   }
 
   /// Collects the nodes of candidates until there are `limit`.
@@ -228,32 +316,8 @@ struct QueryPlanner {
           return nodes.count < limit
         }
       }
-    case .union(let parts):
+    case .union(let parts), .shared(let parts):
       for part in parts { try collect(part, upTo: limit, into: &nodes, reader) }
-    }
-  }
-
-  /// How many candidates there are, at most `limit`.
-  private func count(
-    _ candidates: QueryCandidates, upTo limit: Int, _ reader: borrowing StoreReader
-  ) throws -> Int {
-    switch candidates {
-    case .identifiers(let identifiers): return min(identifiers.count, limit)
-    case .rows(let index, let ranges):
-      var count = 0
-      for range in ranges where count < limit {
-        try reader.forEachRow(of: index, in: range) { _ in
-          count += 1
-          return count < limit
-        }
-      }
-      return count
-    case .union(let parts):
-      var count = 0
-      for part in parts where count < limit {
-        count += try self.count(part, upTo: limit - count, reader)
-      }
-      return count
     }
   }
 }
@@ -263,7 +327,7 @@ extension QueryCandidates {
     switch self {
     case .identifiers(let identifiers): identifiers.isEmpty
     case .rows(_, let ranges): ranges.isEmpty
-    case .union(let parts): parts.allSatisfy(\.isEmpty)
+    case .union(let parts), .shared(let parts): parts.allSatisfy(\.isEmpty)
     }
   }
 
@@ -280,8 +344,9 @@ extension QueryCandidates {
     switch self {
     case .identifiers(let identifiers): .identifiers(count: identifiers.count)
     case .rows(let index, let ranges):
-      .index(field: index.field.name, rangeCount: ranges.count, isOrdered: false)
+      .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
     case .union(let parts): .union(parts.map(\.access))
+    case .shared(let parts): .intersection(parts.map(\.access))
     }
   }
 }

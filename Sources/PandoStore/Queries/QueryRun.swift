@@ -18,11 +18,11 @@ struct QueryRun {
     { number, _ in preconditionFailure("field \(number) is computed, and nobody computes it") }
   }
 
-  private let query: RecordQuery
+  let query: RecordQuery
   private let filter: BodyFilter
-  private let type: UInt32
-  private let recordCount: Int
-  private let choice: QueryPlanner.Choice
+  let type: UInt32
+  let recordCount: Int
+  let choice: QueryPlanner.Choice
   private var matches: [QueryMatch] = []
   private var seen: Set<[QueryValue]> = []
   /// Whether matches have to be sorted by the values that the order compares.
@@ -31,7 +31,8 @@ struct QueryRun {
   private let excluded: Set<UInt64>
 
   init(
-    _ query: RecordQuery, _ reader: borrowing StoreReader, without excluded: Set<UInt64> = []
+    _ query: RecordQuery, _ reader: borrowing StoreReader, _ purpose: QueryPurpose = .records,
+    without excluded: Set<UInt64> = []
   ) throws {
     self.query = query
     self.excluded = excluded
@@ -40,25 +41,36 @@ struct QueryRun {
     let type = try reader.directory.catalog.type(named: query.typeName, in: reader)
     self.type = type.number
     recordCount = type.recordCount
-    choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type).choice(reader)
+    choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type, purpose).choice(reader)
   }
 
   /// How the query is answered.
   var plan: QueryPlan {
     var isSorted = !query.order.isEmpty
+    var isToldByIndex = false
     let access: QueryPlan.Access
     switch choice {
     case .nothing:
       access = .nothing
       isSorted = false
     case .candidates(let candidates, _, _): access = candidates.access
-    case .ordered(let index, let ranges, _, _):
-      access = .index(field: index.field.name, rangeCount: ranges.count, isOrdered: true)
-      isSorted = query.order.count > 1
+    case .ordered(let rows):
+      access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: true)
+      isSorted = !rows.isComplete
+    case .all:
+      access = .recordCount
+      isToldByIndex = true
+    case .counted(let index, let ranges):
+      access = .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
+      isToldByIndex = true
+    case .valued(let rows):
+      access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: true)
+      isToldByIndex = true
     case .scan: access = .scan
     }
     return QueryPlan(
-      typeName: query.typeName, recordCount: recordCount, access: access, isSorted: isSorted)
+      typeName: query.typeName, recordCount: recordCount, access: access, isSorted: isSorted,
+      isToldByIndex: isToldByIndex)
   }
 
   /// Finds the records of the result, in its order.
@@ -69,11 +81,13 @@ struct QueryRun {
   ) throws -> ArraySlice<QueryMatch> {
     switch choice {
     case .nothing: return []
+    case .all, .counted, .valued: preconditionFailure("what rows tell is not looked for")
     case .scan: try scan(reader, computing)
     case .candidates(let candidates, let found, let isExact):
-      let nodes = try sorted(candidates, found, reader)
-      if isExact, query.order.isEmpty, query.uniqueBy.isEmpty {
-        return window(of: nodes.map { QueryMatch(node: $0) })
+      var nodes = try sorted(candidates, found, reader)
+      if query.order.isEmpty, query.uniqueBy.isEmpty {
+        if let after = query.after { nodes.removeAll { $0 <= after.node } }
+        if isExact { return window(of: nodes.map { QueryMatch(node: $0) }) }
       }
       for node in nodes {
         guard let body = try unsafe source.body(of: RecordKey(type: type, node: node)) else {
@@ -83,15 +97,14 @@ struct QueryRun {
         let bytes = unsafe Span<UInt8>(_unsafeBytes: body)
         guard try take(node, bytes, isExact: isExact, reader, computing) else { break }
       }
-    case .ordered(let index, let ranges, let isDescending, let isExact):
-      let visit = IndexVisit(index: index, isDescending: isDescending, isExact: isExact)
-      comparesValues = query.order.count > 1
+    case .ordered(let rows):
+      comparesValues = !rows.isComplete
       do {
-        try go(visit, ranges, reader, source, computing)
+        try go(IndexVisit(rows, query, comparesValues), reader, source, computing)
       } catch is CutOffValue {
         matches = []
         comparesValues = true
-        try go(visit, ranges, reader, source, computing)
+        try go(IndexVisit(rows, query, true), reader, source, computing)
       }
     }
     sort()
@@ -109,13 +122,17 @@ extension QueryRun {
   private mutating func scan(
     _ reader: borrowing StoreReader, _ computing: Computing
   ) throws {
+    let firstNode =
+      query.order.isEmpty && query.uniqueBy.isEmpty ? query.after.map { $0.node + 1 } : nil
     guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
       return try reader.forEachRecord(ofType: type) { key, body in
-        try take(key.node, body, isExact: false, reader, computing)
+        if let firstNode, key.node < firstNode { return true }
+        return try take(key.node, body, isExact: false, reader, computing)
       }
     }
     // To pass the others costs less than to search for each.
-    try reader.snapshot.scan(reader.tables.nodes) { key, value in
+    let start = firstNode.map { Array(copying: IntegerKey($0).bytes.span) }
+    try reader.snapshot.scan(reader.tables.nodes, from: start) { key, value in
       guard let node = ByteFields.bigEndian(key, at: 0) else {
         throw StoreError.damaged("nodes", "a key has \(key.count) bytes instead of 8")
       }
@@ -191,6 +208,7 @@ extension QueryRun {
       guard seen.insert(try query.uniqueBy.map(value)).inserted else { return true }
     }
     guard comparesValues else {
+      if query.order.isEmpty, let after = query.after, node <= after.node { return true }
       matches.append(QueryMatch(node: node, body))
       return !isFull
     }
@@ -202,6 +220,7 @@ extension QueryRun {
         return .integer(Int64(positions[ByteString(identifier)] ?? .max))
       }
     }
+    if let after = query.after, !isInOrder(after.values, after.node, values, node) { return true }
     matches.append(QueryMatch(node: node, body, values: values))
     // What can no longer come into the window is let go from time to time.
     if let limit = query.target.keepingLimit, matches.count >= limit {
@@ -211,19 +230,23 @@ extension QueryRun {
     return true
   }
 
+  /// Whether one place comes before another by all keys, or by node number where they are equal.
+  private func isInOrder(
+    _ left: [QueryValue], _ node: UInt64, _ right: [QueryValue], _ otherNode: UInt64
+  ) -> Bool {
+    for (index, order) in query.order.enumerated() {
+      let one = left[index]
+      let other = right[index]
+      if one == other { continue }
+      return (one < other) != order.isDescending
+    }
+    return node < otherNode
+  }
+
   /// Sorts by all keys, and by node number what they call equal.
   private mutating func sort() {
     guard comparesValues else { return }
-    let isDescending = query.order.map(\.isDescending)
-    matches = matches.ordered { left, right in
-      for (index, isDescending) in isDescending.enumerated() {
-        let one = left.values[index]
-        let other = right.values[index]
-        if one == other { continue }
-        return (one < other) != isDescending
-      }
-      return left.node < right.node
-    }
+    matches = matches.ordered { isInOrder($0.values, $0.node, $1.values, $1.node) }
   }
 }
 
@@ -242,6 +265,49 @@ private struct IndexVisit {
   let isDescending: Bool
   /// Whether all rows match.
   let isExact: Bool
+  let ranges: [IndexRange]
+  /// How many fields rows share that have to be compared with one another; `nil` for all of them.
+  let groupFieldCount: Int?
+  /// What the rows share that are equal to the one that comes before the window.
+  private(set) var afterBytes: [UInt8]?
+  private let contentByteCountMaximum: Int
+
+  init(_ rows: OrderedRows, _ query: RecordQuery, _ comparesValues: Bool) {
+    index = rows.index
+    contentByteCountMaximum = rows.index.contentByteCountMaximum
+    isDescending = rows.isDescending
+    isExact = rows.isExact
+    groupFieldCount =
+      comparesValues && rows.pinnedCount + 1 < index.fields.count ? rows.pinnedCount + 1 : nil
+    guard let after = query.after else {
+      ranges = rows.ranges
+      return
+    }
+    var place = IndexValue()
+    for key in comparesValues ? rows.keys.prefix(1)[...] : rows.keys[...] {
+      place.append(after.values[key], index.contentByteCountMaximum)
+    }
+    let bytes = rows.pinned + place.bytes
+    let rest =
+      isDescending
+      ? IndexRange(lower: [], upper: IndexRange.successor(of: bytes))
+      : IndexRange(lower: bytes, upper: nil)
+    ranges = IndexRange.intersection(rows.ranges, [rest])
+    afterBytes = comparesValues ? nil : bytes
+  }
+
+  /// Whether a value in a row has been cut off.
+  func isCutOff(_ row: Span<UInt8>) -> Bool { IndexValue.isCutOff(row, contentByteCountMaximum) }
+
+  /// The part of a row's key that it shares with those it is compared with.
+  @_lifetime(copy key)
+  func group(ofRow key: Span<UInt8>) -> Span<UInt8> {
+    let value = StoredIndex.value(ofRow: key)
+    guard let groupFieldCount else { return value }
+    var end = 0
+    for _ in 0..<groupFieldCount { end = IndexValue.end(ofValueIn: value, from: end).place }
+    return value.extracting(0..<min(end, value.count))
+  }
 }
 
 /// Rows of which only a part of the value is kept are not in the order of their values.
@@ -250,10 +316,10 @@ private struct CutOffValue: Error {}
 extension QueryRun {
   /// Goes through ranges of an index until the window is full.
   private mutating func go(
-    _ visit: IndexVisit, _ ranges: [IndexRange], _ reader: borrowing StoreReader,
-    _ source: SnapshotSource, _ computing: Computing
+    _ visit: IndexVisit, _ reader: borrowing StoreReader, _ source: SnapshotSource,
+    _ computing: Computing
   ) throws {
-    for range in visit.isDescending ? ranges.reversed() : ranges where !isFull {
+    for range in visit.isDescending ? visit.ranges.reversed() : visit.ranges where !isFull {
       if visit.isDescending {
         try goDown(visit, range, reader, source, computing)
       } else {
@@ -277,6 +343,12 @@ extension QueryRun {
     _ = try take(node, bytes, isExact: visit.isExact, reader, computing)
   }
 
+  /// Whether a row belongs to a record that comes before the window, or is that at its edge.
+  private func isBefore(_ group: Span<UInt8>, _ node: UInt64, _ visit: IndexVisit) -> Bool {
+    guard let after = query.after, let bytes = visit.afterBytes else { return false }
+    return node <= after.node && group.hasSameBytes(as: bytes.span)
+  }
+
   /// Goes up an index until the window is full; where values are compared, until a new one begins.
   private mutating func goUp(
     _ visit: IndexVisit, _ range: IndexRange, _ reader: borrowing StoreReader,
@@ -285,15 +357,15 @@ extension QueryRun {
     var group: [UInt8] = []
     try reader.forEachRow(of: visit.index, in: range) { key in
       let node = try visit.index.node(ofRow: key)
-      let value = key.extracting(
-        StoredIndex.numberByteCount..<(key.count - StoredIndex.nodeByteCount))
+      let value = visit.group(ofRow: key)
       if comparesValues {
         let isNew = !value.hasSameBytes(as: group.span)
         if isNew, isFull { return false }
         if isNew { group = Array(copying: value) }
       } else {
         if isFull { return false }
-        if IndexValue.isCutOff(value) { throw CutOffValue() }
+        if visit.isCutOff(value) { throw CutOffValue() }
+        if isBefore(value, node, visit) { return true }
       }
       try take(row: node, visit, reader, source, computing)
       return true
@@ -313,20 +385,24 @@ extension QueryRun {
       let rest = IndexRange(lower: range.lower, upper: upper)
       try reader.forEachRow(of: visit.index, in: rest, reversed: true) { key in
         let node = try visit.index.node(ofRow: key)
-        let value = key.extracting(
-          StoredIndex.numberByteCount..<(key.count - StoredIndex.nodeByteCount))
-        if !comparesValues, IndexValue.isCutOff(value) { throw CutOffValue() }
+        let value = visit.group(ofRow: key)
+        if !comparesValues, visit.isCutOff(value) { throw CutOffValue() }
         if let last {
           isShared = value.hasSameBytes(as: last.value.span)
           if isShared { return false }
-          try take(row: last.node, visit, reader, source, computing)
+          if !isBefore(last.value.span, last.node, visit) {
+            try take(row: last.node, visit, reader, source, computing)
+          }
           if isFull { return false }
         }
         last = (Array(copying: value), node)
         return true
       }
       guard let last, !isFull else { return }
-      guard isShared else { return try take(row: last.node, visit, reader, source, computing) }
+      guard isShared else {
+        if isBefore(last.value.span, last.node, visit) { return }
+        return try take(row: last.node, visit, reader, source, computing)
+      }
       try goUp(visit, IndexRange(prefix: last.value), reader, source, computing)
       upper = last.value
     }

@@ -34,6 +34,8 @@ package struct RecordQuery: Sendable {
   package var uniqueBy: [RecordField] = []
   package var offset = 0
   package var limit: Int?
+  /// What comes before the window; `nil` for nothing.
+  package var after: RecordPlace?
 
   package init(typeName: String) { self.typeName = typeName }
 
@@ -42,6 +44,19 @@ package struct RecordQuery: Sendable {
     guard let limit else { return .max }
     let (sum, isTooLarge) = offset.addingReportingOverflow(limit)
     return isTooLarge ? .max : sum
+  }
+}
+
+/// The place of a record in the order of a query, whether it is there or not.
+package struct RecordPlace: Sendable {
+  /// What the order compares: a value for each key.
+  package let values: [QueryValue]
+  /// Its node number, which decides between records of the same values.
+  package let node: UInt64
+
+  package init(values: [QueryValue], node: UInt64) {
+    self.values = values
+    self.node = node
   }
 }
 
@@ -58,10 +73,14 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     case index(field: String, rangeCount: Int, isOrdered: Bool)
     /// In several of these.
     case union([Access])
+    /// In each of these.
+    case intersection([Access])
     /// Among all records of the type.
     case scan
     /// Among all nodes that have records of other types only, of which so many are decoded.
     case projection(count: Int)
+    /// In the count of all records of the type.
+    case recordCount
   }
 
   /// The type that is asked for.
@@ -72,10 +91,13 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   public let access: Access
   /// Whether what is found has to be sorted.
   public let isSorted: Bool
+  /// Whether rows of an index tell the answer alone, and no record is looked at.
+  public let isToldByIndex: Bool
 
   /// One line for a person.
   public var description: String {
-    "\(typeName): \(access)\(isSorted ? ", then sorted" : "") (\(recordCount) in all)"
+    "\(typeName): \(access)\(isSorted ? ", then sorted" : "")"
+      + "\(isToldByIndex ? ", no record looked at" : "") (\(recordCount) in all)"
   }
 }
 
@@ -89,8 +111,10 @@ extension QueryPlan.Access: CustomStringConvertible {
       "index on \(field)" + (rangeCount == 1 ? "" : ", \(rangeCount) ranges")
         + (isOrdered ? ", in order" : "")
     case .union(let parts): parts.map(\.description).joined(separator: " and ")
+    case .intersection(let parts): parts.map(\.description).joined(separator: " shared with ")
     case .scan: "scan"
     case .projection(let count): "scan of \(count) records of other types"
+    case .recordCount: "count of records"
     }
   }
 }

@@ -54,7 +54,10 @@ extension ModelSnapshot {
       if let typeName, !name.hasSameBytes(as: typeName) { continue }
       found += indexes.map { (ByteString(name), $0) }
     }
-    return found.map { ($0, ByteString($1.field.name)) }.ordered { $0 < $1 }
-      .map { ModelIndex(typeName: $0.text, field: $1.text) }
+    return found.ordered { ($0.0, ByteString($0.1.name)) < ($1.0, ByteString($1.1.name)) }
+      .map { name, index in
+        ModelIndex(
+          typeName: name.text, fields: index.fields.map(\.name), isUnique: index.isUnique)
+      }
   }
 }

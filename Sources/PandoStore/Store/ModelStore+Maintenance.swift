@@ -29,7 +29,7 @@ public struct StoreStatistics: Sendable, Hashable, Codable {
   /// How long the oldest active reader of this process has been reading, in seconds; `nil` if none.
   public internal(set) var oldestReaderAgeInSeconds: Double?
   /// The format version of the store.
-  public internal(set) var formatVersion = Int(StoreState.formatVersion)
+  public internal(set) var formatVersion = Int(StoreState.plainFormatVersion)
   /// The identifier of the store, as hexadecimal digits.
   public internal(set) var storeIdentifier = ""
 }
@@ -52,6 +52,7 @@ extension ModelStore {
     try core.read { reader in
       if let state = try reader.state(path: path) {
         statistics.commitNumber = state.commitNumber
+        statistics.formatVersion = Int(state.formatVersion)
         statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
         statistics.storeIdentifier = state.storeIdentifier
           .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -245,7 +245,36 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func addIndex(on field: String, ofType typeName: String) throws -> Bool {
-    try session.whole { try session.addIndex(onField: field, ofTypeNamed: typeName) }
+    try addIndex(on: [field], ofType: typeName)
+  }
+
+  /// Makes an index of several fields, or one that allows each value once, and keeps it from now on.
+  ///
+  /// A write that would give two records the values of a unique index fails with ``StoreError``
+  /// `valueTaken`; what counts is how the write leaves the records, so two may change values in one
+  /// write. Null, which is also that of an absent field, is no value.
+  ///
+  /// ```swift
+  /// try store.write { try $0.addIndex(on: ["email"], ofType: "User", unique: true) }
+  /// ```
+  /// An index of the same fields that is there becomes unique.
+  ///
+  /// - Parameters:
+  ///   - fields: The names under which the fields are coded, 1 to 8 of them, in the order of their
+  ///     weight; together at most 400 bytes.
+  ///   - typeName: The type, which need not have any records yet.
+  ///   - unique: Whether no two records may have the same values.
+  /// - Returns: Whether there was no such index before.
+  /// - Throws: ``StoreError`` `invalidIndex` for names that can't be; ``StoreError`` `valueTaken` when
+  ///   records share a value already; `ModelError` `badTypeName`; `LMDBError` when the disk refuses.
+  /// - Complexity: O(*n* log *n*) for *n* records of the type.
+  @discardableResult
+  public mutating func addIndex(
+    on fields: [String], ofType typeName: String, unique: Bool = false
+  ) throws -> Bool {
+    try session.whole {
+      try session.addIndex(onFields: fields, ofTypeNamed: typeName, isUnique: unique)
+    }
   }
 
   /// Removes an index.
@@ -258,6 +287,19 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on field: String, ofType typeName: String) throws -> Bool {
-    try session.whole { try session.dropIndex(onField: field, ofTypeNamed: typeName) }
+    try dropIndex(on: [field], ofType: typeName)
+  }
+
+  /// Removes an index of several fields.
+  ///
+  /// - Parameters:
+  ///   - fields: The names under which the fields are coded, in their order.
+  ///   - typeName: The type.
+  /// - Returns: Whether there was such an index.
+  /// - Throws: `LMDBError` when the disk refuses.
+  /// - Complexity: O(*n* log *n*) for *n* records of the type.
+  @discardableResult
+  public mutating func dropIndex(on fields: [String], ofType typeName: String) throws -> Bool {
+    try session.whole { try session.dropIndex(onFields: fields, ofTypeNamed: typeName) }
   }
 }

@@ -19,40 +19,106 @@ extension WriteSession {
   func changeIndexRows(of key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     guard let indexes = try indexes(ofType: key.type) else { return }
     for index in indexes {
-      let before = try old.map { IndexValue(try index.field.value(in: $0.span)) }
-      let after = try new.map { IndexValue(try index.field.value(in: $0.span)) }
-      if before == after { continue }
+      let before = try old.map { try index.value(in: $0.span) }
+      let after = try new.map { try index.value(in: $0.span) }
+      if before == after, before?.isCutOff != true || !index.isUnique { continue }
       if let before {
         try deleteRow(index.rowKey(before, node: key.node).span, in: tables.indexRows)
       }
       if let after {
-        try put(
-          [UInt8]().span, forKey: index.rowKey(after, node: key.node).span, in: tables.indexRows)
+        let row = index.rowKey(after, node: key.node)
+        try put([UInt8]().span, forKey: row.span, in: tables.indexRows)
+        if index.isUnique { state.uniqueRows.append((index, row)) }
       }
     }
   }
 
   /// Declares an index, and makes its rows from the records there are.
   ///
-  /// - Returns: Whether there was none.
-  func addIndex(onField name: String, ofTypeNamed typeName: String) throws -> Bool {
-    guard !name.isEmpty, name.utf8.count <= FieldPath.byteCountMaximum else {
+  /// - Returns: Whether there was none, or one that was not unique.
+  func addIndex(
+    onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
+  ) throws -> Bool {
+    try checkFields(names, typeName)
+    let type = try typeNumber(named: typeName)
+    let fields = names.map { FieldPath($0) }
+    let present = try indexes(ofType: type)?.first { $0.fields == fields }
+    if let present, present.isUnique || !isUnique { return false }
+    let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
+    let index = StoredIndex(
+      number: present?.number ?? taken + 1, type: type, fields: fields, isUnique: isUnique)
+    try put(index.value.span, forKey: index.key.span, in: tables.indexes)
+    state.indexes?[type, default: []].removeAll { $0 == index }
+    state.indexes?[type, default: []].append(index)
+    chooseFormat()
+    let rows = try rowKeys(of: index)
+    if present == nil {
+      for row in rows { try put([UInt8]().span, forKey: row.span, in: tables.indexRows) }
+    }
+    if isUnique { for row in rows { try requireUnique(row, of: index) } }
+    return true
+  }
+
+  private func checkFields(_ names: [String], _ typeName: String) throws {
+    let byteCount = names.reduce(names.count - 1) { $0 + $1.utf8.count }
+    guard (1...StoredIndex.fieldCountMaximum).contains(names.count) else {
       throw StoreError(
         .invalidIndex, typeName,
-        "the name of a field has 1 to \(FieldPath.byteCountMaximum) bytes, this one has "
-          + "\(name.utf8.count)")
+        "an index has 1 to \(StoredIndex.fieldCountMaximum) fields, this one has \(names.count)")
     }
-    let type = try typeNumber(named: typeName)
-    let field = FieldPath(name)
-    if try indexes(ofType: type)?.contains(where: { $0.field == field }) == true { return false }
-    let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
-    let index = StoredIndex(number: taken + 1, type: type, field: field)
-    try put(index.value.span, forKey: index.key.span, in: tables.indexes)
-    state.indexes?[type, default: []].append(index)
-    for key in try rowKeys(of: index) {
-      try put([UInt8]().span, forKey: key.span, in: tables.indexRows)
+    guard !names.contains(""), byteCount <= FieldPath.byteCountMaximum else {
+      throw StoreError(
+        .invalidIndex, typeName,
+        "the name of a field has 1 to \(FieldPath.byteCountMaximum) bytes, "
+          + (names.count == 1
+            ? "this one has \(byteCount)" : "those of an index together; these have \(byteCount)"))
     }
-    return true
+    guard Set(names.map { ByteString($0) }).count == names.count else {
+      throw StoreError(.invalidIndex, typeName, "an index names a field twice")
+    }
+  }
+
+  /// Takes the version of the format that the indexes need.
+  private func chooseFormat() {
+    let isNew = state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
+    state.counters.formatVersion = isNew ? StoreState.formatVersion : StoreState.plainFormatVersion
+  }
+
+  /// Checks what this write has put into unique indexes: each value stands there once.
+  ///
+  /// At its end, so that records may change values with one another.
+  func checkUniqueRows() throws {
+    if state.uniqueRows.isEmpty { return }
+    for (index, row) in state.uniqueRows { try requireUnique(row, of: index) }
+    state.uniqueRows = []
+  }
+
+  /// Looks for another record with the values of a row.
+  private func requireUnique(_ row: [UInt8], of index: StoredIndex) throws {
+    try reading { reader in
+      guard let node = StoredIndex.node(ofRow: row.span),
+        let body = try reader.body(of: RecordKey(type: index.type, node: node)),
+        let values = try index.uniqueValues(in: body)
+      else { return }
+      let value = try index.value(in: body)
+      // The record may have changed since.
+      guard index.rowKey(value, node: node) == row else { return }
+      try reader.forEachRow(of: index, in: IndexRange(prefix: value.bytes)) { key in
+        let other = try index.node(ofRow: key)
+        guard other != node else { return true }
+        if value.isCutOff {
+          guard let body = try reader.body(of: RecordKey(type: index.type, node: other)),
+            try index.uniqueValues(in: body) == values
+          else { return true }
+        }
+        let type = try directory.name(ofTypeNumber: index.type, in: reader)
+        throw StoreError(
+          .valueTaken, try reader.identifier(of: node),
+          "\(index.name) of a \(type) is unique, and "
+            + values.map(\.description).joined(separator: ", ")
+            + " is that of \(try reader.identifier(of: other)); nothing of the write is kept")
+      }
+    }
   }
 
   /// The keys of all rows that an index must have, in order.
@@ -60,7 +126,7 @@ extension WriteSession {
     var keys: [[UInt8]] = []
     try reading { reader in
       try reader.forEachRecord(ofType: index.type) { key, body in
-        keys.append(index.rowKey(IndexValue(try index.field.value(in: body)), node: key.node))
+        keys.append(index.rowKey(try index.value(in: body), node: key.node))
         return true
       }
     }
@@ -70,9 +136,10 @@ extension WriteSession {
   /// Removes an index with its rows.
   ///
   /// - Returns: Whether there was one.
-  func dropIndex(onField name: String, ofTypeNamed typeName: String) throws -> Bool {
+  func dropIndex(onFields names: [String], ofTypeNamed typeName: String) throws -> Bool {
+    let fields = names.map { FieldPath($0) }
     guard let type = try reading({ try $0.typeRow(named: typeName) })?.number,
-      let index = try indexes(ofType: type)?.first(where: { $0.field == FieldPath(name) })
+      let index = try indexes(ofType: type)?.first(where: { $0.fields == fields })
     else { return false }
     var keys: [[UInt8]] = []
     try reading { reader in
@@ -84,6 +151,8 @@ extension WriteSession {
     for key in keys { try deleteRow(key.span, in: tables.indexRows) }
     try deleteRow(index.key.span, in: tables.indexes)
     state.indexes?[type]?.removeAll { $0 == index }
+    state.uniqueRows.removeAll { $0.index == index }
+    chooseFormat()
     return true
   }
 }

@@ -32,6 +32,8 @@ import PandoModels
     var deletionRules: [UInt32: DeletionRules]?
     /// The indexes of each type, once this flush has asked.
     var indexes: [UInt32: [StoredIndex]]?
+    /// What this write has put into unique indexes and nobody has checked yet.
+    var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the operation under way has changed rows that others speak of.
@@ -286,6 +288,7 @@ import PandoModels
           unsafe transaction = inner
           let result = try body()
           if let failure = state.failure { throw failure }
+          try checkUniqueRows()
           return result
         }
       }
@@ -404,6 +407,7 @@ extension WriteSession {
     state.failure = nil
     state.takesCommitNumber = false
     state.numberedRemovals = []
+    if !state.uniqueRows.isEmpty { state.uniqueRows = [] }
   }
 
   /// Ends a write: numbers it and logs its change set.
@@ -411,6 +415,7 @@ extension WriteSession {
   /// - Returns: `nil` if the write changed nothing that anybody can see.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
     if let failure = state.failure { throw failure }
+    try checkUniqueRows()
     guard
       let changes = state.changes.summary
         ?? (state.takesCommitNumber ? ChangeRecorder.Summary() : nil)

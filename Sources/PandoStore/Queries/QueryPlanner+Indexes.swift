@@ -1,0 +1,178 @@
+import PandoModels
+
+/// What an index can say of a filter.
+struct IndexUse {
+  var ranges: [IndexRange]
+  /// The bytes of the first fields as far as each has one value alone.
+  var pinned: [UInt8] = []
+  var pinnedCount = 0
+  /// How many fields the ranges speak of.
+  var fieldCount = 1
+  /// Whether the ranges say all that the filter says.
+  var isExact = false
+  /// Which of the filter's parts the ranges say, a bit each.
+  var told: UInt64 = 0
+}
+
+extension QueryPlanner {
+  /// Rows in the order of the query, if an index has it.
+  func orderedRows(
+    _ alternatives: [QueryCandidates], _ order: [RecordOrder]
+  ) -> OrderedRows? {
+    guard query.uniqueBy.isEmpty, !order.isEmpty else { return nil }
+    var best: OrderedRows?
+    for index in indexes {
+      if index.fields.count == 1 {
+        // Most indexes have nothing to do with the order.
+        guard case .field(.named(index.fields[0]), _) = order[0] else { continue }
+      }
+      guard let rows = orderedRows(of: index, alternatives, order) else { continue }
+      if best.map({ rows.isBetter(than: $0) }) ?? true { best = rows }
+    }
+    return best
+  }
+
+  private func orderedRows(
+    of index: StoredIndex, _ alternatives: [QueryCandidates], _ order: [RecordOrder]
+  ) -> OrderedRows? {
+    var use = use(of: index, alternatives)
+    if use.fieldCount > use.pinnedCount + 1 {
+      // Ranges of the order's first field lie whole, one after the other.
+      use = self.use(of: index, for: parts, fieldLimit: use.pinnedCount + 1)
+    }
+    // A field that has one value in all rows orders nothing.
+    let pinned = index.fields.prefix(use.pinnedCount)
+    let keys = order.indices.filter { key in
+      guard case .field(.named(let path), _) = order[key] else { return true }
+      return !pinned.contains(path)
+    }
+    let rest = Array(index.fields.dropFirst(use.pinnedCount))
+    guard let first = keys.first else { return nil }
+    let isDescending = order[first].isDescending
+    var count = 0
+    while count < min(keys.count, rest.count),
+      case .field(.named(let path), isDescending) = order[keys[count]], path == rest[count]
+    {
+      count += 1
+    }
+    guard count > 0 else { return nil }
+    return OrderedRows(
+      index, use, keys: keys, isDescending: isDescending,
+      isComplete: count == keys.count && count == rest.count)
+  }
+
+  /// All parts of the filter, a bit each.
+  var allParts: UInt64 { parts.count < 64 ? 1 << UInt64(parts.count) - 1 : .max }
+
+  /// Which parts of the filter hold for all of some candidates.
+  func told(by candidates: QueryCandidates, _ alternatives: [QueryCandidates]) -> UInt64 {
+    guard case .rows(let index, let ranges) = candidates else { return 0 }
+    let use = use(of: index, alternatives)
+    return use.ranges == ranges ? use.told : 0
+  }
+
+  /// What an index says of the filter.
+  func use(of index: StoredIndex, _ alternatives: [QueryCandidates]) -> IndexUse {
+    if index.fields.count > 1 { return use(of: index, for: parts) }
+    var use = IndexUse(ranges: [.everything])
+    for case .rows(index, let ranges) in alternatives { use.ranges = ranges }
+    for (place, part) in parts.enumerated() where place < 64 && isExact(part, index) {
+      use.told |= 1 << UInt64(place)
+    }
+    use.isExact = use.told == allParts
+    return use
+  }
+
+  /// What an index of several fields says of conditions that must all hold: equality of the first
+  /// fields, then a range of the next one.
+  private func use(
+    of index: StoredIndex, for parts: [FilterTree<RecordField>], fieldLimit: Int = .max
+  ) -> IndexUse {
+    var use = IndexUse(ranges: [.everything], fieldCount: 0)
+    var starts: [[UInt8]] = [[]]
+    var isOpen = true
+    for field in index.fields.prefix(fieldLimit) where isOpen {
+      var ranges: [IndexRange]?
+      for (place, part) in parts.enumerated() {
+        guard let found = Self.ranges(part, field, index.contentByteCountMaximum) else { continue }
+        ranges = ranges.map { IndexRange.intersection($0, found.ranges) } ?? found.ranges
+        if found.isExact, place < 64 { use.told |= 1 << UInt64(place) }
+      }
+      guard let ranges else { break }
+      use.fieldCount += 1
+      use.ranges = starts.flatMap { start in ranges.map { $0.after(start) } }
+      isOpen =
+        ranges.allSatisfy(\.isOneValue) && starts.count * ranges.count <= Self.productMaximum
+      guard isOpen else { break }
+      starts = starts.flatMap { start in ranges.map { start + $0.lower } }
+      if starts.count == 1 {
+        use.pinned = starts[0]
+        use.pinnedCount = use.fieldCount
+      }
+    }
+    use.isExact = use.told == allParts
+    return use
+  }
+
+  /// The ranges of a field's values in which a condition can hold, and whether it holds in all of them;
+  /// `nil` if it says nothing of the field alone.
+  private static func ranges(
+    _ part: FilterTree<RecordField>, _ field: FieldPath, _ limit: Int
+  ) -> (ranges: [IndexRange], isExact: Bool)? {
+    switch part {
+    case .compare(.named(field), let comparison, let value):
+      return IndexRange(comparison, value, limit)
+        .map { (IndexRange.union([$0]), !IndexValue.cutsOff(value, limit)) }
+    case .isIn(.named(field), let values):
+      return (
+        IndexRange.union(values.values.map { IndexRange(prefix: IndexValue($0, limit).bytes) }),
+        !values.values.contains { IndexValue.cutsOff($0, limit) }
+      )
+    case .prefix(.named(field), let prefix):
+      return (
+        [IndexRange(prefix: IndexValue.start(ofTextsWithPrefix: prefix, limit))],
+        !IndexValue.cutsOff(.string(prefix), limit)
+      )
+    case .or(let parts):
+      var all: [IndexRange] = []
+      var isExact = true
+      for part in parts {
+        guard let found = ranges(part, field, limit) else { return nil }
+        all += found.ranges
+        isExact = isExact && found.isExact
+      }
+      return (IndexRange.union(all), isExact)
+    default: return nil
+    }
+  }
+
+  private func isExact(_ filter: FilterTree<RecordField>, _ index: StoredIndex) -> Bool {
+    guard index.fields.count == 1 else { return false }
+    let field = RecordField.named(index.fields[0])
+    switch filter {
+    case .all, .not, .pattern: return false
+    case .compare(field, let comparison, let value):
+      return comparison != .notEqual && !IndexValue.cutsOff(value)
+    case .isIn(field, let values): return !values.values.contains { IndexValue.cutsOff($0) }
+    case .prefix(field, let prefix): return !IndexValue.cutsOff(.string(prefix))
+    case .and(let parts), .or(let parts): return parts.allSatisfy { isExact($0, index) }
+    default: return false
+    }
+  }
+
+  func index(of path: FieldPath) -> StoredIndex? {
+    indexes.first { $0.fields.count == 1 && $0.fields[0] == path }
+  }
+
+  /// Ranges of indexes of several fields for conditions that must all hold.
+  func compositeRows(_ parts: [FilterTree<RecordField>]) -> [QueryCandidates] {
+    indexes.compactMap { index in
+      guard index.fields.count > 1 else { return nil }
+      let use = use(of: index, for: parts)
+      // Of the first field alone, its own index says as much.
+      let isWorth =
+        use.fieldCount > 1 || use.fieldCount == 1 && self.index(of: index.fields[0]) == nil
+      return isWorth ? .rows(index, use.ranges) : nil
+    }
+  }
+}

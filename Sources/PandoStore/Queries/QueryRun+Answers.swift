@@ -1,0 +1,221 @@
+import FoundationEssentials
+import PandoLMDB
+import PandoModels
+import PandoSystem
+
+/// Answers questions about the records of a query; one version of the store.
+struct AnswerRun {
+  private let source: SnapshotSource
+  private let computing: QueryRun.Computing
+
+  init(_ source: SnapshotSource, _ computing: @escaping QueryRun.Computing) {
+    self.source = source
+    self.computing = computing
+  }
+
+  /// How many rows of one value are looked at before the others are counted page by page.
+  private static let lookedAtMaximum = 64
+
+  func answer(
+    _ question: RecordQuestion, to query: RecordQuery, _ reader: borrowing StoreReader
+  ) throws -> QueryAnswer {
+    var run = try Self.run(question, query, reader)
+    switch question {
+    case .count, .exists: return QueryAnswer(count: try count(&run, reader))
+    case .sum(let field):
+      var sum = ValueSum()
+      let count = try forEachValue(of: field, &run, reader) { sum.add($0) }
+      return QueryAnswer(count: count, value: sum.value)
+    case .minimum(let field), .maximum(let field):
+      var isMaximum = false
+      if case .maximum = question { isMaximum = true }
+      var best = QueryValue.null
+      var count = 0
+      _ = try forEachValue(of: field, &run, reader) { value in
+        guard value.isValue else { return }
+        if count == 0 || (isMaximum ? best < value : value < best) { best = value }
+        count = 1
+      }
+      return QueryAnswer(count: count, value: best)
+    case .counts(let field):
+      let counts: [QueryAnswer.ValueCount]
+      if case .valued(let rows) = run.choice {
+        guard let told = try valueCounts(rows, reader) else {
+          // The index does not keep all values whole.
+          run = try QueryRun(Self.unordered(query), reader)
+          return try counted(field, &run, reader)
+        }
+        counts = told
+        return QueryAnswer(count: counts.reduce(0) { $0 + $1.count }, counts: counts)
+      }
+      return try counted(field, &run, reader)
+    }
+  }
+
+  /// The run of the query that answers a question.
+  static func run(
+    _ question: RecordQuestion, _ query: RecordQuery, _ reader: borrowing StoreReader
+  ) throws -> QueryRun {
+    var query = query
+    switch question {
+    case .sum: return try QueryRun(query, reader)
+    case .count: return try QueryRun(unordered(query), reader, .count)
+    case .exists:
+      query.limit = min(query.limit ?? 1, 1)
+      return try QueryRun(unordered(query), reader, .count)
+    case .counts(let field):
+      guard case .named(let path) = field else { return try QueryRun(unordered(query), reader) }
+      return try QueryRun(unordered(query), reader, .values(path))
+    case .minimum(let field), .maximum(let field):
+      query = unordered(query)
+      guard case .named = field, query.limit == nil, query.offset == 0, query.uniqueBy.isEmpty,
+        query.after == nil
+      else { return try QueryRun(query, reader) }
+      // An index has it at its end, if the rest of the filter allows for it.
+      var first = query
+      first.filter = .and(Self.parts(query.filter) + [.or(Self.values(of: field))])
+      if case .minimum = question {
+        first.order = [.field(field, isDescending: false)]
+      } else {
+        first.order = [.field(field, isDescending: true)]
+      }
+      first.limit = 1
+      let run = try QueryRun(first, reader)
+      if case .scan = run.choice { return try QueryRun(query, reader) }
+      return run
+    }
+  }
+
+  private static func parts(_ filter: FilterTree<RecordField>) -> [FilterTree<RecordField>] {
+    if case .and(let parts) = filter { parts } else { [filter] }
+  }
+
+  /// What holds for each value that counts: it is not below the lowest of its kind.
+  private static func values(of field: RecordField) -> [FilterTree<RecordField>] {
+    let lowest: [QueryValue] = [
+      .bool(false), .double(-.infinity), .string(""), .data(Data()),
+      .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
+    ]
+    return lowest.map { .compare(field, .greaterOrEqual, $0) }
+  }
+
+  /// The query without its order, where that decides nothing.
+  private static func unordered(_ query: RecordQuery) -> RecordQuery {
+    var query = query
+    if query.limit == nil, query.offset == 0, query.after == nil { query.order = [] }
+    return query
+  }
+
+  /// How many records there are.
+  private func count(_ run: inout QueryRun, _ reader: borrowing StoreReader) throws -> Int {
+    let query = run.query
+    var total = 0
+    switch run.choice {
+    case .all: total = run.recordCount
+    case .counted(let index, let ranges):
+      for range in ranges where total < query.target {
+        total += try reader.countRows(of: index, in: range, atMost: query.target - total)
+      }
+    default: return try run.find(reader, source, computing: computing).count
+    }
+    return min(max(0, total - query.offset), query.limit ?? .max)
+  }
+
+  private func counted(
+    _ field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
+  ) throws -> QueryAnswer {
+    var counts: [QueryValue: Int] = [:]
+    let count = try forEachValue(of: field, &run, reader) { counts[$0, default: 0] += 1 }
+    return QueryAnswer(
+      count: count,
+      counts: counts.map { QueryAnswer.ValueCount(value: $0, count: $1) }
+        .ordered { $0.value < $1.value })
+  }
+
+  /// Calls a closure with the value of each record, in the order of the query.
+  ///
+  /// - Returns: How many records there are.
+  private func forEachValue(
+    of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader,
+    _ body: (QueryValue) -> Void
+  ) throws -> Int {
+    let matches = try run.find(reader, source, computing: computing)
+    for match in matches {
+      switch field {
+      case .identifier: body(.string(try reader.identifier(of: match.node)))
+      case .computed(let number, _): body(try computing(number, match.node))
+      case .named(let path):
+        var bytes = unsafe match.body
+        if unsafe bytes == nil {
+          unsafe bytes = try source.body(of: RecordKey(type: run.type, node: match.node))
+        }
+        // The bytes live as long as the reader's snapshot.
+        if let bytes = unsafe bytes { body(try path.value(in: unsafe Span(_unsafeBytes: bytes))) }
+      }
+    }
+    return matches.count
+  }
+
+  /// How many rows have each value of the field by which they are in order.
+  ///
+  /// - Returns: `nil` if the rows do not keep all values whole.
+  private func valueCounts(
+    _ rows: OrderedRows, _ reader: borrowing StoreReader
+  ) throws -> [QueryAnswer.ValueCount]? {
+    var counts: [QueryAnswer.ValueCount] = []
+    var isWhole = true
+    for range in rows.ranges {
+      var lower: [UInt8]? = range.lower
+      while let start = lower {
+        lower = nil
+        var group: [UInt8] = []
+        var count = 0
+        func end() throws {
+          if count == 0 { return }
+          guard let value = IndexValue.value(group.span.extracting(rows.pinned.count..<group.count))
+          else {
+            isWhole = false
+            return
+          }
+          counts.append(QueryAnswer.ValueCount(value: value, count: count))
+          count = 0
+        }
+        try reader.forEachRow(of: rows.index, in: IndexRange(lower: start, upper: range.upper)) {
+          key in
+          let value = StoredIndex.value(ofRow: key)
+          // No value begins like another one.
+          let isSame =
+            count > 0 && value.count >= group.count
+            && value.extracting(0..<group.count).hasSameBytes(as: group.span)
+          if !isSame {
+            try end()
+            guard isWhole else { return false }
+            let place = IndexValue.end(ofValueIn: value, from: rows.pinned.count).place
+            group = Array(copying: value.extracting(0..<min(place, value.count)))
+          }
+          count += 1
+          guard count == Self.lookedAtMaximum else { return true }
+          // There may be many: they are counted page by page, and passed.
+          count = try reader.countRows(of: rows.index, in: IndexRange(prefix: group))
+          lower = IndexRange.successor(of: group)
+          return false
+        }
+        try end()
+        guard isWhole else { return nil }
+      }
+    }
+    return counts
+  }
+}
+
+extension StoreReader {
+  /// How many rows of an index lie in a range of values, at most `limit`.
+  func countRows(of index: StoredIndex, in range: IndexRange, atMost limit: Int = .max) throws
+    -> Int
+  {
+    let prefix = index.prefix
+    return try snapshot.count(
+      in: tables.indexRows, from: prefix + range.lower,
+      upTo: range.upper.map { prefix + $0 } ?? IndexRange.successor(of: prefix), atMost: limit)
+  }
+}
