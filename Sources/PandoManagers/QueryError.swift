@@ -24,6 +24,8 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var negativeLimit: Code { Code(rawValue: "negativeLimit") }
     /// The offset is below zero.
     public static var negativeOffset: Code { Code(rawValue: "negativeOffset") }
+    /// The place after which a result was to go on is no longer known.
+    public static var lostPlace: Code { Code(rawValue: "lostPlace") }
     /// An identifier is empty or looks like one of the other form.
     public static var invalidIdentifier: Code { Code(rawValue: "invalidIdentifier") }
   }

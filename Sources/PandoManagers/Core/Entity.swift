@@ -27,6 +27,9 @@ public protocol Entity: Model, Codable, Equatable, FieldDeclaring {
   /// `misdeclaredField`, thrown before anything is stored, and by queries that speak of the field.
   static var fields: [EntityField<Self>] { get }
 
+  /// The indexes of several fields together, and those that allow each value once; none unless declared.
+  static var indexes: [EntityIndex<Self>] { get }
+
   /// The identifiers of other entities that this type holds; none unless declared.
   static var relationships: [EntityRelationship<Self>] { get }
 
@@ -76,6 +79,9 @@ extension Entity {
   public static var declaredFields: DeclaredFields {
     DeclaredFields.of(Self.self) { fields.compactMap(\.reference.declared) }
   }
+
+  /// None.
+  public static var indexes: [EntityIndex<Self>] { [] }
 
   /// None.
   public static var relationships: [EntityRelationship<Self>] { [] }

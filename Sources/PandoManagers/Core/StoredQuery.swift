@@ -5,7 +5,7 @@ public import PandoStore
 /// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
 /// only the entity itself can tell by numbers.
 package struct StoredQuery<E: Entity> {
-  package private(set) var query = RecordQuery(typeName: E.modelTypeName)
+  package var query = RecordQuery(typeName: E.modelTypeName)
   /// The fields that have to be looked at in the decoded entity.
   private var computed: [QueryField<E>] = []
   /// The fields of which nothing in this process has told yet that they are named rightly.
@@ -63,7 +63,7 @@ package struct StoredQuery<E: Entity> {
       })
   }
 
-  private mutating func field(_ field: QueryField<E>) -> RecordField {
+  mutating func field(_ field: QueryField<E>) -> RecordField {
     guard let path = field.path else { return .computed(number(of: field), stored: nil) }
     // Proven here, or, where a type makes its fields anew each time, in the first ones.
     if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
@@ -195,11 +195,12 @@ extension ModelStore {
   ///
   /// - Parameter types: The entity types.
   /// - Returns: How many were made.
-  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:)``.
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; ``QueryError`` `unknownField` for an
+  ///   ``EntityIndex`` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets an index.
   @discardableResult
   public func addIndexes(of types: [any Entity.Type]) throws -> Int {
-    let wanted = types.flatMap { type in type.declaredIndexes }
+    let wanted = try types.flatMap { type in try type.requireIndexes() }
     let missing = try read { snapshot in
       let present = Set(try snapshot.indexes())
       let missing = wanted.filter { !present.contains($0) }
@@ -210,7 +211,9 @@ extension ModelStore {
     return try write { transaction in
       var count = 0
       for index in missing
-      where try transaction.addIndex(on: index.field, ofType: index.typeName) {
+      where try transaction.addIndex(
+        on: index.fields, ofType: index.typeName, unique: index.isUnique)
+      {
         count += 1
       }
       return count
@@ -219,9 +222,15 @@ extension ModelStore {
 }
 
 extension Entity {
-  /// The indexes of the fields that the type declares as indexed.
-  package static var declaredIndexes: [ModelIndex] {
-    fields.filter(\.isIndexed).map { ModelIndex(typeName: modelTypeName, field: $0.name) }
+  /// The indexes that the type declares: of the fields that are indexed, and of several together.
+  package static var declaredIndexes: [ModelIndex] { (try? requireIndexes()) ?? [] }
+
+  /// The same, which throws if one names what is no field.
+  fileprivate static func requireIndexes() throws(QueryError) -> [ModelIndex] {
+    var all = fields.filter(\.isIndexed)
+      .map { ModelIndex(typeName: modelTypeName, field: $0.name) }
+    for index in indexes { all.append(try index.stored()) }
+    return all
   }
 
   /// Compares the fields of indexes with records that are there.

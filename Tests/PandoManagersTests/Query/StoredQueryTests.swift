@@ -18,7 +18,7 @@ import Testing
     var withIndexes = seed % 2 == 0
     if withIndexes { try store.addIndexes(of: [Book.self]) }
     for round in 0..<12 {
-      try change(&books, in: store, &random)
+      try Self.change(&books, in: store, &random)
       if round == 6 {
         withIndexes.toggle()
         if withIndexes {
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Changes the store and the array by one write.
-  private func change(
+  static func change(
     _ books: inout [Book], in store: ModelStore, _ random: inout BookMaker
   ) throws {
     var new = books

@@ -1,0 +1,56 @@
+import PandoStore
+
+/// An index of several fields of an entity together, or one that allows each value once.
+///
+/// It answers equality of its first fields together with a range or an order of the next one: of the
+/// index below, "the newest twenty open issues of Ada" reads twenty rows.
+///
+/// ```swift
+/// struct Issue: PersistentEntity {
+///   …
+///   static let indexes: [EntityIndex<Issue>] = [
+///     .indexed(\.status, \.author, \.created), .unique(\.number),
+///   ]
+/// }
+/// ```
+/// The key paths are those of declared ``Entity/fields``. Where a record lacks a field that has a
+/// default or a former name, an index of several does not answer for it, and a unique one takes it for
+/// null.
+public struct EntityIndex<E: Entity>: Sendable {
+  private let keyPaths: [any PartialKeyPath<E> & Sendable]
+  /// Whether no two entities may have the same values.
+  public let isUnique: Bool
+
+  /// An index of fields, in the order of their weight.
+  ///
+  /// - Parameter keyPaths: Where the values are in the entity.
+  /// - Returns: The index.
+  public static func indexed(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
+    EntityIndex(keyPaths: keyPaths, isUnique: false)
+  }
+
+  /// An index of fields whose values, together, no two entities may share.
+  ///
+  /// A write that would leave two with the same values throws `StoreError` `valueTaken`, and nothing
+  /// of it is kept. Entities of which one of the values is null do not count.
+  ///
+  /// - Parameter keyPaths: Where the values are in the entity.
+  /// - Returns: The index.
+  public static func unique(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
+    EntityIndex(keyPaths: keyPaths, isUnique: true)
+  }
+
+  /// The index as the store keeps it.
+  func stored() throws(QueryError) -> ModelIndex {
+    var names: [String] = []
+    for keyPath in keyPaths {
+      guard let field = E.fields.first(where: { $0.reference.keyPath == keyPath }) else {
+        throw QueryError(
+          .unknownField, "\(keyPath)",
+          "an index of \(E.modelTypeName) names what is no declared field")
+      }
+      names.append(field.name)
+    }
+    return ModelIndex(typeName: E.modelTypeName, fields: names, isUnique: isUnique)
+  }
+}

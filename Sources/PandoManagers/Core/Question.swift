@@ -1,0 +1,245 @@
+import PandoModels
+public import PandoStore
+
+/// What is asked about the entities that a query gives, instead of them.
+///
+/// It is answered about exactly those: uniqueness, offset and limit of the query count. What an index
+/// or the stored bytes can say is not decoded.
+///
+/// ```swift
+/// let open = Query(filter: \Issue.status == .open)
+/// let count = try await issues.answer(.count, to: open).count
+/// let perAuthor = try await issues.answer(.counts(by: \.author), to: open).counts
+/// ```
+public struct Question<E: Entity>: Sendable {
+  enum Kind: Sendable {
+    case count, exists
+    case sum(QueryField<E>)
+    case minimum(QueryField<E>)
+    case maximum(QueryField<E>)
+    case counts(QueryField<E>)
+  }
+
+  let kind: Kind
+
+  /// How many there are: ``QueryAnswer/count``.
+  public static var count: Question { Question(kind: .count) }
+
+  /// Whether there is any: ``QueryAnswer/count`` is 1 if so, else 0.
+  public static var exists: Question { Question(kind: .exists) }
+
+  /// The sum of a field that holds numbers: ``QueryAnswer/value``.
+  ///
+  /// Null and not-a-number do not count; of nothing it is 0. Integers are added exactly, others in the
+  /// order of the query.
+  ///
+  /// - Parameter keyPath: Where the number is in the entity.
+  /// - Returns: The question.
+  public static func sum<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question { Question(kind: .sum(QueryField(keyPath))) }
+
+  /// The lowest value of a field: ``QueryAnswer/value``; null and not-a-number do not count.
+  ///
+  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Returns: The question.
+  public static func min<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question { Question(kind: .minimum(QueryField(keyPath))) }
+
+  /// The highest value of a field: ``QueryAnswer/value``; null and not-a-number do not count.
+  ///
+  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Returns: The question.
+  public static func max<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question { Question(kind: .maximum(QueryField(keyPath))) }
+
+  /// Which values a field has, and how many entities have each: ``QueryAnswer/counts``, in the order of
+  /// values.
+  ///
+  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Returns: The question.
+  public static func counts<Value: QueryRepresentable>(
+    by keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question { Question(kind: .counts(QueryField(keyPath))) }
+
+  /// Answers from the entities that a query gave.
+  package func answer(_ entities: [E]) -> QueryAnswer {
+    switch kind {
+    case .count: return QueryAnswer(count: entities.count)
+    case .exists: return QueryAnswer(count: entities.isEmpty ? 0 : 1)
+    case .sum(let field):
+      var sum = ValueSum()
+      for entity in entities { sum.add(field.value(entity)) }
+      return QueryAnswer(count: entities.count, value: sum.value)
+    case .minimum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).min())
+    case .maximum(let field): return Self.extreme(entities.map(field.value).filter(\.isValue).max())
+    case .counts(let field):
+      var counts: [QueryValue: Int] = [:]
+      for entity in entities { counts[field.value(entity), default: 0] += 1 }
+      return QueryAnswer(
+        count: entities.count,
+        counts: counts.keys.sorted()
+          .map { QueryAnswer.ValueCount(value: $0, count: counts[$0] ?? 0) })
+    }
+  }
+
+  private static func extreme(_ value: QueryValue?) -> QueryAnswer {
+    QueryAnswer(count: value == nil ? 0 : 1, value: value ?? .null)
+  }
+
+  /// Checks what the compiler could not.
+  func validate() throws(QueryError) {
+    guard case .sum(let field) = kind, !field.kinds.contains(.number) else { return }
+    throw QueryError(
+      .wrongType, field.label,
+      "only numbers have a sum, and this field of \(E.modelTypeName) holds none")
+  }
+}
+
+extension StoredQuery {
+  /// A question by the fields of this query.
+  mutating func question(_ question: Question<E>) throws(QueryError) -> RecordQuestion {
+    try question.validate()
+    return switch question.kind {
+    case .count: .count
+    case .exists: .exists
+    case .sum(let field): .sum(self.field(field))
+    case .minimum(let field): .minimum(self.field(field))
+    case .maximum(let field): .maximum(self.field(field))
+    case .counts(let field): .counts(self.field(field))
+    }
+  }
+}
+
+extension ModelSnapshot {
+  /// Answers a question about the entities that a query gives, without decoding them.
+  ///
+  /// How many match a filter that an index tells exactly is a count of its rows; two indexes that tell
+  /// it together are intersected; the lowest and the highest value of an indexed field stand at an end
+  /// of its index. Else the stored bodies are looked at. ``explain(_:to:)`` says which it is.
+  ///
+  /// ```swift
+  /// let open = Query(filter: \Issue.status == .open)
+  /// let newest = try store.read { try $0.answer(.max(\.created), to: open).value }
+  /// ```
+  /// - Parameters:
+  ///   - question: What is asked.
+  ///   - query: About which entities.
+  /// - Returns: The answer.
+  /// - Throws: ``QueryError`` as ``Query/validate()``, and `wrongType` for the sum of a field without
+  ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
+  ///   decoded and can't be: for key paths that are not declared, and fields with a default.
+  public func answer<E: Entity>(
+    _ question: Question<E>, to query: Query<E>
+  ) throws -> QueryAnswer {
+    var stored = try StoredQuery(query)
+    let asked = try stored.question(question)
+    return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }
+  }
+
+  /// Says how a question about the entities of a query is answered.
+  ///
+  /// - Parameters:
+  ///   - question: What is asked.
+  ///   - query: About which entities.
+  /// - Returns: The plan.
+  /// - Throws: As ``answer(_:to:)``.
+  public func explain<E: Entity>(
+    _ question: Question<E>, to query: Query<E>
+  ) throws -> QueryPlan {
+    var stored = try StoredQuery(query)
+    let asked = try stored.question(question)
+    return try plan(for: asked, to: stored.query)
+  }
+
+  /// Returns the identifiers of the entities that a query gives, in its order, without decoding them.
+  ///
+  /// - Parameters:
+  ///   - query: The query; its groups do not matter.
+  ///   - entity: The last one that was shown, as in ``entities(matching:after:)``.
+  /// - Returns: The identifiers.
+  /// - Throws: As ``entities(matching:after:)``.
+  public func identifiers<E: Entity>(
+    matching query: Query<E>, after entity: E? = nil
+  ) throws -> [EntityIdentifier<E>] {
+    let stored = try stored(query, after: entity)
+    return try identifiers(matching: stored.query, as: E.self) { stored.value($0, of: $1) }
+      .compactMap { EntityIdentifier(modelIdentifier: $0) }
+  }
+
+  /// Returns the entities of a query that come after one that was shown: the next page.
+  ///
+  /// What counts is the place of that entity in the order of the query, by its values as they were
+  /// shown and, among equal ones, by the natural order. So nothing comes twice and nothing is left out,
+  /// whatever is inserted meanwhile. Offset and limit are counted from there.
+  ///
+  /// ```swift
+  /// let newest = Query(order: [.descending(\Issue.created)], limit: 20)
+  /// var page = try store.read { try $0.entities(matching: newest) }
+  /// while let last = page.entities.last {
+  ///   show(page)
+  ///   page = try store.read { try $0.entities(matching: newest, after: last) }
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - entity: The last one that was shown; `nil` for the first page.
+  /// - Returns: The entities and their groups.
+  /// - Throws: As ``entities(matching:)``; ``QueryError`` `lostPlace` if the entity has been deleted, unless
+  ///   `id` is a key of the order: only then its place among equal ones is known without it.
+  public func entities<E: Entity>(
+    matching query: Query<E>, after entity: E?
+  ) throws -> QueryResult<E> {
+    guard entity != nil else { return try entities(matching: query) }
+    let stored = try stored(query, after: entity)
+    let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
+    return QueryResult(found, groupedBy: query.groupedBy)
+  }
+
+  private func stored<E: Entity>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
+    var stored = try StoredQuery(query)
+    guard let entity else { return stored }
+    let node = try nodeNumber(of: entity.id.modelIdentifier)
+    guard let node = node ?? (query.namesIdentifiers ? 0 : nil) else {
+      throw query.lostPlace(entity)
+    }
+    stored.query.after = RecordPlace(
+      values: EntitySorter(query.order).values(of: entity), node: node)
+    return stored
+  }
+}
+
+extension Query {
+  /// Whether no two entities are equal by all keys of the order.
+  var namesIdentifiers: Bool {
+    order.prefix { $0.key != .natural }.contains { order in
+      if case .field(let field, _) = order.key { field.isIdentifier } else { false }
+    }
+  }
+
+  func lostPlace(_ entity: E) -> QueryError {
+    QueryError(
+      .lostPlace, entity.id.modelIdentifier,
+      "the entity is gone, and so is its place among others of the same values; order by id last")
+  }
+
+  /// The part of an ordered result, given without offset and limit, that comes after an entity.
+  func window(of ordered: [E], after entity: E) throws(QueryError) -> QueryResult<E> {
+    let sorter = EntitySorter(order)
+    let place = sorter.values(of: entity)
+    let found = ordered.firstIndex { $0.id == entity.id }
+    var rest: [E] = []
+    for (index, other) in ordered.enumerated() {
+      let values = sorter.values(of: other)
+      if sorter.areInOrder(place, values) {
+        rest.append(other)
+      } else if !sorter.areInOrder(values, place) {
+        guard let found else { throw lostPlace(entity) }
+        if index > found { rest.append(other) }
+      }
+    }
+    return window(of: rest)
+  }
+}

@@ -1,0 +1,459 @@
+import PandoManagers
+import Foundation
+import PandoStore
+import PandoFixtures
+import Testing
+
+/// Questions about queries, indexes of several fields, and pages, each against an array.
+@Suite struct AnswerTests {
+  /// Indexes that come and go beside those that the type declares.
+  private static let composites = [
+    ["genre", "year"], ["isLent", "author", "added"], ["title", "year"], ["year", "title"],
+    ["genre", "isLent", "price"], ["author", "genre", "isLent", "year"], ["isLent", "title"],
+  ]
+
+  @Test(arguments: seeds(24))
+  func `random questions and pages give what they give over an array`(seed: UInt64) throws {
+    var random = BookMaker(seed: seed)
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    var books: [Book] = []
+    for round in 0..<10 {
+      try StoredQueryTests.change(&books, in: store, &random)
+      if round % 3 == 0 { try Self.changeIndexes(of: store, &random) }
+      for _ in 0..<25 {
+        let query = random.chance(50) ? random.query(books) : random.compositeQuery()
+        let place: Comment = "seed \(seed), round \(round): \(query)"
+        try store.read { snapshot in
+          try Self.check(query, books, snapshot, place)
+          try Self.checkPage(query, books, snapshot, &random, place)
+          try Self.checkQuestion(random.question(), query, books, snapshot, place)
+        }
+      }
+    }
+    #expect(try store.verify().problems == [])
+  }
+
+  private static func changeIndexes(of store: ModelStore, _ random: inout BookMaker) throws {
+    let simple = Book.declaredIndexes.map(\.fields)
+    let chosen = (simple + composites).map { ($0, random.chance(50)) }
+    try store.write { transaction in
+      for (fields, isWanted) in chosen {
+        if isWanted {
+          try transaction.addIndex(on: fields, ofType: "Book")
+        } else {
+          try transaction.dropIndex(on: fields, ofType: "Book")
+        }
+      }
+    }
+  }
+
+  private static func check(
+    _ query: Query<Book>, _ books: [Book], _ snapshot: borrowing ModelSnapshot, _ place: Comment
+  ) throws {
+    let expected = try query.apply(to: books).entities.map(\.id)
+    let found = try snapshot.entities(matching: query).entities.map(\.id)
+    let plan = try snapshot.explain(query)
+    try #require(found == expected, "\(place), \(plan)")
+    let identifiers = try snapshot.identifiers(matching: query)
+    try #require(identifiers == expected, place)
+  }
+
+  /// What comes after each of some entities, whether the query finds it or not.
+  private static func checkPage(
+    _ query: Query<Book>, _ books: [Book], _ snapshot: borrowing ModelSnapshot,
+    _ random: inout BookMaker, _ place: Comment
+  ) throws {
+    guard let last = books.randomElement(using: &random.generator) else { return }
+    var whole = query
+    whole.offset = 0
+    whole.limit = nil
+    var found = try whole.apply(to: books).entities
+    // The place of one that does not match: behind those that come before it among all.
+    var all = whole
+    all.filter = .all
+    all.uniqueBy = []
+    let order = try all.apply(to: books).entities.map(\.id)
+    let end = try #require(order.firstIndex(of: last.id))
+    let before = Set(order[...end])
+    found.removeAll { before.contains($0.id) }
+    let rest = found.dropFirst(query.offset).map(\.id)
+    let expected = Array(query.limit.map { rest.prefix($0) } ?? rest[...])
+    let page = try snapshot.entities(matching: query, after: last).entities.map(\.id)
+    let plan = try snapshot.explain(query)
+    try #require(page == expected, "\(place), after \(last), \(plan)")
+    let identifiers = try snapshot.identifiers(matching: query, after: last)
+    try #require(identifiers == expected, place)
+  }
+
+  private static func checkQuestion(
+    _ question: BookMaker.Asked, _ query: Query<Book>, _ books: [Book],
+    _ snapshot: borrowing ModelSnapshot, _ place: Comment
+  ) throws {
+    let entities = try query.apply(to: books).entities
+    let answer = try snapshot.answer(question.question, to: query)
+    let plan = try snapshot.explain(question.question, to: query)
+    try #require(answer == question.answer(entities), "\(place), \(question.name): \(plan)")
+  }
+
+  private struct Issue: PersistentEntity, Equatable {
+    var id: EntityIdentifier<Issue>
+    var status: String
+    var author: String
+    var created: Int
+
+    static let fields: [EntityField<Issue>] = [
+      .indexed(\.status, "status"), .indexed(\.author, "author"), .field(\.created, "created"),
+    ]
+    static let indexes: [EntityIndex<Issue>] = [
+      .indexed(\.status, \.author, \.created), .unique(\.created),
+    ]
+  }
+
+  private static func makeIssues(_ count: Int) throws -> ModelStore {
+    let store = try ModelStore.temporary()
+    try store.addIndexes(of: [Issue.self])
+    try store.write { transaction in
+      for number in 0..<count {
+        try transaction.set(
+          Issue(
+            id: .remote("\(number)"), status: number % 2 == 0 ? "open" : "closed",
+            author: number % 10 == 0 ? "Ada" : "Ben", created: number))
+      }
+    }
+    return store
+  }
+
+  @Test func `explain says what rows tell, and which indexes are shared`() throws {
+    let store = try Self.makeIssues(2000)
+    defer { store.close() }
+    let open: Filter<Issue> = \.status == "open"
+    let adas: Filter<Issue> = \.author == "Ada"
+    let newest = Query(filter: open && adas, order: [.descending(\Issue.created)], limit: 20)
+    try store.read { snapshot in
+      #expect(
+        try snapshot.explain(newest).description
+          == "Issue: index on status, author, created, in order (2000 in all)")
+      let found = try snapshot.entities(matching: newest).entities.map(\.created)
+      #expect(found == (0..<20).map { 1990 - 10 * $0 })
+      func plan(_ question: Question<Issue>, _ query: Query<Issue>) throws -> String {
+        try snapshot.explain(question, to: query).description
+      }
+      #expect(
+        try plan(.count, .all) == "Issue: count of records, no record looked at (2000 in all)")
+      #expect(
+        try plan(.count, Query(filter: open))
+          == "Issue: index on status, no record looked at (2000 in all)")
+      #expect(
+        try plan(.count, Query(filter: open && adas))
+          == "Issue: index on status, author, created, no record looked at (2000 in all)")
+      let late = try plan(.count, Query(filter: \.created > 7))
+      #expect(late == "Issue: index on created, no record looked at (2000 in all)")
+      #expect(
+        try plan(.counts(by: \.author), Query(filter: open))
+          == "Issue: index on status, author, created, in order, no record looked at (2000 in all)")
+      #expect(
+        try plan(.max(\.created), Query(filter: open && adas))
+          == "Issue: index on status, author, created, 5 ranges, in order (2000 in all)")
+      #expect(try plan(.sum(\.created), .all) == "Issue: scan (2000 in all)")
+      #expect(
+        try snapshot.answer(.max(\.created), to: Query(filter: open && adas)).value
+          == .integer(1990))
+    }
+    try store.write { try $0.dropIndex(on: ["status", "author", "created"], ofType: "Issue") }
+    try store.read { snapshot in
+      let both = Query(filter: open && adas)
+      let plan = try snapshot.explain(.count, to: both)
+      #expect(
+        plan.description == "Issue: index on author shared with index on status (2000 in all)")
+      let answers = try [.count, .exists].map { try snapshot.answer($0, to: both).count }
+      #expect(answers == [200, 1])
+    }
+  }
+
+  @Test func `pages are stable under inserts, and say when a place is lost`() throws {
+    let store = try Self.makeIssues(100)
+    defer { store.close() }
+    let byAuthor = Query<Issue>(order: [.ascending(\.author)], limit: 5)
+    var shown: [Int] = []
+    var page = try store.read { try $0.entities(matching: byAuthor) }
+    var number = 1000
+    while let last = page.entities.last {
+      shown += page.entities.map(\.created)
+      // Those that come before the page are not shown; of the others a few are.
+      for author in number > 1020 ? ["Aaron"] : ["Aaron", "Ada", "Zoe"] {
+        number += 1
+        let new = Issue(
+          id: .remote("\(number)"), status: "open", author: author, created: number)
+        try store.write { try $0.set(new) }
+      }
+      page = try store.read { try $0.entities(matching: byAuthor, after: last) }
+    }
+    #expect(Set(shown).count == shown.count, "nothing comes twice")
+    #expect(Set(shown).isSuperset(of: 0..<100), "nothing is left out")
+    let gone = Issue(id: .remote("gone"), status: "open", author: "Ada", created: -1)
+    #expect(throws: QueryError.self) {
+      try store.read { _ = try $0.entities(matching: byAuthor, after: gone) }
+    }
+    let byID = Query<Issue>(order: [.ascending(\.author), .ascending(\.id)], limit: 1)
+    let next = try store.read { try $0.entities(matching: byID, after: gone) }
+    #expect(next.entities.map(\.author) == ["Ben"], "as text, gone comes behind all numbers")
+  }
+
+  @Test func `a manager answers from disk, from memory and with a contract alike`() async throws {
+    let container = try CoreManagerContainer(
+      entities: Issue.self, Note.self, diskStoreConfig: .store(try ModelStore.temporary()))
+    let issues = container[Issue.self]
+    let notes = container[Note.self]
+    for number in 0..<30 {
+      try await issues.set(
+        Issue(id: .remote("\(number)"), status: "s\(number % 3)", author: "a", created: number))
+      try await notes.set(Note(id: .remote("\(number)"), size: number % 3))
+    }
+    let query = Query<Issue>(filter: \.status == "s1", order: [.descending(\.created)], limit: 4)
+    for context in [.local, ReadContext<Issue>.local.with(contract: Anything())] {
+      #expect(try await issues.answer(.count, to: query, in: context).count == 4)
+      #expect(
+        try await issues.answer(.sum(\.created), to: query, in: context).value == .integer(94))
+      let ids = try await issues.identifiers(matching: query, in: context)
+      #expect(ids.map(\.text) == ["28", "25", "22", "19"])
+      let last = try #require(try await issues.get(byID: ids[3]))
+      let next = try await issues.search(withQuery: query, after: last, in: context)
+      #expect(next.entities.map(\.created) == [16, 13, 10, 7])
+    }
+    let sizes = try await notes.answer(.counts(by: \.size), to: .all).counts
+    #expect(sizes.map(\.value) == [.integer(0), .integer(1), .integer(2)])
+    #expect(sizes.map(\.count) == [10, 10, 10])
+    let small = Query<Note>(order: [.ascending(\.size)], limit: 2)
+    let note = try #require(try await notes.get(byID: .remote("27")))
+    #expect(
+      try await notes.search(withQuery: small, after: note).entities.map(\.id.text) == ["1", "4"])
+    await #expect(throws: QueryError.self) {
+      try await issues.answer(.sum(\.status), to: .all)
+    }
+    await #expect(throws: StoreError.self) {
+      try await issues.set(Issue(id: .remote("x"), status: "", author: "", created: 7))
+    }
+    #expect(try await issues.get(byID: .remote("x")) == nil, "nothing of it is kept")
+  }
+
+  private struct Note: LocalEntity {
+    var id: EntityIdentifier<Note>
+    var size: Int
+  }
+
+  private struct Anything: EntityContract {
+    func isValid(_ entity: Issue, for query: Query<Issue>) -> Bool { true }
+  }
+}
+
+extension BookMaker {
+  /// A question and what it means.
+  struct Asked {
+    let name: String
+    let question: Question<Book>
+    let answer: ([Book]) -> QueryAnswer
+  }
+
+  mutating func question() -> Asked {
+    switch int(0...13) {
+    case 0, 1, 2: Asked(name: "count", question: .count) { QueryAnswer(count: $0.count) }
+    case 3: Asked(name: "exists", question: .exists) { QueryAnswer(count: $0.isEmpty ? 0 : 1) }
+    case 4: sum("year", \.year)
+    case 5: sum("price", \.price)
+    case 6: extreme("title", \.title)
+    case 7: extreme("year", \.year)
+    case 8: extreme("price", \.price)
+    case 9: extreme("summary", \.summary)
+    case 10: counts("genre", \.genre)
+    case 11: counts("year", \.year)
+    case 12: counts("title", \.title)
+    default: chance(50) ? counts("author", \.author) : counts("price", \.price)
+    }
+  }
+
+  private func sum<Value: QueryRepresentable>(
+    _ name: String, _ field: any KeyPath<Book, Value> & Sendable
+  ) -> Asked {
+    Asked(name: "sum \(name)", question: .sum(field)) { books in
+      var whole = 0 as Int128
+      var parts: [Double] = []
+      for book in books {
+        switch book[keyPath: field].queryValue {
+        case .integer(let value): whole += Int128(value)
+        case .double(let value) where !value.isNaN: parts.append(value)
+        default: break
+        }
+      }
+      let value: QueryValue =
+        if parts.isEmpty {
+          Int64(exactly: whole).map { .integer($0) } ?? UInt64(exactly: whole).map { .unsigned($0) }
+            ?? .double(Double(whole))
+        } else {
+          .double(Double(whole) + parts.reduce(0, +))
+        }
+      return QueryAnswer(count: books.count, value: value)
+    }
+  }
+
+  private mutating func extreme<Value: QueryRepresentable>(
+    _ name: String, _ field: any KeyPath<Book, Value> & Sendable
+  ) -> Asked {
+    let isMaximum = chance(50)
+    return Asked(name: "extreme \(name)", question: isMaximum ? .max(field) : .min(field)) {
+      books in
+      let values = books.map { $0[keyPath: field].queryValue }
+        .filter { $0 != .null && $0.kind != .notANumber }.sorted()
+      let value = isMaximum ? values.last : values.first
+      return QueryAnswer(count: value == nil ? 0 : 1, value: value ?? .null)
+    }
+  }
+
+  private func counts<Value: QueryRepresentable>(
+    _ name: String, _ field: any KeyPath<Book, Value> & Sendable
+  ) -> Asked {
+    Asked(name: "counts \(name)", question: .counts(by: field)) { books in
+      let groups = Dictionary(grouping: books) { $0[keyPath: field].queryValue }
+      return QueryAnswer(
+        count: books.count,
+        counts: groups.keys.sorted()
+          .map { QueryAnswer.ValueCount(value: $0, count: groups[$0, default: []].count) })
+    }
+  }
+
+  /// A query that indexes of several fields can answer: mostly equality, and an order beside it.
+  mutating func compositeQuery() -> Query<Book> {
+    var filter: Filter<Book> = .all
+    for _ in 0..<int(0...3) {
+      switch int(0...7) {
+      case 0: filter = filter && \.genre == pick(Genre.allCases)
+      case 1: filter = filter && \.isLent == chance(50)
+      case 2: filter = filter && \.author == .remote(int(1...4))
+      case 3: filter = filter && \.year == int(1980...2000)
+      case 4: filter = filter && \.genre >> [pick(Genre.allCases), pick(Genre.allCases)]
+      case 5: filter = filter && (\.year > int(1980...1990) && \.year <= int(1988...2000))
+      case 6: filter = filter && (\.year == nil || \.year < int(1980...2000))
+      default: filter = filter && .hasPrefix(\.title, pick(["", "The", "x", "a", "\u{0}"]))
+      }
+    }
+    var query = Query(filter: filter)
+    for _ in 0..<int(0...2) {
+      let order: Order<Book> =
+        switch int(0...7) {
+        case 0: .ascending(\.year)
+        case 1: .descending(\.year)
+        case 2: .ascending(\.title)
+        case 3: .descending(\.added)
+        case 4: .ascending(\.genre)
+        case 5: .descending(\.isLent)
+        case 6: .descending(\.price)
+        default: .descending(\.title)
+        }
+      query.order.append(order)
+    }
+    if chance(70) { query.limit = int(0...12) }
+    if chance(20) { query.offset = int(0...4) }
+    return query
+  }
+}
+
+/// Questions over so many records that rows fill pages, and common values come before rare ones.
+@Suite struct ManyAnswersTests {
+  private struct Ticket: PersistentEntity, Equatable {
+    var id: EntityIdentifier<Ticket>
+    var state: Int?
+    var owner: String
+    var created: Int
+
+    static let fields: [EntityField<Ticket>] = [
+      .indexed(\.state, "state"), .indexed(\.owner, "owner"), .field(\.created, "created"),
+    ]
+    static let indexes: [EntityIndex<Ticket>] = [
+      .indexed(\.owner, \.state, \.created), .indexed(\.created),
+    ]
+  }
+
+  private static func filter(_ random: inout BookMaker) -> Filter<Ticket> {
+    var filter: Filter<Ticket> = .all
+    for _ in 0..<random.int(0...2) {
+      switch random.int(0...5) {
+      case 0: filter = filter && \.state == random.int(0...2)
+      case 1: filter = filter && \.owner == "o\(random.int(0...30))"
+      case 2: filter = filter && \.created > random.int(0...1500)
+      case 3: filter = filter && \.state >> [0, nil]
+      case 4: filter = filter && \.owner == "common"
+      default: filter = filter && (\.state == 1 || \.owner == "o3")
+      }
+    }
+    return filter
+  }
+
+  private static func query(_ random: inout BookMaker) -> Query<Ticket> {
+    let orders: [Order<Ticket>] = [
+      .ascending(\.created), .descending(\.created), .descending(\.state), .ascending(\.owner),
+    ]
+    var query = Query<Ticket>(filter: filter(&random))
+    query.order = (0..<random.int(0...2)).map { _ in random.pick(orders) }
+    if random.chance(60) { query.limit = random.int(0...40) }
+    if random.chance(20) { query.offset = random.int(0...200) }
+    return query
+  }
+
+  @Test(arguments: seeds(3))
+  func `thousands of records are told as over an array`(seed: UInt64) throws {
+    var random = BookMaker(seed: seed)
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.addIndexes(of: [Ticket.self])
+    let tickets = (0..<4000).map { number in
+      Ticket(
+        id: .remote("\(number)"), state: random.chance(10) ? nil : random.int(0...2),
+        owner: random.chance(60) ? "common" : "o\(random.int(0...30))",
+        created: random.int(0...1500))
+    }
+    try store.write { transaction in
+      for ticket in tickets { try transaction.set(ticket) }
+    }
+    let questions: [Question<Ticket>] = [
+      .count, .exists, .sum(\.created), .min(\.created), .max(\.state), .counts(by: \.owner),
+      .counts(by: \.state), .max(\.owner), .counts(by: \.created),
+    ]
+    for round in 0..<80 {
+      if round == 40 {
+        try store.write { try $0.dropIndex(on: ["owner", "state", "created"], ofType: "Ticket") }
+      }
+      let query = Self.query(&random)
+      let question = random.pick(questions)
+      let last = random.pick(tickets)
+      try store.read { snapshot in
+        let expected = try query.apply(to: tickets).entities
+        let found = try snapshot.entities(matching: query).entities
+        let plan = try snapshot.explain(query)
+        try #require(found == expected, "\(seed), \(round): \(query), \(plan)")
+        let answer = try snapshot.answer(question, to: query)
+        let how = try snapshot.explain(question, to: query)
+        try #require(
+          answer == Self.answer(question, expected), "\(seed), \(round): \(query), \(how)")
+        let next = try snapshot.entities(matching: query, after: last).entities
+        try #require(
+          next == (try Self.rest(query, after: last, tickets)),
+          "\(seed), \(round): \(query), \(plan)")
+      }
+    }
+  }
+
+  private static func rest(
+    _ query: Query<Ticket>, after last: Ticket, _ tickets: [Ticket]
+  ) throws -> [Ticket] {
+    var all = query
+    (all.offset, all.limit, all.filter) = (0, nil, .all)
+    let order = try all.apply(to: tickets).entities
+    let end = try #require(order.firstIndex(of: last))
+    let rest = order[(end + 1)...].filter(query.matches).dropFirst(query.offset)
+    return Array(query.limit.map { rest.prefix($0) } ?? rest)
+  }
+
+  private static func answer(_ question: Question<Ticket>, _ tickets: [Ticket]) -> QueryAnswer {
+    question.answer(tickets)
+  }
+}
