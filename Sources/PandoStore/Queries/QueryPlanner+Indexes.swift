@@ -17,14 +17,14 @@ struct IndexUse {
 extension QueryPlanner {
   /// Rows in the order of the query, if an index has it.
   func orderedRows(
-    _ alternatives: [QueryCandidates], _ order: [RecordOrder]
+    _ alternatives: [QueryCandidates], _ order: [RecordOrder], amongComposite: Bool = false
   ) -> OrderedRows? {
     guard query.uniqueBy.isEmpty, !order.isEmpty else { return nil }
     var best: OrderedRows?
     for index in indexes {
       if index.fields.count == 1 {
         // Most indexes have nothing to do with the order.
-        guard case .field(.named(index.fields[0]), _) = order[0] else { continue }
+        guard !amongComposite, case .field(.named(index.fields[0]), _) = order[0] else { continue }
       }
       guard let rows = orderedRows(of: index, alternatives, order) else { continue }
       if best.map({ rows.isBetter(than: $0) }) ?? true { best = rows }

@@ -85,6 +85,7 @@ struct QueryPlanner {
 
   func choice(_ reader: borrowing StoreReader) throws -> Choice {
     if query.target == 0 { return .nothing }
+    if let told = toldInOrder { return told }
     let alternatives = try alternatives(query.filter, reader)
     if alternatives.contains(where: \.isEmpty) { return .nothing }
     if let direct = alternatives.first(where: \.isIdentifiers) {
@@ -108,6 +109,15 @@ struct QueryPlanner {
       return try shared(best, alternatives, reader)
     }
     return ordered.map { .ordered($0) } ?? .scan
+  }
+
+  /// The window as an index of several fields has it, which no other way can pass fewer rows for.
+  private var toldInOrder: Choice? {
+    guard query.limit != nil, indexes.contains(where: { $0.fields.count > 1 }),
+      let rows = orderedRows([], query.order, amongComposite: true), rows.isExact,
+      rows.isComplete
+    else { return nil }
+    return rows.ranges.isEmpty ? .nothing : .ordered(rows)
   }
 
   /// The candidates of which there are fewest, if there are less than so many.
