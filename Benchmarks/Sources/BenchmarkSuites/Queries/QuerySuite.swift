@@ -4,7 +4,7 @@ import Pando
 ///
 /// Each question is a read transaction, and its answer an array of structs.
 struct QuerySuite {
-  private let runner: Runner
+  let runner: Runner
 
   init(_ runner: Runner) { self.runner = runner }
 
@@ -12,7 +12,10 @@ struct QuerySuite {
   func run() throws {
     let sizes = [1_000, 10_000, 100_000, 1_000_000]
       .prefix(runner.options.scaled(smoke: 2, standard: 4))
-    for size in sizes { try measure(size) }
+    for size in sizes {
+      try measure(size)
+      try measureIssues(size)
+    }
   }
 
   private func measure(_ size: Int) throws {
