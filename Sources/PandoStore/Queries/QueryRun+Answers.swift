@@ -23,20 +23,18 @@ struct AnswerRun {
     switch question {
     case .count, .exists: return QueryAnswer(count: try count(&run, reader))
     case .sum(let field):
+      let values = try values(of: field, &run, reader)
       var sum = ValueSum()
-      let count = try forEachValue(of: field, &run, reader) { sum.add($0) }
-      return QueryAnswer(count: count, value: sum.value)
+      for value in values { sum.add(value) }
+      return QueryAnswer(count: values.count, value: sum.value)
     case .minimum(let field), .maximum(let field):
       var isMaximum = false
       if case .maximum = question { isMaximum = true }
-      var best = QueryValue.null
-      var count = 0
-      _ = try forEachValue(of: field, &run, reader) { value in
-        guard value.isValue else { return }
-        if count == 0 || (isMaximum ? best < value : value < best) { best = value }
-        count = 1
+      var best: QueryValue?
+      for value in try values(of: field, &run, reader) where value.isValue {
+        if best.map({ isMaximum ? $0 < value : value < $0 }) ?? true { best = value }
       }
-      return QueryAnswer(count: count, value: best)
+      return QueryAnswer(count: best == nil ? 0 : 1, value: best ?? .null)
     case .counts(let field):
       let counts: [QueryAnswer.ValueCount]
       if case .valued(let rows) = run.choice {
@@ -125,35 +123,32 @@ struct AnswerRun {
     _ field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> QueryAnswer {
     var counts: [QueryValue: Int] = [:]
-    let count = try forEachValue(of: field, &run, reader) { counts[$0, default: 0] += 1 }
+    let values = try values(of: field, &run, reader)
+    for value in values { counts[value, default: 0] += 1 }
     return QueryAnswer(
-      count: count,
+      count: values.count,
       counts: counts.map { QueryAnswer.ValueCount(value: $0, count: $1) }
         .ordered { $0.value < $1.value })
   }
 
-  /// Calls a closure with the value of each record, in the order of the query.
-  ///
-  /// - Returns: How many records there are.
-  private func forEachValue(
-    of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader,
-    _ body: (QueryValue) -> Void
-  ) throws -> Int {
-    let matches = try run.find(reader, source, computing: computing)
-    for match in matches {
+  /// The value of each record, in the order of the query.
+  private func values(
+    of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
+  ) throws -> [QueryValue] {
+    try run.find(reader, source, computing: computing).map { match in
       switch field {
-      case .identifier: body(.string(try reader.identifier(of: match.node)))
-      case .computed(let number, _): body(try computing(number, match.node))
+      case .identifier: return .string(try reader.identifier(of: match.node))
+      case .computed(let number, _): return try computing(number, match.node)
       case .named(let path):
         var bytes = unsafe match.body
         if unsafe bytes == nil {
           unsafe bytes = try source.body(of: RecordKey(type: run.type, node: match.node))
         }
+        guard let bytes = unsafe bytes else { return .null }
         // The bytes live as long as the reader's snapshot.
-        if let bytes = unsafe bytes { body(try path.value(in: unsafe Span(_unsafeBytes: bytes))) }
+        return try path.value(in: unsafe Span(_unsafeBytes: bytes))
       }
     }
-    return matches.count
   }
 
   /// How many rows have each value of the field by which they are in order.
