@@ -36,30 +36,60 @@ extension ModelSnapshot {
   ///   - cacheKey: The key of the collection.
   ///   - type: The type to read the elements as.
   ///   - range: The positions to read; `nil` for all.
+  ///   - undecodable: Takes an element that does not decode, which is left out; a value that is no node goes
+  ///     by the cache key.
   /// - Returns: The elements, or `nil` if there is no such collection.
   /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection;
-  ///   `ModelError` when an element does not decode as the type.
+  ///   `ModelError` when an element does not decode as the type and nobody takes it.
   /// - Complexity: O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collection<M: SimpleModel & Decodable>(
-    _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil
+    _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil,
+    undecodable: ((UndecodableRecord) -> Void)? = nil
   ) throws -> [M]? {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    return try reader.elementBytes(of: cacheKey, in: range) { bytes in
-      if let body = CollectionElement.body(bytes) {
+    guard let undecodable else {
+      return try reader.elementBytes(of: cacheKey, in: range) { bytes in
+        do {
+          return try element(bytes, of: cacheKey, as: type, source)
+        } catch let record as UndecodableRecord {
+          throw record.error
+        }
+      }
+    }
+    let elements: [M?]? = try reader.elementBytes(of: cacheKey, in: range) { bytes in
+      do {
+        return try element(bytes, of: cacheKey, as: type, source)
+      } catch let record as UndecodableRecord {
+        undecodable(record)
+        return nil
+      }
+    }
+    return elements?.compactMap { $0 }
+  }
+
+  /// Decodes an element.
+  private func element<M: SimpleModel & Decodable>(
+    _ bytes: Span<UInt8>, of cacheKey: String, as type: M.Type, _ source: SnapshotSource
+  ) throws -> M {
+    if let body = CollectionElement.body(bytes) {
+      do {
         // The bytes lie in the map.
         return try unsafe body.withUnsafeBytes { try unsafe source.decode(type, from: $0) }
-      }
-      guard case .node(let reference) = try CollectionElement(bytes, of: cacheKey) else {
-        preconditionFailure("an element without a body is a node")
-      }
-      do {
-        return try source.model(reference.node, as: type)
       } catch let error as ModelError {
-        throw error.about(
-          identifier: try reader.identifier(of: reference.node),
-          typeName: try reader.directory.name(of: type))
+        throw UndecodableRecord(cacheKey, error)
       }
+    }
+    guard case .node(let reference) = try CollectionElement(bytes, of: cacheKey) else {
+      preconditionFailure("an element without a body is a node")
+    }
+    do {
+      return try source.model(reference.node, as: type)
+    } catch let error as ModelError {
+      let identifier = try reader.identifier(of: reference.node)
+      throw UndecodableRecord(
+        identifier,
+        error.about(identifier: identifier, typeName: try reader.directory.name(of: type)))
     }
   }
 

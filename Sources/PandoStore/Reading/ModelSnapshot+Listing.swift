@@ -58,23 +58,30 @@ extension ModelSnapshot {
   ///
   /// - Parameters:
   ///   - type: The type, by whose own records the nodes are found.
+  ///   - undecodable: Takes a record that does not decode, which is left out, and returns false to stop.
   ///   - body: Returns false to stop.
-  /// - Throws: What `body` throws; `ModelError` when a record does not decode; ``StoreError`` when
-  ///   the bytes on disk are damaged.
+  /// - Throws: What the closures throw; `ModelError` when a record does not decode and nobody takes it;
+  ///   ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* models of the type; models are decoded one at a time.
   public func forEachModel<M: SimpleModel & Decodable>(
-    of type: M.Type, _ body: (M) throws -> Bool
+    of type: M.Type, undecodable: ((UndecodableRecord) throws -> Bool)? = nil,
+    _ body: (M) throws -> Bool
   ) throws {
     let name = try reader.directory.name(of: type)
     guard let number = try reader.directory.number(ofTypeNamed: name, in: reader) else { return }
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
     try reader.forEachNode(ofType: number) { node in
+      let model: M
       do {
-        return try body(source.model(node, as: type))
+        model = try source.model(node, as: type)
       } catch let error as ModelError {
-        throw error.about(identifier: try reader.identifier(of: node), typeName: name)
+        let identifier = try reader.identifier(of: node)
+        let named = error.about(identifier: identifier, typeName: name)
+        guard let undecodable else { throw named }
+        return try undecodable(UndecodableRecord(identifier, named))
       }
+      return try body(model)
     }
   }
 

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import PandoLMDB
+public import PandoModels
 import Synchronization
 
 /// The size and the state of a store at one moment.
@@ -216,4 +217,18 @@ extension ModelStore {
       try StoreDump(path: path).run(reader) { try line($0.text) }
     }
   }
+}
+
+extension ModelStore {
+  /// Lists the records of a type that can't be read as it.
+  ///
+  /// - Parameters:
+  ///   - type: The type, by whose own records the nodes are found.
+  ///   - limit: How many at most.
+  /// - Returns: The records, in the order in which the store first saw their nodes.
+  /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
+  /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
+  public func undecodable<M: SimpleModel & Decodable>(
+    _ type: M.Type, limit: Int = .max
+  ) throws -> [UndecodableRecord] { try read { try $0.undecodable(type, limit: limit) } }
 }

@@ -104,6 +104,33 @@ import Testing
     #expect(try store.undecodable(Track.self, limit: 2).count == 2)
     #expect(try store.undecodable(Artist.self).map(\.identifier) == ["Artist:a"])
     #expect(try store.verify().problems == [], "they are sound as records")
+    // Plain reads stop at the first of them, or leave them out.
+    let listed = [0, 6, 8, 4].map {
+      TreeValue.reference(identifier: "Track:\($0)", typeName: "Track")
+    }
+    try store.write { try $0.setCollection("list", to: listed) }
+    try store.read { snapshot in
+      #expect(throws: ModelError.self) { try snapshot.forEachModel(of: Track.self) { _ in true } }
+      #expect(throws: ModelError.self) { try snapshot.collection("list", as: Track.self) }
+      var left: [String] = []
+      var count = 0
+      try snapshot.forEachModel(
+        of: Track.self,
+        undecodable: {
+          left.append($0.identifier)
+          return true
+        }
+      ) { _ in
+        count += 1
+        return true
+      }
+      #expect(count == 5)
+      #expect(left == found.map(\.identifier))
+      left = []
+      let list = try snapshot.collection("list", as: Track.self) { left.append($0.identifier) }
+      #expect(list?.map(\.id) == [.remote(0), .remote(4)])
+      #expect(left == ["Track:6", "Track:8"])
+    }
   }
 }
 
