@@ -4,13 +4,15 @@ import PandoSystem
 
 /// The entity types that show the nodes of one namespace, as far as this process has used them.
 enum NamespaceTypes {
-  private struct State {
-    var names: [ByteString: [String]] = [:]
-    /// What is found out for a type when it is first asked for; all of it goes when a type is added.
-    var others: [ObjectIdentifier: [String]] = [:]
+  private struct Entry: Sendable {
+    let type: ObjectIdentifier
+    let namespace: String
+    let name: String
+    var others: [String]
   }
 
-  private static let state = Locked(State())
+  /// One for each type.
+  private static let entries = Locked<[Entry]>([])
 
   /// The names of the other types under which nodes of a type's namespace may have records.
   ///
@@ -19,17 +21,32 @@ enum NamespaceTypes {
   @discardableResult
   static func others<E: Entity>(of type: E.Type) -> [String] {
     let identity = ObjectIdentifier(type)
-    if let found = state.withLock({ $0.others[identity] }) { return found }
-    let (namespace, name) = (E.identifierNamespace, E.modelTypeName)
-    return state.withLock { state in
-      var names = state.names[ByteString(namespace)] ?? [namespace]
-      if !names.contains(name) {
-        names.append(name)
-        state.others = [:]
+    return find(identity) ?? insert(identity, E.modelTypeName, E.identifierNamespace)
+  }
+
+  private static func find(_ type: ObjectIdentifier) -> [String]? {
+    entries.withLock { entries in
+      for index in entries.indices where entries[index].type == type {
+        return entries[index].others
       }
-      state.names[ByteString(namespace)] = names
-      let others = names.filter { $0 != name }
-      state.others[identity] = others
+      return nil
+    }
+  }
+
+  @inline(never)
+  private static func insert(
+    _ type: ObjectIdentifier, _ name: String, _ namespace: String
+  ) -> [String] {
+    entries.withLock { entries in
+      var others = namespace == name ? [] : [namespace]
+      for index in entries.indices where entries[index].namespace.hasSameBytes(as: namespace) {
+        let entry = entries[index]
+        // Another thread was first.
+        if entry.type == type { return entry.others }
+        if !others.contains(entry.name) { others.append(entry.name) }
+        if !entry.others.contains(name) { entries[index].others.append(name) }
+      }
+      entries.append(Entry(type: type, namespace: namespace, name: name, others: others))
       return others
     }
   }

@@ -52,6 +52,13 @@ public struct QueryResult<E: Entity>: Sendable {
     grouped = nil
   }
 
+  /// Makes the result of a query that has found one record, which can't be decoded.
+  @inline(never)
+  init(without record: UndecodableRecord) {
+    self.init(ungrouped: [])
+    undecodable = [record]
+  }
+
   /// Nothing.
   public static var empty: QueryResult { QueryResult([]) }
 

@@ -110,9 +110,10 @@ extension ModelSnapshot {
   ///   ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
   public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
+    let hasOthers = !NamespaceTypes.others(of: E.self).isEmpty
+    if hasOthers { return try entitiesAmongOthers(query) }
     guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
-    var childCount = 0
-    let found = try entity(identifier, as: E.self, &childCount).map { [$0] } ?? []
+    let found = try recordedModels(identifier, as: E.self)
     return query.isGrouped
       ? QueryResult(found, groupedBy: query.groupedBy) : QueryResult(ungrouped: found)
   }
@@ -126,18 +127,32 @@ extension ModelSnapshot {
       try query.validate()
       let identifier = ids[0].modelIdentifier
       do {
-        var childCount = 0
-        return query.window(
-          of: try entity(identifier, as: E.self, &childCount).map { [$0] } ?? [])
+        return query.window(of: try recordedModels(identifier, as: E.self))
       } catch let error as ModelError where query.skipsUndecodable {
-        var result = QueryResult<E>.empty
-        result.undecodable = [UndecodableRecord(identifier, error)]
-        return result
+        return QueryResult(without: UndecodableRecord(identifier, error))
       }
     }
+    let stored = try StoredQuery(query)
+    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
+    guard query.skipsUndecodable else {
+      let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
+      return QueryResult(found, groupedBy: query.groupedBy)
+    }
+    var undecodable: [UndecodableRecord] = []
+    let found = try models(
+      of: E.self, matching: stored.query, skipped: { undecodable.append($0) }
+    ) { stored.value($0, of: $1) }
+    var result = QueryResult(found, groupedBy: query.groupedBy)
+    result.undecodable = undecodable
+    return result
+  }
+
+  /// Returns the entities of a query where nodes without a record of the type may be among them.
+  @inline(never)
+  private func entitiesAmongOthers<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
     let projections = try projections(for: query)
-    if projections.isEmpty { return try recordedEntities(query) }
-    let recorded = try recordedEntities(query.unordered)
+    if projections.isEmpty { return try plannedEntities(query) }
+    let recorded = try plannedEntities(query.unordered)
     var result = try inNaturalOrder(recorded.entities + projections, query)
     result.undecodable = recorded.undecodable
     return result
@@ -148,20 +163,6 @@ extension ModelSnapshot {
     let ranks = try entities.map { try naturalRank(of: $0.id.modelIdentifier) ?? 0 }
     return try query.apply(
       to: entities.indices.ordered { ranks[$0] < ranks[$1] }.map { entities[$0] })
-  }
-
-  /// Returns what a query asks for of the entities that have a record of their type.
-  private func recordedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
-    let stored = try StoredQuery(query)
-    try prove(stored.open, of: E.self)
-    var undecodable: [UndecodableRecord] = []
-    let found = try models(
-      of: E.self, matching: stored.query,
-      skipped: query.skipsUndecodable ? { undecodable.append($0) } : nil
-    ) { stored.value($0, of: $1) }
-    var result = QueryResult(found, groupedBy: query.groupedBy)
-    result.undecodable = undecodable
-    return result
   }
 
   /// Says how a query is answered.

@@ -1,3 +1,4 @@
+import PandoModels
 import PandoProviders
 import PandoStore
 import PandoSystem
@@ -12,7 +13,7 @@ final class LiveQuery<E: Entity>: LiveResult {
 
   private let events: ManagerEventHandler?
   /// What has been reported and could not be decoded since, as far as is known.
-  private let reported = Locked<Set<String>>([])
+  private let reported = Locked<Set<ByteString>>([])
 
   /// Makes a query that is not followed yet.
   ///
@@ -27,7 +28,9 @@ final class LiveQuery<E: Entity>: LiveResult {
   /// Reports records that are left out, each once for each thing that is wrong with it.
   func report(_ records: [UndecodableRecord]) {
     guard let events else { return }
-    for record in records where reported.withLock({ $0.insert("\(record)").inserted }) {
+    for record in records {
+      let text = ByteString("\(record)")
+      guard reported.withLock({ $0.insert(text).inserted }) else { continue }
       events(ManagerEvent(.undecodableEntity, E.modelTypeName, record))
     }
   }

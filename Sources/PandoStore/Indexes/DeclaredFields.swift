@@ -20,19 +20,24 @@ public protocol FieldDeclaring: SimpleModel {
 /// - Note: Any thread.
 public final class DeclaredFields: Sendable {
   let fields: [DeclaredField]
+  private let type: ObjectIdentifier
 
-  private init(_ fields: [DeclaredField]) { self.fields = fields }
+  private init(_ type: ObjectIdentifier, _ fields: [DeclaredField]) {
+    self.type = type
+    self.fields = fields
+  }
 
-  private static let all = Locked<[ObjectIdentifier: DeclaredFields]>([:])
+  /// One for each type; asked for once a flush, and while fields are not proven.
+  private static let all = Locked<[DeclaredFields]>([])
 
   /// The fields of a type, made when they are first asked for.
   package static func of(_ type: any Any.Type, _ make: () -> [DeclaredField]) -> DeclaredFields {
     let identity = ObjectIdentifier(type)
-    if let found = all.withLock({ $0[identity] }) { return found }
-    let made = DeclaredFields(make())
+    for known in all.withLock({ $0 }) where known.type == identity { return known }
+    let made = DeclaredFields(identity, make())
     return all.withLock { all in
-      if let found = all[identity] { return found }
-      all[identity] = made
+      for known in all where known.type == identity { return known }
+      all.append(made)
       return made
     }
   }
@@ -91,13 +96,12 @@ package final class DeclaredField: Sendable {
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
   func check(_ model: any SimpleModel, _ body: UnsafeRawBufferPointer) throws {
+    guard let value = value(model) else { return }
+    if case .null = value { return }
     // What can't be read is told by the one who reads it.
-    guard let value = value(model), let verdict = unsafe try? path.verdict(value, body) else {
-      return
-    }
+    guard let verdict = unsafe try? path.verdict(value, body) else { return }
     let problem: String
     switch verdict {
-    case .silent: return
     case .agrees(let isAlone):
       agreements.add(isAlone ? Self.chanceCountMaximum : 1, ordering: .relaxed)
       return
@@ -126,8 +130,6 @@ package final class DeclaredField: Sendable {
 extension FieldPath {
   /// What a body says of a declared field.
   fileprivate enum Verdict {
-    /// Nothing.
-    case silent
     /// The value is there; `isAlone` if no other field beside it has it.
     case agrees(isAlone: Bool)
     /// There is no such field; the value is under these keys.
@@ -138,7 +140,7 @@ extension FieldPath {
     case child(String)
   }
 
-  /// Compares a value that is not nil with what is found in a body.
+  /// Compares a value, which is not null, with what is found in a body.
   fileprivate func verdict(
     _ value: QueryValue, _ body: UnsafeRawBufferPointer
   ) throws(CBORError) -> Verdict {
@@ -159,13 +161,11 @@ extension FieldPath {
         }
       }
     }
-    guard isThere else {
-      return value == .null ? .silent : .absent(try Self.keys(of: value, in: start))
-    }
+    guard isThere else { return .absent(try Self.keys(of: value, in: start)) }
     guard try Self.value(in: &reader) == value else {
-      return .differs(value == .null ? [] : try Self.keys(of: value, in: start))
+      return .differs(try Self.keys(of: value, in: start))
     }
-    return value == .null ? .silent : .agrees(isAlone: try Self.keys(of: value, in: map).count == 1)
+    return .agrees(isAlone: try Self.keys(of: value, in: map).count == 1)
   }
 
   private static func isReference(_ reader: CBORReader) throws(CBORError) -> Bool {

@@ -24,18 +24,22 @@ extension ModelSnapshot {
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
     for field in fields {
-      var next = reader.directory.firstUnseen(by: field)
+      var seen = reader.directory.seenNodes(by: field)
+      if reader.isCommitted, seen.version == version { continue }
+      seen.version = version
       var count = 0
-      try reader.forEachNode(ofType: number, from: next) { node in
+      try reader.forEachNode(ofType: number, from: seen.next) { node in
         if let model = try? source.model(node, as: type) {
           _ = try RecordEncoder(sink: FieldProbe(field, model)).encode(model)
         }
-        next = node + 1
+        seen.next = node + 1
         count += 1
-        return count < Self.comparedCountMaximum && !field.isProven
+        if count < Self.comparedCountMaximum, !field.isProven { return true }
+        seen.version = nil
+        return false
       }
       // What a transaction has not committed may never be.
-      if reader.isCommitted { reader.directory.sawNodes(before: next, field) }
+      if reader.isCommitted { reader.directory.note(seen) }
     }
   }
 }

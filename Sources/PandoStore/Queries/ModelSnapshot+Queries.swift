@@ -35,6 +35,16 @@ extension ModelSnapshot {
     return offset > 0 ? Array(models.dropFirst(offset)) : models
   }
 
+  /// Returns the model of a node that has a record of the type, alone in a list; an empty list if there is
+  /// none.
+  package func recordedModels<M: SimpleModel & Decodable>(
+    _ identifier: String, as type: M.Type
+  ) throws -> [M] {
+    var childCount = 0
+    guard let model = try recordedModel(identifier, as: type, &childCount) else { return [] }
+    return [model]
+  }
+
   /// Returns the model of a node that has a record of the type; `nil` if there is none.
   ///
   /// - Parameters:

@@ -161,10 +161,17 @@ extension QueryRun {
     var last: UInt64?
     nodes.removeAll { node in
       defer { last = node }
-      return node == last || excluded.contains(node)
+      return node == last || isExcluded(node)
     }
     return nodes
   }
+
+  private func isExcluded(_ node: UInt64) -> Bool {
+    !excluded.isEmpty && excludes(node)
+  }
+
+  @inline(never)
+  private func excludes(_ node: UInt64) -> Bool { excluded.contains(node) }
 
   /// Whether the window is full where what comes next can't come before what is there.
   private var isFull: Bool { matches.count >= query.target }
@@ -176,7 +183,7 @@ extension QueryRun {
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
     _ computing: Computing
   ) throws -> Bool {
-    guard try isExact || filter.mayMatch(body), !excluded.contains(node) else { return true }
+    guard try isExact || filter.mayMatch(body), !isExcluded(node) else { return true }
     guard !comparesValues, query.uniqueBy.isEmpty, isExact || filter.rest.isEmpty else {
       do {
         return try takeComparing(node, body, isExact: isExact, reader, computing)
@@ -333,7 +340,7 @@ extension QueryRun {
     row node: UInt64, _ visit: IndexVisit, _ reader: borrowing StoreReader,
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
-    if visit.isExact, !comparesValues, !excluded.contains(node) {
+    if visit.isExact, !comparesValues, !isExcluded(node) {
       matches.append(QueryMatch(node: node))
       return
     }

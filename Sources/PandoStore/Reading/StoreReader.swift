@@ -251,7 +251,7 @@ extension StoreReader {
   func nodes(ofTypesNamed others: [String], lacking typeName: String) throws -> [UInt64] {
     try directory.catalog.nodes(of: [typeName] + others, in: self) {
       let own = try typeRow(named: typeName)?.number
-      var nodes: Set<UInt64> = []
+      var nodes: [UInt64] = []
       for other in others {
         guard let type = try typeRow(named: other)?.number else { continue }
         for number in try typeBlockNumbers(ofType: type) {
@@ -259,10 +259,10 @@ extension StoreReader {
           if let own, let same = try typeBlock(TypeBlock.row(number, ofType: own)) {
             block.subtract(same)
           }
-          nodes.formUnion(block.nodes(ofRow: number))
+          nodes += block.nodes(ofRow: number)
         }
       }
-      return nodes.ordered()
+      return others.count == 1 ? nodes : Set(nodes).ordered()
     }
   }
 

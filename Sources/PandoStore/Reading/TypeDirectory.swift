@@ -14,7 +14,8 @@ final class TypeDirectory: Sendable {
     var checkedNames: [ObjectIdentifier: String] = [:]
     var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     var rules: [ObjectIdentifier: DeletionRules] = [:]
-    var seenNodes: [ObjectIdentifier: UInt64] = [:]
+    /// One for each field; those that are not proven are few.
+    var seenNodes: [SeenNodes] = []
   }
 
   private let state = Locked(State())
@@ -87,18 +88,24 @@ final class TypeDirectory: Sendable {
     return found
   }
 
-  /// The first node whose record has not been compared with a declared field.
-  func firstUnseen(by field: DeclaredField) -> UInt64 {
-    state.withLock { $0.seenNodes[ObjectIdentifier(field)] ?? 0 }
+  /// Which records have been compared with a declared field, which lives as long as the process.
+  func seenNodes(by field: DeclaredField) -> SeenNodes {
+    let new = SeenNodes(field: ObjectIdentifier(field))
+    return state.withLock { state in
+      for seen in state.seenNodes where seen.field == new.field { return seen }
+      return new
+    }
   }
 
-  /// Notes that records up to a node have been compared with a declared field.
-  ///
-  /// - Parameters:
-  ///   - node: The first that has not.
-  ///   - field: The field; it lives as long as the process.
-  func sawNodes(before node: UInt64, _ field: DeclaredField) {
-    state.withLock { $0.seenNodes[ObjectIdentifier(field)] = node }
+  /// Notes which records have been compared with a declared field.
+  func note(_ seen: SeenNodes) {
+    state.withLock { state in
+      for index in state.seenNodes.indices where state.seenNodes[index].field == seen.field {
+        state.seenNodes[index] = seen
+        return
+      }
+      state.seenNodes.append(seen)
+    }
   }
 
   private func learn(name: String, number: UInt32) {
@@ -109,6 +116,15 @@ final class TypeDirectory: Sendable {
   }
 }
 
+/// Which records of a type have been compared with a declared field.
+struct SeenNodes: Sendable {
+  let field: ObjectIdentifier
+  /// The first node that has not.
+  var next: UInt64 = 0
+  /// The version in which that is none.
+  var version: UInt64?
+}
+
 /// What queries need to know of a type beside its records.
 struct QueriedType: Sendable {
   /// The type's number; 0 if no record of it was ever stored.
@@ -116,6 +132,8 @@ struct QueriedType: Sendable {
   let recordCount: Int
   /// Its indexes, in the order of the names of their fields.
   let indexes: [StoredIndex]
+  /// What was asked of this type and others together.
+  var nodes: [UInt64] = []
 }
 
 /// What is known of the types in the newest version that was queried.
@@ -125,7 +143,6 @@ final class QueryCatalog: Sendable {
   private struct Version {
     var transactionID: UInt64 = 0
     var types: [ByteString: QueriedType] = [:]
-    var nodes: [[String]: [UInt64]] = [:]
   }
 
   private let newest = Locked(Version())
@@ -136,16 +153,9 @@ final class QueryCatalog: Sendable {
     guard reader.isCommitted else { return try reader.queriedType(named: name) }
     let key = ByteString(name)
     let transactionID = reader.snapshot.transactionID
-    let known = newest.withLock { newest in
-      newest.transactionID == transactionID ? newest.types[key] : nil
-    }
-    if let known { return known }
+    if let known = known(key, transactionID) { return known }
     let type = try reader.queriedType(named: name)
-    guard type.number > 0 else { return type }
-    newest.withLock { newest in
-      if newest.transactionID < transactionID { newest = Version(transactionID: transactionID) }
-      if newest.transactionID == transactionID { newest.types[key] = type }
-    }
+    if type.number > 0 { note(type, key, transactionID) }
     return type
   }
 
@@ -155,16 +165,25 @@ final class QueryCatalog: Sendable {
   ) rethrows -> [UInt64] {
     guard reader.isCommitted else { return try find() }
     let transactionID = reader.snapshot.transactionID
-    let known = newest.withLock { newest in
-      newest.transactionID == transactionID ? newest.nodes[typeNames] : nil
-    }
-    if let known { return known }
+    // No name of a type has a control character in it.
+    let key = ByteString(typeNames.joined(separator: "\n"))
+    if let known = known(key, transactionID) { return known.nodes }
     let nodes = try find()
+    note(QueriedType(number: 0, recordCount: 0, indexes: [], nodes: nodes), key, transactionID)
+    return nodes
+  }
+
+  private func known(_ key: ByteString, _ transactionID: UInt64) -> QueriedType? {
+    newest.withLock { newest in
+      newest.transactionID == transactionID ? newest.types[key] : nil
+    }
+  }
+
+  private func note(_ type: QueriedType, _ key: ByteString, _ transactionID: UInt64) {
     newest.withLock { newest in
       if newest.transactionID < transactionID { newest = Version(transactionID: transactionID) }
-      if newest.transactionID == transactionID { newest.nodes[typeNames] = nodes }
+      if newest.transactionID == transactionID { newest.types[key] = type }
     }
-    return nodes
   }
 }
 
