@@ -109,6 +109,7 @@ struct TypeBlock: Equatable {
   }
 
   /// The nodes of the row with a number, ascending.
+  @inline(never)
   func nodes(ofRow number: UInt64) -> [UInt64] {
     let first = (number & (1 << 48 - 1)) << Self.nodeCountLog2
     var nodes: [UInt64] = []
@@ -129,6 +130,19 @@ struct TypeBlock: Equatable {
     for word in words { ByteFields.append(word, width: 8, to: &bytes) }
     while bytes.last == 0 { bytes.removeLast() }
     return bytes
+  }
+}
+
+extension [UInt64] {
+  /// Sorts numbers, and keeps each once.
+  @inline(never)
+  mutating func sortDistinct() {
+    sort()
+    var last: UInt64?
+    removeAll { number in
+      defer { last = number }
+      return number == last
+    }
   }
 }
 

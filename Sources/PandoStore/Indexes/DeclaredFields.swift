@@ -155,9 +155,8 @@ extension FieldPath {
         isThere = try Self.find(part, in: &reader)
         if !isThere { break }
         if try Self.isReference(reader) {
-          return .child(
-            name.split(separator: ".", omittingEmptySubsequences: false).prefix(index + 1)
-              .joined(separator: "."))
+          let keys = parts[...index].map { String(decoding: $0.bytes, as: UTF8.self) }
+          return .child(keys.joined(separator: "."))
         }
       }
     }

@@ -157,12 +157,8 @@ extension QueryRun {
         if let node = try reader.node(identifier) { nodes.append(node) }
       }
     }
-    nodes.sort()
-    var last: UInt64?
-    nodes.removeAll { node in
-      defer { last = node }
-      return node == last || isExcluded(node)
-    }
+    nodes.sortDistinct()
+    if !excluded.isEmpty { nodes.removeAll(where: excludes) }
     return nodes
   }
 

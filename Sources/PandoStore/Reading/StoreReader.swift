@@ -262,7 +262,8 @@ extension StoreReader {
           nodes += block.nodes(ofRow: number)
         }
       }
-      return others.count == 1 ? nodes : Set(nodes).ordered()
+      nodes.sortDistinct()
+      return nodes
     }
   }
 
