@@ -47,6 +47,7 @@ extension ModelSnapshot {
     let scan = QueryPlan.Access.projection(count: count)
     return QueryPlan(
       typeName: plan.typeName, recordCount: plan.recordCount,
-      access: plan.access == .nothing ? scan : .union([plan.access, scan]), isSorted: true)
+      access: plan.access == .nothing ? scan : .union([plan.access, scan]), isSorted: true,
+      isToldByIndex: false)
   }
 }
