@@ -180,6 +180,7 @@ import Testing
     var number = 1000
     while let last = page.entities.last {
       shown += page.entities.map(\.created)
+      try #require(shown.count < 1000, "the pages come to an end")
       // Those that come before the page are not shown; of the others a few are.
       for author in number > 1020 ? ["Aaron"] : ["Aaron", "Ada", "Zoe"] {
         number += 1
