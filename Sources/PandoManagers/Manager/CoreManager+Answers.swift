@@ -59,12 +59,8 @@ extension CoreManager {
     let told = try fromDisk(query, context) { try $0.entities(matching: query, after: entity) }
     if let told { return told }
     try query.validate()
-    var whole = query
-    whole.offset = 0
-    whole.limit = nil
-    whole.groupedBy = nil
     return try query.window(
-      of: try await search(withQuery: whole, in: context).entities, after: entity)
+      of: try await search(withQuery: query.whole, in: context).entities, after: entity)
   }
 
   /// Asks a snapshot, where that says what a search would; else `nil`.

@@ -134,8 +134,13 @@ extension ModelSnapshot {
   public func answer<E: Entity>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
+    guard try projections(for: query).isEmpty else {
+      try question.validate()
+      return question.answer(try entities(matching: query).entities)
+    }
     var stored = try StoredQuery(query)
     let asked = try stored.question(question)
+    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
     return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }
   }
 
@@ -149,8 +154,10 @@ extension ModelSnapshot {
   public func explain<E: Entity>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
+    guard try projections(for: query).isEmpty else { return try explain(query) }
     var stored = try StoredQuery(query)
     let asked = try stored.question(question)
+    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
     return try plan(for: asked, to: stored.query)
   }
 
@@ -164,6 +171,9 @@ extension ModelSnapshot {
   public func identifiers<E: Entity>(
     matching query: Query<E>, after entity: E? = nil
   ) throws -> [EntityIdentifier<E>] {
+    guard try projections(for: query).isEmpty else {
+      return try entities(matching: query, after: entity).entities.map(\.id)
+    }
     let stored = try stored(query, after: entity)
     return try identifiers(matching: stored.query, as: E.self) { stored.value($0, of: $1) }
       .compactMap { EntityIdentifier(modelIdentifier: $0) }
@@ -192,7 +202,10 @@ extension ModelSnapshot {
   public func entities<E: Entity>(
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
-    guard entity != nil else { return try entities(matching: query) }
+    guard let entity else { return try entities(matching: query) }
+    guard try projections(for: query).isEmpty else {
+      return try query.window(of: try entities(matching: query.whole).entities, after: entity)
+    }
     let stored = try stored(query, after: entity)
     let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
     return QueryResult(found, groupedBy: query.groupedBy)
@@ -200,6 +213,7 @@ extension ModelSnapshot {
 
   private func stored<E: Entity>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
     var stored = try StoredQuery(query)
+    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
     guard let entity else { return stored }
     let node = try nodeNumber(of: entity.id.modelIdentifier)
     guard let node = node ?? (query.namesIdentifiers ? 0 : nil) else {
@@ -217,6 +231,15 @@ extension Query {
     order.prefix { $0.key != .natural }.contains { order in
       if case .field(let field, _) = order.key { field.isIdentifier } else { false }
     }
+  }
+
+  /// The query without groups, offset and limit.
+  var whole: Query {
+    var whole = self
+    whole.offset = 0
+    whole.limit = nil
+    whole.groupedBy = nil
+    return whole
   }
 
   func lostPlace(_ entity: E) -> QueryError {

@@ -59,6 +59,33 @@ import Testing
     }
   }
 
+  @Test func `answers and pages count what has no record of its own, too`() async throws {
+    try await withManagers { issues, cards, store in
+      try await issues.set((0..<20).map { Issue($0, points: $0 % 5) })
+      for number in [3, 7] { try await cards.set(IssueCard(number, points: 9)) }
+      let query = Query(filter: \IssueCard.points > 2, order: [.descending(\.points)])
+      let found = try await cards.search(withQuery: query).entities
+      #expect(found.count == 9)
+      #expect(try await cards.answer(.count, to: query).count == found.count)
+      #expect(try await cards.answer(.exists, to: query).count == 1)
+      #expect(try await cards.answer(.max(\.points), to: query).value == .integer(9))
+      #expect(
+        try await cards.answer(.counts(by: \.points), to: query).counts.map(\.count) == [3, 4, 2])
+      #expect(try await cards.identifiers(matching: query) == found.map(\.id))
+      var paged = query
+      paged.limit = 4
+      var page = try await cards.search(withQuery: paged).entities
+      var all = page
+      while let last = page.last {
+        page = try await cards.search(withQuery: paged, after: last).entities
+        all += page
+      }
+      #expect(all == found)
+      #expect(try store.read { try $0.identifiers(matching: query, after: found[4]) }.count == 4)
+      #expect(try store.read { try $0.explain(.count, to: query) }.isToldByIndex == false)
+    }
+  }
+
   @Test func `what lacks a field of the type is not one of its entities`() async throws {
     try await withManagers { issues, cards, store in
       try await cards.set(IssueCard(1, points: 4))
