@@ -4,83 +4,79 @@
 /// the caller's list, and what came last there comes last. What the caller has moved is moved, unless
 /// somebody else has taken it out.
 struct ListRebaser {
-  private typealias Key = ArraySlice<UInt8>
+  /// A number of an element, and in the lower half how often the element has come before in its list.
+  private typealias Key = UInt64
 
-  /// The caller's list without what kept its place, in parts: each stands behind an element that did, the
-  /// first one at the beginning.
-  private var parts: [(anchor: Key?, keys: [Key])] = []
-  /// What came behind all that kept its place.
-  private var tail: [Key] = []
-  /// What does not stay where it is: taken out, or moved.
-  private var gone: Set<Key>
-  private let known: Set<Key>
+  private var elements: [RecordReference] = []
+  private var numbers: [RecordReference: Key] = [:]
 
   /// - Parameters:
-  ///   - base: The elements that the caller has seen; same bytes are the same element.
+  ///   - base: The elements that the caller has seen.
   ///   - new: The elements that the caller wants.
+  ///   - stored: The elements of the list as it is by now.
+  /// - Returns: The list with the caller's changes.
   /// - Complexity: O(*n* log *n*).
-  init(base: [ArraySlice<UInt8>], new: [ArraySlice<UInt8>]) {
-    let base = Self.numbered(base)
-    let new = Self.numbered(new)
-    let places = Dictionary(uniqueKeysWithValues: base.enumerated().map { ($1, $0) })
-    let kept = Self.longestRise(new.map { places[$0] })
-    known = Set(base)
-    gone = known.subtracting(kept.map { new[$0] })
-    let isKept = Set(kept)
-    var last: Key?
-    var part: [Key] = []
-    for (index, key) in new.enumerated() {
-      if isKept.contains(index) {
-        parts.append((last, part))
-        part = []
-        last = key
-      } else {
-        part.append(key)
-      }
-    }
-    if last == nil, !base.isEmpty { parts.append((nil, part)) } else { tail = part }
+  static func rebase(
+    _ base: [RecordReference], _ new: [RecordReference], _ stored: [RecordReference]
+  ) -> [RecordReference] {
+    var rebaser = ListRebaser()
+    let keys = (rebaser.keys(base), rebaser.keys(new), rebaser.keys(stored))
+    return rebase(keys.0, keys.1, keys.2).map { rebaser.elements[Int($0 >> 32)] }
   }
 
-  /// - Parameter stored: The elements of the list as it is by now.
-  /// - Returns: The list with the caller's changes.
-  /// - Complexity: O(*n*).
-  func rebase(_ stored: [ArraySlice<UInt8>]) -> [ArraySlice<UInt8>] {
-    let stored = Self.numbered(stored)
+  /// Each element under a key that no other one in the list has, and that it has in all three.
+  private mutating func keys(_ list: [RecordReference]) -> [Key] {
+    var counts: [Key: Int] = [:]
+    return list.map { element in
+      var number = numbers[element]
+      if number == nil {
+        number = Key(elements.count) << 32
+        numbers[element] = number
+        elements.append(element)
+      }
+      let count = counts[number ?? 0] ?? 0
+      counts[number ?? 0] = count + 1
+      return (number ?? 0) | Key(count)
+    }
+  }
+
+  private static func rebase(_ base: [Key], _ new: [Key], _ stored: [Key]) -> [Key] {
+    var places: [Key: Int] = [:]
+    for (place, key) in base.enumerated() { places[key] = place }
+    let kept = longestRise(new.map { places[$0] })
     let there = Set(stored)
-    var result: [Key] = []
-    func insert(_ part: [Key]?) {
-      for key in part ?? [] {
-        // What both have put in is there once, and what somebody else took out stays out.
-        if known.contains(key) ? there.contains(key) : !there.contains(key) { result.append(key) }
+    // What does not stay where it is, was taken out or moved.
+    var gone = Set(base)
+    for place in kept { gone.remove(new[place]) }
+
+    // Whether somebody else has left an element in, and not put it in, too.
+    func comes(_ key: Key) -> Bool { (places[key] == nil) != there.contains(key) }
+    // The caller's list in parts, each behind an element that kept its place, or of that the one before
+    // it where somebody else has taken it out; the first part is that of the beginning.
+    var parts: [[Key]] = [[]]
+    var partOfAnchor: [Key: Int] = [:]
+    var next = 0
+    for (place, key) in new.enumerated() {
+      if next < kept.count, kept[next] == place {
+        next += 1
+        if there.contains(key) {
+          partOfAnchor[key] = parts.count
+          parts.append([])
+        }
+      } else if comes(key), next < kept.count || kept.isEmpty && !base.isEmpty {
+        parts[parts.count - 1].append(key)
       }
     }
-    // Behind an element that somebody else took out means behind the one before it.
-    var following: [Key?: [Key]] = [:]
-    var anchor: Key?
-    for part in parts {
-      if let key = part.anchor, there.contains(key) { anchor = key }
-      following[anchor, default: []] += part.keys
-    }
-    insert(following[nil])
+    var result = parts[0]
     for key in stored {
       if !gone.contains(key) { result.append(key) }
-      insert(following[key])
+      if let part = partOfAnchor[key] { result += parts[part] }
     }
-    insert(tail)
-    return result.map { $0.dropLast(Self.numberByteCount) }
-  }
-
-  private static let numberByteCount = 8
-
-  /// The elements with how often each has come before, so that each is there once.
-  private static func numbered(_ elements: [ArraySlice<UInt8>]) -> [Key] {
-    var counts: [Key: UInt64] = [:]
-    return elements.map { element in
-      let count = counts[element, default: 0]
-      counts[element] = count + 1
-      return element
-        + (0..<UInt64(numberByteCount)).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
+    // What the caller has behind all that kept its place comes last.
+    if !kept.isEmpty || base.isEmpty {
+      result += new[((kept.last ?? -1) + 1)...].filter(comes)
     }
+    return result
   }
 
   /// The places of as many values as possible that rise (patience sorting).

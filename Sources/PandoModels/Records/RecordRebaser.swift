@@ -48,10 +48,9 @@ struct RecordRebaser {
     guard let known = try children(self.base, base), let wanted = try children(self.new, new),
       let found = try children(self.stored, stored)
     else { return try copy(self.new, new, depth: depth, into: &output) }
-    let children = ListRebaser(base: known, new: wanted).rebase(found)
+    let children = ListRebaser.rebase(known, wanted, found)
     output.append(arrayHead: children.count)
-    // The bytes outlive the cursors, and are copied at once.
-    for child in children { output.append(raw: child) }
+    for child in children { output.append(reference: child, isOptional: false) }
     return !children.isEmpty
   }
 
@@ -64,9 +63,13 @@ struct RecordRebaser {
     var count = 0
     var hasReference = false
     var places = (base: 0, new: 0, stored: 0)
-    while let key = [
-      base.key(at: places.base), new.key(at: places.new), stored.key(at: places.stored),
-    ].compactMap({ $0 }).min(by: { $0.lexicographicallyPrecedes($1) }) {
+    while true {
+      var first = base.key(at: places.base)
+      for key in [new.key(at: places.new), stored.key(at: places.stored)] {
+        guard let key else { continue }
+        if first.map({ key.lexicographicallyPrecedes($0) }) ?? true { first = key }
+      }
+      guard let key = first else { break }
       let known = base.take(key, &places.base)
       let wanted = new.take(key, &places.new)
       let found = stored.take(key, &places.stored)
@@ -130,15 +133,15 @@ struct RecordRebaser {
   /// The elements of a list of children; `nil` for anything else.
   private func children(
     _ cursor: RecordCursor, _ item: Item
-  ) throws(RecordFault) -> [ArraySlice<UInt8>]? {
+  ) throws(RecordFault) -> [RecordReference]? {
     var cursor = RecordCursor(cursor, at: item.lowerBound)
     guard case .list(let count) = try cursor.item(atDepth: 0) else { return nil }
-    var children: [ArraySlice<UInt8>] = []
+    var children: [RecordReference] = []
     for _ in 0..<count {
-      let start = cursor.position
-      guard case .reference = try cursor.item(atDepth: 0) else { return nil }
-      // The bytes outlive the cursor, and are copied here.
-      children.append(unsafe [UInt8](cursor.slice(start..<cursor.position))[...])
+      guard case .reference(let child, isOptional: false) = try cursor.item(atDepth: 0) else {
+        return nil
+      }
+      children.append(child)
     }
     return children
   }

@@ -54,33 +54,39 @@ struct AnswerRun {
   static func run(
     _ question: RecordQuestion, _ query: RecordQuery, _ reader: borrowing StoreReader
   ) throws -> QueryRun {
+    if let first = endOfIndex(question, query) {
+      let run = try QueryRun(first, reader)
+      if case .scan = run.choice {} else { return run }
+    }
     var query = query
+    var purpose = QueryPurpose.records
     switch question {
-    case .sum: return try QueryRun(query, reader)
-    case .count: return try QueryRun(unordered(query), reader, .count)
+    case .count: purpose = .count
     case .exists:
       query.limit = min(query.limit ?? 1, 1)
-      return try QueryRun(unordered(query), reader, .count)
-    case .counts(let field):
-      guard case .named(let path) = field else { return try QueryRun(unordered(query), reader) }
-      return try QueryRun(unordered(query), reader, .values(path))
+      purpose = .count
+    case .counts(.named(let path)): purpose = .values(path)
+    default: break
+    }
+    if case .sum = question {} else { query = unordered(query) }
+    return try QueryRun(query, reader, purpose)
+  }
+
+  /// The query of the one record at an end of an index, if the rest of the filter allows for it.
+  private static func endOfIndex(_ question: RecordQuestion, _ query: RecordQuery) -> RecordQuery? {
+    var isMaximum = true
+    if case .minimum = question { isMaximum = false }
+    switch question {
     case .minimum(let field), .maximum(let field):
-      query = unordered(query)
       guard case .named = field, query.limit == nil, query.offset == 0, query.uniqueBy.isEmpty,
         query.after == nil
-      else { return try QueryRun(query, reader) }
-      // An index has it at its end, if the rest of the filter allows for it.
+      else { return nil }
       var first = query
-      first.filter = .and(Self.parts(query.filter) + [.or(Self.values(of: field))])
-      if case .minimum = question {
-        first.order = [.field(field, isDescending: false)]
-      } else {
-        first.order = [.field(field, isDescending: true)]
-      }
+      first.filter = .and(parts(query.filter) + [.or(values(of: field))])
+      first.order = [.field(field, isDescending: isMaximum)]
       first.limit = 1
-      let run = try QueryRun(first, reader)
-      if case .scan = run.choice { return try QueryRun(query, reader) }
-      return run
+      return first
+    default: return nil
     }
   }
 
@@ -98,6 +104,7 @@ struct AnswerRun {
   }
 
   /// The query without its order, where that decides nothing.
+  @inline(never)
   private static func unordered(_ query: RecordQuery) -> RecordQuery {
     var query = query
     if query.limit == nil, query.offset == 0, query.after == nil { query.order = [] }
@@ -119,6 +126,7 @@ struct AnswerRun {
     return min(max(0, total - query.offset), query.limit ?? .max)
   }
 
+  @inline(never)
   private func counted(
     _ field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> QueryAnswer {
@@ -132,6 +140,7 @@ struct AnswerRun {
   }
 
   /// The value of each record, in the order of the query.
+  @inline(never)
   private func values(
     of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> [QueryValue] {

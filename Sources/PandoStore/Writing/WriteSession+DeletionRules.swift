@@ -40,30 +40,39 @@ extension WriteSession {
     var isDoomed = isDoomed
     var found: [UInt64] = []
     var frontier = doomed
+    // Those that are held may be held by what goes later.
+    var candidates: [UInt64] = []
     while !frontier.isEmpty {
-      var candidates: Set<UInt64> = []
-      for node in frontier {
-        for type in try reading({ try $0.requiredSummary(of: node).types }) {
-          guard let rules = try deletionRules(ofType: type),
-            let body = try storedBody(of: RecordKey(type: type, node: node))
-          else { continue }
-          candidates.formUnion(try rules.children(of: .owned, in: body.span).map(\.node))
-        }
+      candidates += try frontier.flatMap { try children(ownedBy: $0) }
+      frontier = []
+      for child in candidates
+      where try !isDoomed.contains(child) && !isHeld(child, besides: isDoomed) {
+        isDoomed.insert(child)
+        frontier.append(child)
       }
-      frontier = try candidates.subtracting(isDoomed).ordered().filter { child in
-        try reading { reader in
-          var isHeld = false
-          try reader.forEachParent(of: child) { parent, _ in
-            isHeld = parent.isCollection || !isDoomed.contains(parent.node)
-            return !isHeld
-          }
-          return !isHeld
-        }
-      }
-      isDoomed.formUnion(frontier)
       found += frontier
     }
     return found
+  }
+
+  private func children(ownedBy node: UInt64) throws -> [UInt64] {
+    try reading { try $0.requiredSummary(of: node).types }.flatMap { type -> [UInt64] in
+      guard let rules = try deletionRules(ofType: type),
+        let body = try storedBody(of: RecordKey(type: type, node: node))
+      else { return [] }
+      return try rules.children(of: .owned, in: body.span).map(\.node)
+    }
+  }
+
+  private func isHeld(_ child: UInt64, besides doomed: Set<UInt64>) throws -> Bool {
+    var isHeld = false
+    try reading { reader in
+      try reader.forEachParent(of: child) { parent, _ in
+        isHeld = parent.isCollection || !doomed.contains(parent.node)
+        return !isHeld
+      }
+    }
+    return isHeld
   }
 
   /// The error for a node that others hold by a rule.

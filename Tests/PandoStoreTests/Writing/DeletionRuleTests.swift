@@ -135,6 +135,28 @@ import Testing
     }
   }
 
+  struct Piece: Model, Codable, Equatable {
+    var id: Int
+    var others: [Piece] = []
+    var modelIdentifier: String? { "piece:\(id)" }
+  }
+
+  struct Whole: Model, Codable, Equatable, DeletionRuled {
+    var pieces: [Piece]
+    var modelIdentifier: String? { "whole" }
+    static let deletionRules: [DeletionRule] = [.owned("pieces")]
+  }
+
+  @Test(arguments: [[1, 2], [2, 1]])
+  func `what is held by nothing but what goes with it goes, too`(order: [Int]) throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let pieces = [1: Piece(id: 1, others: [Piece(id: 2)]), 2: Piece(id: 2)]
+    try store.write { try $0.set(Whole(pieces: order.compactMap { pieces[$0] })) }
+    let deletion = try store.write { try $0.delete("whole") }
+    #expect(deletion?.deleted == ["whole", "piece:1", "piece:2"])
+    #expect(try store.verify().problems == [])
+  }
+
   @Test func `a dump has the rules`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     try store.write { try $0.set(Ticket(id: 1, project: project)) }
