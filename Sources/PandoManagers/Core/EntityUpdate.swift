@@ -3,15 +3,19 @@ import PandoStore
 /// A change of an entity as it is when the write comes to it.
 package final class EntityUpdate<E: Entity>: Sendable {
   package let identifier: EntityIdentifier<E>
+  /// Two versions of the entity, of which the difference is the change.
+  let replacement: (new: E, old: E)?
   private let body: @Sendable (inout E) throws -> Void
   /// Done in the transaction of the write, with what is stored by then.
   let then: (@Sendable (E, inout ModelTransaction) throws -> Void)?
 
   init(
-    _ identifier: EntityIdentifier<E>, _ body: @escaping @Sendable (inout E) throws -> Void,
+    _ identifier: EntityIdentifier<E>, replacing replacement: (new: E, old: E)? = nil,
+    _ body: @escaping @Sendable (inout E) throws -> Void,
     then: (@Sendable (E, inout ModelTransaction) throws -> Void)? = nil
   ) {
     self.identifier = identifier
+    self.replacement = replacement
     self.body = body
     self.then = then
   }

@@ -47,11 +47,11 @@ extension CoreManager {
 
   /// Changes an entity as it is here, and sends the server what has become of it.
   func modify(
-    _ identifier: EntityIdentifier<E>, in context: WriteContext<E>,
-    _ change: @escaping @Sendable (inout E) throws -> Void
+    _ identifier: EntityIdentifier<E>, replacing replacement: (new: E, old: E)? = nil,
+    in context: WriteContext<E>, _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> Written<E>? {
     let access = try AccessCheck(context.accessValidator, E.self)
-    let update = EntityUpdate(identifier, change)
+    let update = EntityUpdate(identifier, replacing: replacement, change)
     switch context.target {
     case .local:
       let written = try await stack.write(update, in: context)
@@ -73,7 +73,8 @@ extension CoreManager {
       }
       // The request holds what the transaction has found and made, and is queued in it.
       let queued = Locked<(any QueuedWrite<E>)?>(nil)
-      let queueing = EntityUpdate(identifier, change) { stored, transaction in
+      let queueing = EntityUpdate(identifier, replacing: replacement, change) {
+        stored, transaction in
         let request = try queue.request(toSet: [stored], in: context)
         try request.enqueue(&transaction)
         queued.withLock { $0 = request }

@@ -187,7 +187,7 @@ extension CoreManager {
   public func set(
     _ entity: E, replacing old: E, in context: WriteContext<E> = .local
   ) async throws -> Written<E> {
-    let written = try await modify(entity.id, in: context) {
+    let written = try await modify(entity.id, replacing: (entity, old), in: context) {
       guard entity.id == old.id else {
         throw ManagerError(
           .conflict, entity.id.modelIdentifier,

@@ -56,9 +56,16 @@ extension ModelTransaction {
   ) throws -> [AppliedEntity<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
-    guard
-      let stored = try self.update(E.self, identifier.modelIdentifier, { try update.change(&$0) })
-    else { return [] }
+    let name = identifier.modelIdentifier
+    let changed: E?
+    if let (new, old) = update.replacement, new.id == identifier, old.id == identifier {
+      guard try snapshot.contains(name) else { return [] }
+      try set(new, replacing: old)
+      changed = try snapshot.model(name, as: E.self)
+    } else {
+      changed = try self.update(E.self, name) { try update.change(&$0) }
+    }
+    guard let stored = changed else { return [] }
     if keepsOrder { try confirm(identifier.modelIdentifier) }
     try update.then?(stored, &self)
     return [AppliedEntity(identifier, stored: stored, isLate: false)]

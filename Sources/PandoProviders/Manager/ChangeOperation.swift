@@ -12,22 +12,22 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private let identifier: String
   private let manager: DataModelManager
   private let change: @Sendable (inout M) throws -> Void
-  /// Whether it fails where there is no such node.
-  private let isRequired: Bool
+  /// Two versions of the model, of which the difference is the change; it fails where there is no such node.
+  private let replacement: (new: M, old: M)?
   private let date = Date()
   /// Without a store: what has become of the node.
   private let changed = Locked<M?>(nil)
 
   init(
     _ identifier: String, _ manager: DataModelManager, outcome: PendingWrite = PendingWrite(),
-    context: (any Sendable)?, isRequired: Bool = false,
+    context: (any Sendable)?, replacing replacement: (new: M, old: M)? = nil,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) {
     self.identifier = identifier
     self.manager = manager
     self.outcome = outcome
     self.context = context
-    self.isRequired = isRequired
+    self.replacement = replacement
     self.change = change
   }
 
@@ -40,7 +40,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     let node = ByteString(identifier)
     let live = manager.consistencyManager.scope.liveModels(of: [node], asksListeners: false)
     guard var model = live[node]?.lazy.compactMap({ $0 as? M }).first else {
-      return isRequired ? gone : nil
+      return replacement == nil ? nil : gone
     }
     do {
       try change(&model)
@@ -72,12 +72,17 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   private func update<Stored: SimpleModel & Codable>(
     _ type: Stored.Type, in transaction: inout ModelTransaction
   ) throws {
-    let stored = try transaction.update(type, identifier) { stored in
+    if let replacement {
+      guard let new = replacement.new as? Stored, let old = replacement.old as? Stored,
+        try transaction.snapshot.contains(identifier)
+      else { throw gone }
+      return try transaction.set(new, replacing: old)
+    }
+    try transaction.update(type, identifier) { stored in
       guard var model = stored as? M else { return }
       try change(&model)
       if let new = model as? Stored { stored = new }
     }
-    if stored == nil, isRequired { throw gone }
   }
 
   private var gone: DataProviderError {

@@ -14,6 +14,7 @@ extension DataModelManager {
       await bridge.drain()
       await bridge.loaded()  // what has waited for writes
     case .cache(let cache):
+      await fetchedChanges.withLock { $0.last }?.value
       await consistencyManager.processed()  // what changes live trees goes on to the cache
       await cache.idle()
     case .memory: break
@@ -30,6 +31,7 @@ extension DataModelManager {
   ///
   /// The store is left open; close it afterwards. Closing twice is closing once.
   public func close() async {
+    await fetchedChanges.withLock { $0.last }?.value
     isClosed.withLock { $0 = true }
     await drain()
     observed.finish()

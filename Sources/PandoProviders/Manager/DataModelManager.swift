@@ -18,6 +18,12 @@ public final class DataModelManager: Sendable {
     case memory
   }
 
+  /// Changes of what a custom cache has to be asked for first, one after another.
+  struct FetchedChanges {
+    var last: Task<Void, Never>?
+    var count = 0
+  }
+
   private struct Listener {
     weak var delegate: (any DataModelManagerDelegate)?
   }
@@ -32,6 +38,7 @@ public final class DataModelManager: Sendable {
   let reporter = ManagerReporter()
   private let listener = Locked(Listener())
   let isClosed = Locked(false)
+  let fetchedChanges = Locked(FetchedChanges())
 
   /// Makes a manager whose data lives in memory only.
   ///

@@ -1,4 +1,6 @@
+import PandoConsistency
 public import PandoModels
+import PandoSystem
 
 extension DataModelManager {
   /// Changes a model as it is when its turn comes: nothing is lost that others have changed meanwhile, in it
@@ -22,31 +24,55 @@ extension DataModelManager {
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     if let refusal = refusal(ofReading: type) { return refuse(refusal, [identifier], context) }
-    return self.change(identifier, context: context, isRequired: false, change)
+    return self.change(identifier, context: context, replacing: nil, change)
   }
 
   private func change<M: SimpleModel>(
-    _ identifier: String, context: (any Sendable)?, isRequired: Bool,
+    _ identifier: String, context: (any Sendable)?, replacing replacement: (new: M, old: M)?,
     _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
-    guard case .cache = backing else {
-      return updateLive(identifier, context: context, isRequired: isRequired, change)
-    }
     let outcome = PendingWrite()
-    Task {
-      // The cache knows what nobody shows.
-      let provider = DataProvider<M>(dataModelManager: self)
-      do {
-        try await provider.fetchDataFromCache(withCacheKey: identifier)
-        updateLive(
-          identifier, outcome: outcome, context: context, isRequired: isRequired, change)
-      } catch {
-        outcome.finish(.failure(error))
+    let isQueued = fetchedChanges.withLock { queue in
+      guard case .cache = backing, queue.last != nil || !isLive(identifier, as: M.self) else {
+        return false
       }
-      _ = try? await outcome.committed()
-      withExtendedLifetime(provider) {}
+      queue.count += 1
+      queue.last = Task { [last = queue.last] in
+        await last?.value
+        await fetchAndChange(
+          identifier, outcome: outcome, context: context, replacing: replacement, change)
+        fetchedChanges.withLock { queue in
+          queue.count -= 1
+          if queue.count == 0 { queue.last = nil }
+        }
+      }
+      return true
+    }
+    if !isQueued {
+      updateLive(identifier, outcome: outcome, context: context, replacing: replacement, change)
     }
     return outcome
+  }
+
+  private func isLive(_ identifier: String, as type: any SimpleModel.Type) -> Bool {
+    consistencyManager.liveTypes(of: identifier).contains { $0 == type }
+  }
+
+  /// Changes what nobody shows: the custom cache is asked for it.
+  private func fetchAndChange<M: SimpleModel>(
+    _ identifier: String, outcome: PendingWrite, context: (any Sendable)?,
+    replacing replacement: (new: M, old: M)?,
+    _ change: @escaping @Sendable (inout M) throws -> Void
+  ) async {
+    let provider = DataProvider<M>(dataModelManager: self)
+    do {
+      try await provider.fetchDataFromCache(withCacheKey: identifier)
+      updateLive(identifier, outcome: outcome, context: context, replacing: replacement, change)
+    } catch {
+      outcome.finish(.failure(error))
+    }
+    _ = try? await outcome.committed()
+    withExtendedLifetime(provider) {}
   }
 
   /// Sets what a caller has changed in a model, and not what the model merely carries along.
@@ -76,7 +102,7 @@ extension DataModelManager {
       return refuse(error, [new.modelIdentifier].compactMap { $0 }, context)
     }
     if let refusal = refusal(of: new) { return refuse(refusal, [identifier], context) }
-    return change(identifier, context: context, isRequired: true) {
+    return change(identifier, context: context, replacing: (new, old)) {
       $0 = try ModelChildren.rebase(new, from: old, onto: $0)
     }
   }
@@ -85,11 +111,12 @@ extension DataModelManager {
   @discardableResult
   func updateLive<M: SimpleModel>(
     _ identifier: String, outcome: PendingWrite = PendingWrite(), context: (any Sendable)?,
-    isRequired: Bool = false, _ change: @escaping @Sendable (inout M) throws -> Void
+    replacing replacement: (new: M, old: M)? = nil,
+    _ change: @escaping @Sendable (inout M) throws -> Void
   ) -> PendingWrite {
     perform(
       ChangeOperation(
-        identifier, self, outcome: outcome, context: context, isRequired: isRequired, change),
+        identifier, self, outcome: outcome, context: context, replacing: replacement, change),
       updatesCache: true)
     return outcome
   }
