@@ -120,6 +120,20 @@ import Testing
     }
   }
 
+  @Test(arguments: Backing.allCases)
+  func `of a node that stands twice the changed place counts`(backing: Backing) async throws {
+    // Was: without a store the last place did, and the change was lost.
+    try await backing.withManager { manager in
+      let provider = DataProvider<Message>(dataModelManager: manager)
+      provider.setData(Message(id: 1, text: "", author: ada, reader: ada))
+      for _ in 0..<3 { provider.update { $0.author.name += "." } }
+      manager.update(Message.self, "Message:1") { $0.author.name += "!" }
+      await manager.drain()
+      #expect(provider.data?.author.name == "Ada...!")
+      #expect(provider.data?.reader?.name == "Ada...!")
+    }
+  }
+
   @Test(arguments: Backing.lasting)
   func `changes of what nobody shows keep their order`(backing: Backing) async throws {
     // Was: over a cache each asked for the model by itself, and they came in any order.
@@ -232,6 +246,27 @@ import Testing
     }
     let memory = DataModelManager()
     await #expect(throws: DataProviderError.self) { try await memory.write { _ in } }
+  }
+
+  private struct Desk: Model, Codable, Equatable, DeletionRuled {
+    static let modelTypeName = "Desk"
+    var person: Person
+    var modelIdentifier: String? { "desk" }
+    static let deletionRules: [DeletionRule] = [.restrict("person")]
+  }
+
+  @Test func `nodes that are deleted together restrict one another in no order`() async throws {
+    // Was: refused where what is held came first.
+    try await withStore { store in
+      let manager = try DataModelManager(store: store)
+      try await manager.updateModel(Desk(person: ada)).committed()
+      await #expect(throws: StoreError.self) {
+        try await manager.deleteModel(ada).committed()
+      }
+      try await manager.deleteModels(withIdentifiers: ["Person:1", "desk"]).committed()
+      #expect(try store.read { try $0.count() } == 0)
+      await manager.close()
+    }
   }
 
   @Test(arguments: Backing.allCases)

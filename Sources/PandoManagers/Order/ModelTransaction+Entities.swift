@@ -95,7 +95,14 @@ extension ModelTransaction {
 
   /// Writes an entity over what is stored, as the entity type says.
   private mutating func overwrite<E: LocalEntity>(_ entity: E) throws -> E {
-    guard let stored = try snapshot.model(entity.id.modelIdentifier, as: E.self) else {
+    let stored: E?
+    do {
+      stored = try snapshot.model(entity.id.modelIdentifier, as: E.self)
+    } catch is ModelError {
+      // What can't be read can be replaced.
+      stored = nil
+    }
+    guard let stored else {
       try set(entity)
       return entity
     }

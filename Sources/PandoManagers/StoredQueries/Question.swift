@@ -134,7 +134,7 @@ extension ModelSnapshot {
   public func answer<E: Entity>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
-    guard try projections(for: query).isEmpty else {
+    guard try isToldByRows(query) else {
       try question.validate()
       return question.answer(try entities(matching: query).entities)
     }
@@ -154,7 +154,7 @@ extension ModelSnapshot {
   public func explain<E: Entity>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
-    guard try projections(for: query).isEmpty else { return try explain(query) }
+    guard try isToldByRows(query) else { return try explain(query) }
     var stored = try StoredQuery(query)
     let asked = try stored.question(question)
     if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
@@ -171,7 +171,7 @@ extension ModelSnapshot {
   public func identifiers<E: Entity>(
     matching query: Query<E>, after entity: E? = nil
   ) throws -> [EntityIdentifier<E>] {
-    guard try projections(for: query).isEmpty else {
+    guard try isToldByRows(query) else {
       return try entities(matching: query, after: entity).entities.map(\.id)
     }
     let stored = try stored(query, after: entity)
@@ -203,12 +203,17 @@ extension ModelSnapshot {
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
     guard let entity else { return try entities(matching: query) }
-    guard try projections(for: query).isEmpty else {
+    guard try isToldByRows(query) else {
       return try query.window(of: try entities(matching: query.whole).entities, after: entity)
     }
     let stored = try stored(query, after: entity)
     let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
     return QueryResult(found, groupedBy: query.groupedBy)
+  }
+
+  /// Whether the records of the type, as they lie, are all that the query is about.
+  private func isToldByRows<E: Entity>(_ query: Query<E>) throws -> Bool {
+    try !query.skipsUndecodable && projections(for: query).isEmpty
   }
 
   private func stored<E: Entity>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {

@@ -33,9 +33,15 @@ extension Entity {
   var cachedChildren: [ByteString] {
     let own = id.modelIdentifier
     var found: Set<ByteString> = []
-    ModelChildren.forEachNode(of: self) { identifier in
-      if !identifier.hasSameBytes(as: own) { found.insert(ByteString(identifier)) }
+    func add(_ model: any Model) {
+      model.forEach { child in
+        if let identifier = child.modelIdentifier, !identifier.hasSameBytes(as: own) {
+          found.insert(ByteString(identifier))
+        }
+        add(child)
+      }
     }
+    add(self)
     return Array(found)
   }
 }

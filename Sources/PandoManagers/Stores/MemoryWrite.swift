@@ -49,8 +49,11 @@ struct MemoryWrite<E: LocalEntity> {
 
   /// - Returns: Nothing if there is no such entity.
   mutating func apply(_ update: EntityUpdate<E>) throws -> [AppliedEntity<E>] {
-    guard var entity = state.entries[update.identifier]?.entity else { return [] }
+    guard let before = state.entries[update.identifier]?.entity else { return [] }
+    var entity = before
     try update.change(&entity)
+    // A node that stands at several places is the same at all of them.
+    entity = try ModelChildren.rebase(entity, from: before, onto: before)
     put(entity, place: state.place)
     state.entries[entity.id]?.isSynchronized = false
     return [AppliedEntity(entity.id, stored: entity, isLate: false)]

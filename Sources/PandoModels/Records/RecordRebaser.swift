@@ -39,11 +39,14 @@ struct RecordRebaser {
     if isSame(self.stored, stored, self.base, base) {
       return try copy(self.new, new, depth: depth, into: &output)
     }
-    if let base = try ItemPairs(self.base, at: base, depth: depth),
-      let new = try ItemPairs(self.new, at: new, depth: depth),
-      let stored = try ItemPairs(self.stored, at: stored, depth: depth)
+    if let known = try ItemPairs(self.base, at: base, depth: depth),
+      let wanted = try ItemPairs(self.new, at: new, depth: depth),
+      let found = try ItemPairs(self.stored, at: stored, depth: depth)
     {
-      return try merge(base, new, stored, depth: depth, into: &output)
+      if depth > 0, known.isOtherCase(than: wanted) || known.isOtherCase(than: found) {
+        return try copy(self.new, new, depth: depth, into: &output)
+      }
+      return try merge(known, wanted, found, depth: depth, into: &output)
     }
     guard let known = try children(self.base, base), let wanted = try children(self.new, new),
       let found = try children(self.stored, stored)
@@ -173,6 +176,12 @@ private final class ItemPairs {
   }
 
   func key(at place: Int) -> [UInt8]? { place < pairs.count ? pairs[place].key : nil }
+
+  /// Whether both can be values of an enum with payload, which has its case as the only key, and the cases
+  /// are not the same: nothing of the two can stand side by side.
+  func isOtherCase(than other: ItemPairs) -> Bool {
+    pairs.count == 1 && other.pairs.count == 1 && pairs[0].key != other.pairs[0].key
+  }
 
   /// The value at a place, which is left behind, if it is that of a key.
   func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {

@@ -43,13 +43,25 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
       return replacement == nil ? nil : gone
     }
     do {
+      let before = model
       try change(&model)
       try checkIdentifier(of: model)
-      changed.withLock { $0 = model }
+      if let coded = before as? any (SimpleModel & Codable) {
+        model = try Self.consistent(model, from: coded)
+      }
+      changed.withLock { [model] in $0 = model }
       return nil
     } catch {
       return error
     }
+  }
+
+  /// Has a node that stands at several places be the same at all of them: as it was changed.
+  private static func consistent<Coded: SimpleModel & Codable>(
+    _ model: M, from before: Coded
+  ) throws -> M {
+    guard let new = model as? Coded else { return model }
+    return try ModelChildren.rebase(new, from: before, onto: before) as? M ?? model
   }
 
   /// What a commit has changed is read.

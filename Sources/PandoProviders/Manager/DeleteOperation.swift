@@ -50,7 +50,7 @@ final class DeleteOperation: ManagedOperation {
   }
 
   func write(_ transaction: inout ModelTransaction) throws {
-    for identifier in subjects { try transaction.delete(identifier) }
+    try transaction.delete(subjects)
   }
 
   func write(to cache: any CacheDelegate) async throws {

@@ -104,6 +104,28 @@ public struct ModelTransaction: ~Copyable {
     return try session.whole { try session.delete(identifier) }
   }
 
+  /// Deletes nodes in whatever order their rules allow for.
+  ///
+  /// - Parameter identifiers: The identifiers.
+  /// - Throws: As ``delete(_:)-(String)``.
+  package mutating func delete(_ identifiers: [String]) throws {
+    var left = identifiers
+    while !left.isEmpty {
+      var refusal: (any Error)?
+      let before = left.count
+      left = try left.filter { identifier in
+        do {
+          try delete(identifier)
+          return false
+        } catch let error as StoreError where error.code == .restricted {
+          refusal = error
+          return true
+        }
+      }
+      if left.count == before, let refusal { throw refusal }
+    }
+  }
+
   /// Says what deletes do at the edges of a type, in every process from now on.
   ///
   /// A type that is ``DeletionRuled`` says it by itself; this is for types that nobody knows here.

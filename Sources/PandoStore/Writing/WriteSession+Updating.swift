@@ -57,6 +57,8 @@ private struct TreeUpdate {
   }
 
   mutating func plan() throws {
+    // Of a node that stands twice one place counts.
+    if new.hasRepeatedNodes { outcome.isAsGiven = false }
     var missing: [UInt64: [PendingRecords.Record]] = [:]
     for record in effective() {
       let node = record.reference.node
@@ -115,36 +117,39 @@ private struct TreeUpdate {
       }
       guard own != old else { return try add(record, body: given) }
       outcome.isAsGiven = false
-      let target = try session.reading { try $0.recordKey(node: key.node, preferring: key.type) }
-      guard let target, let stored = try session.storedBody(of: target) else { return }
-      var body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span)
-      if target.type != key.type {
-        let merge = try RecordBody.merging(body.span, into: stored.span, policy: .projection)
-        guard let merged = merge.body else { return }
-        body = merged
+      // Without a record of its type it was read from the newest one, and gets one of its own.
+      var stored = own ?? old
+      if own == nil {
+        guard let newest = try newestBody(of: key.node) else { return }
+        let merge = try RecordBody.merging(newest.span, into: old.span, policy: .projection)
+        stored = merge.body ?? old
       }
-      if body != stored { try add(record, as: target.reference, body: body) }
+      let body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span)
+      if body != own { try add(record, body: body) }
     } else if record.reference.node == root {
       try add(record, body: given)
     } else {
       outcome.isAsGiven = false
       // It may need fields that no other type of the node has.
-      guard own == nil,
-        let newest = try session.reading({ try $0.recordKey(node: key.node, preferring: nil) }),
-        let stored = try session.storedBody(of: newest)
-      else { return }
+      guard own == nil, let stored = try newestBody(of: key.node) else { return }
       let merge = try RecordBody.merging(stored.span, into: given.span, policy: .projection)
       try add(record, body: merge.body ?? given)
     }
   }
 
-  private mutating func add(
-    _ record: PendingRecords.Record, as reference: RecordReference? = nil, body: [UInt8]
-  ) throws {
+  /// The body of the record of a node that was written last.
+  private func newestBody(of node: UInt64) throws -> [UInt8]? {
+    guard let key = try session.reading({ try $0.recordKey(node: node, preferring: nil) }) else {
+      return nil
+    }
+    return try session.storedBody(of: key)
+  }
+
+  private mutating func add(_ record: PendingRecords.Record, body: [UInt8]) throws {
     let edges = try RecordBody.edges(in: body.span)
     unsafe body.withUnsafeBytes { bytes in
       unsafe changes.append(
-        reference ?? record.reference, identifier: record.identifier, body: bytes, edges: edges)
+        record.reference, identifier: record.identifier, body: bytes, edges: edges)
     }
     outcome.written.append(record.identifier)
   }
