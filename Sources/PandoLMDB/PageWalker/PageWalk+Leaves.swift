@@ -137,6 +137,7 @@ extension PageWalk {
   /// The key is the id (8 bytes) of the transaction that freed the pages. The value is a list of
   /// numbers of 8 bytes: how many pages, then their numbers in descending order. Room behind the
   /// list is possible: liblmdb reserves records before it knows what is left for them.
+  @_optimize(size)
   func readFreeRecord(
     key: Span<UInt8>, pages: Span<UInt8>, on page: UInt64, in tree: inout PageTree
   ) throws {

@@ -30,6 +30,7 @@ struct RecordRebaser {
   /// Appends what becomes of an item that is in all three.
   ///
   /// - Returns: Whether that holds a reference.
+  @_optimize(size)
   private func merge(
     _ base: Item, _ new: Item, _ stored: Item, depth: Int, into output: inout CBORWriter
   ) throws(RecordFault) -> Bool {
@@ -58,6 +59,7 @@ struct RecordRebaser {
   }
 
   /// The same for what has names, or keys: these are in order in each.
+  @_optimize(size)
   private func merge(
     _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, depth: Int,
     into output: inout CBORWriter

@@ -91,6 +91,7 @@ final class GroupReading {
 
   /// Adds what this manager's operations give: a change in memory counts for what no later commit of
   /// this process has touched, a stored one for what the store held already.
+  @_optimize(size)
   private func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [(given: LiveUpdate, isStored: Bool)] = []
@@ -259,6 +260,7 @@ final class GroupReading {
   }
 
   /// Reads all that is live: nobody knows any more what has changed.
+  @_optimize(size)
   private func readEverything(_ snapshot: ModelSnapshot) {
     for (identifier, types) in bridge.consistency.liveNodes() {
       do {

@@ -136,6 +136,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
 
 extension StoreReader {
   /// The records that a commit has written: as they were then if the log has them, else as they are.
+  @_optimize(size)
   fileprivate func changedRecords(
     of change: ChangeSet, newest: UInt64
   ) throws -> [ChangedRecord] {

@@ -31,6 +31,7 @@ extension StoreCheck {
     try checkLooseRows(reader, numbers)
   }
 
+  @_optimize(size)
   private mutating func checkElements(
     of cacheKey: String, _ number: UInt64, _ reader: borrowing StoreReader
   ) throws {

@@ -53,6 +53,7 @@ extension StoreCheck {
 
   /// Every record has an intact header and a body by the rules of the format, stands among the nodes of
   /// its type, and each of its edges stands in the dependency index.
+  @_optimize(size)
   mutating func checkRecords(_ reader: borrowing StoreReader) throws {
     let total = try reader.snapshot.count(of: reader.tables.nodes)
     var nodeCount = 0
@@ -98,6 +99,7 @@ extension StoreCheck {
   }
 
   /// Each child of a record or an element exists and knows its parent.
+  @_optimize(size)
   mutating func checkEdges(
     of parent: RecordKey, _ edges: [RecordEdge], named name: String,
     _ reader: borrowing StoreReader

@@ -97,6 +97,7 @@ extension DumpLine {
     StoreError(.invalidDump, "line \(number)", "\(reason); nothing was loaded")
   }
 
+  @_optimize(size)
   private static func line(_ value: TreeValue, _ number: Int) throws -> DumpLine? {
     if value["pando"]?.stringValue == "dump" {
       guard let commit = value["commit"]?.integerValue, commit >= 0 else { return nil }

@@ -6,6 +6,7 @@ import PandoModels
 struct StoreDump {
   let path: String
 
+  @_optimize(size)
   func run(_ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void) throws {
     try write(.header(commitNumber: reader.state(path: path)?.commitNumber ?? 0))
     var types: [(name: String, row: TypeRow)] = []

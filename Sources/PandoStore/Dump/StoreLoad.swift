@@ -146,6 +146,7 @@ extension WriteSession {
   }
 
   /// Stores a node of a dump with the commit numbers its records had.
+  @_optimize(size)
   func loadNode(
     _ identifier: String, isAskedFor: Bool, _ records: [DumpLine.Record], line: Int
   ) throws {

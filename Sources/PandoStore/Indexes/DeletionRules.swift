@@ -15,6 +15,7 @@ struct DeletionRules: Equatable {
     fields = rules.map { FieldPath($0.field) }
   }
 
+  @_optimize(size)
   init(_ bytes: Span<UInt8>, typeName: String) throws {
     let text = try ByteFields.text(bytes, "the deletion rules of \(typeName)")
     let rules = text.split(separator: "\n").compactMap { line -> DeletionRule? in
@@ -34,6 +35,7 @@ struct DeletionRules: Equatable {
   static func key(_ typeName: String) -> [UInt8] { prefix + Array(typeName.utf8) }
 
   /// Refuses rules that can't be kept.
+  @_optimize(size)
   func check(_ typeName: String) throws {
     let names = Set(rules.map(\.field))
     guard names.count == rules.count else {

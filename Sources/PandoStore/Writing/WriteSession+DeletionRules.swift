@@ -36,6 +36,7 @@ extension WriteSession {
   ///   - isDoomed: The same as a set.
   /// - Returns: The others, in the order in which they were found.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  @_optimize(size)
   func owned(by doomed: [UInt64], _ isDoomed: Set<UInt64>) throws -> [UInt64] {
     var isDoomed = isDoomed
     var found: [UInt64] = []
@@ -76,6 +77,7 @@ extension WriteSession {
   }
 
   /// The error for a node that others hold by a rule.
+  @_optimize(size)
   func restricted(
     _ holders: [(parent: RecordKey, child: UInt64, field: String)]
   ) throws -> StoreError {

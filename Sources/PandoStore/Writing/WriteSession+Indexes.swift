@@ -36,6 +36,7 @@ extension WriteSession {
   /// Declares an index, and makes its rows from the records there are.
   ///
   /// - Returns: Whether there was none, or one that was not unique.
+  @_optimize(size)
   func addIndex(
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
@@ -136,6 +137,7 @@ extension WriteSession {
   /// Removes an index with its rows.
   ///
   /// - Returns: Whether there was one.
+  @_optimize(size)
   func dropIndex(onFields names: [String], ofTypeNamed typeName: String) throws -> Bool {
     let fields = names.map { FieldPath($0) }
     guard let type = try reading({ try $0.typeRow(named: typeName) })?.number,

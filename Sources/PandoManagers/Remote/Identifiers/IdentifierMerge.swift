@@ -31,6 +31,7 @@ final class IdentifierMerge<E: PersistentEntity> {
     for type in relatedTypes { try renameRelated(type, in: &transaction) }
   }
 
+  @_optimize(size)
   private func moveEntity(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {

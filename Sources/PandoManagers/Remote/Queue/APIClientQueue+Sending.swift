@@ -118,6 +118,7 @@ extension APIClientQueue.State {
   /// Adds a waiter to a request that equals one before, or a request.
   ///
   /// - Returns: Why it is not added.
+  @_optimize(size)
   fileprivate mutating func add(
     _ request: APIRequest, limit: UInt64, _ waiter: UInt64,
     _ continuation: CheckedContinuation<APIResponse, any Error>

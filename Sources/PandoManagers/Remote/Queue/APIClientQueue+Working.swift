@@ -39,6 +39,7 @@ extension APIClientQueue {
   /// Sends the durable request whose turn it is.
   ///
   /// - Returns: Whether the next one may be sent.
+  @_optimize(size)
   private func send(_ head: QueuedRequest) async throws -> Bool {
     if let local = head.unknownIdentifiers.first {
       let error = APIError(

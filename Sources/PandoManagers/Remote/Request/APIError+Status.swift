@@ -22,6 +22,7 @@ extension APIError {
   }
 
   /// The beginning of a content, in one line; `nil` if it is no text or empty.
+  @_optimize(size)
   static func quoted(_ body: Data) -> String? {
     let bytes = body.prefix(quotedByteCountMaximum)
     let text = String(decoding: bytes, as: UTF8.self).drop(while: \.isWhitespace)
