@@ -48,6 +48,7 @@ import Testing
   @Test func `what can't be read is reported, and shown with the next commit`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
+    configuration.readerTimeoutInSeconds = 0
     let store = try ModelStore.temporary(configuration: configuration)
     let manager = try DataModelManager(store: store)
     let events = Events()
@@ -76,6 +77,7 @@ import Testing
   func `what a list has shown of such a commit is not done twice`(deletes: Bool) async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
+    configuration.readerTimeoutInSeconds = 0
     let store = try ModelStore.temporary(configuration: configuration)
     let manager = try DataModelManager(store: store)
     let people = (1...4).map { Person(id: $0, name: "\($0)") }
@@ -105,6 +107,7 @@ import Testing
   @Test func `what was set in memory behind such a commit stays`() async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
+    configuration.readerTimeoutInSeconds = 0
     let store = try ModelStore.temporary(configuration: configuration)
     let manager = try DataModelManager(store: store)
     let profile = DataProvider<FullProfile>(dataModelManager: manager)
@@ -132,6 +135,7 @@ import Testing
   ) async throws {
     var configuration = ModelStore.Configuration.forTests
     configuration.maximumReaders = 4
+    configuration.readerTimeoutInSeconds = 0
     let store = try ModelStore.temporary(configuration: configuration)
     let manager = try DataModelManager(store: store)
     let people = (1...4).map { Person(id: $0, name: "\($0)") }
