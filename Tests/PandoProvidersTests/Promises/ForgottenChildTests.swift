@@ -139,6 +139,8 @@ import Testing
     provider.setData(Portrait(id: 1, sitter: Self.ada))
     manager.updateModel(Self.bob)
     await manager.drain()
+    // It is told on a queue of its own.
+    await manager.consistencyManager.drain()
     #expect(delegate.codes.withLock { $0 } == [.childrenDisagree])
   }
 }
