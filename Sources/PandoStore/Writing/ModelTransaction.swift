@@ -107,7 +107,7 @@ public struct ModelTransaction: ~Copyable {
   /// Deletes nodes in whatever order their rules allow for.
   ///
   /// - Parameter identifiers: The identifiers.
-  /// - Throws: As ``delete(_:)-(String)``.
+  /// - Throws: As the delete of one node; `restricted` if no order is left that the rules allow for.
   package mutating func delete(_ identifiers: [String]) throws {
     var left = identifiers
     while !left.isEmpty {

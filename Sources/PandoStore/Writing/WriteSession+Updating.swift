@@ -68,7 +68,7 @@ private struct TreeUpdate {
         missing[node, default: []].append(record)
       }
     }
-    if let record = missing[root]?.last {
+    if let record = missing.removeValue(forKey: root)?.last {
       guard known[record.reference] == nil else {
         throw StoreError(
           .noSuchNode, record.identifier,
@@ -87,7 +87,7 @@ private struct TreeUpdate {
       }
       index += 1
     }
-    if !missing.isEmpty, !(missing.count == 1 && missing[root] != nil) { outcome.isAsGiven = false }
+    if !missing.isEmpty { outcome.isAsGiven = false }
   }
 
   /// The records that count: of several for one node and type the last one that the caller has changed.
