@@ -96,23 +96,33 @@ enum QueryCommand: Command {
   private static func requireFields(
     _ fields: [String], of typeName: String, _ snapshot: ModelSnapshot, _ path: String
   ) throws {
-    var missing = fields.filter { $0 != "$id" }
+    var missing = fields.filter { !$0.hasPrefix("$") }
     var known: Set<String> = []
     for identifier in try snapshot.identifiers(ofType: typeName, limit: sampleCount) {
       if missing.isEmpty { return }
       guard let tree = try snapshot.tree(identifier, as: typeName, depth: 0) else { continue }
       known.formUnion(tree.fields.objectValue?.keys.map { $0 } ?? [])
       missing.removeAll { name in
-        tree[name] != nil
-          || name.split(separator: ".").reduce(TreeValue?.some(.node(tree))) {
-            $0?[String($1)]
-          } != nil
+        tree[name] != nil || leads(name.split(separator: ".")[...], into: .node(tree))
       }
     }
     guard let name = missing.first else { return }
     let names = known.sorted().prefix(20).joined(separator: ", ")
     throw CommandError(
       .notThere, at: path, "no \(typeName) has a field “\(name)”", remedy: "it has: \(names)")
+  }
+}
+
+extension QueryCommand {
+  /// Whether a value has a field of this name, as far as it can be told without children and elements.
+  private static func leads(_ parts: ArraySlice<Substring>, into value: TreeValue) -> Bool {
+    guard let part = parts.first else { return true }
+    let isEach = part.hasSuffix("[]")
+    switch value[String(isEach ? part.dropLast(2) : part)] {
+    case nil: return false
+    case .reference, .required(.reference): return true
+    case let next?: return isEach || leads(parts.dropFirst(), into: next)
+    }
   }
 }
 

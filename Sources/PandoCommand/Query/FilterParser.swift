@@ -38,9 +38,13 @@ struct FilterParser {
     return (filter, parser.fields)
   }
 
-  /// The field of a name: `$id` is the identifier of the node.
+  /// The field of a name: `$id` is the identifier of the node, `$children` are those of its children.
   static func field(_ name: String) -> RecordField {
-    name == "$id" ? .identifier : .named(FieldPath(name))
+    switch name {
+    case "$id": .identifier
+    case "$children": .children
+    default: .named(FieldPath(name))
+    }
   }
 
   private var next: FilterToken {
@@ -268,7 +272,15 @@ struct FilterTokenizer {
       return token(.number(take { Self.isDigit($0) || $0.isLetter || "+-.".contains($0) }))
     }
     if first.isLetter || first == "_" || first == "$" {
-      return token(.name(take { $0.isLetter || $0.isNumber || "_$.".contains($0) }))
+      var name = ""
+      repeat {
+        name += take { $0.isLetter || $0.isNumber || "_$.".contains($0) }
+        // Each element of a list.
+        guard rest.hasPrefix("[]") else { break }
+        for _ in 0..<2 { _ = advance() }
+        name += "[]"
+      } while rest.first == "."
+      return token(.name(name))
     }
     if let symbol = Self.symbols.first(where: { rest.hasPrefix($0) }) {
       for _ in symbol { _ = advance() }

@@ -9,8 +9,9 @@ public import PandoStore
 ///   .indexed(\.dueDate, "due"),  // CodingKeys has: case dueDate = "due"
 /// ]
 /// ```
-/// Without a name it is that of the property. A field of a child that has an identifier can't be
-/// declared: it lies in the child's own record.
+/// Without a name it is that of the property. A key path can lead through children, whose records are
+/// then looked at, too; an index follows when they change: `.indexed(\.author.name)`. ``QueryField`` names
+/// a child itself, and each element of a list.
 public struct EntityField<E: Entity>: Sendable {
   /// The key under which the field is coded.
   public let name: String
@@ -32,7 +33,7 @@ public struct EntityField<E: Entity>: Sendable {
   /// - Returns: The field.
   public static func field<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ name: String? = nil
-  ) -> EntityField { EntityField(keyPath, name, isIndexed: false) }
+  ) -> EntityField { EntityField(QueryField(undeclared: keyPath), name, isIndexed: false) }
 
   /// A field that filters can name and that the store keeps an index of.
   ///
@@ -43,25 +44,33 @@ public struct EntityField<E: Entity>: Sendable {
   /// - Returns: The field.
   public static func indexed<Value: QueryRepresentable>(
     _ keyPath: any KeyPath<E, Value> & Sendable, _ name: String? = nil
-  ) -> EntityField { EntityField(keyPath, name, isIndexed: true) }
+  ) -> EntityField { EntityField(QueryField(undeclared: keyPath), name, isIndexed: true) }
 
-  private init<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, _ given: String?, isIndexed: Bool
-  ) {
-    name = given ?? Self.name(of: keyPath)
-    self.isIndexed = isIndexed
-    reference = QueryField(keyPath, name: name)
+  /// A field that filters can name: a child, or each element of a list.
+  ///
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - name: Where it is coded, as in `labels[].name`; by the names of the properties unless given.
+  /// - Returns: The field.
+  public static func field(_ field: QueryField<E>, _ name: String? = nil) -> EntityField {
+    EntityField(field, name, isIndexed: false)
   }
 
-  /// The names of the stored properties that a key path leads through, which Swift keeps for reflection.
-  private static func name(of keyPath: AnyKeyPath) -> String {
-    let text = "\(keyPath)"
-    let start = "\\\(E.self)."
-    precondition(
-      text.hasPrefix(start) && !text.contains("<computed") && !text.contains("<offset"),
-      "\(text) leads through something that is not a stored property; give the name under which it "
-        + "is coded")
-    return text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
+  /// A field that filters can name and that the store keeps an index of: a child, or each element of a
+  /// list.
+  ///
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - name: Where it is coded, as in `labels[].name`; by the names of the properties unless given.
+  /// - Returns: The field.
+  public static func indexed(_ field: QueryField<E>, _ name: String? = nil) -> EntityField {
+    EntityField(field, name, isIndexed: true)
+  }
+
+  private init(_ field: QueryField<E>, _ given: String?, isIndexed: Bool) {
+    name = given ?? field.propertyNames
+    self.isIndexed = isIndexed
+    reference = field.declared(as: name)
   }
 
   /// The value of the field.

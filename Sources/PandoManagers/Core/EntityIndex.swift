@@ -17,7 +17,12 @@ import PandoStore
 /// default or a former name, an index of several does not answer for it, and a unique one takes it for
 /// null.
 public struct EntityIndex<E: Entity>: Sendable {
-  private let keyPaths: [any PartialKeyPath<E> & Sendable]
+  private let fields: [Member]
+
+  private enum Member: Sendable {
+    case keyPath(any PartialKeyPath<E> & Sendable)
+    case field(QueryField<E>)
+  }
   /// Whether no two entities may have the same values.
   public let isUnique: Bool
 
@@ -26,7 +31,7 @@ public struct EntityIndex<E: Entity>: Sendable {
   /// - Parameter keyPaths: Where the values are in the entity.
   /// - Returns: The index.
   public static func indexed(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
-    EntityIndex(keyPaths: keyPaths, isUnique: false)
+    EntityIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: false)
   }
 
   /// An index of fields whose values, together, no two entities may share.
@@ -37,16 +42,37 @@ public struct EntityIndex<E: Entity>: Sendable {
   /// - Parameter keyPaths: Where the values are in the entity.
   /// - Returns: The index.
   public static func unique(_ keyPaths: any PartialKeyPath<E> & Sendable...) -> EntityIndex {
-    EntityIndex(keyPaths: keyPaths, isUnique: true)
+    EntityIndex(fields: keyPaths.map { .keyPath($0) }, isUnique: true)
+  }
+
+  /// An index of fields, in the order of their weight, of which one may be a child or each element of a list.
+  ///
+  /// ```swift
+  /// .indexed(.each(\.labels, \.name), .field(\.created))  // the newest with a label
+  /// ```
+  /// - Parameter fields: The fields.
+  /// - Returns: The index.
+  public static func indexed(_ fields: QueryField<E>...) -> EntityIndex {
+    EntityIndex(fields: fields.map { .field($0) }, isUnique: false)
   }
 
   /// The index as the store keeps it.
   func stored() throws(QueryError) -> ModelIndex {
     var names: [String] = []
-    for keyPath in keyPaths {
-      guard let field = E.fields.first(where: { $0.reference.keyPath == keyPath }) else {
+    for member in fields {
+      let field: EntityField<E>?
+      let label: String
+      switch member {
+      case .keyPath(let keyPath):
+        field = E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
+        label = "\(keyPath)"
+      case .field(let wanted):
+        field = E.fields.first { $0.reference == wanted }
+        label = wanted.label
+      }
+      guard let field else {
         throw QueryError(
-          .unknownField, "\(keyPath)",
+          .unknownField, label,
           "an index of \(E.modelTypeName) names what is no declared field")
       }
       names.append(field.name)

@@ -36,6 +36,91 @@ public struct Filter<E: Entity>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
   ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
 
+  /// Entities that hold a node, wherever in them.
+  ///
+  /// The dependency index of a store knows them: it needs no other.
+  ///
+  /// - Parameter identifier: The identifier of the node.
+  /// - Returns: The filter.
+  public static func holds(_ identifier: String) -> Filter {
+    compare(.children, .equal, identifier)
+  }
+
+  /// Entities whose field is a certain child.
+  ///
+  /// ```swift
+  /// let mine = Query(filter: .holds(\Issue.assignee, "User:ada") && \Issue.status == .open)
+  /// ```
+  /// The dependency index of a store knows who holds a node; an index of ``QueryField/child(_:)`` together
+  /// with other fields finds them in the order of those.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the child is in the entity.
+  ///   - identifier: The identifier of the child's node.
+  /// - Returns: The filter.
+  public static func holds<Child: SimpleModel>(
+    _ keyPath: any KeyPath<E, Child> & Sendable, _ identifier: String
+  ) -> Filter { compare(.child(keyPath), .equal, identifier) }
+
+  /// Entities whose field, which may be nil, is a certain child.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the child is in the entity.
+  ///   - identifier: The identifier of the child's node.
+  /// - Returns: The filter.
+  public static func holds<Child: SimpleModel>(
+    _ keyPath: any KeyPath<E, Child?> & Sendable, _ identifier: String
+  ) -> Filter { compare(.child(keyPath), .equal, identifier) }
+
+  /// Entities in whose list a certain child is.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the list is in the entity.
+  ///   - identifier: The identifier of the child's node.
+  /// - Returns: The filter.
+  public static func holds<List: Collection & SendableMetatype>(
+    _ keyPath: any KeyPath<E, List> & Sendable, _ identifier: String
+  ) -> Filter where List.Element: SimpleModel { compare(.each(keyPath), .equal, identifier) }
+
+  /// Entities in whose list a value is.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the list is in the entity.
+  ///   - value: The value.
+  /// - Returns: The filter.
+  public static func contains<List: Collection & SendableMetatype>(
+    _ keyPath: any KeyPath<E, List> & Sendable, _ value: List.Element
+  ) -> Filter where List.Element: QueryRepresentable { compare(.each(keyPath), .equal, value) }
+
+  /// Entities in whose list an element has a value in a field.
+  ///
+  /// ```swift
+  /// let bugs = Query(filter: .contains(\Issue.labels, \.name, "bug"))
+  /// ```
+  /// - Parameters:
+  ///   - keyPath: Where the list is in the entity.
+  ///   - element: Where the value is in an element.
+  ///   - value: The value.
+  /// - Returns: The filter.
+  public static func contains<List: Collection & SendableMetatype, Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, List> & Sendable,
+    _ element: any KeyPath<List.Element, Value> & Sendable, _ value: Value
+  ) -> Filter { compare(.each(keyPath, element), .equal, value) }
+
+  /// Entities whose field stands in a relation to a value; of several values, one of them.
+  ///
+  /// ```swift
+  /// let named = Filter.compare(.each(\Issue.labels, \.name), .greater, "b")
+  /// ```
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - comparison: The relation.
+  ///   - value: The value.
+  /// - Returns: The filter.
+  public static func compare(
+    _ field: QueryField<E>, _ comparison: FilterComparison, _ value: some QueryRepresentable
+  ) -> Filter { Filter(.compare(field, comparison, value.queryValue)) }
+
   /// Whether an entity matches.
   ///
   /// - Parameter entity: The entity.

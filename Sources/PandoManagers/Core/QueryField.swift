@@ -1,41 +1,122 @@
 import PandoSystem
-import PandoModels
+public import PandoModels
 package import PandoStore
 
 /// A field as filters, orders and groups name it: by its key path, or for tools by its name.
+///
+/// A key path leads through children, too: `\.author.name` is the name of the author's node. What is more
+/// than one value is named by a word:
+///
+/// ```swift
+/// static let fields: [EntityField<Issue>] = [
+///   .indexed(\.author.name),
+///   .indexed(.child(\.author)),  // the identifier of the author's node
+///   .indexed(.each(\.tags)),  // each text of a list
+///   .indexed(.each(\.labels, \.name)),  // the name of each label
+/// ]
+/// ```
 public struct QueryField<E: Entity>: Sendable {
   package let keyPath: any PartialKeyPath<E> & Sendable
+  /// Where it goes on in each element of what is there.
+  private let elementPath: (any AnyKeyPath & Sendable)?
   package let value: @Sendable (E) -> QueryValue
-  /// What the type says of the key path.
-  private let known: KnownPath
+  private let shape: FieldShape
+  private let knowledge: Knowledge
   /// Made when they are asked for, which most queries never do.
   private let makeKinds: @Sendable () -> Set<QueryValue.Kind>
 
-  private init<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, _ known: KnownPath
+  private init(
+    _ keyPath: any PartialKeyPath<E> & Sendable, element: (any AnyKeyPath & Sendable)?,
+    _ shape: FieldShape, _ knowledge: Knowledge,
+    kinds: @escaping @Sendable () -> Set<QueryValue.Kind>,
+    value: @escaping @Sendable (E) -> QueryValue
   ) {
     self.keyPath = keyPath
-    self.known = known
-    makeKinds = { Value.queryKinds }
-    value = { $0[keyPath: keyPath].queryValue }
+    elementPath = element
+    self.shape = shape
+    self.knowledge = knowledge
+    makeKinds = kinds
+    self.value = value
   }
 
-  package init<Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
+  private init(
+    _ keyPath: any PartialKeyPath<E> & Sendable, element: (any AnyKeyPath & Sendable)? = nil,
+    _ shape: FieldShape, kinds: @escaping @Sendable () -> Set<QueryValue.Kind>,
+    value: @escaping @Sendable (E) -> QueryValue
   ) {
-    self.init(keyPath, KnownPath(keyPath, name: name))
+    // Not before it is asked for: such a field may be one of those that the type is about to declare.
+    let later = LaterKnown {
+      let declared = E.fields.first { field in
+        field.reference.keyPath == keyPath && field.reference.elementPath == element
+          && field.reference.shape == shape
+      }
+      return declared?.reference.known
+        ?? KnownPath(keyPath, E.self, isIdentifier: false, name: nil, value: value)
+    }
+    self.init(keyPath, element: element, shape, .later(later), kinds: kinds, value: value)
   }
 
   /// A field by its key path; one that is not declared is looked at in the decoded entity.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
   public init<Value: QueryRepresentable>(_ keyPath: any KeyPath<E, Value> & Sendable) {
+    let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
+    let known = KnownPath.of(keyPath) {
+      let declared = E.fields.first {
+        $0.reference.keyPath == keyPath && $0.reference.shape == .value
+      }
+      return declared?.reference.known ?? QueryField(undeclared: keyPath).known
+    }
     self.init(
-      keyPath,
-      KnownPath.of(keyPath) {
-        let declared = E.fields.first { $0.reference.keyPath == keyPath }
-        return declared?.reference.known ?? KnownPath(keyPath, name: nil)
-      })
+      keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
+  }
+
+  /// A field by its key path, whatever the type says of it.
+  init<Value: QueryRepresentable>(undeclared keyPath: any KeyPath<E, Value> & Sendable) {
+    let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
+    let known = KnownPath(
+      keyPath, E.self, isIdentifier: Value.self == EntityIdentifier<E>.self, name: nil,
+      value: value)
+    self.init(
+      keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
+  }
+
+  /// What the type says of the key path.
+  private var known: KnownPath {
+    switch knowledge {
+    case .known(let known): known
+    case .later(let later): later.known
+    }
+  }
+
+  /// The same field, coded under a name.
+  func declared(as name: String) -> QueryField {
+    var mayBeIdentifier = false
+    if case .known(let known) = knowledge { mayBeIdentifier = known.mayBeIdentifier }
+    let known = KnownPath(
+      keyPath, E.self, isIdentifier: mayBeIdentifier, name: name, value: value)
+    return QueryField(
+      keyPath, element: elementPath, shape, .known(known), kinds: makeKinds, value: value)
+  }
+
+  /// The names of the stored properties that it leads through, which Swift keeps for reflection.
+  var propertyNames: String {
+    var name = Self.propertyNames(keyPath, of: E.self)
+    if hasElements { name += "[]" }
+    if let elementPath {
+      name += "." + Self.propertyNames(elementPath, of: type(of: elementPath).rootType)
+    }
+    return name
+  }
+
+  private static func propertyNames(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
+    let text = "\(keyPath)"
+    let start = "\\\(type)."
+    precondition(
+      text.hasPrefix(start) && !text.contains("<computed") && !text.contains("<offset"),
+      "\(text) leads through something that is not a stored property; give the name under which it "
+        + "is coded")
+    return text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
   }
 
   /// The key under which it is coded; `nil` for a key path that is not among the declared fields.
@@ -76,8 +157,18 @@ public struct QueryField<E: Entity>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> QueryField { QueryField(keyPath) }
 
+  /// Whether its values are identifiers of children.
+  var namesChildren: Bool { shape == .child || shape == .eachChild || namesAllChildren }
+  /// Whether it has a value for each element of a list.
+  var hasElements: Bool { shape == .each || shape == .eachChild }
+  /// Whether they are those of all children.
+  var namesAllChildren: Bool { shape == .children }
+
   /// How errors and plans call the field.
-  package var label: String { name ?? (isIdentifier ? "id" : "\(keyPath)") }
+  package var label: String {
+    if let name { return name }
+    return isIdentifier ? "id" : elementPath.map { "\(keyPath), \($0)" } ?? "\(keyPath)"
+  }
 }
 
 extension QueryField: Hashable {
@@ -88,7 +179,8 @@ extension QueryField: Hashable {
   ///   - right: A field.
   /// - Returns: Whether the key paths are equal, or both lead to the identifier.
   public static func == (left: QueryField, right: QueryField) -> Bool {
-    left.keyPath == right.keyPath || left.isIdentifier && right.isIdentifier
+    left.keyPath == right.keyPath && left.elementPath == right.elementPath
+      && left.shape == right.shape || left.isIdentifier && right.isIdentifier
   }
 
   /// Feeds the key path to a hasher.
@@ -96,6 +188,153 @@ extension QueryField: Hashable {
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
     if isIdentifier { hasher.combine(true) } else { hasher.combine(keyPath) }
+  }
+}
+
+extension QueryField: CustomStringConvertible {
+  /// The name under which it is declared, or the key path.
+  public var description: String { label }
+}
+
+/// What is known of a field, or will be when it is asked for.
+private enum Knowledge: Sendable {
+  case known(KnownPath)
+  case later(LaterKnown)
+}
+
+/// Finds out once what is known of a field.
+private final class LaterKnown: Sendable {
+  private let found = Locked<KnownPath?>(nil)
+  private let find: @Sendable () -> KnownPath
+
+  init(_ find: @escaping @Sendable () -> KnownPath) { self.find = find }
+
+  var known: KnownPath {
+    if let known = found.withLock({ $0 }) { return known }
+    let known = find()
+    found.withLock { $0 = known }
+    return known
+  }
+}
+
+/// What a field has at the end of its key path.
+private enum FieldShape: Sendable {
+  /// A value.
+  case value
+  /// A child, or the children in a list or map.
+  case child, eachChild
+  /// A list or map of other things.
+  case each
+  /// All children of the entity.
+  case children
+}
+
+extension QueryField {
+  /// A child, by the identifier of its node; null where there is none.
+  ///
+  /// - Parameter keyPath: Where the child is in the entity.
+  /// - Returns: The field.
+  public static func child<Child: SimpleModel>(
+    _ keyPath: any KeyPath<E, Child> & Sendable
+  ) -> QueryField { child(keyPath) { $0[keyPath: keyPath] } }
+
+  /// A child that may be missing, by the identifier of its node.
+  ///
+  /// - Parameter keyPath: Where the child is in the entity.
+  /// - Returns: The field.
+  public static func child<Child: SimpleModel>(
+    _ keyPath: any KeyPath<E, Child?> & Sendable
+  ) -> QueryField { child(keyPath) { $0[keyPath: keyPath] } }
+
+  /// The values of a list; a filter holds if it holds for one of them.
+  ///
+  /// - Parameter keyPath: Where the list is in the entity.
+  /// - Returns: The field.
+  public static func each<List: Collection & SendableMetatype>(
+    _ keyPath: any KeyPath<E, List> & Sendable
+  ) -> QueryField where List.Element: QueryRepresentable {
+    QueryField(keyPath, .each, kinds: { List.Element.queryKinds }) { entity in
+      .elements(entity[keyPath: keyPath].map(\.queryValue))
+    }
+  }
+
+  /// The children in a list, by the identifiers of their nodes; a filter holds if it holds for one.
+  ///
+  /// - Parameter keyPath: Where the list is in the entity.
+  /// - Returns: The field.
+  public static func each<List: Collection & SendableMetatype>(
+    _ keyPath: any KeyPath<E, List> & Sendable
+  ) -> QueryField where List.Element: SimpleModel {
+    QueryField(keyPath, .eachChild, kinds: { [.string, .null] }) { entity in
+      .elements(entity[keyPath: keyPath].map { .identifier(of: $0) })
+    }
+  }
+
+  /// The children in a map, by the identifiers of their nodes; a filter holds if it holds for one.
+  ///
+  /// - Parameter keyPath: Where the map is in the entity.
+  /// - Returns: The field.
+  public static func each<Key: Hashable & SendableMetatype, Child: SimpleModel>(
+    _ keyPath: any KeyPath<E, [Key: Child]> & Sendable
+  ) -> QueryField {
+    QueryField(keyPath, .eachChild, kinds: { [.string, .null] }) { entity in
+      .elements(entity[keyPath: keyPath].values.map { .identifier(of: $0) })
+    }
+  }
+
+  /// A field of each element of a list; a filter holds if it holds for one of them.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the list is in the entity.
+  ///   - element: Where the value is in an element.
+  /// - Returns: The field.
+  public static func each<List: Collection & SendableMetatype, Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, List> & Sendable,
+    _ element: any KeyPath<List.Element, Value> & Sendable
+  ) -> QueryField {
+    QueryField(keyPath, element: element, .each, kinds: { Value.queryKinds }) { entity in
+      .elements(entity[keyPath: keyPath].map { $0[keyPath: element].queryValue })
+    }
+  }
+
+  /// A field of each value of a map; a filter holds if it holds for one of them.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the map is in the entity.
+  ///   - element: Where the value is in what the map holds.
+  /// - Returns: The field.
+  public static func each<Key: Hashable & SendableMetatype, Element, Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, [Key: Element]> & Sendable,
+    _ element: any KeyPath<Element, Value> & Sendable
+  ) -> QueryField {
+    QueryField(keyPath, element: element, .each, kinds: { Value.queryKinds }) { entity in
+      .elements(entity[keyPath: keyPath].values.map { $0[keyPath: element].queryValue })
+    }
+  }
+
+  /// The children of the entity, wherever in it, by the identifiers of their nodes.
+  static var children: QueryField {
+    QueryField(\E.self, .children, kinds: { [.string] }) { entity in
+      var values: [QueryValue] = []
+      ModelChildren.forEachNode(of: entity) { values.append(.string($0)) }
+      return .elements(values)
+    }
+  }
+
+  private static func child(
+    _ keyPath: any PartialKeyPath<E> & Sendable,
+    _ child: @escaping @Sendable (E) -> (any SimpleModel)?
+  ) -> QueryField {
+    QueryField(keyPath, .child, kinds: { [.string, .null] }) { entity in
+      child(entity).map { .identifier(of: $0) } ?? .null
+    }
+  }
+}
+
+extension QueryValue {
+  /// The identifier of a node; null for a model without one.
+  fileprivate static func identifier(of model: any SimpleModel) -> QueryValue {
+    model.modelIdentifier.map { .string($0) } ?? .null
   }
 }
 
@@ -110,8 +349,11 @@ private final class KnownPath: Sendable {
   let isIdentifier: Bool
   let declared: DeclaredField?
 
-  init<E: Entity, Value: QueryRepresentable>(
-    _ keyPath: any KeyPath<E, Value> & Sendable, name: String?
+  let mayBeIdentifier: Bool
+
+  init<E: Entity>(
+    _ keyPath: any PartialKeyPath<E> & Sendable, _ type: E.Type, isIdentifier mayBe: Bool,
+    name: String?, value: @escaping @Sendable (E) -> QueryValue
   ) {
     self.name = name
     let path = name.map { FieldPath($0) }
@@ -124,11 +366,11 @@ private final class KnownPath: Sendable {
         let text = "\(keyPath)"
         return text.hasSuffix("?") ? String(text.dropLast()) : text
       } value: {
-        ($0 as? E)?[keyPath: keyPath].queryValue
+        ($0 as? E).map(value)
       }
     }
-    isIdentifier =
-      Value.self == EntityIdentifier<E>.self && Self.isIdentifier(keyPath, named: name)
+    mayBeIdentifier = mayBe
+    isIdentifier = mayBe && Self.isIdentifier(keyPath, named: name)
   }
 
   /// Whether a key path leads to the entity's own identifier.
@@ -143,7 +385,8 @@ private final class KnownPath: Sendable {
 
   private static func mayBeElsewhere<E: Entity>(_ name: String, in type: E.Type) -> Bool {
     guard let versioned = type as? any SchemaVersioned.Type else { return false }
-    let first = name.split(separator: ".").first.map(String.init) ?? name
+    let first =
+      name.split(whereSeparator: { $0 == "." || $0 == "[" }).first.map(String.init) ?? name
     return [name, first].contains { name in
       versioned.fieldDefaults[name] != nil || versioned.formerFieldNames[name] != nil
     }

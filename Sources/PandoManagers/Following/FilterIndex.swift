@@ -104,7 +104,11 @@ extension Entity {
     if names.isEmpty { return [] }
     var values: [FieldValue] = []
     for field in Self.fields where names.contains(field.name) {
-      values.append(FieldValue(field: field.name, value: field.value(of: self)))
+      switch field.value(of: self) {
+      case .elements(let elements):
+        values += elements.map { FieldValue(field: field.name, value: $0) }
+      case let value: values.append(FieldValue(field: field.name, value: value))
+      }
     }
     return values
   }

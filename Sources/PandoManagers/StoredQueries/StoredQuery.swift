@@ -64,13 +64,18 @@ package struct StoredQuery<E: Entity> {
   }
 
   mutating func field(_ field: QueryField<E>) -> RecordField {
-    guard let path = field.path else { return .computed(number(of: field), stored: nil) }
+    if field.namesAllChildren { return .children }
+    guard let path = field.path else {
+      return field.namesChildren
+        ? .computedChild(number(of: field)) : .computed(number(of: field), stored: nil)
+    }
     // Proven here, or, where a type makes its fields anew each time, in the first ones.
     if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
       open.append(declared)
     }
     // A default or a former name counts where the body lacks the field.
-    return field.mayBeElsewhere ? .computed(number(of: field), stored: path) : .named(path)
+    if field.mayBeElsewhere { return .computed(number(of: field), stored: path) }
+    return field.namesChildren ? .child(path) : .named(path)
   }
 
   private mutating func number(of field: QueryField<E>) -> Int {

@@ -88,7 +88,7 @@ extension CBORReader {
   }
 
   /// The reference that comes next, and how many bytes it has; `nil` if something else comes.
-  func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
+  package func peekReference() throws(CBORError) -> (reference: RecordReference, byteCount: Int)? {
     // The tag's head has three bytes, the first of which no other item begins with but tags. In
     // bounds: more than three are there.
     guard remaining > 3, unsafe position.load(as: UInt8.self) == 0xD9 else { return nil }

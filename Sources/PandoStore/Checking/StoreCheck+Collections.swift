@@ -111,14 +111,50 @@ extension StoreCheck {
         return true
       }
       let expected = recordCounts[index.type] ?? 0
-      if found != expected {
+      if !index.hasElements, found != expected {
         try note(name(of: index, reader), "it has \(found) rows for \(expected) records")
+      }
+      if index.hasElements || !index.childTypes.isEmpty {
+        rowCount += try checkRecords(of: index, found, reader)
       }
     }
     let count = try reader.snapshot.count(of: reader.tables.indexRows)
     if count != rowCount {
       try note("indexes", "\(count - rowCount) rows belong to no index")
     }
+  }
+
+  /// Checks that each record has the rows that it must have, and that they are kept beside where other
+  /// records have a part in them.
+  ///
+  /// - Returns: How many are kept.
+  private mutating func checkRecords(
+    of index: StoredIndex, _ found: UInt64, _ reader: borrowing StoreReader
+  ) throws -> Int {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    var expected: UInt64 = 0
+    var kept = 0
+    try reader.forEachRecord(ofType: index.type) { key, body in
+      let rows = try index.rows(in: body, source)
+      let values = try index.values(of: rows, source)
+      expected += UInt64(values.count)
+      let bytes = try reader.snapshot.bytes(
+        forKey: index.keptKey(node: key.node).span, in: reader.tables.indexRows)
+      if bytes != nil { kept += 1 }
+      let isRight =
+        rows.isOwn
+        ? bytes == nil : bytes?.hasSameBytes(as: StoredIndex.keptBytes(values).span) ?? false
+      if !isRight || !Set(rows.childTypes).isSubset(of: index.childTypes) {
+        let identifier = try reader.identifier(of: key.node)
+        try note(name(of: index, reader), "what is kept of the rows of \(identifier) is wrong")
+      }
+      return true
+    }
+    if found != expected {
+      try note(name(of: index, reader), "it has \(found) rows instead of \(expected)")
+    }
+    return kept
   }
 
   private mutating func checkRow(
@@ -130,8 +166,11 @@ extension StoreCheck {
     guard let body = try reader.body(of: RecordKey(type: index.type, node: node)) else {
       return try note(name(of: index, reader), "a row speaks of node \(node), which has no record")
     }
-    let expected = index.rowKey(try index.value(in: body), node: node)
-    if !key.hasSameBytes(as: expected.span) {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    let value = StoredIndex.value(ofRow: key)
+    if try !index.values(in: body, source).contains(where: { value.hasSameBytes(as: $0.bytes.span) }
+    ) {
       let identifier = try reader.identifier(of: node)
       try note(name(of: index, reader), "the row of \(identifier) does not show its value")
     }
@@ -144,7 +183,7 @@ extension StoreCheck {
   ) throws {
     guard let node = StoredIndex.node(ofRow: key),
       let body = try reader.body(of: RecordKey(type: index.type, node: node)),
-      let found = try index.uniqueValues(in: body)
+      let found = try uniqueValues(of: index, in: body, reader)
     else { return }
     let value = StoredIndex.value(ofRow: key)
     if !value.hasSameBytes(as: group.span) {
@@ -156,6 +195,14 @@ extension StoreCheck {
       try note(
         name(of: index, reader), "it is unique, and \(identifier) has a value of another one")
     }
+  }
+
+  private func uniqueValues(
+    of index: StoredIndex, in body: Span<UInt8>, _ reader: borrowing StoreReader
+  ) throws -> [QueryValue]? {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    return try index.uniqueValues(in: body, source)
   }
 
   private func name(of index: StoredIndex, _ reader: borrowing StoreReader) -> String {

@@ -53,8 +53,10 @@ public final class DeclaredFields: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
-  func check(_ model: any SimpleModel, _ body: UnsafeRawBufferPointer) throws {
-    for field in fields where !field.isProven { try unsafe field.check(model, body) }
+  func check(
+    _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
+  ) throws {
+    for field in fields where !field.isProven { try unsafe field.check(model, body, children) }
   }
 }
 
@@ -95,28 +97,27 @@ package final class DeclaredField: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
-  func check(_ model: any SimpleModel, _ body: UnsafeRawBufferPointer) throws {
-    guard let value = value(model) else { return }
-    if case .null = value { return }
+  func check(
+    _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
+  ) throws {
+    guard let value = value(model), value.tells else { return }
     // What can't be read is told by the one who reads it.
-    guard let verdict = unsafe try? path.verdict(value, body) else { return }
+    guard let (found, keys) = try? path.compare(value, unsafe Span(_unsafeBytes: body), children)
+    else { return }
     let problem: String
-    switch verdict {
-    case .agrees(let isAlone):
-      agreements.add(isAlone ? Self.chanceCountMaximum : 1, ordering: .relaxed)
+    switch found {
+    case .same:
+      agreements.add(keys.count == 1 ? Self.chanceCountMaximum : 1, ordering: .relaxed)
       return
-    case .absent(let keys):
+    case .unknown: return
+    case .missing:
       if mayBeElsewhere { return }
-      problem = "the record has no such field; " + Self.advice(keys)
-    case .differs(let keys):
-      problem = "what is coded there has another value; " + Self.advice(keys)
-    case .child(let name):
-      problem =
-        "\"\(name)\" is a node with a record of its own, whose fields this record lacks; keep its "
-        + "identifier, or what is asked for, in a field of this type, or query the node's own type"
+      problem = "the record has no such field; "
+    case .other: problem = "what is coded there has another value; "
     }
     throw ModelError(
-      .misdeclaredField, reason: "\(keyPath()) is declared as \"\(path.name)\", but \(problem)"
+      .misdeclaredField,
+      reason: "\(keyPath()) is declared as \"\(path.name)\", but " + problem + Self.advice(keys)
     ).inside(path.name)
   }
 
@@ -127,67 +128,40 @@ package final class DeclaredField: Sendable {
   }
 }
 
+extension QueryValue {
+  /// Whether a value is more than what anything can be.
+  fileprivate var tells: Bool {
+    switch self {
+    case .null: false
+    case .elements(let values): values.contains { $0 != .null }
+    default: true
+    }
+  }
+}
+
 extension FieldPath {
   /// What a body says of a declared field.
   fileprivate enum Verdict {
-    /// The value is there; `isAlone` if no other field beside it has it.
-    case agrees(isAlone: Bool)
-    /// There is no such field; the value is under these keys.
-    case absent([String])
-    /// There is another value; this one is under these keys.
-    case differs([String])
-    /// The path leads into a node.
-    case child(String)
+    /// The value is there.
+    case same
+    /// There is another value.
+    case other
+    /// There is no such field.
+    case missing
+    /// It lies in the record of a child that is not at hand.
+    case unknown
   }
 
-  /// Compares a value, which is not null, with what is found in a body.
-  fileprivate func verdict(
-    _ value: QueryValue, _ body: UnsafeRawBufferPointer
-  ) throws(CBORError) -> Verdict {
-    let start = unsafe CBORReader(body)
-    var reader = start
-    var map = start
-    var isThere = try Self.find(whole, in: &reader)
-    if !isThere, !parts.isEmpty {
-      reader = start
-      for (index, part) in parts.enumerated() {
-        map = reader
-        isThere = try Self.find(part, in: &reader)
-        if !isThere { break }
-        if try Self.isReference(reader) {
-          let keys = parts[...index].map { String(decoding: $0.bytes, as: UTF8.self) }
-          return .child(keys.joined(separator: "."))
-        }
-      }
-    }
-    guard isThere else { return .absent(try Self.keys(of: value, in: start)) }
-    guard try Self.value(in: &reader) == value else {
-      return .differs(try Self.keys(of: value, in: start))
-    }
-    return .agrees(isAlone: try Self.keys(of: value, in: map).count == 1)
-  }
-
-  private static func isReference(_ reader: CBORReader) throws(CBORError) -> Bool {
-    let head = try reader.peek()
-    return head.major == .tag
-      && (head.argument == RecordTag.requiredReference
-        || head.argument == RecordTag.optionalReference)
-  }
-
-  /// The keys of a map under which there is a value.
-  private static func keys(
-    of value: QueryValue, in map: CBORReader
-  ) throws(CBORError) -> [String] {
-    var reader = map
-    guard let count = try openMap(in: &reader) else { return [] }
-    var keys: [String] = []
-    for _ in 0..<count {
-      guard try reader.peek().major == .text else { return keys }
-      let key = try reader.text()
-      var item = reader
-      if try Self.value(in: &item) == value { keys.append(key) }
-      try reader.skip()
-    }
-    return keys
+  /// Compares a value, which is not null, with what is found in a body; and says under which keys beside
+  /// the field it stands.
+  fileprivate func compare(
+    _ value: QueryValue, _ body: Span<UInt8>, _ children: any FieldChildren
+  ) throws -> (Verdict, [String]) {
+    let findings = try findings(in: body, children)
+    if findings.isBeyond { return (.unknown, []) }
+    let values = try findings.leaves.map { try $0.value(children) }
+    let isSame = hasElements ? Self.haveSame(values, value) : values.first == value
+    let keys = try keys(of: findings, value, children)
+    return (isSame ? .same : findings.isMissing ? .missing : .other, keys)
   }
 }

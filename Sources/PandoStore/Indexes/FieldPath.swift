@@ -3,9 +3,26 @@ import PandoModels
 
 /// The name of a field, and how to find its value in the body of a record.
 ///
-/// A name with dots that is no field itself leads through objects: `address.city`. A value below a
-/// node, which has a record of its own, is not found.
+/// A name with dots that is no field itself leads through objects, and on into the records of children:
+/// `address.city`, `author.name`. Behind `[]` it goes on in each element of a list or map:
+/// `labels[].name`. The value of a child is its identifier.
 package final class FieldPath: Sendable {
+  /// One step of a name.
+  struct Part: Sendable {
+    let key: FieldKey
+    /// Whether it goes on in each element of what is there.
+    let isEach: Bool
+
+    init(_ bytes: some Collection<UInt8>) {
+      isEach = Self.isEach(bytes)
+      key = FieldKey(Array(isEach ? Array(bytes.dropLast(2)) : Array(bytes)))
+    }
+
+    static func isEach(_ bytes: some Collection<UInt8>) -> Bool {
+      bytes.count > 2 && bytes.suffix(2).elementsEqual("[]".utf8)
+    }
+  }
+
   /// The longest name, in bytes; leaves room for the type number in the key of an index.
   static let byteCountMaximum = 400
 
@@ -13,38 +30,43 @@ package final class FieldPath: Sendable {
   package let name: String
   /// The name in UTF-8.
   let whole: FieldKey
-  /// The parts between the dots; empty if there are no dots.
-  let parts: [FieldKey]
+  /// The steps; empty if the name can only be that of a field.
+  let parts: [Part]
+  /// Whether there are as many values as a list has elements.
+  package let hasElements: Bool
 
   package init(_ name: String) {
     self.name = name
     let bytes = Array(name.utf8)
     whole = FieldKey(bytes)
     parts =
-      bytes.contains(UInt8(ascii: "."))
-      ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        .map { FieldKey(Array($0)) }
+      bytes.contains(UInt8(ascii: ".")) || Part.isEach(bytes)
+      ? bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Part($0) }
       : []
+    hasElements = parts.contains(where: \.isEach)
   }
 
   /// Whether the name can only be that of a field of the body itself.
   var isWhole: Bool { parts.isEmpty }
 
-  /// The value of the field in a body; null if it is absent.
+  /// The value of the field in a body; null if it is absent, and of elements all of them.
   ///
   /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
-  func value(in body: Span<UInt8>) throws -> QueryValue {
+  func value(in body: Span<UInt8>, _ children: any FieldChildren) throws -> QueryValue {
+    try plainValue(in: body) ?? relatedValue(in: body, children)
+  }
+
+  /// The same of a field of the body itself, if it is no child; else `nil`.
+  func plainValue(in body: Span<UInt8>) throws -> QueryValue? {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes in
       do throws(CBORError) {
         var reader = unsafe CBORReader(bytes)
-        if try Self.find(whole, in: &reader) { return try Self.value(in: &reader) }
-        guard !parts.isEmpty else { return .null }
-        reader = unsafe CBORReader(bytes)
-        for part in parts {
-          guard try Self.find(part, in: &reader) else { return .null }
-        }
-        return try Self.value(in: &reader)
+        guard try Self.find(whole, in: &reader) else { return parts.isEmpty ? .null : nil }
+        let start = reader
+        let value = try Self.value(in: &reader)
+        if case .composite = value, try start.peekReference() != nil { return nil }
+        return value
       } catch {
         throw damaged(error)
       }
@@ -71,7 +93,7 @@ package final class FieldPath: Sendable {
         if parts.isEmpty { return nil }
         reader = unsafe CBORReader(body)
         for part in parts {
-          guard try Self.find(part, in: &reader) else { return nil }
+          guard try Self.find(part.key, in: &reader) else { return nil }
         }
       }
       let start = reader.offset

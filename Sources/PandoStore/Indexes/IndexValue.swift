@@ -36,7 +36,7 @@ struct IndexValue: Equatable {
   mutating func append(_ value: QueryValue, _ limit: Int) {
     bytes.append(value.kind.rawValue)
     switch value {
-    case .null, .composite: break
+    case .null, .composite, .elements: break
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .integer(let value): Self.append(ExactNumber(value), to: &bytes)
     case .unsigned(let value): Self.append(ExactNumber(value), to: &bytes)

@@ -40,6 +40,11 @@ public enum QueryValue: Sendable {
   /// All of them count as equal.
   case composite
 
+  /// The values that the elements of a list have.
+  ///
+  /// Filters hold if they hold for one of them; an order and an equality take it for ``composite``.
+  case elements([QueryValue])
+
   /// The value of a date: its seconds since the reference date.
   ///
   /// - Parameter date: The date.
@@ -87,7 +92,7 @@ extension QueryValue {
     case .string: .string
     case .data: .data
     case .uuid: .uuid
-    case .composite: .composite
+    case .composite, .elements: .composite
     }
   }
 }
@@ -123,7 +128,7 @@ extension QueryValue: Comparable, Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     switch self {
-    case .null, .composite: break
+    case .null, .composite, .elements: break
     case .bool(let value): hasher.combine(value)
     case .integer(let value): Self.hash(Double(value), into: &hasher)
     case .unsigned(let value): Self.hash(Double(value), into: &hasher)
@@ -186,6 +191,7 @@ extension QueryValue: CustomStringConvertible {
     case .data(let value): "data of \(value.count) bytes"
     case .uuid(let value): "\(value)"
     case .composite: "a value of several parts"
+    case .elements(let values): "[\(values.map(\.description).joined(separator: ", "))]"
     }
   }
 }
@@ -226,9 +232,10 @@ public enum FilterComparison: String, Hashable, Sendable, CaseIterable {
   /// - Parameters:
   ///   - value: The value of a field.
   ///   - operand: What it is compared with.
-  /// - Returns: Whether it does; by order only values of one kind do.
+  /// - Returns: Whether it does, or one of several elements does; by order only values of one kind do.
   public func holds(_ value: QueryValue, _ operand: QueryValue) -> Bool {
-    switch self {
+    if case .elements(let values) = value { return values.contains { holds($0, operand) } }
+    return switch self {
     case .equal: value == operand
     case .notEqual: value != operand
     case .less: value.kind == operand.kind && value < operand

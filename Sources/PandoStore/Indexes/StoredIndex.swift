@@ -1,12 +1,18 @@
 import PandoModels
+import PandoSystem
 
 /// An index as it is declared in a store: a row of the `indexes` table.
 ///
 /// ```
 /// key    type number (4), names of the fields (UTF-8), between them FF each      big endian
 /// value  index number (4)                                                        little endian
-///        of an index of several fields, or a unique one: then 1 if it is unique, else 0 (1)
+///        of one that version 2 of the format does not know: flags (1), 1 for a unique one, 2 for one
+///        with identifiers of children as values; then the
+///        numbers of the types of other records that its rows were made from (4 each)
 /// ```
+/// A row is the value of a record; of a field of elements there is one for each. Beside them lies, for a
+/// record whose rows were made from others too, what they are, under the index number with its highest
+/// bit and the node: its values, each with its length before it (2, little endian).
 final class StoredIndex: Sendable {
   let number: UInt32
   let type: UInt32
@@ -14,6 +20,12 @@ final class StoredIndex: Sendable {
   let fields: [FieldPath]
   /// Whether no two records may have the same values.
   let isUnique: Bool
+  /// Whether children have been values of rows.
+  let namesChildren: Bool
+  /// The types of other records from which rows were made, ascending.
+  let childTypes: [UInt32]
+  /// Whether all fields are those of the body itself; children among them are not known.
+  let isPlain: Bool
 
   /// How many bytes of a row's key name the index.
   static let numberByteCount = 4
@@ -24,21 +36,26 @@ final class StoredIndex: Sendable {
   /// Stands between the names of fields: no byte of a UTF-8 text.
   private static let separator: UInt8 = 0xFF
 
-  init(number: UInt32, type: UInt32, fields: [FieldPath], isUnique: Bool) {
+  init(
+    number: UInt32, type: UInt32, fields: [FieldPath], isUnique: Bool,
+    namesChildren: Bool = false, childTypes: [UInt32] = []
+  ) {
     self.number = number
     self.type = type
     self.fields = fields
     self.isUnique = isUnique
+    self.namesChildren = namesChildren
+    self.childTypes = childTypes
+    isPlain = fields.allSatisfy(\.isWhole)
   }
 
-  init(key: Span<UInt8>, value: Span<UInt8>) throws {
-    guard key.count > 4, value.count == 4 || value.count == 5 && value[4] <= 1,
+  convenience init(key: Span<UInt8>, value: Span<UInt8>) throws {
+    guard key.count > 4,
+      value.count == 4 || value.count > 4 && value[4] <= 3 && value.count % 4 == 1,
       let number = ByteFields.littleEndian(value, at: 0, width: 4), number > 0
     else { throw StoreError.damaged("indexes", "a declaration is malformed") }
-    self.number = UInt32(number)
     var type: UInt32 = 0
     for index in 0..<4 { type = type << 8 | UInt32(key[index]) }
-    self.type = type
     var fields: [FieldPath] = []
     var start = 4
     for end in 4...key.count where end == key.count || key[end] == Self.separator {
@@ -46,18 +63,38 @@ final class StoredIndex: Sendable {
         FieldPath(try ByteFields.text(key.extracting(start..<end), "the name of a field")))
       start = end + 1
     }
-    guard value.count == 5 || fields.count == 1, fields.count <= Self.fieldCountMaximum else {
+    guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum else {
       throw StoreError.damaged("indexes", "a declaration is malformed")
     }
-    self.fields = fields
-    isUnique = value.count == 5 && value[4] == 1
+    let childTypes = stride(from: 5, to: value.count, by: 4).compactMap {
+      ByteFields.littleEndian(value, at: $0, width: 4).map { UInt32($0) }
+    }
+    self.init(
+      number: UInt32(number), type: type, fields: fields,
+      isUnique: value.count > 4 && value[4] & 1 != 0,
+      namesChildren: value.count > 4 && value[4] & 2 != 0, childTypes: childTypes)
+  }
+
+  /// The same index with what rows have been made from; `nil` if that is known.
+  func noting(_ rows: IndexRows) -> StoredIndex? {
+    let types = Set(childTypes).union(rows.childTypes)
+    let namesChildren = namesChildren || rows.namesChildren
+    if types.count == childTypes.count, namesChildren == self.namesChildren { return nil }
+    return StoredIndex(
+      number: number, type: type, fields: fields, isUnique: isUnique,
+      namesChildren: namesChildren, childTypes: types.ordered())
   }
 
   /// What messages and plans call it.
   var name: String { fields.map(\.name).joined(separator: ", ") }
 
   /// Whether versions before format 3 do not know such an index.
-  var needsNewFormat: Bool { fields.count > 1 || isUnique }
+  var needsNewFormat: Bool {
+    fields.count > 1 || isUnique || !childTypes.isEmpty || hasElements || namesChildren
+  }
+
+  /// Whether a record has as many rows as a list has elements.
+  var hasElements: Bool { fields.contains(where: \.hasElements) }
 
   /// How many bytes of a text or of data are kept in a row.
   var contentByteCountMaximum: Int { IndexValue.contentByteCountMaximum / fields.count }
@@ -71,7 +108,8 @@ final class StoredIndex: Sendable {
   var value: [UInt8] {
     var value: [UInt8] = []
     ByteFields.append(UInt64(number), width: 4, to: &value)
-    if needsNewFormat { value.append(isUnique ? 1 : 0) }
+    if needsNewFormat { value.append((isUnique ? 1 : 0) | (namesChildren ? 2 : 0)) }
+    for type in childTypes { ByteFields.append(UInt64(type), width: 4, to: &value) }
     return value
   }
 
@@ -84,24 +122,33 @@ final class StoredIndex: Sendable {
     return bytes
   }
 
-  /// What the row of a record with a body holds.
-  func value(in body: Span<UInt8>) throws -> IndexValue {
+  /// What the row of a record holds whose fields are all in its body, and no children; else `nil`.
+  func plainValue(in body: Span<UInt8>) throws -> IndexValue? {
+    if !isPlain { return nil }
     var value = IndexValue()
-    for field in fields { value.append(try field.value(in: body), contentByteCountMaximum) }
+    for field in fields {
+      guard let found = try field.plainValue(in: body) else { return nil }
+      value.append(found, contentByteCountMaximum)
+    }
     return value
   }
 
   /// The values of a record that no other may have; `nil` if one of them is null.
-  func uniqueValues(in body: Span<UInt8>) throws -> [QueryValue]? {
-    let values = try fields.map { try $0.value(in: body) }
+  func uniqueValues(
+    in body: Span<UInt8>, _ children: any FieldChildren
+  ) throws -> [QueryValue]? {
+    let values = try fields.map { try $0.value(in: body, children) }
     return values.contains(.null) ? nil : values
   }
 
   /// The key of the row of a record.
-  func rowKey(_ value: IndexValue, node: UInt64) -> [UInt8] {
+  func rowKey(_ value: IndexValue, node: UInt64) -> [UInt8] { rowKey(value.bytes, node: node) }
+
+  /// The same for the bytes of a value.
+  func rowKey(_ value: [UInt8], node: UInt64) -> [UInt8] {
     var key = prefix
-    key.reserveCapacity(key.count + value.bytes.count + Self.nodeByteCount)
-    key.append(contentsOf: value.bytes)
+    key.reserveCapacity(key.count + value.count + Self.nodeByteCount)
+    key.append(contentsOf: value)
     ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
     return key
   }

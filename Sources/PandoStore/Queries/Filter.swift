@@ -24,13 +24,11 @@ extension FilterTree {
     case .all: return true
     case .compare(let field, let comparison, let operand):
       return comparison.holds(try value(field), operand)
-    case .isIn(let field, let values): return values.contains(try value(field))
+    case .isIn(let field, let values): return values.holds(try value(field))
     case .pattern(let field, let pattern):
-      guard case .string(let text) = try value(field) else { return false }
-      return pattern.isFound(in: text)
+      return try value(field).isText { pattern.isFound(in: $0) }
     case .prefix(let field, let prefix):
-      guard case .string(let text) = try value(field) else { return false }
-      return text.utf8.starts(with: prefix.utf8)
+      return try value(field).isText { $0.utf8.starts(with: prefix.utf8) }
     case .and(let parts):
       for part in parts where try !part.matches(value) { return false }
       return true
@@ -50,6 +48,17 @@ extension FilterTree {
     case .and(let parts), .or(let parts): for part in parts { try part.forEachLeaf(body) }
     case .not(let part): try part.forEachLeaf(body)
     default: try body(self)
+    }
+  }
+}
+
+extension QueryValue {
+  /// Whether this is a text for which something holds, or that of an element is.
+  fileprivate func isText(_ body: (String) -> Bool) -> Bool {
+    switch self {
+    case .string(let text): body(text)
+    case .elements(let values): values.contains { $0.isText(body) }
+    default: false
     }
   }
 }
@@ -75,6 +84,12 @@ package struct QueryValueSet: Hashable, Sendable {
     var seen: Set<QueryValue> = []
     self.values = given.filter { seen.insert($0).inserted }
     lookup = seen
+  }
+
+  /// Whether a value is one of these, or that of an element is.
+  package func holds(_ value: QueryValue) -> Bool {
+    if case .elements(let values) = value { return values.contains(where: contains) }
+    return contains(value)
   }
 
   package func contains(_ value: QueryValue) -> Bool {

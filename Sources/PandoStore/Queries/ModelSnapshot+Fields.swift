@@ -45,10 +45,14 @@ extension ModelSnapshot {
 }
 
 /// Compares a field with the body of the outermost node of a tree.
-private final class FieldProbe: RecordSink {
+@safe private final class FieldProbe: RecordSink, FieldChildren {
   private let field: DeclaredField
   private let model: any SimpleModel
   private var depth = 0
+  /// The nodes of the tree, numbered as they begin.
+  private var identifiers: [String] = []
+  /// The bodies of those that have ended.
+  private var bodies: [UInt64: UnsafeMutableRawBufferPointer] = unsafe [:]
 
   init(_ field: DeclaredField, _ model: any SimpleModel) {
     self.field = field
@@ -59,13 +63,27 @@ private final class FieldProbe: RecordSink {
     _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
   ) -> RecordReference {
     depth += 1
-    return RecordReference(node: 1, type: 1)
+    identifiers.append(identifier)
+    return RecordReference(node: UInt64(identifiers.count), type: 1)
   }
 
   func endNode(
     _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) throws {
     depth -= 1
-    if depth == 0 { try unsafe field.check(model, body) }
+    if depth == 0 { return try unsafe field.check(model, body, self) }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)
+    unsafe copy.copyMemory(from: body)
+    unsafe bodies.updateValue(copy, forKey: reference.node)?.deallocate()
   }
+
+  func record(_ reference: RecordReference) -> FieldChild? {
+    unsafe bodies[reference.node].map {
+      unsafe FieldChild(type: reference.type, body: UnsafeRawBufferPointer($0))
+    }
+  }
+
+  func identifier(ofNode node: UInt64) -> String? { identifiers[Int(node) - 1] }
+
+  deinit { unsafe bodies.values.forEach { unsafe $0.deallocate() } }
 }

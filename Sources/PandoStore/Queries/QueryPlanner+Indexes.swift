@@ -12,6 +12,12 @@ struct IndexUse {
   var isExact = false
   /// Which of the filter's parts the ranges say, a bit each.
   var told: UInt64 = 0
+
+  /// Whether the ranges have one element alone, so that each record stands there once.
+  func isPinnedToElement(of index: StoredIndex) -> Bool {
+    if index.fields.count == 1 { return ranges.count == 1 && ranges[0].isOneValue }
+    return index.fields.prefix(pinnedCount).contains(where: \.hasElements)
+  }
 }
 
 extension QueryPlanner {
@@ -40,6 +46,7 @@ extension QueryPlanner {
       // Ranges of the order's first field lie whole, one after the other.
       use = self.use(of: index, for: parts, fieldLimit: use.pinnedCount + 1)
     }
+    if index.hasElements, !use.isPinnedToElement(of: index) { return nil }
     // A field that has one value in all rows orders nothing.
     let pinned = index.fields.prefix(use.pinnedCount)
     let keys = order.indices.filter { key in
@@ -75,9 +82,14 @@ extension QueryPlanner {
   func use(of index: StoredIndex, _ alternatives: [QueryCandidates]) -> IndexUse {
     if index.fields.count > 1 { return use(of: index, for: parts) }
     var use = IndexUse(ranges: [.everything])
-    for case .rows(index, let ranges) in alternatives { use.ranges = ranges }
+    for case .rows(index, let ranges) in alternatives {
+      use.ranges = ranges
+      if index.hasElements { break }
+    }
     for (place, part) in parts.enumerated() where place < 64 && isExact(part, index) {
       use.told |= 1 << UInt64(place)
+      // Another condition can hold for another element.
+      if index.hasElements { break }
     }
     use.isExact = use.told == allParts
     return use
@@ -97,6 +109,8 @@ extension QueryPlanner {
         guard let found = Self.ranges(part, field, index.contentByteCountMaximum) else { continue }
         ranges = ranges.map { IndexRange.intersection($0, found.ranges) } ?? found.ranges
         if found.isExact, place < 64 { use.told |= 1 << UInt64(place) }
+        // Another condition can hold for another element.
+        if field.hasElements { break }
       }
       guard let ranges else { break }
       use.fieldCount += 1
@@ -120,10 +134,11 @@ extension QueryPlanner {
     _ part: FilterTree<RecordField>, _ field: FieldPath, _ limit: Int
   ) -> (ranges: [IndexRange], isExact: Bool)? {
     switch part {
-    case .compare(.named(field), let comparison, let value):
+    case .compare(.named(field), let comparison, let value),
+      .compare(.child(field), let comparison, let value):
       return IndexRange(comparison, value, limit)
         .map { (IndexRange.union([$0]), !IndexValue.cutsOff(value, limit)) }
-    case .isIn(.named(field), let values):
+    case .isIn(.named(field), let values), .isIn(.child(field), let values):
       return (
         IndexRange.union(values.values.map { IndexRange(prefix: IndexValue($0, limit).bytes) }),
         !values.values.contains { IndexValue.cutsOff($0, limit) }
@@ -148,14 +163,17 @@ extension QueryPlanner {
 
   private func isExact(_ filter: FilterTree<RecordField>, _ index: StoredIndex) -> Bool {
     guard index.fields.count == 1 else { return false }
-    let field = RecordField.named(index.fields[0])
+    let path = index.fields[0]
     switch filter {
     case .all, .not, .pattern: return false
-    case .compare(field, let comparison, let value):
+    case .compare(.named(path), let comparison, let value),
+      .compare(.child(path), let comparison, let value):
       return comparison != .notEqual && !IndexValue.cutsOff(value)
-    case .isIn(field, let values): return !values.values.contains { IndexValue.cutsOff($0) }
-    case .prefix(field, let prefix): return !IndexValue.cutsOff(.string(prefix))
-    case .and(let parts), .or(let parts): return parts.allSatisfy { isExact($0, index) }
+    case .isIn(.named(path), let values), .isIn(.child(path), let values):
+      return !values.values.contains { IndexValue.cutsOff($0) }
+    case .prefix(.named(path), let prefix): return !IndexValue.cutsOff(.string(prefix))
+    case .or(let parts): return parts.allSatisfy { isExact($0, index) }
+    case .and(let parts): return !index.hasElements && parts.allSatisfy { isExact($0, index) }
     default: return false
     }
   }
@@ -169,6 +187,8 @@ extension QueryPlanner {
     indexes.compactMap { index in
       guard index.fields.count > 1 else { return nil }
       let use = use(of: index, for: parts)
+      // A record whose list is empty has no row.
+      if index.fields.dropFirst(use.fieldCount).contains(where: \.hasElements) { return nil }
       // Of the first field alone, its own index says as much.
       let isWorth =
         use.fieldCount > 1 || use.fieldCount == 1 && self.index(of: index.fields[0]) == nil

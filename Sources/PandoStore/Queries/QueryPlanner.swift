@@ -7,6 +7,8 @@ indirect enum QueryCandidates: Equatable {
   case identifiers([String])
   /// Rows of an index.
   case rows(StoredIndex, [IndexRange])
+  /// What holds one of some nodes, by their identifiers.
+  case parents([String])
   /// All of several; each must be looked at.
   case union([QueryCandidates])
   /// What several share.
@@ -51,11 +53,13 @@ struct QueryPlanner {
   /// The conditions of which all must hold.
   let parts: [FilterTree<RecordField>]
   let recordCount: Int
+  private let type: UInt32
 
   init(_ query: RecordQuery, _ type: QueriedType, _ purpose: QueryPurpose) {
     self.query = query
     self.purpose = purpose
     recordCount = type.recordCount
+    self.type = type.number
     indexes = type.indexes
     parts =
       switch query.filter {
@@ -191,13 +195,18 @@ struct QueryPlanner {
     case .count:
       if parts.isEmpty { return .all }
       for candidates in alternatives where told(by: candidates, alternatives) == allParts {
-        if case .rows(let index, let ranges) = candidates { return .counted(index, ranges) }
+        // Of elements, one record may stand in a range twice.
+        if case .rows(let index, let ranges) = candidates,
+          !index.hasElements || use(of: index, alternatives).isPinnedToElement(of: index)
+        {
+          return .counted(index, ranges)
+        }
       }
       return nil
     case .values(let path):
       guard query.limit == nil, query.offset == 0,
         let rows = orderedRows(alternatives, [.field(.named(path), isDescending: false)]),
-        rows.isExact
+        rows.isExact, !rows.index.hasElements
       else { return nil }
       return .valued(rows)
     }
@@ -224,6 +233,10 @@ struct QueryPlanner {
     case .all, .not: return []
     case .compare(.identifier, .equal, let value): return [Self.identifiers([value])]
     case .isIn(.identifier, let values): return [Self.identifiers(values.values)]
+    case .compare(let field, .equal, let value) where areKnownByChildren(field):
+      return Self.parents([value])
+    case .isIn(let field, let values) where areKnownByChildren(field):
+      return Self.parents(values.values)
     case .compare(let field, let comparison, let value):
       return rows(field, IndexRange(comparison, value).map { [$0] })
     case .isIn(let field, let values):
@@ -246,22 +259,39 @@ struct QueryPlanner {
     }
   }
 
+  /// Whether those that have a value in a field are the parents of a node, and no index knows them.
+  private func areKnownByChildren(_ field: RecordField) -> Bool {
+    switch field {
+    case .children, .computedChild: true
+    case .child(let path): index(of: path) == nil
+    default: false
+    }
+  }
+
   private static func range(ofTextsWithPrefix prefix: String) -> [IndexRange] {
     [IndexRange(prefix: IndexValue.start(ofTextsWithPrefix: prefix))]
   }
 
   private static func identifiers(_ values: [QueryValue]) -> QueryCandidates {
-    .identifiers(
-      values.compactMap { value in
-        if case .string(let text) = value { text } else { nil }
-      })
+    .identifiers(texts(values))
+  }
+
+  /// Who holds a node; none if what holds nothing is asked for, too.
+  private static func parents(_ values: [QueryValue]) -> [QueryCandidates] {
+    values.contains(.null) ? [] : [.parents(texts(values))]
+  }
+
+  private static func texts(_ values: [QueryValue]) -> [String] {
+    values.compactMap { value in
+      if case .string(let text) = value { text } else { nil }
+    }
   }
 
   private func rows(_ field: RecordField, _ ranges: [IndexRange]?) -> [QueryCandidates] {
     guard let ranges else { return [] }
     switch field {
-    case .identifier, .computed(_, stored: nil): return []
-    case .named(let path):
+    case .identifier, .children, .computed(_, stored: nil), .computedChild: return []
+    case .named(let path), .child(let path):
       guard let index = index(of: path) else { return [] }
       return [.rows(index, IndexRange.union(ranges))]
     case .computed(_, stored: let path?):
@@ -289,7 +319,7 @@ struct QueryPlanner {
   ) -> [QueryCandidates] {
     var result: [QueryCandidates] = []
     for candidates in all {
-      guard case .rows(let index, let ranges) = candidates,
+      guard case .rows(let index, let ranges) = candidates, !index.hasElements,
         let position = result.firstIndex(where: { $0.index == index }),
         case .rows(_, let others) = result[position]
       else {
@@ -319,6 +349,14 @@ struct QueryPlanner {
       for identifier in identifiers where nodes.count < limit {
         if let node = try reader.node(identifier) { nodes.append(node) }
       }
+    case .parents(let identifiers):
+      for identifier in identifiers where nodes.count < limit {
+        guard let node = try reader.node(identifier) else { continue }
+        try reader.forEachParent(of: node) { parent, _ in
+          if parent.type == type { nodes.append(parent.node) }
+          return nodes.count < limit
+        }
+      }
     case .rows(let index, let ranges):
       for range in ranges where nodes.count < limit {
         try reader.forEachRow(of: index, in: range) { key in
@@ -335,7 +373,7 @@ struct QueryPlanner {
 extension QueryCandidates {
   fileprivate var isEmpty: Bool {
     switch self {
-    case .identifiers(let identifiers): identifiers.isEmpty
+    case .identifiers(let identifiers), .parents(let identifiers): identifiers.isEmpty
     case .rows(_, let ranges): ranges.isEmpty
     case .union(let parts), .shared(let parts): parts.allSatisfy(\.isEmpty)
     }
@@ -353,6 +391,7 @@ extension QueryCandidates {
   var access: QueryPlan.Access {
     switch self {
     case .identifiers(let identifiers): .identifiers(count: identifiers.count)
+    case .parents(let identifiers): .parents(count: identifiers.count)
     case .rows(let index, let ranges):
       .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
     case .union(let parts): .union(parts.map(\.access))

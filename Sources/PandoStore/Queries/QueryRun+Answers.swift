@@ -65,7 +65,7 @@ struct AnswerRun {
     case .exists:
       query.limit = min(query.limit ?? 1, 1)
       purpose = .count
-    case .counts(.named(let path)): purpose = .values(path)
+    case .counts(.named(let path)) where !path.hasElements: purpose = .values(path)
     default: break
     }
     if case .sum = question {} else { query = unordered(query) }
@@ -78,7 +78,8 @@ struct AnswerRun {
     if case .minimum = question { isMaximum = false }
     switch question {
     case .minimum(let field), .maximum(let field):
-      guard case .named = field, query.limit == nil, query.offset == 0, query.uniqueBy.isEmpty,
+      guard case .named(let path) = field, !path.hasElements, query.limit == nil, query.offset == 0,
+        query.uniqueBy.isEmpty,
         query.after == nil
       else { return nil }
       var first = query
@@ -147,15 +148,17 @@ struct AnswerRun {
     try run.find(reader, source, computing: computing).map { match in
       switch field {
       case .identifier: return .string(try reader.identifier(of: match.node))
-      case .computed(let number, _): return try computing(number, match.node)
-      case .named(let path):
+      case .computed(let number, _), .computedChild(let number):
+        return try computing(number, match.node)
+      case .children: return .composite
+      case .named(let path), .child(let path):
         var bytes = unsafe match.body
         if unsafe bytes == nil {
           unsafe bytes = try source.body(of: RecordKey(type: run.type, node: match.node))
         }
         guard let bytes = unsafe bytes else { return .null }
         // The bytes live as long as the reader's snapshot.
-        return try path.value(in: unsafe Span(_unsafeBytes: bytes))
+        return try path.value(in: unsafe Span(_unsafeBytes: bytes), source)
       }
     }
   }

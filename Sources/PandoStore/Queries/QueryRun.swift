@@ -82,7 +82,7 @@ struct QueryRun {
     switch choice {
     case .nothing: return []
     case .all, .counted, .valued: preconditionFailure("what rows tell is not looked for")
-    case .scan: try scan(reader, computing)
+    case .scan: try scan(reader, source, computing)
     case .candidates(let candidates, let found, let isExact):
       var nodes = try sorted(candidates, found, reader)
       if query.order.isEmpty, query.uniqueBy.isEmpty {
@@ -95,7 +95,7 @@ struct QueryRun {
         }
         // The bytes live as long as the reader's snapshot.
         let bytes = unsafe Span<UInt8>(_unsafeBytes: body)
-        guard try take(node, bytes, isExact: isExact, reader, computing) else { break }
+        guard try take(node, bytes, isExact: isExact, reader, source, computing) else { break }
       }
     case .ordered(let rows):
       comparesValues = !rows.isComplete
@@ -120,14 +120,14 @@ struct QueryRun {
 extension QueryRun {
   /// Looks at every record of the type.
   private mutating func scan(
-    _ reader: borrowing StoreReader, _ computing: Computing
+    _ reader: borrowing StoreReader, _ source: SnapshotSource, _ computing: Computing
   ) throws {
     let firstNode =
       query.order.isEmpty && query.uniqueBy.isEmpty ? query.after.map { $0.node + 1 } : nil
     guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
       return try reader.forEachRecord(ofType: type) { key, body in
         if let firstNode, key.node < firstNode { return true }
-        return try take(key.node, body, isExact: false, reader, computing)
+        return try take(key.node, body, isExact: false, reader, source, computing)
       }
     }
     // To pass the others costs less than to search for each.
@@ -143,7 +143,7 @@ extension QueryRun {
         throw reader.damagedRecord(
           RecordKey(type: type, node: node), "its checksum does not fit its bytes")
       }
-      return try take(node, body, isExact: false, reader, computing)
+      return try take(node, body, isExact: false, reader, source, computing)
     }
   }
 
@@ -177,12 +177,12 @@ extension QueryRun {
   /// - Returns: Whether more may be needed.
   private mutating func take(
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
-    _ computing: Computing
+    _ source: SnapshotSource, _ computing: Computing
   ) throws -> Bool {
-    guard try isExact || filter.mayMatch(body), !isExcluded(node) else { return true }
+    guard try isExact || filter.mayMatch(body, source), !isExcluded(node) else { return true }
     guard !comparesValues, query.uniqueBy.isEmpty, isExact || filter.rest.isEmpty else {
       do {
-        return try takeComparing(node, body, isExact: isExact, reader, computing)
+        return try takeComparing(node, body, isExact: isExact, reader, source, computing)
       } catch is SkippedRecord {
         return true
       }
@@ -195,13 +195,14 @@ extension QueryRun {
   @inline(never)
   private mutating func takeComparing(
     _ node: UInt64, _ body: Span<UInt8>, isExact: Bool, _ reader: borrowing StoreReader,
-    _ computing: Computing
+    _ source: SnapshotSource, _ computing: Computing
   ) throws -> Bool {
     func value(_ field: RecordField) throws -> QueryValue {
       switch field {
       case .identifier: .string(try reader.identifier(of: node))
-      case .named(let path): try path.value(in: body)
-      case .computed(let number, _): try computing(number, node)
+      case .named(let path), .child(let path): try path.value(in: body, source)
+      case .children: try reader.children(in: body)
+      case .computed(let number, _), .computedChild(let number): try computing(number, node)
       }
     }
     if !isExact {
@@ -343,7 +344,7 @@ extension QueryRun {
     guard let body = try unsafe source.body(of: RecordKey(type: type, node: node)) else { return }
     // The bytes live as long as the reader's snapshot.
     let bytes = unsafe Span<UInt8>(_unsafeBytes: body)
-    _ = try take(node, bytes, isExact: visit.isExact, reader, computing)
+    _ = try take(node, bytes, isExact: visit.isExact, reader, source, computing)
   }
 
   /// Whether a row belongs to a record that comes before the window, or is that at its edge.

@@ -7,11 +7,17 @@ package enum RecordField: Hashable, Sendable {
   case identifier
   /// A field whose value is read from the body.
   case named(FieldPath)
+  /// A field that holds children: their identifiers.
+  case child(FieldPath)
+  /// The identifiers of all children, wherever in the record.
+  case children
   /// A value that only the caller can find, by a number that it has given.
   ///
   /// With a path it is that of a field that shows what the body has, unless the body lacks it: then
   /// its value can be anything, such as a default that the type declares.
   case computed(Int, stored: FieldPath?)
+  /// Such a value that is the identifier of a child, or those of several.
+  case computedChild(Int)
 }
 
 /// One key of an order.
@@ -71,6 +77,8 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
     /// In an index, in some ranges; `isOrdered` if the result is in its order, so that no more is
     /// read than the limit needs.
     case index(field: String, rangeCount: Int, isOrdered: Bool)
+    /// Among those that hold certain nodes, which the dependency index knows.
+    case parents(count: Int)
     /// In several of these.
     case union([Access])
     /// In each of these.
@@ -107,6 +115,7 @@ extension QueryPlan.Access: CustomStringConvertible {
     switch self {
     case .nothing: "nothing can match"
     case .identifiers(let count): count == 1 ? "by identifier" : "by \(count) identifiers"
+    case .parents(let count): count == 1 ? "who holds a node" : "who holds \(count) nodes"
     case .index(let field, let rangeCount, let isOrdered):
       "index on \(field)" + (rangeCount == 1 ? "" : ", \(rangeCount) ranges")
         + (isOrdered ? ", in order" : "")
@@ -170,10 +179,11 @@ extension QueryPlan.Access: CustomStringConvertible {
   }
 
   /// Whether a body may match: all comparisons with plain values hold, and ``rest`` is to be asked.
-  func mayMatch(_ body: Span<UInt8>) throws -> Bool {
+  func mayMatch(_ body: Span<UInt8>, _ children: any FieldChildren) throws -> Bool {
     for index in unsafe uncounted.indices {
       let comparison = unsafe uncounted[index]
-      guard try unsafe comparison._withUnsafeGuaranteedRef({ try $0.holds(in: body) }) else {
+      guard try unsafe comparison._withUnsafeGuaranteedRef({ try $0.holds(in: body, children) })
+      else {
         return false
       }
     }
@@ -197,7 +207,7 @@ private final class BodyComparison: Sendable {
     operand = FieldOperand(field: path.name, plain)
   }
 
-  func holds(in body: Span<UInt8>) throws -> Bool {
+  func holds(in body: Span<UInt8>, _ children: any FieldChildren) throws -> Bool {
     // Read during the call only.
     let order = try unsafe body.withUnsafeBytes { body in
       do throws(CBORError) {
@@ -207,7 +217,7 @@ private final class BodyComparison: Sendable {
       }
     }
     return switch (order, relation) {
-    case (.unknown, _): relation.holds(try path.value(in: body), value)
+    case (.unknown, _): relation.holds(try path.value(in: body, children), value)
     case (.less, .less), (.less, .lessOrEqual), (.less, .notEqual): true
     case (.equal, .equal), (.equal, .lessOrEqual), (.equal, .greaterOrEqual): true
     case (.greater, .greater), (.greater, .greaterOrEqual), (.greater, .notEqual): true

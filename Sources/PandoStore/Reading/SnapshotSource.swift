@@ -6,7 +6,7 @@ import PandoModels
 /// A `Decoder` can't be non-escaping, so a model may keep one: after ``end(_:)`` this source refuses,
 /// and what was kept throws `snapshotEnded`. One thread at a time, like the snapshot beneath; the
 /// thread's next read of the same store uses it again.
-@safe final class SnapshotSource: RecordSource {
+@safe final class SnapshotSource: RecordSource, FieldChildren {
   private let tables: StoreTables
   private let directory: TypeDirectory
   /// Valid until ``end(_:)``, which the closure that made this source calls last; `nil` after it.
@@ -167,6 +167,14 @@ import PandoModels
       return unsafe TreeRecord(
         identifier: identifier, typeName: typeName, body: body.withUnsafeBytes { unsafe $0 })
     }
+  }
+
+  func record(_ reference: RecordReference) throws -> FieldChild? {
+    try reading { try $0.child(reference) }
+  }
+
+  func identifier(ofNode node: UInt64) throws -> String? {
+    try reading { try $0.nodeRow(node)?.identifier(node: node) }
   }
 
   /// The number of a type; `nil` if no record of it was ever stored.

@@ -41,6 +41,17 @@ extension StoreReader {
     return try intactBody(index, of: row, node: node)
   }
 
+  /// The record that a reference leads to; `nil` if the node has none.
+  ///
+  /// Its bytes live as long as the version that is read.
+  func child(_ reference: RecordReference) throws -> FieldChild? {
+    guard let row = try nodeRow(reference.node),
+      let index = row.index(preferring: reference.type)
+    else { return nil }
+    let body = try intactBody(index, of: row, node: reference.node)
+    return unsafe FieldChild(type: row.type(index), body: body.withUnsafeBytes { unsafe $0 })
+  }
+
   @_lifetime(copy row)
   private func intactBody(
     _ index: Int, of row: NodeRow, node: UInt64
@@ -51,6 +62,12 @@ extension StoreReader {
         RecordKey(type: row.type(index), node: node), "its checksum does not fit its bytes")
     }
     return body
+  }
+
+  /// The identifiers of all children in a body.
+  func children(in body: Span<UInt8>) throws -> QueryValue {
+    .elements(
+      try RecordBody.edges(in: body).map { .string(try identifier(of: $0.child.node)) })
   }
 
   /// Whether a record is stored with exactly this body.

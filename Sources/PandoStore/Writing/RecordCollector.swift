@@ -102,7 +102,7 @@ import PandoModels
     let value = needsModels ? unsafe openValues.popLast() ?? nil : nil
     if let last = unsafe compared.last, unsafe last.depth == open.count {
       unsafe compared.removeLast()
-      try unsafe last.fields.check(last.model, body)
+      try unsafe last.fields.check(last.model, body, self)
     }
     unsafe pending.append(
       reference, identifier: node.identifier, isNewNode: node.isNew, value: value, body: body,
@@ -118,6 +118,23 @@ import PandoModels
     }
     if unsafe !storedNodes.insert(node.number) { unsafe pending.hasRepeatedNodes = true }
     return node
+  }
+}
+
+/// What declared fields find in children: their records are ready before that of the parent, or stored.
+extension RecordCollector: FieldChildren {
+  func record(_ reference: RecordReference) throws -> FieldChild? {
+    // Of two in one tree it is not known which the parent holds.
+    if unsafe pending.hasRepeatedNodes { return nil }
+    if let body = unsafe pending.lastBody(of: reference) {
+      return unsafe FieldChild(type: reference.type, body: body)
+    }
+    return try withSession { try $0.record(reference) }
+  }
+
+  func identifier(ofNode node: UInt64) throws -> String? {
+    if let pending = unsafe pending.identifier(ofNode: node) { return pending }
+    return try withSession { try $0.identifier(ofNode: node) }
   }
 }
 
@@ -235,6 +252,17 @@ struct PendingRecords {
   }
 
   func body(of record: Record) -> ArraySlice<UInt8> { bytes[record.body] }
+
+  /// The body of a record that has come; lives until the next one comes.
+  func lastBody(of reference: RecordReference) -> UnsafeRawBufferPointer? {
+    guard let record = records.last(where: { $0.reference == reference }) else { return nil }
+    return unsafe bytes.withUnsafeBytes { unsafe UnsafeRawBufferPointer(rebasing: $0[record.body]) }
+  }
+
+  /// The identifier of a node that has come.
+  func identifier(ofNode node: UInt64) -> String? {
+    records.last { $0.reference.node == node }?.identifier
+  }
 
   /// An edge for each distinct child of a record, sorted by child.
   func edges(of record: Record) -> ArraySlice<RecordEdge> { edges[record.edges] }

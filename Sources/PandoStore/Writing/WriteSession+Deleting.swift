@@ -43,6 +43,7 @@ extension WriteSession {
     for collection in cascade.collections.ordered() {
       deletion.collections.append(try loseElements(cascade.isDoomed, inCollection: collection))
     }
+    for node in cascade.doomed { try leaveIndexes(node) }
     for node in cascade.doomed { deletion.deleted.append(try removeNode(node)) }
     return deletion
   }
@@ -131,7 +132,7 @@ extension WriteSession {
     return identifier
   }
 
-  /// Removes a node with all its records and index rows; its children stay.
+  /// Removes a node with all its records and rows in the dependency index; its children stay.
   ///
   /// - Returns: Its identifier.
   @discardableResult
@@ -142,7 +143,6 @@ extension WriteSession {
       let body = try storedBody(of: key) ?? []
       try changeEdges(of: key, from: RecordBody.edges(in: body.span)[...], to: [])
       try recordWent(key)
-      try changeIndexRows(of: key, from: body, to: nil)
     }
     var parents: [RecordKey] = []
     try reading { reader in
@@ -186,6 +186,7 @@ extension WriteSession {
       }
       guard isLoose else { continue }
       candidates += try children(of: node)
+      try leaveIndexes(node)
       try removeNode(node)
       removed += 1
     }

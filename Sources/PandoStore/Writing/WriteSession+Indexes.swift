@@ -6,31 +6,48 @@ extension WriteSession {
   /// The indexes of a type, or `nil` for none.
   ///
   /// All are read when a flush asks for the first time.
-  private func indexes(ofType type: UInt32) throws -> [StoredIndex]? {
+  func indexes(ofType type: UInt32) throws -> [StoredIndex]? {
     if let indexes = state.indexes { return indexes[type] }
     let indexes = try reading { try $0.indexes() }
     state.indexes = indexes
+    noteChildTypes()
     return indexes[type]
+  }
+
+  /// Replaces what is known of an index, and writes its declaration.
+  func declare(_ index: StoredIndex) throws {
+    try put(index.value.span, forKey: index.key.span, in: tables.indexes)
+    state.indexes?[index.type, default: []].removeAll { $0 == index }
+    state.indexes?[index.type, default: []].append(index)
+    noteChildTypes()
+    chooseFormat()
   }
 
   /// Corrects the index rows of a record that comes, changes or goes.
   ///
   /// Its body so far is `old`, or `nil` if it comes; from now on it is `new`, or `nil` if it goes.
   func changeIndexRows(of key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
-    guard let indexes = try indexes(ofType: key.type) else { return }
+    let indexes = try indexes(ofType: key.type)
+    if state.childTypes.contains(key.type) { state.changedChildren.insert(key) }
+    guard let indexes else { return }
     for index in indexes {
-      let before = try old.map { try index.value(in: $0.span) }
-      let after = try new.map { try index.value(in: $0.span) }
-      if before == after, before?.isCutOff != true || !index.isUnique { continue }
-      if let before {
+      let before = try old.map { try index.plainValue(in: $0.span) }
+      let after = try new.map { try index.plainValue(in: $0.span) }
+      if case .some(.none) = before { try changeRelatedRows(index, key, old, new); continue }
+      if case .some(.none) = after { try changeRelatedRows(index, key, old, new); continue }
+      if before == after, before??.isCutOff != true || !index.isUnique { continue }
+      if let before = before ?? nil {
         try deleteRow(index.rowKey(before, node: key.node).span, in: tables.indexRows)
       }
-      if let after {
-        let row = index.rowKey(after, node: key.node)
-        try put([UInt8]().span, forKey: row.span, in: tables.indexRows)
-        if index.isUnique { state.uniqueRows.append((index, row)) }
-      }
+      if let after = after ?? nil { try putRow(after, of: index, key.node) }
     }
+  }
+
+  /// Puts a row into an index.
+  func putRow(_ value: IndexValue, of index: StoredIndex, _ node: UInt64) throws {
+    let row = index.rowKey(value, node: node)
+    try put([UInt8]().span, forKey: row.span, in: tables.indexRows)
+    if index.isUnique { state.uniqueRows.append((index, row)) }
   }
 
   /// Declares an index, and makes its rows from the records there are.
@@ -40,7 +57,7 @@ extension WriteSession {
   func addIndex(
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
-    try checkFields(names, typeName)
+    try checkFields(names, typeName, isUnique)
     let type = try typeNumber(named: typeName)
     let fields = names.map { FieldPath($0) }
     let present = try indexes(ofType: type)?.first { $0.fields == fields }
@@ -48,19 +65,18 @@ extension WriteSession {
     let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
     let index = StoredIndex(
       number: present?.number ?? taken + 1, type: type, fields: fields, isUnique: isUnique)
-    try put(index.value.span, forKey: index.key.span, in: tables.indexes)
-    state.indexes?[type, default: []].removeAll { $0 == index }
-    state.indexes?[type, default: []].append(index)
-    chooseFormat()
-    let rows = try rowKeys(of: index)
+    try declare(index)
+    let rows = try rows(of: index)
     if present == nil {
-      for row in rows { try put([UInt8]().span, forKey: row.span, in: tables.indexRows) }
+      for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
     }
-    if isUnique { for row in rows { try requireUnique(row, of: index) } }
+    if isUnique { for row in rows where !row.isKept { try requireUnique(row.key, of: index) } }
     return true
   }
 
-  private func checkFields(_ names: [String], _ typeName: String) throws {
+  private func checkFields(
+    _ names: [String], _ typeName: String, _ isUnique: Bool
+  ) throws {
     let byteCount = names.reduce(names.count - 1) { $0 + $1.utf8.count }
     guard (1...StoredIndex.fieldCountMaximum).contains(names.count) else {
       throw StoreError(
@@ -76,6 +92,15 @@ extension WriteSession {
     }
     guard Set(names.map { ByteString($0) }).count == names.count else {
       throw StoreError(.invalidIndex, typeName, "an index names a field twice")
+    }
+    let lists = names.filter { FieldPath($0).hasElements }
+    guard lists.count < 2, lists.isEmpty || !isUnique else {
+      throw StoreError(
+        .invalidIndex, typeName,
+        isUnique
+          ? "a unique index can't be one of elements: \(lists[0])"
+          : "an index has the elements of one list, not of several: "
+            + lists.joined(separator: " and "))
     }
   }
 
@@ -99,17 +124,19 @@ extension WriteSession {
     try reading { reader in
       guard let node = StoredIndex.node(ofRow: row.span),
         let body = try reader.body(of: RecordKey(type: index.type, node: node)),
-        let values = try index.uniqueValues(in: body)
+        let values = try index.uniqueValues(in: body, self)
       else { return }
-      let value = try index.value(in: body)
       // The record may have changed since.
-      guard index.rowKey(value, node: node) == row else { return }
+      guard
+        let value = try index.values(in: body, self).first,
+        index.rowKey(value, node: node) == row
+      else { return }
       try reader.forEachRow(of: index, in: IndexRange(prefix: value.bytes)) { key in
         let other = try index.node(ofRow: key)
         guard other != node else { return true }
         if value.isCutOff {
           guard let body = try reader.body(of: RecordKey(type: index.type, node: other)),
-            try index.uniqueValues(in: body) == values
+            try index.uniqueValues(in: body, self) == values
           else { return true }
         }
         let type = try directory.name(ofTypeNumber: index.type, in: reader)
@@ -122,16 +149,30 @@ extension WriteSession {
     }
   }
 
-  /// The keys of all rows that an index must have, in order.
-  private func rowKeys(of index: StoredIndex) throws -> [[UInt8]] {
-    var keys: [[UInt8]] = []
+  /// All rows that an index must have, in order, with what is kept of them.
+  private func rows(
+    of index: StoredIndex
+  ) throws -> [(key: [UInt8], value: [UInt8], isKept: Bool)] {
+    var all: [(key: [UInt8], value: [UInt8], isKept: Bool)] = []
+    var noted = index
     try reading { reader in
       try reader.forEachRecord(ofType: index.type) { key, body in
-        keys.append(index.rowKey(try index.value(in: body), node: key.node))
+        if let plain = try index.plainValue(in: body) {
+          all.append((index.rowKey(plain, node: key.node), [], false))
+          return true
+        }
+        let rows = try index.rows(in: body, self)
+        noted = noted.noting(rows) ?? noted
+        let values = try index.values(of: rows, self)
+        for value in values { all.append((index.rowKey(value, node: key.node), [], false)) }
+        if !rows.isOwn {
+          all.append((index.keptKey(node: key.node), StoredIndex.keptBytes(values), true))
+        }
         return true
       }
     }
-    return keys.ordered { $0.lexicographicallyPrecedes($1) }
+    if noted !== index { try declare(noted) }
+    return all.ordered { $0.key.lexicographicallyPrecedes($1.key) }
   }
 
   /// Removes an index with its rows.
@@ -150,10 +191,18 @@ extension WriteSession {
         return true
       }
     }
+    try reading { reader in
+      let prefix = StoredIndex.bytes(index.number | StoredIndex.keptBit)
+      try reader.snapshot.scan(tables.indexRows, prefix: prefix) { key, _ in
+        keys.append(Array(copying: key))
+        return true
+      }
+    }
     for key in keys { try deleteRow(key.span, in: tables.indexRows) }
     try deleteRow(index.key.span, in: tables.indexes)
     state.indexes?[type]?.removeAll { $0 == index }
     state.uniqueRows.removeAll { $0.index == index }
+    noteChildTypes()
     chooseFormat()
     return true
   }

@@ -6,7 +6,7 @@ import PandoModels
 ///
 /// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
 /// the face that users see. Writer thread only.
-@safe final class WriteSession: PendingRows {
+@safe final class WriteSession: PendingRows, FieldChildren {
   /// What a nested transaction that throws puts back.
   struct State {
     var counters: StoreState
@@ -32,6 +32,12 @@ import PandoModels
     var deletionRules: [UInt32: DeletionRules]?
     /// The indexes of each type, once this flush has asked.
     var indexes: [UInt32: [StoredIndex]]?
+    /// Whose rows lead through records of other types: those types, once this flush has asked.
+    var childTypes: Set<UInt32> = []
+    /// Records of such types that the operation under way has changed.
+    var changedChildren: Set<RecordKey> = []
+    /// Whose index rows are to be made anew where the operation under way ends.
+    var unsettledRows: Set<RowOwner> = []
     /// What this write has put into unique indexes and nobody has checked yet.
     var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
     /// Whether this write has put or deleted a row.
@@ -165,6 +171,7 @@ import PandoModels
     unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
     do {
       let result = try body()
+      try settleIndexRows()
       if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
       return result
     } catch {
@@ -288,6 +295,7 @@ import PandoModels
           unsafe transaction = inner
           let result = try body()
           if let failure = state.failure { throw failure }
+          try settleIndexRows()
           try checkUniqueRows()
           return result
         }
@@ -415,6 +423,7 @@ extension WriteSession {
   /// - Returns: `nil` if the write changed nothing that anybody can see.
   func endWrite(context: (any Sendable)?) throws -> ChangeSet? {
     if let failure = state.failure { throw failure }
+    try settleIndexRows()
     try checkUniqueRows()
     guard
       let changes = state.changes.summary

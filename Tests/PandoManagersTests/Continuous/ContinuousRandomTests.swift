@@ -20,6 +20,7 @@ import Testing
       if seed.isMultiple(of: 2) { try following.store.addIndexes(of: [Track.self]) }
       var random = SeededGenerator(seed: seed)
       var all: [Track] = []
+      var artists = (0..<3).map { Artist(id: "\($0)", name: "a") }
       var observers: [Observer] = []
       for step in 0..<150 {
         if observers.count < 12 || step.isMultiple(of: 20) {
@@ -28,7 +29,7 @@ import Testing
           observers.append(Observer(query: query, values: values))
           if observers.count > 16 { observers.removeFirst() }
         }
-        try await commit(&all, following, &random)
+        try await commit(&all, &artists, following, &random)
         for index in observers.indices {
           let expected = try observers[index].query.apply(to: all)
           if expected == observers[index].last { continue }
@@ -43,8 +44,21 @@ import Testing
 
   /// Commits some changes, few or many, of entities in natural order.
   private func commit(
-    _ all: inout [Track], _ following: Following, _ random: inout SeededGenerator
+    _ all: inout [Track], _ artists: inout [Artist], _ following: Following,
+    _ random: inout SeededGenerator
   ) async throws {
+    // One in four changes an artist alone, and all tracks that hold it.
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      let number = Int.random(in: 0..<3, using: &random)
+      artists[number].name = ["a", "b", "c"].randomElement(using: &random) ?? ""
+      let artist = artists[number]
+      for index in all.indices {
+        if all[index].artist?.id == artist.id { all[index].artist = artist }
+        all[index].guests = all[index].guests.map { $0.id == artist.id ? artist : $0 }
+      }
+      try await following.store.write { try $0.set(artist) }
+      return
+    }
     var sets: [Track] = []
     var deletes: [Int] = []
     for _ in 0..<([1, 1, 2, 3, 30].randomElement(using: &random) ?? 1) {
@@ -56,10 +70,12 @@ import Testing
         // What came in with this commit is not deleted by it: its place would be another one.
         deletes.append(number)
       } else if !deletes.contains(number) {
-        let track = Track(
+        var track = Track(
           number, ["A", "B", "C"].randomElement(using: &random) ?? "",
           genre: ["jazz", "rock", "folk"].randomElement(using: &random) ?? "",
           year: Int.random(in: 0..<6, using: &random))
+        if Bool.random(using: &random) { track.artist = artists.randomElement(using: &random) }
+        track.guests = Array(artists.prefix(Int.random(in: 0..<3, using: &random)))
         if let index { all[index] = track } else { all.append(track) }
         sets.removeAll { $0.id == track.id }
         sets.append(track)
@@ -83,11 +99,14 @@ import Testing
       .all, \.genre == "jazz", \.genre == "rock" && \.year > 2, \.year < 3 || \.title == "A",
       !(\.title == "B"), \.year >> [1, 2, 3], \.title ~= "^[AB]",
       .ids([.remote(3), .remote(30), .remote(12), .remote(7)]), \.id == .remote(5),
+      \.artist?.name == "b", \.artist?.name == nil, .holds(\.artist, "Artist:1"),
+      .contains(\.guests, \.name, "b"), .holds(\.guests, "Artist:0") && \.genre == "rock",
+      .holds("Artist:2"), !.contains(\.guests, \.name, "c"),
     ]
     query.filter = filters.randomElement(using: &random) ?? .all
     let orders: [[Order<Track>]] = [
       [], [.ascending(\.year)], [.descending(\.year), .ascending(\.title)], [.descending(\.title)],
-      [.ascending(\.genre), .natural, .ascending(\.year)],
+      [.descending(\.artist?.name)], [.ascending(\.genre), .natural, .ascending(\.year)],
       [.identifiers([.remote(9), .remote(2), .remote(33)])],
     ]
     query.order = orders.randomElement(using: &random) ?? []

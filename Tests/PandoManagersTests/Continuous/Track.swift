@@ -10,9 +10,11 @@ struct Track: PersistentEntity {
   var year = 2000
   /// A node of its own inside the track.
   var artist: Artist?
+  var guests: [Artist] = []
 
   static let fields: [EntityField<Track>] = [
     .indexed(\.genre, "genre"), .field(\.title, "title"), .field(\.year, "year"),
+    .indexed(\.artist?.name), .field(.child(\.artist)), .indexed(.each(\.guests, \.name)),
   ]
 
   init(_ id: Int, _ title: String = "", genre: String = "none", year: Int = 2000) {

@@ -7,7 +7,7 @@ import Testing
 
 /// What an entity type declares of its fields is compared with what its coding writes.
 @Suite struct DeclaredFieldsTests {
-  @Test func `a path that leads into a child node is refused where it is written, and says why`()
+  @Test func `a wrong name behind a child is refused where it is written, and says why`()
     async throws
   {
     try await withContainer(ChildPathIssue.self) { issues, store in
@@ -19,11 +19,26 @@ import Testing
       }
       #expect(error?.code == .misdeclaredField)
       #expect(error?.identifier == "ChildPathIssue:2")
-      #expect(error?.field == "assignee.name")
+      #expect(error?.field == "assignee.nick")
       let text = try #require(error.map { "\($0)" })
-      #expect(text.contains(#"\ChildPathIssue.assignee?.name is declared as "assignee.name""#))
-      #expect(text.contains(#""assignee" is a node with a record of its own"#))
+      #expect(text.contains(#"\ChildPathIssue.assignee?.name is declared as "assignee.nick""#))
+      #expect(text.contains(#"has no such field; the value is coded as "name""#))
       #expect(try store.read { try $0.count() } == 1, "nothing of the write stays")
+    }
+  }
+
+  @Test func `a list is declared under its coding key`() async throws {
+    try await withContainer(WrongListIssue.self) { issues, store in
+      // Empty lists, and equal ones, tell nothing.
+      try await issues.set(WrongListIssue(id: .remote("1"), tags: [], words: []))
+      try await issues.set(WrongListIssue(id: .remote("2"), tags: ["a"], words: ["a"]))
+      let error = await #expect(throws: ModelError.self) {
+        try await issues.set(WrongListIssue(id: .remote("3"), tags: ["a", "b"], words: ["a"]))
+      }
+      #expect(error?.code == .misdeclaredField)
+      #expect(error?.field == "words[]")
+      #expect(error.map { "\($0)" }?.contains(#"the value is coded as "tags""#) == true)
+      #expect(try store.read { try $0.count() } == 2)
     }
   }
 
@@ -162,8 +177,15 @@ private struct ChildPathIssue: PersistentEntity {
   var id: EntityIdentifier<ChildPathIssue>
   var assignee: Person?
   static let fields: [EntityField<ChildPathIssue>] = [
-    .indexed(\.assignee?.name, "assignee.name")
+    .indexed(\.assignee?.name, "assignee.nick")
   ]
+}
+
+private struct WrongListIssue: PersistentEntity {
+  var id: EntityIdentifier<WrongListIssue>
+  var tags: [String]
+  var words: [String]
+  static let fields: [EntityField<WrongListIssue>] = [.indexed(.each(\.tags), "words[]")]
 }
 
 private struct RenamedIssue: PersistentEntity {

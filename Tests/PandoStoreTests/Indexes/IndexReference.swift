@@ -52,6 +52,10 @@ struct IndexReference {
     case .unsigned(let value): .unsigned(value)
     case .double(let value): .double(value)
     case .string(let value): .string(value)
+    // A child stands there by its identifier.
+    case .node(let node): .string(node.identifier)
+    case .reference(let identifier, _): .string(identifier)
+    case .required(let value): Self.value(value)
     default: .composite
     }
   }
