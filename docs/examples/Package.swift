@@ -54,15 +54,21 @@ let package = Package(
         .product(name: "PandoLMDB", package: "pando"),
       ],
       path: "Tests/PandoFixtures", swiftSettings: testSettings),
+    // What the tests of the services are helped by.
+    .target(
+      name: "ServiceFixtures", dependencies: ["PandoFixtures"], path: "Tests/ServiceFixtures",
+      swiftSettings: testSettings),
     .testTarget(
       name: "MicroHTTPTests", dependencies: ["MicroHTTP", "PandoFixtures"],
       swiftSettings: testSettings),
     .testTarget(
       name: "InboxTests",
-      dependencies: ["inbox", "PandoFixtures", .product(name: "Pando", package: "pando")],
+      dependencies: [
+        "inbox", "PandoFixtures", "ServiceFixtures", .product(name: "Pando", package: "pando"),
+      ],
       swiftSettings: testSettings),
     .testTarget(
-      name: "LibraryTests", dependencies: ["library", "PandoFixtures"],
+      name: "LibraryTests", dependencies: ["library", "PandoFixtures", "ServiceFixtures"],
       swiftSettings: testSettings),
   ]
 )

@@ -6,10 +6,24 @@ package struct HTTPRequest: Sendable, Equatable {
   package var method: String
   /// The parts of the path between slashes, decoded; empty for `/`.
   package var path: [String]
+  /// What follows the path's question mark, in its order, decoded.
+  package var query: [HTTPField] = []
   /// Header fields in the order in which they came, names in lower case.
   package var fields: [HTTPField] = []
   /// The whole content.
   package var body: [UInt8] = []
+
+  /// Makes a request, as the server makes it of what has come.
+  package init(
+    method: String, path: [String], query: [HTTPField] = [], fields: [HTTPField] = [],
+    body: [UInt8] = []
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.fields = fields
+    self.body = body
+  }
 
   /// The values of all fields with a name in lower case.
   package func values(of name: String) -> [String] {

@@ -180,28 +180,39 @@ private final class Exchange: @unchecked Sendable {
 
   init(_ connection: OpaquePointer, method: String, target: String) throws(HTTPError) {
     unsafe self.connection = connection
-    var path: [String] = []
-    for part in target.split(separator: "/") {
-      guard let decoded = part.removingPercentEncoding else {
-        throw HTTPError(400, "the path holds a % that encodes nothing")
-      }
-      path.append(decoded)
+    request = HTTPRequest(
+      method: method, path: try target.split(separator: "/").map(Self.decoded))
+    request.fields = values(.HEADER_KIND).map { field in
+      HTTPField(name: field.name.lowercased(), value: field.value)
     }
-    request = HTTPRequest(method: method, path: path)
-    unsafe MHD_get_connection_values(
-      connection, .HEADER_KIND,
-      { context, _, name, value in
-        guard let context = unsafe context, let name = unsafe name else { return .YES }
-        // The exchange outlives this call; the texts are copied.
-        let exchange = unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-        unsafe exchange.request.fields.append(
-          HTTPField(
-            name: String(cString: name).lowercased(),
-            value: value.map { unsafe String(cString: $0) } ?? ""))
-        return .YES
-      }, Unmanaged.passUnretained(self).toOpaque())
+    request.query = try values(.GET_ARGUMENT_KIND).map { (field) throws(HTTPError) in
+      HTTPField(name: try Self.decoded(field.name), value: try Self.decoded(field.value))
+    }
     let length = request.values(of: "content-length").first.flatMap { Int($0) } ?? 0
     isTooLong = length > HTTPServer.bodyByteCountMaximum
+  }
+
+  /// The names and values of a kind that came with the head, as they came.
+  private func values(_ kind: MHD_ValueKind) -> [HTTPField] {
+    var fields: [HTTPField] = []
+    // The list outlives the call; the texts are copied.
+    unsafe withUnsafeMutablePointer(to: &fields) { fields in
+      _ = unsafe MHD_get_connection_values(
+        connection, kind,
+        { context, _, name, value in
+          guard let name = unsafe name else { return .YES }
+          unsafe context?.assumingMemoryBound(to: [HTTPField].self).pointee.append(
+            HTTPField(
+              name: String(cString: name), value: value.map { unsafe String(cString: $0) } ?? ""))
+          return .YES
+        }, fields)
+    }
+    return fields
+  }
+
+  private static func decoded(_ text: some StringProtocol) throws(HTTPError) -> String {
+    if let decoded = text.removingPercentEncoding { return decoded }
+    throw HTTPError(400, "the path holds a % that encodes nothing")
   }
 
   /// Takes a piece of the content; of what is too long nothing is kept.

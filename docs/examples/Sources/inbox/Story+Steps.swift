@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MicroHTTP
 import Pando
 
 /// “Fetching from the network”.

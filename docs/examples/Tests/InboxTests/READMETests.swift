@@ -1,25 +1,13 @@
 import Foundation
 import PandoFixtures
+import ServiceFixtures
 import Testing
 
 @Suite struct READMETests {
-  /// The README's section on the service.
-  private func section() throws -> String {
-    let url = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../../README.md")
-    let readme = try String(contentsOf: url.standardized, encoding: .utf8)
-    let rest = try #require(readme.components(separatedBy: "\n## A service: inbox\n").last)
-    return try #require(rest.components(separatedBy: "\n## ").first)
-  }
-
-  /// The lines in the blocks of a kind.
-  private func lines(of kind: String, in text: String) -> [String] {
-    text.components(separatedBy: "```\(kind)\n").dropFirst()
-      .compactMap { $0.components(separatedBy: "\n```").first }
-      .flatMap { $0.components(separatedBy: "\n") }
-  }
+  private func section() throws -> READMESection { try READMESection("A service: inbox") }
 
   @Test func `the lines in the README are those that the story prints`() async throws {
-    let shown = lines(of: "text", in: try section())
+    let shown = try section().lines(of: "text")
     #expect(shown.count > 10)
     let told = try await Shell.run("inbox").lines
     for line in shown { #expect(told.contains(line)) }
@@ -27,7 +15,7 @@ import Testing
 
   @Test(.enabled(if: Shell.hasCurl))
   func `the commands in the README do what it says`() async throws {
-    let commands = lines(of: "sh", in: try section()).filter { $0.hasPrefix("curl ") }
+    let commands = try section().lines(of: "sh").filter { $0.hasPrefix("curl ") }
     #expect(commands.count == 6)
     try await withService { service, directory in
       let second = try await ServiceProcess(directory: directory, "--offline")
@@ -41,7 +29,7 @@ import Testing
       #expect(contacts.contains("Linus") && !contacts.contains("Grace"))
       try await second.output(containing: "row 1 deleted")
       #expect(try await second.ask("GET", "/contacts") == contacts)
-      #expect(try await second.terminate() == 0)
+      #expect(await second.terminate() == 0)
     }
   }
 }

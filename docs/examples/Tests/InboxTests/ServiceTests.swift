@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import Pando
 import PandoFixtures
+import ServiceFixtures
 import Testing
 
 @testable import inbox
@@ -102,7 +103,7 @@ import Testing
       }
       #expect(try await second.ask("DELETE", "/people/13").hasPrefix("200 "))
       try await service.output(containing: "row 1 deleted")
-      #expect(try await second.terminate() == 0)
+      #expect(await second.terminate() == 0)
     }
   }
 
@@ -140,7 +141,7 @@ import Testing
       let service = try await ServiceProcess(directory: directory)
       let writers = Task { await putPeople(service) }
       try await service.output(containing: "← PUT /people/1050")
-      #expect(try await service.terminate() == 0)
+      #expect(await service.terminate() == 0)
       let acknowledged = await writers.value
       #expect(!acknowledged.isEmpty)
       let store = try ModelStore(path: directory, configuration: .forTests)

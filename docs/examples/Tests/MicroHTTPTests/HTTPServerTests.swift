@@ -11,6 +11,9 @@ import Testing
     if request.path == ["missing"] { throw HTTPError(404, "nothing here") }
     if request.path == ["broken"] { throw POSIXError(.EIO) }
     if request.path == ["fixed"] { throw HTTPError(405, "not for this path", allowed: "GET, PUT") }
+    if request.path == ["query"] {
+      return HTTPResponse(request.query.map { "\($0.name)=\($0.value)" })
+    }
     if request.path == ["length"] { return HTTPResponse([request.body.count]) }
     return HTTPResponse([
       "method": request.method, "path": request.path.joined(separator: "|"),
@@ -46,6 +49,17 @@ import Testing
   ) -> String {
     let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
     return "\(line) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\(length)\r\n\(body)"
+  }
+
+  @Test func `a handler gets what follows the question mark, decoded and in its order`()
+    async throws
+  {
+    try await withServer { port in
+      let answer = try await exchange(port, last("GET /query?b=caf%C3%A9+au%20lait&a=1%2B1&b=&c"))
+      #expect(answer.hasSuffix(#"["b=café au lait","a=1+1","b=","c="]"# + "\n"), "\(answer)")
+      let refused = try await exchange(port, last("GET /query?a=%E9"))
+      #expect(refused.hasPrefix("HTTP/1.1 400 "), "\(refused)")
+    }
   }
 
   @Test func `a handler gets method, decoded path, fields and the whole content`() async throws {

@@ -6,7 +6,7 @@ import Glibc
 /// The handler writes the signal's number into a pipe, which is all that a handler may do, and a
 /// thread reads it. (A dispatch source would need the signal ignored or blocked, and loses one that
 /// comes before it is registered.)
-enum StopSignal {
+package enum StopSignal {
   /// Where the handler writes; set before the handler is installed, never changed, never closed.
   private nonisolated(unsafe) static var writeEnd: Int32 = -1
 
@@ -14,7 +14,7 @@ enum StopSignal {
   /// insists.
   ///
   /// - Returns: The number of the first signal, once it has come.
-  static func catchFirst() -> Task<Int32, Never> {
+  package static func catchFirst() -> Task<Int32, Never> {
     precondition(unsafe writeEnd < 0, "signals are caught once")
     var ends: [Int32] = [0, 0]
     let status = unsafe pipe(&ends)
