@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Two services to learn from, a package of its own as yours would be: `inbox` and `library`. The
+// Three services to learn from, a package of its own as yours would be: `inbox`, `library`, `board`. The
 // README at the top says what they show. Run them with `swift run --package-path docs/examples inbox`.
 
 let settings: [SwiftSetting] = [
@@ -45,6 +45,11 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    .executableTarget(
+      name: "board",
+      dependencies: ["MicroHTTP", .product(name: "Pando", package: "pando")],
+      swiftSettings: settings),
+
     // What Pando's own tests are helped by, in links to its folders.
     .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
     .target(
@@ -65,6 +70,13 @@ let package = Package(
       name: "InboxTests",
       dependencies: [
         "inbox", "PandoFixtures", "ServiceFixtures", .product(name: "Pando", package: "pando"),
+      ],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "BoardTests",
+      dependencies: [
+        "board", "MicroHTTP", "PandoFixtures", "ServiceFixtures",
+        .product(name: "Pando", package: "pando"),
       ],
       swiftSettings: testSettings),
     .testTarget(

@@ -1,0 +1,226 @@
+import Foundation
+import MicroHTTP
+import Pando
+
+/// The service: a store, and what it answers to whom.
+///
+/// Any number of requests run at the same time. A read is one snapshot and waits for nobody; a change is
+/// one transaction, and those that queue share a flush.
+final class BoardService: Sendable {
+  let store: ModelStore
+  /// Follows the columns that somebody watches.
+  private let live: DataModelManager
+
+  /// Takes over a store, and makes the indexes that it lacks.
+  ///
+  /// - Parameter store: The store.
+  /// - Throws: `StoreError` or `LMDBError` when an index can't be made.
+  init(_ store: ModelStore) throws {
+    self.store = store
+    try store.addIndexes(of: [User.self, Issue.self])
+    live = try DataModelManager(store: store)
+  }
+
+  /// Ends the requests that wait for a change; others go on.
+  func endWatching() async { await live.close() }
+
+  /// Closes the store.
+  func close() async {
+    await live.close()
+    await store.close()
+  }
+
+  /// Answers a request; an ``HTTPError`` is an answer too.
+  func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+    do {
+      let path = request.path
+      switch (path.first, path.count, path.last) {
+      case (nil, 0, _): return try await answer(request, ["GET": { _ in .init(Self.routes) }])
+      case ("issues", 1, _):
+        return try await answer(request, ["GET": issues, "POST": addIssue])
+      case ("issues", 2, "count"): return try await answer(request, ["GET": countIssues])
+      case ("issues", 2, _):
+        return try await answer(
+          request, ["GET": issue, "PATCH": changeIssue, "DELETE": deleteIssue])
+      case ("issues", 3, "comments"): return try await answer(request, ["POST": addComment])
+      case ("users", 1, _): return try await answer(request, ["POST": addUser])
+      case ("users", 2, _):
+        return try await answer(request, ["GET": user, "PATCH": changeUser, "DELETE": deleteUser])
+      case ("board", 1, _): return try await answer(request, ["GET": board])
+      case ("columns", 3, "move"): return try await answer(request, ["POST": move])
+      case ("columns", 3, "watch"): return try await answer(request, ["GET": watch])
+      case ("stats", 1, _): return try await answer(request, ["GET": stats])
+      default: throw HTTPError(404, "there is nothing here; GET / lists what there is")
+      }
+    } catch let error as StoreError {
+      throw HTTPError(error) ?? error
+    }
+  }
+
+  private static let routes = [
+    "GET /issues?status=&project=&author=&assignee=&label=&after=&limit=",
+    "GET /issues/count?status=&project=&author=&assignee=&label=", "POST /issues",
+    "GET /issues/ID", "PATCH /issues/ID", "DELETE /issues/ID", "POST /issues/ID/comments",
+    "POST /users", "GET /users/ID", "PATCH /users/ID", "DELETE /users/ID", "GET /board",
+    "POST /columns/ID/move", "GET /columns/ID/watch?seen=", "GET /stats",
+  ]
+
+  private typealias Handler = (HTTPRequest) async throws -> HTTPResponse
+
+  private func answer(
+    _ request: HTTPRequest, _ handlers: [String: Handler]
+  ) async throws -> HTTPResponse {
+    if let handler = handlers[request.method] { return try await handler(request) }
+    throw HTTPError(
+      405, "\(request.method) is not for this path",
+      allowed: handlers.keys.sorted().joined(separator: ", "))
+  }
+}
+
+/// Issues.
+extension BoardService {
+  private func issues(_ request: HTTPRequest) throws -> HTTPResponse {
+    try request.allow("status", "project", "author", "assignee", "label", "after", "limit")
+    let filter = try request.filter
+    let last = try request.number("after")
+    let limit = try request.number("limit", in: 1...100) ?? 20
+    return HTTPResponse(
+      try store.read { try $0.page(filter, after: last.map { .remote($0) }, limit: limit) })
+  }
+
+  private func countIssues(_ request: HTTPRequest) throws -> HTTPResponse {
+    try request.allow("status", "project", "author", "assignee", "label")
+    let filter = try request.filter
+    return HTTPResponse(["count": try store.read { try $0.count(filter) }])
+  }
+
+  private func issue(_ request: HTTPRequest) throws -> HTTPResponse {
+    try response(request.identifier(1))
+  }
+
+  /// An issue with its comments; its tag is for `If-Match`.
+  private func response(
+    _ id: EntityIdentifier<Issue>, status: Int = 200
+  ) throws -> HTTPResponse {
+    guard let thread = try store.read({ try $0.thread(id) }) else { throw HTTPError.missing(id) }
+    var response = HTTPResponse(thread, status: status)
+    response.fields = [HTTPField(name: "ETag", value: "\"\(thread.commit)\"")]
+    return response
+  }
+
+  private func addIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let issue = try request.decoded(as: NewIssue.self)
+    return try await response(store.write { try $0.add(issue, at: Self.now) }, status: 201)
+  }
+
+  private func changeIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let id: EntityIdentifier<Issue> = try request.identifier(1)
+    let patch = try request.decoded(as: IssuePatch.self)
+    if let commit = try request.expectedCommit {
+      try await store.write(expecting: [id.modelIdentifier: commit]) { try $0.change(id, patch) }
+    } else {
+      try await store.write { try $0.change(id, patch) }
+    }
+    return try response(id)
+  }
+
+  private func deleteIssue(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let id: EntityIdentifier<Issue> = try request.identifier(1)
+    return try await delete(id)
+  }
+
+  private func delete<E: Entity>(_ id: EntityIdentifier<E>) async throws -> HTTPResponse {
+    guard let deletion = try await store.write({ try $0.delete(id.modelIdentifier) }) else {
+      throw HTTPError.missing(id)
+    }
+    return HTTPResponse(["deleted": deletion.deleted])
+  }
+
+  private func addComment(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let id: EntityIdentifier<Issue> = try request.identifier(1)
+    let comment = try request.decoded(as: NewComment.self)
+    try await store.write { try $0.comment(on: id, comment, at: Self.now) }
+    return try response(id, status: 201)
+  }
+
+  private func stats(_ request: HTTPRequest) throws -> HTTPResponse {
+    HTTPResponse(["byStatus": try store.read { try $0.countsByStatus() }])
+  }
+
+  private static var now: Int { Int(Date().timeIntervalSince1970) }
+}
+
+/// Users.
+extension BoardService {
+  private func user(_ request: HTTPRequest) throws -> HTTPResponse {
+    let id: EntityIdentifier<User> = try request.identifier(1)
+    guard let user = try store.read({ try $0.model(id.modelIdentifier, as: User.self) }) else {
+      throw HTTPError.missing(id)
+    }
+    return HTTPResponse(user)
+  }
+
+  private func addUser(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let user = try request.decoded(as: NewUser.self)
+    return HTTPResponse(try await store.write { try $0.add(user) }, status: 201)
+  }
+
+  /// One record is written, and every issue, comment and card shows it.
+  private func changeUser(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let id: EntityIdentifier<User> = try request.identifier(1)
+    let patch = try request.decoded(as: UserPatch.self)
+    let user = try await store.update(User.self, id.modelIdentifier) { user in
+      if let name = patch.name { user.name = name }
+      if let email = patch.email { user.email = email }
+    }
+    guard let user else { throw HTTPError.missing(id) }
+    return HTTPResponse(user)
+  }
+
+  /// A user who has to do with an issue stays; the answer names some of those who hold her.
+  private func deleteUser(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let id: EntityIdentifier<User> = try request.identifier(1)
+    do {
+      return try await delete(id)
+    } catch let error as StoreError where error.code == .restricted {
+      let holders = try store.read { try $0.parents(of: id.modelIdentifier) }
+      return HTTPResponse(
+        Refusal(error: "\(error)", holders: Array(holders.prefix(Self.holderMaximum))), status: 409)
+    }
+  }
+
+  /// How many of those who hold a user are named.
+  private static let holderMaximum = 10
+}
+
+/// Why something was not deleted.
+private struct Refusal: Encodable {
+  let error: String
+  let holders: [String]
+}
+
+/// The board.
+extension BoardService {
+  private func board(_ request: HTTPRequest) throws -> HTTPResponse {
+    HTTPResponse(try store.read { try $0.board() })
+  }
+
+  /// The card is in one column, before and after; no reader sees it in both or in none.
+  private func move(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let column: EntityIdentifier<Column> = try request.identifier(1)
+    let move = try request.decoded(as: Move.self)
+    try await store.write { try $0.move(.remote(move.card), to: column, at: move.at) }
+    return try board(request)
+  }
+
+  /// Waits until a column shows something else than the client has seen, or for a while.
+  private func watch(_ request: HTTPRequest) async throws -> HTTPResponse {
+    try request.allow("seen")
+    let id: EntityIdentifier<Column> = try request.identifier(1)
+    let seen = request.query.first { $0.name == "seen" }?.value
+    guard let column = try store.read({ try $0.model(id.modelIdentifier, as: Column.self) }) else {
+      throw HTTPError.missing(id)
+    }
+    return HTTPResponse(try await ColumnWatch(column, live).next(after: seen))
+  }
+}

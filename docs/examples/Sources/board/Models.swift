@@ -1,0 +1,145 @@
+import Pando
+
+/// Somebody who reports issues, works on them and comments on them.
+struct User: PersistentEntity {
+  typealias RemoteID = Int
+  let id: EntityIdentifier<User>
+  var name: String
+  var email: String
+
+  static let fields: [EntityField<User>] = [.field(\.name), .field(\.email)]
+  static let indexes: [EntityIndex<User>] = [.unique(\.email)]
+}
+
+/// What an issue is about.
+struct Label: PersistentEntity {
+  typealias RemoteID = Int
+  let id: EntityIdentifier<Label>
+  var name: String
+}
+
+/// What an issue belongs to.
+struct Project: PersistentEntity {
+  typealias RemoteID = Int
+  let id: EntityIdentifier<Project>
+  var name: String
+}
+
+/// Something to be done, without what was said about it.
+///
+/// Identifiers are given in the order in which issues are made, so the highest one is the newest.
+struct Issue: PersistentEntity, DeletionRuled {
+  typealias RemoteID = Int
+
+  enum Status: String, Codable, CaseIterable, QueryRepresentable { case open, waiting, closed }
+
+  let id: EntityIdentifier<Issue>
+  var title: String
+  var status: Status
+  /// From 1, the most urgent, to 4.
+  var priority: Int
+  /// Seconds since 1970.
+  let created: Int
+  let project: EntityIdentifier<Project>
+  let author: User
+  private(set) var assignee: User?
+  var labels: [Label]
+
+  // Fields of a child lie in its own record, and indexes are made of fields: so the identifiers of the
+  // children that are asked for stand here once more. Nothing but `init` and `assign` sets them.
+  private let authorID: EntityIdentifier<User>
+  private var assigneeID: EntityIdentifier<User>?
+
+  init(
+    _ number: Int, _ title: String, _ status: Status = .open, priority: Int = 3, created: Int,
+    project: EntityIdentifier<Project>, author: User, assignee: User? = nil, labels: [Label] = []
+  ) {
+    id = .remote(number)
+    self.title = title
+    self.status = status
+    self.priority = priority
+    self.created = created
+    self.project = project
+    self.author = author
+    self.labels = labels
+    authorID = author.id
+    assign(to: assignee)
+  }
+
+  /// Gives the issue to somebody, or to nobody.
+  mutating func assign(to user: User?) {
+    assignee = user
+    assigneeID = user?.id
+  }
+
+  static let fields: [EntityField<Issue>] = [
+    .indexed(\.id), .field(\.status), .field(\.project), .field(\.authorID), .field(\.assigneeID),
+  ]
+
+  /// One for each question: what it asks for by value, then the order of its pages.
+  static let indexes: [EntityIndex<Issue>] = [
+    .indexed(\.status, \.id), .indexed(\.project, \.status, \.id),
+    .indexed(\.authorID, \.status, \.id), .indexed(\.assigneeID, \.status, \.id),
+  ]
+
+  /// Who has made an issue, or is to do it, can't be deleted.
+  static let deletionRules: [DeletionRule] = [.restrict("author"), .restrict("assignee")]
+
+  /// Issues that somebody has made.
+  static func made(by author: EntityIdentifier<User>) -> Filter<Issue> { \.authorID == author }
+
+  /// Issues that somebody is to do.
+  static func assigned(to user: EntityIdentifier<User>) -> Filter<Issue> { \.assigneeID == user }
+}
+
+/// An issue as the board shows it: the same node with fewer fields.
+struct IssueCard: PersistentEntity {
+  static let identifierNamespace = Issue.identifierNamespace
+  typealias RemoteID = Int
+  let id: EntityIdentifier<IssueCard>
+  var title: String
+  var status: Issue.Status
+  var assignee: User?
+}
+
+/// What was said about an issue: the same node once more.
+///
+/// Lists of issues need none of it, so it is a record of its own. The comments go with their issue.
+struct Discussion: Model, Codable, Equatable, DeletionRuled {
+  let id: EntityIdentifier<Issue>
+  var comments: [Comment] = []
+
+  var modelIdentifier: String? { id.modelIdentifier }
+  static let deletionRules: [DeletionRule] = [.owned("comments")]
+}
+
+/// What somebody has said.
+struct Comment: PersistentEntity, DeletionRuled {
+  typealias RemoteID = Int
+  let id: EntityIdentifier<Comment>
+  var text: String
+  let created: Int
+  let author: User
+
+  static let deletionRules: [DeletionRule] = [.restrict("author")]
+}
+
+/// A column of the board; its cards are an ordered list under a key.
+struct Column: PersistentEntity {
+  typealias RemoteID = Int
+  let id: EntityIdentifier<Column>
+  var name: String
+
+  /// The key of the list of cards.
+  var cacheKey: String { id.modelIdentifier }
+}
+
+/// The last number of each kind that was given to somebody.
+struct Numbers: Model, Codable, Equatable {
+  var issue = 0
+  var comment = 0
+  var user = 0
+
+  static let identifier = "Numbers"
+  var modelIdentifier: String? { Self.identifier }
+}

@@ -1,0 +1,102 @@
+import Pando
+
+/// Which issues are asked for.
+struct IssueFilter: Sendable, Equatable {
+  var status: Issue.Status?
+  var project: EntityIdentifier<Project>?
+  var author: EntityIdentifier<User>?
+  var assignee: EntityIdentifier<User>?
+  var label: EntityIdentifier<Label>?
+}
+
+/// The questions of the service. Each is about one snapshot, so all that one answer says fits together.
+extension ModelSnapshot {
+  /// Issues as a query, the newest first.
+  ///
+  /// - Parameters:
+  ///   - filter: Which ones.
+  ///   - last: The last one of the page before; it need not be there any more.
+  ///   - limit: How many at most; `nil` for all.
+  /// - Returns: The query.
+  /// - Throws: `StoreError` when the bytes on disk are damaged.
+  func query(
+    _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int? = nil
+  ) throws -> Query<Issue> {
+    var all = Filter<Issue>.all
+    if let status = filter.status { all = all && \.status == status }
+    if let project = filter.project { all = all && \.project == project }
+    if let author = filter.author { all = all && Issue.made(by: author) }
+    if let assignee = filter.assignee { all = all && Issue.assigned(to: assignee) }
+    if let label = filter.label {
+      // No index is about the elements of a list; the store knows who holds a node.
+      let holders = try parents(of: label.modelIdentifier)
+      all = all && .ids(holders.compactMap { EntityIdentifier(modelIdentifier: $0) })
+    }
+    if let last { all = all && \.id < last }
+    return Query(filter: all, order: [.descending(\.id)], limit: limit)
+  }
+
+  /// A page of issues, the newest first.
+  func page(
+    _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int
+  ) throws -> IssuePage {
+    let issues = try entities(matching: query(filter, after: last, limit: limit)).entities
+    return IssuePage(issues: issues, next: issues.count == limit ? issues.last?.id : nil)
+  }
+
+  /// How many issues there are.
+  func count(_ filter: IssueFilter) throws -> Int { try answer(.count, to: query(filter)).count }
+
+  /// How many issues have each status.
+  func countsByStatus() throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for entry in try answer(.counts(by: \Issue.status), to: .all).counts {
+      if case .string(let status) = entry.value { counts[status] = entry.count }
+    }
+    return counts
+  }
+
+  /// An issue with all that was said about it.
+  func thread(_ id: EntityIdentifier<Issue>) throws -> IssueThread? {
+    guard let issue = try model(id.modelIdentifier, as: Issue.self),
+      let commit = try lastCommit(of: id.modelIdentifier)
+    else { return nil }
+    let discussion = try model(id.modelIdentifier, as: Discussion.self)
+    return IssueThread(issue: issue, comments: discussion?.comments ?? [], commit: commit)
+  }
+
+  /// The board.
+  func board() throws -> [ColumnContent] {
+    try entities(matching: Query<Column>.all).entities.map { column in
+      ColumnContent(column, try collection(column.cacheKey) ?? [])
+    }
+  }
+}
+
+/// A page of issues.
+struct IssuePage: Codable, Sendable {
+  let issues: [Issue]
+  /// What the next page comes after; `nil` if this is the last one.
+  let next: EntityIdentifier<Issue>?
+}
+
+/// An issue with all that was said about it.
+struct IssueThread: Codable, Sendable {
+  let issue: Issue
+  let comments: [Comment]
+  /// The last commit that has changed the issue or added a comment.
+  let commit: UInt64
+}
+
+/// A column with its cards.
+struct ColumnContent: Codable, Sendable, Equatable {
+  let id: EntityIdentifier<Column>
+  let name: String
+  let cards: [IssueCard]
+
+  init(_ column: Column, _ cards: [IssueCard]) {
+    id = column.id
+    name = column.name
+    self.cards = cards
+  }
+}

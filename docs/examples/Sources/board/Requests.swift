@@ -1,0 +1,135 @@
+import MicroHTTP
+import Pando
+
+/// What `POST /issues` says.
+struct NewIssue: Codable {
+  var title: String
+  var project: Int
+  var author: Int
+  var assignee: Int?
+  var priority: Int?
+  var labels: [Int]?
+}
+
+/// What `PATCH /issues/ID` says; what is absent stays.
+struct IssuePatch: Decodable {
+  var title: String?
+  var status: Issue.Status?
+  var priority: Int?
+  /// `nil` if it stays, and of what is in it `nil` if it is to be nobody.
+  var assignee: Int??
+
+  private enum CodingKeys: String, CodingKey { case title, status, priority, assignee }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    title = try container.decodeIfPresent(String.self, forKey: .title)
+    status = try container.decodeIfPresent(Issue.Status.self, forKey: .status)
+    priority = try container.decodeIfPresent(Int.self, forKey: .priority)
+    if container.contains(.assignee) {
+      assignee = .some(try container.decodeIfPresent(Int.self, forKey: .assignee))
+    }
+  }
+}
+
+/// What `POST /issues/ID/comments` says.
+struct NewComment: Codable {
+  var text: String
+  var author: Int
+}
+
+/// What `POST /users` says.
+struct NewUser: Codable {
+  var name: String
+  var email: String
+}
+
+/// What `PATCH /users/ID` says; what is absent stays.
+struct UserPatch: Codable {
+  var name: String?
+  var email: String?
+}
+
+/// What `POST /columns/ID/move` says.
+struct Move: Codable {
+  /// The issue.
+  var card: Int
+  /// Its position afterwards; the end unless said.
+  var at: Int?
+}
+
+extension HTTPRequest {
+  /// An identifier in the path.
+  func identifier<E: Entity>(_ index: Int) throws(HTTPError) -> EntityIdentifier<E>
+  where E.RemoteID == Int {
+    guard let number = Int(path[index]) else {
+      throw HTTPError(404, "“\(path[index])” is no number")
+    }
+    return .remote(number)
+  }
+
+  /// A number behind the question mark; `nil` if it is not there.
+  func number(_ name: String, in range: ClosedRange<Int> = 1...Int.max) throws(HTTPError) -> Int? {
+    guard let text = query.first(where: { $0.name == name })?.value else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      let most = range.upperBound == .max ? "" : " and at most \(range.upperBound)"
+      throw HTTPError(400, "\(name)=\(text): it is a number, at least \(range.lowerBound)\(most)")
+    }
+    return number
+  }
+
+  /// Refuses what follows the question mark, and nobody asks for.
+  func allow(_ names: String...) throws(HTTPError) {
+    for field in query where !names.contains(field.name) {
+      let known = names.isEmpty ? "nothing" : names.joined(separator: ", ")
+      throw HTTPError(400, "“\(field.name)” is not asked for here; there is \(known)")
+    }
+  }
+
+  /// Which issues are asked for.
+  var filter: IssueFilter {
+    get throws(HTTPError) {
+      var filter = IssueFilter()
+      if let text = query.first(where: { $0.name == "status" })?.value {
+        guard let status = Issue.Status(rawValue: text) else {
+          let known = Issue.Status.allCases.map(\.rawValue).joined(separator: ", ")
+          throw HTTPError(400, "status=\(text): there is \(known)")
+        }
+        filter.status = status
+      }
+      filter.project = try number("project").map { .remote($0) }
+      filter.author = try number("author").map { .remote($0) }
+      filter.assignee = try number("assignee").map { .remote($0) }
+      filter.label = try number("label").map { .remote($0) }
+      return filter
+    }
+  }
+
+  /// The commit that `If-Match` names; `nil` without such a field.
+  var expectedCommit: UInt64? {
+    get throws(HTTPError) {
+      guard let text = values(of: "if-match").first else { return nil }
+      guard let number = UInt64(text.filter { $0 != "\"" }) else {
+        throw HTTPError(400, "If-Match: \(text): it is what ETag said")
+      }
+      return number
+    }
+  }
+}
+
+extension HTTPError {
+  /// What a path or a content names is not there.
+  static func missing<E: Entity>(_ id: EntityIdentifier<E>) -> HTTPError {
+    HTTPError(404, "there is no \(id.modelIdentifier)")
+  }
+
+  /// What the store has refused, as far as it is the client's to know; else `nil`.
+  init?(_ error: StoreError) {
+    switch error.code {
+    case .restricted, .valueTaken: self.init(409, "\(error)")
+    case .changedMeanwhile: self.init(412, "\(error)")
+    case .indexOutOfRange: self.init(400, "\(error)")
+    default: return nil
+    }
+  }
+}
