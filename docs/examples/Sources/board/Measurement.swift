@@ -28,7 +28,7 @@ struct Measurement: Sendable {
 
   /// All questions; those that change something change it back and forth.
   var questions: [Question] {
-    let newest = service.store
+    let store = service.store
     let ofAda = IssueFilter(status: .open, author: Self.user)
     let pages: [(String, IssueFilter)] = [
       ("the open issues of Ada, newest 20", ofAda),
@@ -45,35 +45,48 @@ struct Measurement: Sendable {
     ]
     return pages.map { title, filter in
       Question(title, plan: { try $0.explain($0.query(filter, limit: 20)) }) {
-        _ = try newest.read { try $0.page(filter, limit: 20) }
+        _ = try store.read { try $0.page(filter, limit: 20) }
       }
     }
       + counts.map { title, filter in
         Question(title, plan: { try $0.explain(.count, to: $0.query(filter)) }) {
-          _ = try newest.read { try $0.count(filter) }
+          _ = try store.read { try $0.count(filter) }
         }
       }
       + [
         Question(
           "how many have each status",
           plan: { try $0.explain(.counts(by: \Issue.status), to: .all) }
-        ) { _ = try newest.read { try $0.countsByStatus() } },
+        ) { _ = try store.read { try $0.countsByStatus() } },
         Question("an issue with its comments") {
-          _ = try newest.read { try $0.thread(.remote(7)) }
+          _ = try store.read { try $0.thread(.remote(7)) }
         },
-        Question("the board") { _ = try newest.read { try $0.board() } },
+        Question("the board") { _ = try store.read { try $0.board() } },
         Question("GET /issues?status=open&author=1, as JSON") { try await request("GET") },
         Question("a user gets another name") {
-          try await newest.update(User.self, Self.user.modelIdentifier) {
+          try await store.update(User.self, Self.user.modelIdentifier) {
             $0.name = $0.name == "Ada" ? "Ada Lovelace" : "Ada"
           }
         },
-        Question("a card moves") {
-          try await newest.write { transaction in
+        Question("a card moves to another column") {
+          try await store.write { transaction in
             let columns = try transaction.snapshot.board()
-            guard let card = columns[0].cards.first else { return }
+            guard let card = columns[0].cards.last else { return }
             try transaction.move(card.id, to: columns[1].id, at: 0)
-            try transaction.move(card.id, to: columns[0].id, at: nil)
+          }
+        },
+        Question("eight issues change, by eight clients at once") {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...8 {
+              group.addTask {
+                try await store.update(
+                  Issue.self, EntityIdentifier<Issue>.remote(number).modelIdentifier
+                ) {
+                  $0.priority = 5 - $0.priority
+                }
+              }
+            }
+            try await group.waitForAll()
           }
         },
       ]

@@ -29,7 +29,7 @@ import Testing
       let counts = "made 300 issues, \(comments.reduce(0, +)) comments, 20 users in "
       #expect(made.status == 0 && made.output.hasPrefix(counts), "\(made)")
       let asked = try await run("ask", "--store", store)
-      #expect(asked.status == 0 && asked.lines.count == 16, "\(asked)")
+      #expect(asked.status == 0 && asked.lines.count == 17, "\(asked)")
       #expect(asked.lines.allSatisfy { $0.contains(" µs  ") }, "\(asked)")
       #expect(!asked.output.contains("scan"), "\(asked)")
     }
