@@ -70,7 +70,8 @@ final class BoardService: Sendable {
   private func answer(
     _ request: HTTPRequest, _ handlers: [String: Handler]
   ) async throws -> HTTPResponse {
-    if let handler = handlers[request.method] { return try await handler(request) }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    if let handler = handlers[method] { return try await handler(request) }
     throw HTTPError(
       405, "\(request.method) is not for this path",
       allowed: handlers.keys.sorted().joined(separator: ", "))

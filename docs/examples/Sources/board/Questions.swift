@@ -59,10 +59,10 @@ extension ModelSnapshot {
   /// An issue with all that was said about it.
   func thread(_ id: EntityIdentifier<Issue>) throws -> IssueThread? {
     guard let issue = try model(id.modelIdentifier, as: Issue.self),
+      let discussion = try model(id.modelIdentifier, as: Discussion.self),
       let commit = try lastCommit(of: id.modelIdentifier)
     else { return nil }
-    let discussion = try model(id.modelIdentifier, as: Discussion.self)
-    return IssueThread(issue: issue, comments: discussion?.comments ?? [], commit: commit)
+    return IssueThread(issue: issue, comments: discussion.comments, commit: commit)
   }
 
   /// The board.
@@ -84,7 +84,7 @@ struct IssuePage: Codable, Sendable {
 struct IssueThread: Codable, Sendable {
   let issue: Issue
   let comments: [Comment]
-  /// The last commit that has changed the issue or added a comment.
+  /// The last commit that has changed the issue or added a comment; changes of a user in it do not count.
   let commit: UInt64
 }
 
