@@ -54,6 +54,8 @@ final class BoardService: Sendable {
       }
     } catch let error as StoreError {
       throw HTTPError(error) ?? error
+    } catch let error as DataProviderError where error.code == .closed {
+      throw HTTPError(503, "the service is ending")
     }
   }
 

@@ -106,6 +106,21 @@ import Testing
     }
   }
 
+  @Test func `once the service ends nobody waits for a change, and the rest is answered`()
+    async throws
+  {
+    try await withBoard { service in
+      let seen: WatchedColumn = try await service.ask("GET /columns/1/watch")
+      let path = "GET /columns/1/watch?seen=\(seen.tag)"
+      async let watched = service.send(path)
+      await service.endWatching()
+      // Which one it is depends on who was first.
+      #expect(try await [200, 503].contains(watched.status))
+      #expect(try await service.send(path).status == 503)
+      #expect(try await service.send("PATCH /issues/7", #"{"priority":1}"#).status == 200)
+    }
+  }
+
   @Test func `what can't be done changes nothing, and the answer says why`() async throws {
     try await withBoard { service in
       let before = try service.store.read { try $0.commitNumber }
