@@ -82,6 +82,36 @@ public struct Filter<E: Entity>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, List> & Sendable, _ identifier: String
   ) -> Filter where List.Element: SimpleModel { compare(.each(keyPath), .equal, identifier) }
 
+  /// Entities whose field is a certain entity.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the other entity is in the entity.
+  ///   - id: The identifier of the other one.
+  /// - Returns: The filter.
+  public static func holds<Child: Entity>(
+    _ keyPath: any KeyPath<E, Child> & Sendable, _ id: EntityIdentifier<Child>
+  ) -> Filter { holds(keyPath, id.modelIdentifier) }
+
+  /// Entities whose field, which may be nil, is a certain entity.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the other entity is in the entity.
+  ///   - id: The identifier of the other one.
+  /// - Returns: The filter.
+  public static func holds<Child: Entity>(
+    _ keyPath: any KeyPath<E, Child?> & Sendable, _ id: EntityIdentifier<Child>
+  ) -> Filter { holds(keyPath, id.modelIdentifier) }
+
+  /// Entities in whose list a certain entity is.
+  ///
+  /// - Parameters:
+  ///   - keyPath: Where the list is in the entity.
+  ///   - id: The identifier of the other one.
+  /// - Returns: The filter.
+  public static func holds<List: Collection & SendableMetatype>(
+    _ keyPath: any KeyPath<E, List> & Sendable, _ id: EntityIdentifier<List.Element>
+  ) -> Filter where List.Element: Entity { holds(keyPath, id.modelIdentifier) }
+
   /// Entities in whose list a value is.
   ///
   /// - Parameters:

@@ -179,8 +179,9 @@ extension ModelSnapshot {
   public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
     let stored = try StoredQuery(query)
     try prove(stored.open, of: E.self)
-    let others = query.identifiers == nil ? NamespaceTypes.others(of: E.self) : []
-    return try plan(for: stored.query, withNodesOf: others)
+    return try plan(
+      for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),
+      identifierCount: query.identifiers?.count)
   }
 }
 

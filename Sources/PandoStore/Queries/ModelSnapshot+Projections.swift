@@ -39,11 +39,26 @@ extension ModelSnapshot {
   }
 
   /// Says how a query is answered that shows nodes of other types, too.
-  package func plan(for query: RecordQuery, withNodesOf others: [String]) throws -> QueryPlan {
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - others: The names of the other types.
+  ///   - identifierCount: How many nodes are asked for by identifier, if nothing else is.
+  /// - Returns: The plan.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  package func plan(
+    for query: RecordQuery, withNodesOf others: [String], identifierCount: Int?
+  ) throws -> QueryPlan {
     let plan = try plan(for: query)
     if others.isEmpty { return plan }
     let count = try reader.nodes(ofTypesNamed: others, lacking: query.typeName).count
     if count == 0 { return plan }
+    if let identifierCount {
+      return QueryPlan(
+        typeName: plan.typeName, recordCount: plan.recordCount,
+        access: .identifiers(count: identifierCount), isSorted: plan.isSorted,
+        isToldByIndex: false)
+    }
     let scan = QueryPlan.Access.projection(count: count)
     return QueryPlan(
       typeName: plan.typeName, recordCount: plan.recordCount,

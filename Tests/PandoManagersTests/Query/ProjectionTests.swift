@@ -27,6 +27,8 @@ import Testing
       #expect(plan.access == .projection(count: 100))
       #expect(
         plan.description == "IssueCard: scan of 100 records of other types, then sorted (0 in all)")
+      let one = Query<IssueCard>(filter: .ids([.remote(5)]))
+      #expect(try store.explain(one).access == .identifiers(count: 1))
     }
   }
 

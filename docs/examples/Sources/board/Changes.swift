@@ -25,7 +25,7 @@ extension ModelTransaction {
       if let title = patch.title { issue.title = title }
       if let status = patch.status { issue.status = status }
       if let priority = patch.priority { issue.priority = priority }
-      if let assignee { issue.assign(to: assignee) }
+      if let assignee { issue.assignee = assignee }
     }
     if changed == nil { throw HTTPError.missing(id) }
   }

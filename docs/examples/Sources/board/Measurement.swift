@@ -44,12 +44,12 @@ struct Measurement: Sendable {
       ("how many have a label", .init(label: .remote(2))),
     ]
     return pages.map { title, filter in
-      Question(title, plan: { try $0.explain($0.query(filter, limit: 20)) }) {
+      Question(title, plan: { try $0.explain(filter.query(limit: 20)) }) {
         _ = try store.read { try $0.page(filter, limit: 20) }
       }
     }
       + counts.map { title, filter in
-        Question(title, plan: { try $0.explain(.count, to: $0.query(filter)) }) {
+        Question(title, plan: { try $0.explain(.count, to: filter.query()) }) {
           _ = try store.read { try $0.count(filter) }
         }
       }

@@ -42,13 +42,8 @@ struct Issue: PersistentEntity, DeletionRuled {
   let created: Int
   let project: EntityIdentifier<Project>
   let author: User
-  private(set) var assignee: User?
+  var assignee: User?
   var labels: [Label]
-
-  // Fields of a child lie in its own record, and indexes are made of fields: so the identifiers of the
-  // children that are asked for stand here once more. Nothing but `init` and `assign` sets them.
-  private let authorID: EntityIdentifier<User>
-  private var assigneeID: EntityIdentifier<User>?
 
   init(
     _ number: Int, _ title: String, _ status: Status = .open, priority: Int = 3, created: Int,
@@ -61,35 +56,25 @@ struct Issue: PersistentEntity, DeletionRuled {
     self.created = created
     self.project = project
     self.author = author
+    self.assignee = assignee
     self.labels = labels
-    authorID = author.id
-    assign(to: assignee)
-  }
-
-  /// Gives the issue to somebody, or to nobody.
-  mutating func assign(to user: User?) {
-    assignee = user
-    assigneeID = user?.id
   }
 
   static let fields: [EntityField<Issue>] = [
-    .indexed(\.id), .field(\.status), .field(\.project), .field(\.authorID), .field(\.assigneeID),
+    .indexed(\.id), .field(\.status), .field(\.project), .field(.child(\.author)),
+    .field(.child(\.assignee)), .field(.each(\.labels)),
   ]
 
   /// One for each question: what it asks for by value, then the order of its pages.
   static let indexes: [EntityIndex<Issue>] = [
     .indexed(\.status, \.id), .indexed(\.project, \.status, \.id),
-    .indexed(\.authorID, \.status, \.id), .indexed(\.assigneeID, \.status, \.id),
+    .indexed(.child(\.author), .field(\.status), .field(\.id)),
+    .indexed(.child(\.assignee), .field(\.status), .field(\.id)),
+    .indexed(.each(\.labels), .field(\.status), .field(\.id)),
   ]
 
   /// Who has made an issue, or is to do it, can't be deleted.
   static let deletionRules: [DeletionRule] = [.restrict("author"), .restrict("assignee")]
-
-  /// Issues that somebody has made.
-  static func made(by author: EntityIdentifier<User>) -> Filter<Issue> { \.authorID == author }
-
-  /// Issues that somebody is to do.
-  static func assigned(to user: EntityIdentifier<User>) -> Filter<Issue> { \.assigneeID == user }
 }
 
 /// An issue as the board shows it: the same node with fewer fields.

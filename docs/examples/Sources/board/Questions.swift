@@ -9,43 +9,37 @@ struct IssueFilter: Sendable, Equatable {
   var label: EntityIdentifier<Label>?
 }
 
-/// The questions of the service. Each is about one snapshot, so all that one answer says fits together.
-extension ModelSnapshot {
-  /// Issues as a query, the newest first.
+extension IssueFilter {
+  /// The issues as a query, the newest first.
   ///
   /// - Parameters:
-  ///   - filter: Which ones.
   ///   - last: The last one of the page before; it need not be there any more.
   ///   - limit: How many at most; `nil` for all.
   /// - Returns: The query.
-  /// - Throws: `StoreError` when the bytes on disk are damaged.
-  func query(
-    _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int? = nil
-  ) throws -> Query<Issue> {
+  func query(after last: EntityIdentifier<Issue>? = nil, limit: Int? = nil) -> Query<Issue> {
     var all = Filter<Issue>.all
-    if let status = filter.status { all = all && \.status == status }
-    if let project = filter.project { all = all && \.project == project }
-    if let author = filter.author { all = all && Issue.made(by: author) }
-    if let assignee = filter.assignee { all = all && Issue.assigned(to: assignee) }
-    if let label = filter.label {
-      // No index is about the elements of a list; the store knows who holds a node.
-      let holders = try parents(of: label.modelIdentifier)
-      all = all && .ids(holders.compactMap { EntityIdentifier(modelIdentifier: $0) })
-    }
+    if let status { all = all && \.status == status }
+    if let project { all = all && \.project == project }
+    if let author { all = all && .holds(\.author, author) }
+    if let assignee { all = all && .holds(\.assignee, assignee) }
+    if let label { all = all && .holds(\.labels, label) }
     if let last { all = all && \.id < last }
     return Query(filter: all, order: [.descending(\.id)], limit: limit)
   }
+}
 
+/// The questions of the service. Each is about one snapshot, so all that one answer says fits together.
+extension ModelSnapshot {
   /// A page of issues, the newest first.
   func page(
     _ filter: IssueFilter, after last: EntityIdentifier<Issue>? = nil, limit: Int
   ) throws -> IssuePage {
-    let issues = try entities(matching: query(filter, after: last, limit: limit)).entities
+    let issues = try entities(matching: filter.query(after: last, limit: limit)).entities
     return IssuePage(issues: issues, next: issues.count == limit ? issues.last?.id : nil)
   }
 
   /// How many issues there are.
-  func count(_ filter: IssueFilter) throws -> Int { try answer(.count, to: query(filter)).count }
+  func count(_ filter: IssueFilter) throws -> Int { try answer(.count, to: filter.query()).count }
 
   /// How many issues have each status.
   func countsByStatus() throws -> [String: Int] {

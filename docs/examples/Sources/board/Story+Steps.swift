@@ -36,8 +36,8 @@ extension Story {
       Self.page)
     let ofAda = IssueFilter(status: .open, author: .remote(1))
     try log.tell(
-      "\(service.store.read { try $0.explain($0.query(ofAda, limit: 2)) })",
-      "Issue: index on authorID, status, id, in order (2000 in all)")
+      "\(service.store.read { try $0.explain(ofAda.query(limit: 2)) })",
+      "Issue: index on author, status, id, in order (2000 in all)")
   }
 
   /// Edits: a name that is everywhere, edits that meet, and one that is refused.

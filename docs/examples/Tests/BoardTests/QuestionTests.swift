@@ -79,17 +79,17 @@ private typealias Issue = board.Issue
       }
       #expect(
         plans.mapValues { "\($0.access)" } == [
-          "the open issues of Ada, newest 20": "index on authorID, status, id, in order",
+          "the open issues of Ada, newest 20": "index on author, status, id, in order",
           "the open issues assigned to Ada, newest 20":
-            "index on assigneeID, status, id, in order",
+            "index on assignee, status, id, in order",
           "all issues of Ada, newest 20": "index on id, in order",
           "the open issues, newest 20": "index on status, id, in order",
           "all issues, newest 20": "index on id, in order",
           "the open issues of a project, newest 20": "index on project, status, id, in order",
-          "the open issues with a label, newest 20": "by 153 identifiers",
-          "how many open issues Ada has": "index on authorID, status, id",
+          "the open issues with a label, newest 20": "index on labels[], status, id, in order",
+          "how many open issues Ada has": "index on author, status, id",
           "how many are open": "index on status, id",
-          "how many have a label": "by 153 identifiers",
+          "how many have a label": "index on labels[], status, id",
           "how many have each status": "index on status, id, in order",
         ])
       for title in [
