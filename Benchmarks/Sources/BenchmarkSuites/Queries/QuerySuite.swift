@@ -15,6 +15,7 @@ struct QuerySuite {
     for size in sizes {
       try measure(size)
       try measureIssues(size)
+      try measureRenaming(size)
     }
   }
 
