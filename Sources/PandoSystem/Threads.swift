@@ -19,10 +19,23 @@ public func currentThread() -> UInt {
 package func startThread(
   named name: String, stackSizeInBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
 ) {
+  let status = makeThread(named: name, stackSizeInBytes: stackSizeInBytes, body)
+  precondition(status == 0, "pthread_create of \(name): error \(status)")
+}
+
+/// Starts a thread, and waits for its end if it is to be joined.
+///
+/// - Returns: 0, or why the system has started none.
+private func makeThread(
+  named name: String, stackSizeInBytes: Int?, isJoined: Bool = false,
+  _ body: @escaping @Sendable () -> Void
+) -> CInt {
   var attributes = pthread_attr_t()
   unsafe pthread_attr_init(&attributes)
   defer { unsafe pthread_attr_destroy(&attributes) }
-  unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+  if !isJoined {
+    unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+  }
   if let stackSizeInBytes { unsafe pthread_attr_setstacksize(&attributes, stackSizeInBytes) }
 
   let start = unsafe Unmanaged.passRetained(ThreadStart(name, body)).toOpaque()
@@ -39,7 +52,14 @@ package func startThread(
       unsafe Unmanaged<ThreadStart>.fromOpaque(address).takeRetainedValue().run()
       return nil
     }, start)
-  precondition(status == 0, "pthread_create of \(name): error \(status)")
+  if status != 0 { unsafe Unmanaged<ThreadStart>.fromOpaque(start).release() }
+  guard status == 0, isJoined else { return status }
+  #if canImport(Musl)
+    if let thread = unsafe thread { unsafe pthread_join(thread, nil) }
+  #else
+    pthread_join(thread, nil)
+  #endif
+  return status
 }
 
 /// What a new thread begins with.
@@ -60,5 +80,50 @@ private final class ThreadStart {
       close(file)
     }
     body()
+  }
+}
+
+/// Room for recursions that follow the levels of a tree of models, which may be deep.
+///
+/// Such a recursion counts its levels. The first ones run on the stack of whoever calls; who comes to
+/// level ``firstLevel`` goes on in ``run(_:)`` for ``levelCount`` more. So a shallow tree costs nothing
+/// but a comparison, and any thread can go through a deep one.
+package enum LargeStack {
+  /// Address space; only what is used of it takes memory.
+  package static let byteCount = 128 << 20
+  /// How many levels one stack is for: 32 KiB each, where a debug build with the address sanitizer
+  /// takes a third (docs/reliability.md).
+  package static let levelCount = 4096
+  /// How many levels any thread has room for.
+  package static let firstLevel = 32
+
+  /// Set on threads that have a large stack; `nil` if the process has used all its keys.
+  private static let key: pthread_key_t? = {
+    var key = pthread_key_t()
+    return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+
+  /// Whether the calling thread has a large stack.
+  package static var isCurrent: Bool { key.map { unsafe pthread_getspecific($0) != nil } ?? false }
+
+  /// Notes that the calling thread has a large stack.
+  package static func noteCurrent() {
+    // Any address but null.
+    if let key { unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1)) }
+  }
+
+  /// Runs a closure on a new thread with a large stack, and waits for it.
+  ///
+  /// Without room for one more thread it runs on the calling one.
+  package static func run(_ body: () -> Void) {
+    withoutActuallyEscaping(body) { body in
+      // The calling thread waits while the other one runs it.
+      nonisolated(unsafe) let body = body
+      let status = makeThread(named: "pando.deep", stackSizeInBytes: byteCount, isJoined: true) {
+        noteCurrent()
+        unsafe body()
+      }
+      if status != 0 { unsafe body() }
+    }
   }
 }

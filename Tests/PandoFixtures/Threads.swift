@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import PandoSystem
 
 /// Runs `body` on several threads of its own and waits for all of them.
 ///
@@ -14,6 +16,25 @@ public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> 
   for job in jobs { job.start() }
   for job in jobs { job.join() }
   for job in jobs { try job.outcome.get() }
+}
+
+/// Runs `body` on one thread with a stack of a given size and waits for it.
+///
+/// - Parameters:
+///   - byteCount: The size of the stack.
+///   - body: What the thread does.
+/// - Throws: What the body throws.
+public func onThread(
+  stackSizeInBytes byteCount: Int, _ body: @escaping @Sendable () throws -> Void
+) throws {
+  let isDone = DispatchSemaphore(value: 0)
+  nonisolated(unsafe) var outcome: Result<Void, any Error> = .success(())  // read after the wait
+  startThread(named: "test", stackSizeInBytes: byteCount) {
+    outcome = Result { try body() }
+    isDone.signal()
+  }
+  isDone.wait()
+  try outcome.get()
 }
 
 /// One thread and how it ended.

@@ -1,3 +1,5 @@
+import PandoSystem
+
 extension DecodingSession {
   /// Decodes the value that bytes are.
   func decodeWhole<Value: Decodable>(
@@ -79,7 +81,9 @@ extension DecodingSession {
   func decodeInline<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < levelLimit else {
+      return try unsafe decodeBelowLimit(type, traits, from: value, level: level)
+    }
     if unsafe usesFields, let fields = unsafe traits.pointee.fields {
       return try unsafe decodeFields(fields, as: type, traits, from: value, level: level + 1)
     }
@@ -132,7 +136,7 @@ extension DecodingSession {
 
   /// The level of a container inside one of a level.
   func nestedLevel(_ level: Int) throws -> Int {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < levelLimit else { throw EncodingSession.nestingTooDeep }
     return level + 1
   }
 
@@ -149,8 +153,24 @@ extension DecodingSession {
       throw ModelError(
         .typeMismatch, reason: "a reference to another node, where none can be followed")
     }
+    guard unsafe level < stackLimit else {
+      return try onLargeStack(from: level) {
+        try unsafe decodeReference(type, traits, reference, at: value, level: level)
+      }
+    }
     let body = try unsafe source.body(of: reference, as: simpleModel)
+    let outerLimit = unsafe levelLimit
+    unsafe levelLimit = level + RecordLimits.maximumNestingDepth
+    unsafe childDepth += 1
+    defer {
+      unsafe childDepth -= 1
+      unsafe levelLimit = outerLimit
+    }
     do {
+      // The root is no child.
+      guard unsafe childDepth < RecordLimits.maximumNodeDepth else {
+        throw EncodingSession.nodesTooDeep
+      }
       return try unsafe decodeModel(type, traits, from: CBORReader(body), level: level)
     } catch {
       guard let error = ModelError(coding: error) else { throw error }
@@ -159,6 +179,38 @@ extension DecodingSession {
       }
       throw error.about(identifier: identifier, typeName: simpleModel.modelTypeName)
     }
+  }
+
+  /// Goes on with a node on a stack that has room for what is inside.
+  @inline(never)
+  private func onLargeStack<Result>(
+    from level: Int, _ body: () throws -> Result
+  ) throws -> Result {
+    let outer = unsafe stackLimit
+    unsafe stackLimit = level + LargeStack.levelCount
+    defer { unsafe stackLimit = outer }
+    return try LargeStack.coding(isFirst: outer == LargeStack.firstLevel, body)
+  }
+
+  /// Decodes a value that lies too deep, unless it is a model in what was encoded whole: such models have
+  /// levels of their own.
+  @inline(never)
+  private func decodeBelowLimit<Value: Decodable>(
+    _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
+  ) throws -> Value {
+    let most = RecordLimits.maximumNodeDepth * RecordLimits.maximumNestingDepth
+    guard unsafe traits.pointee.model != nil, unsafe source == nil, unsafe children == nil,
+      level < most
+    else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < stackLimit else {
+      return try onLargeStack(from: level) {
+        try unsafe decodeBelowLimit(type, traits, from: value, level: level)
+      }
+    }
+    let outerLimit = unsafe levelLimit
+    unsafe levelLimit = level + RecordLimits.maximumNestingDepth
+    defer { unsafe levelLimit = outerLimit }
+    return try unsafe decodeInline(type, traits, from: value, level: level)
   }
 
   private func decodeChild<Value: Decodable>(

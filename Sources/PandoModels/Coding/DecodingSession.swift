@@ -1,3 +1,5 @@
+import PandoSystem
+
 /// What the decoders of one decoding share; ends with it.
 @safe final class DecodingSession {
   // No two of these are ever accessed at once: a session serves one thread, and no accessor below
@@ -12,6 +14,12 @@
   @exclusivity(unchecked) private(set) var hasEnded = false
   /// The traits of the type that is being decoded: which type's fields a container holds.
   @exclusivity(unchecked) var owner: UnsafePointer<TypeTraits>?
+  /// The level that what is inside the body under way stays below.
+  @exclusivity(unchecked) var levelLimit = RecordLimits.maximumNestingDepth
+  /// The level from which on a node is decoded on a larger stack.
+  @exclusivity(unchecked) var stackLimit = LargeStack.firstLevel
+  /// How many children are under way, one inside the other.
+  @exclusivity(unchecked) var childDepth = 0
   /// The maps under way, the innermost first, linked by their `next`.
   @exclusivity(unchecked) private(set) var maps: UnsafeMutablePointer<FieldIndex>?
   @exclusivity(unchecked) private(set) var mapCount = 0

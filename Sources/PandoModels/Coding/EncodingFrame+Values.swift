@@ -20,6 +20,9 @@ extension EncodingFrame {
     if unsafe splits, let type = unsafe traits.pointee.model {
       return try unsafe encodeModel(value, as: type, traits, slot: slot, level: level)
     }
+    if unsafe traits.pointee.model != nil, case .whole = unsafe session.mode {
+      return try unsafe session.encodeWhole(value, slot: slot, level: level, in: self)
+    }
     let isWhole = unsafe traits.pointee.isWhole
     return unsafe try encodeInline(value, slot: slot, level: level, splits: splits && !isWhole)
   }

@@ -146,7 +146,7 @@
   func nest(slot: EncodingSlot) -> EncodingFrame {
     let frame = unsafe EncodingFrame(session)
     unsafe frame.begin(in: self, slot: slot, level: level + 1, splits: splits)
-    if unsafe level + 1 > RecordLimits.maximumNestingDepth {
+    if unsafe level + 1 > session.levelLimit {
       unsafe failure = EncodingSession.nestingTooDeep
     }
     endEntry()

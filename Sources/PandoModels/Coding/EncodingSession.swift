@@ -23,6 +23,12 @@ final class EncodingSession {
   @exclusivity(unchecked) private var identifiers: [String] = []
   /// Frames to use again.
   @exclusivity(unchecked) private var pool: [EncodingFrame] = []
+  /// The deepest level that the body under way may come to.
+  @exclusivity(unchecked) private(set) var levelLimit = RecordLimits.maximumNestingDepth
+  /// The level from which on a node is encoded on a larger stack.
+  @exclusivity(unchecked) private var stackLimit = LargeStack.firstLevel
+  /// How many models are under way that are encoded whole.
+  @exclusivity(unchecked) private var wholeCount = 0
   /// The body of the node that ends at the moment.
   @exclusivity(unchecked) private var body = CBORWriter()
 
@@ -60,7 +66,7 @@ final class EncodingSession {
   func makeFrame(
     in parent: EncodingFrame?, slot: EncodingSlot, level: Int, splits: Bool
   ) throws -> EncodingFrame {
-    guard level <= RecordLimits.maximumNestingDepth else { throw Self.nestingTooDeep }
+    guard unsafe level <= levelLimit else { throw Self.nestingTooDeep }
     let frame = unsafe pool.popLast() ?? EncodingFrame(self)
     frame.begin(in: parent, slot: slot, level: level, splits: splits)
     return frame
@@ -80,9 +86,50 @@ final class EncodingSession {
     @inline(never) get {
       ModelError(
         .nestingTooDeep,
-        reason: "models, lists and maps are nested deeper than "
-          + "\(RecordLimits.maximumNestingDepth) levels")
+        reason: "values, lists and maps are nested deeper than "
+          + "\(RecordLimits.maximumNestingDepth) levels in one node")
     }
+  }
+
+  static var nodesTooDeep: ModelError {
+    @inline(never) get {
+      ModelError(
+        .nestingTooDeep,
+        reason: "nodes are nested deeper than \(RecordLimits.maximumNodeDepth) levels")
+    }
+  }
+
+  /// Goes on with a model on a stack that has room for what is inside.
+  @inline(never)
+  private func onLargeStack<Result>(
+    from level: Int, _ body: () throws -> Result
+  ) throws -> Result {
+    let outer = unsafe stackLimit
+    unsafe stackLimit = level + LargeStack.levelCount
+    defer { unsafe stackLimit = outer }
+    return try LargeStack.coding(isFirst: outer == LargeStack.firstLevel, body)
+  }
+
+  /// Encodes a model into the body around it, where all is written into one.
+  ///
+  /// It has as many levels of its own as if it were a node.
+  func encodeWhole<Value: Encodable>(
+    _ value: Value, slot: EncodingSlot, level: Int, in frame: EncodingFrame
+  ) throws -> EncodingOutcome {
+    guard unsafe level < stackLimit else {
+      return try onLargeStack(from: level) {
+        try encodeWhole(value, slot: slot, level: level, in: frame)
+      }
+    }
+    guard unsafe wholeCount < RecordLimits.maximumNodeDepth else { throw Self.nodesTooDeep }
+    let outer = unsafe levelLimit
+    unsafe wholeCount += 1
+    unsafe levelLimit = level + RecordLimits.maximumNestingDepth
+    defer {
+      unsafe wholeCount -= 1
+      unsafe levelLimit = outer
+    }
+    return try frame.encodeInline(value, slot: slot, level: level, splits: false)
   }
 
   /// Encodes a node as a record of its own.
@@ -101,7 +148,13 @@ final class EncodingSession {
     _ value: Value, as type: Known.Type, _ traits: UnsafePointer<TypeTraits>,
     in parent: EncodingFrame?, to sink: any RecordSink, level: Int, splits: Bool
   ) throws -> RecordReference? {
-    try unsafe withUnsafePointer(to: value) { pointer in
+    guard unsafe level < stackLimit else {
+      return try onLargeStack(from: level) {
+        try unsafe encodeNode(
+          value, as: type, traits, in: parent, to: sink, level: level, splits: splits)
+      }
+    }
+    return try unsafe withUnsafePointer(to: value) { pointer in
       // `Value` and `Known` are two names of one type.
       let known = unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Known.self)
       guard let identifier = unsafe known.pointee.modelIdentifier else { return nil }
@@ -109,7 +162,9 @@ final class EncodingSession {
       let dynamicType: any SimpleModel.Type =
         unsafe traits.pointee.isClass ? Swift.type(of: known.pointee) : type
       try enter(identifier, typeName: dynamicType.modelTypeName)
-      defer { leave() }
+      let outerLimit = unsafe levelLimit
+      unsafe levelLimit = level + RecordLimits.maximumNestingDepth
+      defer { leave(outerLimit) }
       let reference = try unsafe sink.beginNode(
         dynamicType, identifier: identifier, value: known.pointee)
       do {
@@ -145,7 +200,7 @@ final class EncodingSession {
 
   /// Notes that a node begins.
   ///
-  /// - Throws: ``ModelError`` `emptyIdentifier` or `cyclicModel`.
+  /// - Throws: ``ModelError`` `emptyIdentifier`, `cyclicModel` or `nestingTooDeep`.
   func enter(_ identifier: String, typeName: @autoclosure () -> String) throws {
     guard !identifier.isEmpty else {
       throw ModelError(
@@ -159,11 +214,41 @@ final class EncodingSession {
         .cyclicModel, identifier: identifier, typeName: typeName(),
         reason: "the identifier occurs inside its own subtree; a tree of models has no cycles")
     }
+    guard unsafe identifiers.count < RecordLimits.maximumNodeDepth else {
+      throw Self.nodesTooDeep.about(identifier: identifier, typeName: typeName())
+    }
     unsafe identifiers.append(identifier)
   }
 
-  /// Notes that the innermost node has ended.
-  func leave() { unsafe identifiers.removeLast() }
+  /// Notes that the innermost node has ended, and what limit the one around it has.
+  private func leave(_ outerLimit: Int) {
+    unsafe identifiers.removeLast()
+    unsafe levelLimit = outerLimit
+  }
+}
+
+extension LargeStack {
+  /// Runs a part of a coding with a large stack, and with what the coder has said for its thread.
+  ///
+  /// - Parameters:
+  ///   - isFirst: Whether the coding has run on the caller's stack so far, which may be a large one.
+  ///   - body: The part.
+  /// - Returns: What it returns.
+  /// - Throws: What it throws.
+  package static func coding<Result>(
+    isFirst: Bool, _ body: () throws -> Result
+  ) throws -> Result {
+    if isFirst, isCurrent { return try body() }
+    var result: Swift.Result<Result, any Error>?
+    let (mapWatch, mergeWatch) = (MapWatch.current, MergeWatch.current)
+    run {
+      MapWatch.$current.withValue(mapWatch) {
+        MergeWatch.$current.withValue(mergeWatch) { result = Swift.Result { try body() } }
+      }
+    }
+    guard let result else { preconditionFailure("the closure has run") }
+    return try result.get()
+  }
 }
 
 extension ThreadSlot<EncodingSession> {

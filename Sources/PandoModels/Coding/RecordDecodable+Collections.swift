@@ -51,7 +51,7 @@ extension DecodingSession {
     _ type: Element.Type, from reader: inout CBORReader, level: Int, reserve: (Int) -> Void,
     append: (Element) -> Void
   ) throws {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < levelLimit else { throw EncodingSession.nestingTooDeep }
     let head = try reader.head()
     guard head.major == .array else { throw ModelError.mismatch("an array", head) }
     let count = Int(head.argument)
@@ -73,7 +73,7 @@ extension Dictionary: RecordDecodable where Key: Decodable, Value: Decodable {
   static func decodeRecord(
     from reader: inout CBORReader, in session: DecodingSession, level: Int
   ) throws -> [Key: Value] {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < session.levelLimit else { throw EncodingSession.nestingTooDeep }
     var head = try reader.head()
     while head.major == .tag,
       head.argument == RecordTag.entries || head.argument == RecordTag.optionalSlot

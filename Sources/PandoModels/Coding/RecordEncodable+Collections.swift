@@ -66,7 +66,7 @@ extension Set: RecordEncodable where Element: Encodable {
 extension EncodingFrame {
   /// Writes a list.
   func encodeElements<Element: Encodable>(_ elements: [Element], level: Int) throws {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < session.levelLimit else { throw EncodingSession.nestingTooDeep }
     let traits = unsafe TypeTable.traits(of: Element.self)
     let start = unsafe writer.count
     unsafe writer.append(arrayHead: elements.count)
@@ -102,7 +102,7 @@ extension Dictionary: RecordEncodable where Key: Encodable, Value: Encodable {
   func encodeRecord(
     to frame: EncodingFrame, slot: EncodingSlot, level: Int
   ) throws -> EncodingOutcome {
-    guard level < RecordLimits.maximumNestingDepth else { throw EncodingSession.nestingTooDeep }
+    guard unsafe level < frame.session.levelLimit else { throw EncodingSession.nestingTooDeep }
     let keys = try unsafe frame.session.makeFrame(
       in: frame, slot: .entry, level: level, splits: false)
     let values = try encodeKeys(to: keys, level: level)

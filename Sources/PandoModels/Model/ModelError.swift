@@ -92,7 +92,7 @@ extension ModelError.Code {
   public static var emptyIdentifier: Self { Self(rawValue: "emptyIdentifier") }
   /// The root of a tree has no identifier.
   public static var missingIdentifier: Self { Self(rawValue: "missingIdentifier") }
-  /// Models, lists and maps are nested deeper than the limit.
+  /// Nodes are nested deeper than 1 024 levels, or values, lists and maps in one node deeper than 128.
   public static var nestingTooDeep: Self { Self(rawValue: "nestingTooDeep") }
   /// A record lacks a field that the type requires.
   public static var missingField: Self { Self(rawValue: "missingField") }

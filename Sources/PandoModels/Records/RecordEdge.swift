@@ -67,12 +67,14 @@ package struct EdgeKinds: OptionSet, Sendable {
 
 /// Limits of the record coder.
 package enum RecordLimits {
-  /// How deep models, values, lists and maps may be nested in one tree.
-  ///
-  /// Coding a tree recurses. A debug build with the address sanitizer needs about 6 KiB of stack for
-  /// each level (a release build a tenth of it) and models add their own frames, so a thread of
-  /// 1 MiB is enough; threads on Linux have 8 MiB unless asked otherwise.
+  /// How deep values, lists, maps and models without identifier may be nested in one record.
   package static let maximumNestingDepth = 128
+
+  /// How many nodes may lie one inside the other, the root included; lists between them do not count.
+  ///
+  /// One limit for all that makes trees deeper. Coding a tree recurses, on a stack that `LargeStack`
+  /// gives it; but a value of Swift is let go level by level too, on the stack of whoever does it.
+  package static let maximumNodeDepth = 1024
 }
 
 extension CBORReader {

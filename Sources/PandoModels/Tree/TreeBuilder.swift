@@ -26,7 +26,9 @@ struct TreeBuilder {
     let start: Int
     /// How many levels of nodes may be decoded below.
     let depth: Int
-    /// How many levels its values have.
+    /// The level around a node.
+    var outerLevel = 0
+    /// How many levels of nodes its values have.
     var height = 0
     var hasReference = false
   }
@@ -38,8 +40,10 @@ struct TreeBuilder {
   }
 
   private var frames: [Frame] = []
-  /// How many of the open frames are arrays, maps and tags.
+  /// How many of the open frames of the innermost node are arrays, maps and tags.
   private var level = 0
+  /// How many nodes are open.
+  private var nodeLevel = 0
   /// Values that are complete, of all open frames.
   var values: [TreeValue] = []
   /// The bodies that are open.
@@ -50,6 +54,7 @@ struct TreeBuilder {
   mutating func reset() {
     frames.removeAll()
     level = 0
+    nodeLevel = 0
     values.removeAll()
     cursors.removeAll()
   }
@@ -69,8 +74,8 @@ struct TreeBuilder {
   ) throws -> TreeValue? {
     let key = Key(reference: reference, depth: depth)
     if let known = nodes[key] {
-      guard level + known.height <= RecordBody.maximumNestingDepth else {
-        throw RecordFault.nestingTooDeep
+      guard nodeLevel + known.height <= RecordLimits.maximumNodeDepth else {
+        throw EncodingSession.nodesTooDeep
       }
       if !frames.isEmpty { try note(height: known.height, hasReference: true) }
       return known.value
@@ -80,6 +85,7 @@ struct TreeBuilder {
       if !frames.isEmpty { try note(height: 0, hasReference: true) }
       return .reference(identifier: record.identifier, typeName: record.typeName)
     }
+    guard nodeLevel < RecordLimits.maximumNodeDepth else { throw EncodingSession.nodesTooDeep }
     let node = TreeNode(record.identifier, type: record.typeName)
     push(.node(node, key, isRequired: isRequired), remaining: 1, depth: depth)
     // The resolver keeps the bytes until the run is over.
@@ -175,7 +181,13 @@ struct TreeBuilder {
   private mutating func push(_ kind: Frame.Kind, remaining: Int, depth: Int? = nil) {
     if kind.isLevel { level += 1 }
     let depth = depth ?? frames.last?.depth ?? 0
-    frames.append(Frame(kind: kind, remaining: remaining, start: values.count, depth: depth))
+    frames.append(
+      Frame(
+        kind: kind, remaining: remaining, start: values.count, depth: depth, outerLevel: level))
+    if case .node = kind {
+      nodeLevel += 1
+      level = 0
+    }
   }
 
   /// Tells the innermost frame of a value that it got.
@@ -193,7 +205,7 @@ struct TreeBuilder {
   private mutating func closeLast() throws {
     let frame = frames[frames.count - 1]
     var value = try contents(of: frame)
-    let height = frame.height + (frame.kind.isLevel ? 1 : 0)
+    var height = frame.height
     var hasReference = frame.hasReference
     switch frame.kind {
     case .body, .node:
@@ -205,6 +217,9 @@ struct TreeBuilder {
       break
     }
     if case .node(var node, let key, let isRequired) = frame.kind {
+      nodeLevel -= 1
+      level = frame.outerLevel
+      height += 1
       node.fields = value
       value = .node(node)
       nodes[key] = (value, height)

@@ -19,8 +19,8 @@ package struct TreeDecoder {
   ///     references.
   ///   - resolve: Finds the records of children, also of those that stay references.
   /// - Returns: The value, in canonical form.
-  /// - Throws: ``ModelError`` when the bytes are no record body, or when the tree is nested deeper
-  ///   than ``RecordBody/maximumNestingDepth``; or what `resolve` throws.
+  /// - Throws: ``ModelError`` when the bytes are no record body, or when a node in it is nested
+  ///   deeper than ``RecordLimits/maximumNodeDepth``; or what `resolve` throws.
   package mutating func value(
     of body: UnsafeRawBufferPointer, depth: Int = .max, resolve: Resolver
   ) throws -> TreeValue {

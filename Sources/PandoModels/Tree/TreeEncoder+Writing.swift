@@ -43,6 +43,10 @@ extension TreeEncoder {
       try writeTagged(tag, value)
     case .node(let node):
       try check(node.identifier, typeName: node.typeName)
+      guard openNodes.count < RecordLimits.maximumNodeDepth else {
+        throw EncodingSession.nodesTooDeep.about(
+          identifier: node.identifier, typeName: node.typeName)
+      }
       let reference = try sink.beginNode(identifier: node.identifier, typeName: node.typeName)
       pushRecord()
       try push(.node(node, reference, slot, isRequired: isRequired), [node.fields])
@@ -75,12 +79,10 @@ extension TreeEncoder {
       throw ModelError(
         .emptyIdentifier, typeName: typeName, reason: "a node has an empty identifier")
     }
-    for frame in frames {
-      if case .node(let node, _, _, _) = frame.kind, node.identifier.hasSameBytes(as: identifier) {
-        throw ModelError(
-          .cyclicModel, identifier: identifier, typeName: typeName,
-          reason: "the node is inside of itself")
-      }
+    for other in openNodes where other.hasSameBytes(as: identifier) {
+      throw ModelError(
+        .cyclicModel, identifier: identifier, typeName: typeName,
+        reason: "the node is inside of itself")
     }
   }
 
@@ -109,7 +111,11 @@ extension TreeEncoder {
     frames.removeLast()
     if frame.kind.isLevel { level -= 1 }
     var hasReference = frame.hasReference
-    if case .node = frame.kind { hasReference = true }
+    if case .node = frame.kind {
+      hasReference = true
+      openNodes.removeLast()
+      level = frame.outerLevel
+    }
     if hasReference, !frames.isEmpty { frames[frames.count - 1].hasReference = true }
   }
 

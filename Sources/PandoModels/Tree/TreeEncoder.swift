@@ -9,8 +9,10 @@ package struct TreeEncoder: ~Copyable {
   var records: [TreeRecordWriter] = []
   /// Records that were written, to be used again.
   private var spareRecords: [TreeRecordWriter] = []
-  /// How many of the open frames are arrays, maps and tags.
+  /// How many of the open frames of the innermost node are arrays, maps and tags.
   var level = 0
+  /// The identifiers of the open nodes, outermost first.
+  var openNodes: [String] = []
 
   /// Makes an encoder.
   ///
@@ -42,6 +44,7 @@ package struct TreeEncoder: ~Copyable {
     frames.removeAll()
     records.removeAll()
     level = 0
+    openNodes.removeAll()
     pushRecord()
     frames.append(Frame(kind: .root, values: [value]))
     do {
@@ -157,6 +160,8 @@ extension TreeEncoder {
     var keys: [[UInt8]] = []
     /// Where its bytes begin in the record.
     var start = 0
+    /// The level around a node.
+    var outerLevel = 0
     /// Which value comes next.
     var next = 0
     var hasReference = false
@@ -179,11 +184,16 @@ extension TreeEncoder {
       guard level < RecordLimits.maximumNestingDepth else {
         throw ModelError(
           .nestingTooDeep,
-          reason: "nested deeper than \(RecordLimits.maximumNestingDepth) levels")
+          reason: "nested deeper than \(RecordLimits.maximumNestingDepth) levels in one node")
       }
       level += 1
     }
     let start = record.output.count
-    frames.append(Frame(kind: kind, values: values, names: names, keys: keys, start: start))
+    frames.append(
+      Frame(kind: kind, values: values, names: names, keys: keys, start: start, outerLevel: level))
+    if case .node(let node, _, _, _) = kind {
+      openNodes.append(node.identifier)
+      level = 0
+    }
   }
 }

@@ -121,10 +121,11 @@ extension StoreCheck {
     }
   }
 
-  /// No node contains itself; asked of records that are sound.
+  /// No node contains itself, or is nested too deep; asked of records that are sound.
   mutating func checkCycles(_ reader: borrowing StoreReader) throws {
-    guard report.isClean, let record = try reader.recordInCycle() else { return }
-    try note(reader.identifier(of: record.node), "it contains itself")
+    guard report.isClean, let found = try reader.treeFault() else { return }
+    let reason = found.fault == .cycle ? "contains itself" : found.fault.reason
+    try note(reader.identifier(of: found.record.node), "it \(reason)")
   }
 
   /// The dependency index has no row beyond the edges that were found.

@@ -42,7 +42,7 @@ struct StoreLoad {
       throw DumpLine.invalid(number, "the dump ends here, before its last line")
     }
     try requirePromisedNodes()
-    try refuseCycles()
+    try refuseTreeFaults()
     session.finishLoad(commitNumber: commitNumber)
     return report
   }
@@ -111,12 +111,12 @@ struct StoreLoad {
     }
   }
 
-  private func refuseCycles() throws {
+  private func refuseTreeFaults() throws {
     try session.reading { reader in
-      guard let record = try reader.recordInCycle() else { return }
+      guard let found = try reader.treeFault() else { return }
       throw StoreError(
-        .invalidDump, try reader.identifier(of: record.node),
-        "would contain itself; a tree of models has no cycles; nothing was loaded")
+        .invalidDump, try reader.identifier(of: found.record.node),
+        "\(found.fault.reason); nothing was loaded")
     }
   }
 

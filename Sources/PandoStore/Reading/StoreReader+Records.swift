@@ -92,53 +92,107 @@ extension NodeRow {
   }
 }
 
+/// What is wrong with the way down from a record.
+enum TreeFault {
+  /// It leads back to a record on it.
+  case cycle
+  /// It is longer than trees may be deep.
+  case depth
+
+  /// What is wrong, of a node.
+  var reason: String {
+    switch self {
+    case .cycle: "would contain itself; a tree of models has no cycles"
+    case .depth: "is nested deeper than \(RecordLimits.maximumNodeDepth) levels of nodes"
+    }
+  }
+}
+
 extension StoreReader {
-  /// A record that can be reached from itself, if there is one.
+  /// A record that can be reached from itself, or whose tree is too deep, if there is one.
   ///
   /// References are followed as reading follows them: to the record of their own type, else to the
   /// node's newest.
   ///
   /// - Complexity: O(*n* log *n*) for *n* records and references, and memory for *n* keys.
-  func recordInCycle() throws -> RecordKey? {
-    var found: RecordKey?
-    var done: Set<RecordKey> = []
+  @_optimize(size)
+  func treeFault() throws -> (record: RecordKey, fault: TreeFault)? {
+    var found: (RecordKey, TreeFault)?
+    var known: [RecordKey: Int] = [:]
     try snapshot.scan(tables.nodes) { key, value in
       guard let node = ByteFields.bigEndian(key, at: 0) else { return true }
       for type in try NodeRow(value, node: node).types where found == nil {
-        found = try recordInCycle(from: RecordKey(type: type, node: node), &done)
+        let record = RecordKey(type: type, node: node)
+        let way = try longestWay(from: record, &known) { try childRecords(of: $0) }
+        if let cycle = way.cycle {
+          found = (cycle, .cycle)
+        } else if way.count > RecordLimits.maximumNodeDepth {
+          found = (record, .depth)
+        }
       }
       return found == nil
     }
     return found
   }
 
-  /// Goes down from one record, past those that are done with.
-  private func recordInCycle(
-    from start: RecordKey, _ done: inout Set<RecordKey>
-  ) throws -> RecordKey? {
-    guard !done.contains(start) else { return nil }
-    // The records on the way down, each with the children that have not been looked at.
-    var path = [(record: start, children: try childRecords(of: start))]
+  /// How many records the longest way from one has, itself included, or a record that it comes to twice.
+  ///
+  /// - Parameters:
+  ///   - start: Where the way begins.
+  ///   - known: The ways that are known, from each record.
+  ///   - next: The records that a way goes on to from one.
+  /// - Returns: The length; or the record, and no length.
+  /// - Throws: What `next` throws.
+  /// - Complexity: O(*n*) for *n* records and ways between them that are not known.
+  func longestWay(
+    from start: RecordKey, _ known: inout [RecordKey: Int],
+    _ next: (RecordKey) throws -> [RecordKey]
+  ) throws -> (count: Int, cycle: RecordKey?) {
+    if let count = known[start] { return (count, nil) }
+    // The records on the way, each with those that have not been looked at and the longest way on.
+    var path = [(record: start, next: try next(start), count: 0)]
     var onPath: Set<RecordKey> = [start]
+    var count = 0
     while let last = path.indices.last {
-      guard let next = path[last].children.popLast() else {
-        let record = path.removeLast().record
-        onPath.remove(record)
-        done.insert(record)
+      path[last].count = max(path[last].count, count)
+      count = 0
+      guard let record = path[last].next.popLast() else {
+        let done = path.removeLast()
+        onPath.remove(done.record)
+        count = done.count + 1
+        known[done.record] = count
         continue
       }
-      if onPath.contains(next) { return next }
-      guard !done.contains(next) else { continue }
-      path.append((next, try childRecords(of: next)))
-      onPath.insert(next)
+      if onPath.contains(record) { return (0, record) }
+      if let known = known[record] {
+        count = known
+        continue
+      }
+      path.append((record, try next(record), 0))
+      onPath.insert(record)
     }
-    return nil
+    return (count, nil)
   }
 
-  private func childRecords(of key: RecordKey) throws -> [RecordKey] {
+  /// The records that a record refers to.
+  func childRecords(of key: RecordKey) throws -> [RecordKey] {
     guard let body = try body(of: key) else { return [] }
     return try RecordBody.edges(in: body).compactMap { edge in
       try recordKey(node: edge.child.node, preferring: edge.child.type)
     }
+  }
+
+  /// The records that refer to a record, as reading follows references.
+  func parentRecords(of key: RecordKey) throws -> [RecordKey] {
+    var parents: [RecordKey] = []
+    try forEachParent(of: key.node) { parent, _ in
+      if !parent.isCollection { parents.append(parent) }
+      return true
+    }
+    guard !parents.isEmpty, try requiredSummary(of: key.node).types.count > 1 else {
+      return parents
+    }
+    // They may refer to the node as another type.
+    return try parents.filter { try childRecords(of: $0).contains(key) }
   }
 }

@@ -87,6 +87,7 @@ struct Migrator {
         _ = try encoder.encode(new)
         try unsafe session.store(collector.pending, mayCloseCycle: true)
       }
+      try session.refuseDepth()
     } catch let error as LMDBError {
       throw error
     } catch let error as StoreError where error.code == .migrationFailed {

@@ -17,7 +17,7 @@ import PandoModels
   /// Numbers of stored nodes in this tree.
   @exclusivity(unchecked) private var storedNodes = SmallNumberSet()
   /// Nodes whose bodies are under way, innermost last.
-  @exclusivity(unchecked) private var open: [(identifier: String, isNew: Bool)] = []
+  @exclusivity(unchecked) private var open: [(identifier: String, isNew: Bool, height: Int)] = []
   /// The models of the same nodes, if they are asked for.
   @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
   private let needsModels: Bool
@@ -74,7 +74,7 @@ import PandoModels
 
   private func begin(identifier: String, type: UInt32) throws -> RecordReference {
     let node = try number(of: identifier)
-    unsafe open.append((identifier, node.isNew))
+    unsafe open.append((identifier, node.isNew, 1))
     return RecordReference(node: node.number, type: type)
   }
 
@@ -99,14 +99,17 @@ import PandoModels
     guard let node = unsafe open.popLast() else {
       preconditionFailure("an encoder ended a node that it had not begun")
     }
+    if unsafe !open.isEmpty {
+      unsafe open[open.count - 1].height = unsafe max(open[open.count - 1].height, node.height + 1)
+    }
     let value = needsModels ? unsafe openValues.popLast() ?? nil : nil
     if let last = unsafe compared.last, unsafe last.depth == open.count {
       unsafe compared.removeLast()
       try unsafe last.fields.check(last.model, body, self)
     }
     unsafe pending.append(
-      reference, identifier: node.identifier, isNewNode: node.isNew, value: value, body: body,
-      edges: edges)
+      reference, identifier: node.identifier, isNewNode: node.isNew, height: node.height,
+      value: value, body: body, edges: edges)
   }
 
   private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
@@ -171,6 +174,8 @@ struct PendingRecords {
     let identifier: String
     /// Whether the node had no number before this tree came.
     let isNewNode: Bool
+    /// How many levels of nodes it has as it was given, itself included; 0 if that is not known.
+    let height: Int
     /// The index of the model among those kept; -1 if it was not.
     fileprivate let value: Int
     fileprivate let body: Range<Int>
@@ -200,7 +205,7 @@ struct PendingRecords {
   init(firstNewNode: UInt64) { self.firstNewNode = firstNewNode }
 
   mutating func append(
-    _ reference: RecordReference, identifier: String, isNewNode: Bool = false,
+    _ reference: RecordReference, identifier: String, isNewNode: Bool = false, height: Int = 0,
     value: (any SimpleModel)? = nil, body: UnsafeRawBufferPointer, edges: [RecordEdge]
   ) {
     let bodyStart = bytes.count
@@ -211,7 +216,7 @@ struct PendingRecords {
     if let value { values.append(value) }
     records.append(
       Record(
-        reference: reference, identifier: identifier, isNewNode: isNewNode,
+        reference: reference, identifier: identifier, isNewNode: isNewNode, height: height,
         value: value == nil ? -1 : values.count - 1, body: bodyStart..<bytes.count,
         edges: edgeStart..<self.edges.count))
   }

@@ -60,6 +60,7 @@ extension WriteSession {
     for record in pending.effective({ _ in }) where record.isNewNode {
       guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
       try putNode(record, of: pending, isAskedFor: false)
+      noteGrowth(of: RecordKey(record.reference), 0, pending.edges(of: record))
       state.changes.insert(record.reference.node, record.identifier)
     }
   }

@@ -32,7 +32,10 @@ extension WriteSession {
     _ pending: PendingRecords, mayCloseCycle: Bool, root: UInt64? = nil, listed: Set<UInt64> = []
   ) throws {
     func isRoot(_ node: UInt64) -> Bool { node == root || !listed.isEmpty && listed.contains(node) }
+    // Whether each node becomes what was given, so that trees are as deep as they were given.
+    var isAsGiven = !mayCloseCycle
     let records = try pending.effective { record in
+      isAsGiven = false
       core.report(
         .conflictingContent(
           identifier: record.identifier, typeName: try typeName(record.reference.type)))
@@ -43,10 +46,13 @@ extension WriteSession {
     for record in records {
       let node = record.reference.node
       if record.isNewNode, !areNewRead {
+        if !isAsGiven { noteGrowth(of: RecordKey(record.reference), 0, pending.edges(of: record)) }
         state.changes.insert(node, record.identifier)
         continue
       }
-      if try store(record, of: pending, mayCloseCycle: mayCloseCycle) { shared.insert(node) }
+      if try store(record, of: pending, mayCloseCycle: mayCloseCycle, isAsGiven: isAsGiven) {
+        shared.insert(node)
+      }
       if isRoot(node) { try markAskedFor(node) }
     }
     // Only now are all nodes there that a merge may have to read. Last first, and from what is
@@ -73,7 +79,8 @@ extension WriteSession {
   ///
   /// - Returns: Whether it has changed and there are others, which have to follow.
   func store(
-    _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool
+    _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool,
+    isAsGiven: Bool
   ) throws -> Bool {
     let key = RecordKey(record.reference)
     let body = pending.body(of: record)
@@ -83,11 +90,13 @@ extension WriteSession {
     if mayCloseCycle { try refuseCycle(key, edges: edges, known: stored) }
     guard let row = try reading({ try $0.summary(of: key.node) }) else {
       try putNode(record, of: pending, isAskedFor: false)
+      if !isAsGiven { noteGrowth(of: key, 0, edges) }
       state.changes.insert(key.node, record.identifier)
       return false
     }
     if stored == nil { try checkTypeCount(row) }
-    try putRecord(key, body: body, replacing: stored, edges: edges)
+    try putRecord(
+      key, body: body, replacing: stored, edges: edges, height: isAsGiven ? record.height : 0)
     state.changes.update(key.node, record.identifier)
     return row.types.count + (stored == nil ? 1 : 0) > 1
   }
@@ -145,20 +154,28 @@ extension WriteSession {
   /// its edges.
   func putRecord(
     _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
-    edges: ArraySlice<RecordEdge>, commitNumber: UInt64? = nil
+    edges: ArraySlice<RecordEdge>, height: Int = 0, commitNumber: UInt64? = nil
   ) throws {
     let record = NodeRowBytes.Record(
       type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
+    // What references to types that the node has no record of have led to so far.
+    var newest: [RecordEdge]?
     let row = try reading { reader in
       guard let row = try reader.nodeRow(key.node) else {
         preconditionFailure("node \(key.node) has a row")
+      }
+      if !edges.isEmpty, let index = row.newestIndex, row.type(index) != key.type {
+        newest = try RecordBody.edges(in: row.body(index))
       }
       return NodeRowBytes.row(row, with: record)
     }
     try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
     try changeIndexRows(of: key, from: stored, to: body)
-    if let stored {
-      try changeEdges(of: key, from: RecordBody.edges(in: stored.span)[...], to: edges)
+    let before = try stored.map { try RecordBody.edges(in: $0.span) } ?? []
+    if stored != nil { noteGrowth(of: key, height, edges, from: before) }
+    if let newest { noteGrowth(of: key, height, edges, from: newest) }
+    if stored != nil {
+      try changeEdges(of: key, from: before[...], to: edges)
     } else {
       try putEdges(of: key, edges)
       try recordCame(key)

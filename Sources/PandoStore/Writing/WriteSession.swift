@@ -59,6 +59,8 @@ import PandoModels
   // Nobody is called while one of these two is accessed, and only the writer thread does.
   /// The identifiers that the operation under way has put into their table: for the case that it fails.
   @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
+  /// The records whose trees the operation under way may have made deeper.
+  @exclusivity(unchecked) var grown: [GrownRecord] = []
   /// A collector to use again.
   @exclusivity(unchecked) private var spareCollector: RecordCollector?
   /// Where nodes and edges are appended; what else changes their tables leaves these ends before.
@@ -169,8 +171,10 @@ import PandoModels
   func whole<Result>(_ body: () throws -> Result) throws -> Result {
     state.isHalfDone = false
     unsafe insertedIdentifiers.removeAll(keepingCapacity: true)
+    if unsafe !grown.isEmpty { unsafe grown = [] }
     do {
       let result = try body()
+      if unsafe !grown.isEmpty { try refuseDepth() }
       try settleIndexRows()
       if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
       return result

@@ -10,9 +10,6 @@ import Synchronization
 /// write transaction to its thread, and models may be deep, hence a thread and not a queue or an
 /// executor. Any thread may submit.
 final class Writer: Sendable {
-  /// Room for the deepest model that the coder accepts, in builds with sanitizers too.
-  private static let stackSizeInBytes = 16 << 20
-
   private let core: StoreCore
   private let commits = GroupCommit(isLed: true)
   private let finished = DispatchSemaphore(value: 0)
@@ -32,7 +29,8 @@ final class Writer: Sendable {
 
   init(_ core: StoreCore) {
     self.core = core
-    startThread(named: "pando.writer", stackSizeInBytes: Self.stackSizeInBytes) { [self] in
+    startThread(named: "pando.writer", stackSizeInBytes: LargeStack.byteCount) { [self] in
+      LargeStack.noteCurrent()
       thread.store(currentThread(), ordering: .relaxed)
       run()
       // The number may be given to another thread.

@@ -48,15 +48,17 @@ import Testing
 
   @Test(arguments: [true, false])
   func `nesting is limited, and what is written is read back`(identifiers: Bool) throws {
-    // Each level is a model and a list.
-    let allowed = RecordLimits.maximumNestingDepth / 2 - 1
+    // Of models without identifier, each level is a model and a list; of nodes it is one node.
+    let allowed =
+      identifiers ? RecordLimits.maximumNodeDepth - 1 : RecordLimits.maximumNestingDepth / 2 - 1
     let node = chain(allowed, identifiers: identifiers)
     #expect(try MemoryRecords.roundTrip(node) == node)
-    #expect(code(chain(allowed + 2, identifiers: identifiers)) == .nestingTooDeep)
+    let more = identifiers ? 1 : 2
+    #expect(code(chain(allowed + more, identifiers: identifiers)) == .nestingTooDeep)
   }
 
   @Test func `deep nesting fits the stack of a small thread`() throws {
-    let node = chain(RecordLimits.maximumNestingDepth / 2 - 1, identifiers: true)
+    let node = chain(RecordLimits.maximumNodeDepth - 1, identifiers: true)
     let done = DispatchSemaphore(value: 0)
     nonisolated(unsafe) var result: Node?
     let thread = Thread {
@@ -64,7 +66,7 @@ import Testing
       _ = result?.map { $0 }
       done.signal()
     }
-    thread.stackSize = 1 << 20
+    thread.stackSize = 512 << 10
     thread.start()
     done.wait()
     #expect(result == node)

@@ -226,7 +226,7 @@ import Testing
     try onSmallStack {
       let records = TreeRecords()
       var reference = try records.encode(TreeNode("n0", type: "T"))
-      for index in 1...(2 * RecordLimits.maximumNestingDepth) {
+      for index in 1...RecordLimits.maximumNodeDepth {
         let below = TreeValue.reference(identifier: "n\(index - 1)", typeName: "T")
         reference = try records.encode(TreeNode("n\(index)", type: "T", fields: ["x": below]))
       }
