@@ -44,7 +44,9 @@ extension Regenerator {
   /// Replaces the children of a model, with those that its `map` leaves out if its coding meets them.
   ///
   /// - Returns: What `map` returns.
-  mutating func mapAll(_ node: any Model, _ level: Int) -> (model: (any Model)?, pass: ChildPass) {
+  mutating func mapAll(_ node: any Model, _ level: TreeLevel) -> (
+    model: (any Model)?, pass: ChildPass
+  ) {
     let asked = children { node.mapAny($0) }
     var leftOut: [any Model] = []
     node.forEach { if !Self.contains(asked, $0) { leftOut.append($0) } }
@@ -83,9 +85,9 @@ extension Regenerator {
   }
 
   /// Reports a child that would be another one now and can't be replaced.
-  private mutating func noteLost(_ child: any Model, of node: any Model, _ level: Int) {
+  private mutating func noteLost(_ child: any Model, of node: any Model, _ level: TreeLevel) {
     let start = Start(self)
-    let outcome = visit(child, level + 1)
+    let outcome = visit(child, level)
     start.goBack(&self)
     if case .unchanged = outcome { return }
     // What is shown of it is not what others show.

@@ -4,7 +4,7 @@ import PandoModels
 extension Regenerator {
   /// Finds out whether two subtrees hold the same nodes, and which nodes of the old one changed.
   mutating func compareSubtrees(
-    _ old: any Model, _ new: any Model, _ carried: Carried, _ level: Int
+    _ old: any Model, _ new: any Model, _ carried: Carried, _ level: TreeLevel
   ) {
     if hasSameNodes {
       // What was changed so far is the path to this place. If the tree has no other nodes, the old
@@ -14,7 +14,8 @@ extension Regenerator {
     }
     guard carriesSeveral else { return }
     var newNodes: Set<ByteString>?
-    old.forEach { _ = collectChanged($0, new, &newNodes, level + 1) }
+    let inner = level.below(isNode: true)
+    old.forEach { _ = collectChanged($0, new, &newNodes, inner) }
   }
 
   /// Adds the changed nodes of an old subtree.
@@ -24,13 +25,14 @@ extension Regenerator {
   ///
   /// - Returns: Whether anything in the subtree changed.
   private mutating func collectChanged(
-    _ node: any Model, _ new: any Model, _ newNodes: inout Set<ByteString>?, _ level: Int
+    _ node: any Model, _ new: any Model, _ newNodes: inout Set<ByteString>?,
+    _ level: TreeLevel
   ) -> Bool {
-    guard level <= RecordLimits.maximumNestingDepth else { return false }
     let start = changed.count
     var isChanged = false
     var isCarried = false
     let identifier = node.modelIdentifier
+    guard !level.isTooDeep(isNode: identifier != nil) else { return false }
     if let identifier {
       let key = ByteString(identifier)
       if self.deleted.contains(key) { hasDeleted = true }
@@ -41,8 +43,9 @@ extension Regenerator {
         changed.append(identifier)
       }
     }
-    node.forEach {
-      if collectChanged($0, new, &newNodes, level + 1) { isChanged = true }
+    let inner = level.below(isNode: identifier != nil)
+    inner.onStack {
+      node.forEach { if collectChanged($0, new, &newNodes, inner) { isChanged = true } }
     }
     if let identifier, isChanged, !isCarried {
       let nodes = newNodes ?? TreeNodes.identifiers(of: new)
@@ -58,7 +61,7 @@ extension Regenerator {
     if hasDeleted {
       isListing = true
       var named = Set<ByteString>()
-      list(root, isBelowGone: false, 0, &named, &deleted)
+      list(root, isBelowGone: false, TreeLevel(), &named, &deleted)
       changed.removeAll { named.contains(ByteString($0)) }
       gone.removeAll()
       visited.removeAll()
@@ -70,12 +73,13 @@ extension Regenerator {
 
   /// Lists the deleted nodes of the old tree and those that went with them, each once.
   private mutating func list(
-    _ node: any Model, isBelowGone: Bool, _ level: Int, _ named: inout Set<ByteString>,
+    _ node: any Model, isBelowGone: Bool, _ level: TreeLevel, _ named: inout Set<ByteString>,
     _ deleted: inout [String]
   ) {
-    guard level <= RecordLimits.maximumNestingDepth else { return }
+    let identifier = node.modelIdentifier
+    guard !level.isTooDeep(isNode: identifier != nil) else { return }
     var isGone = isBelowGone
-    if let identifier = node.modelIdentifier {
+    if let identifier {
       let key = ByteString(identifier)
       // A model that loses a required child need not ask for the others; what they lose goes as well.
       if isBelowGone, !visited.contains(key), !self.deleted.contains(key) {
@@ -88,7 +92,10 @@ extension Regenerator {
         if named.insert(key).inserted { deleted.append(identifier) }
       }
     }
-    node.forEach { list($0, isBelowGone: isGone, level + 1, &named, &deleted) }
+    let inner = level.below(isNode: identifier != nil)
+    inner.onStack {
+      node.forEach { list($0, isBelowGone: isGone, inner, &named, &deleted) }
+    }
   }
 
   private static func withoutRepetitions(_ identifiers: [String]) -> [String] {

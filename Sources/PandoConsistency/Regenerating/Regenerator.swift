@@ -20,6 +20,8 @@ struct Regenerator {
   private var vanished: Set<ByteString> = []
   /// Whether carried models may hold older content of others.
   private var isNested = false
+  /// How many levels of nodes the trees have that were given.
+  private var givenDepth = 0
   /// In how many carried models the node at work is.
   private var carriedDepth = 0
   /// The identifiers that were deleted and are there again.
@@ -80,6 +82,7 @@ struct Regenerator {
     isNested = update.isNested
     versions = update.versions
     self.keepsReplacements = keepsReplacements
+    givenDepth = update.nodeDepth
     carriesSeveral = versions.count + deleted.count + renewed.count > 1
     for position in 0..<versions.count {
       carried.append(Carried(versions[position: position], isOnlyOne: !carriesSeveral))
@@ -172,7 +175,7 @@ struct Regenerator {
     replacedCount = 0
     if !visited.isEmpty { visited.removeAll(keepingCapacity: true) }
     self.registeredCount = registeredCount
-    return visit(root, 0)
+    return visit(root, TreeLevel())
   }
 
   private mutating func regenerateSimple(_ root: any SimpleModel) -> Regeneration? {
@@ -189,12 +192,19 @@ struct Regenerator {
     return Regeneration(model: version, hasSameNodes: true)
   }
 
-  mutating func visit(_ node: any Model, _ level: Int) -> Outcome {
-    guard level <= RecordLimits.maximumNestingDepth else {
+  mutating func visit(_ node: any Model, _ level: TreeLevel) -> Outcome {
+    var outcome = Outcome.unchanged
+    level.onStack { outcome = visitHere(node, level) }
+    return outcome
+  }
+
+  private mutating func visitHere(_ node: any Model, _ level: TreeLevel) -> Outcome {
+    let identifier = node.modelIdentifier
+    guard !level.isTooDeep(isNode: identifier != nil) else {
       report(.nestingTooDeep, node, "a live tree is nested too deep, so what is below stays")
       return .unchanged
     }
-    guard let identifier = node.modelIdentifier else { return visitChildren(of: node, nil, level) }
+    guard let identifier else { return visitChildren(of: node, nil, level) }
     let key = ByteString(identifier)
     let hasVanished = !vanished.isEmpty && vanished.contains(key)
     if hasVanished || !deleted.isEmpty || !renewed.isEmpty {
@@ -214,6 +224,10 @@ struct Regenerator {
     }
     hasMet = true
     var new = replacement(of: node, carried)
+    if level.nodeCount + givenDepth > RecordLimits.maximumNodeDepth, isTooDeep(new, at: level) {
+      report(.nestingTooDeep, node, "its tree would be nested too deep here, so it stays")
+      return .unchanged
+    }
     if isNested {
       carriedDepth += 1
       defer { carriedDepth -= 1 }
@@ -233,12 +247,20 @@ struct Regenerator {
     return .changed(new)
   }
 
+  /// Whether the levels of a tree are too many where it is to lie.
+  private func isTooDeep(_ model: any Model, at level: TreeLevel) -> Bool {
+    var isTooDeep = false
+    ModelChildren.walk(model, at: level, tooDeep: { isTooDeep = true }) { _, _ in !isTooDeep }
+    return isTooDeep
+  }
+
   private mutating func visitChildren(
-    of node: any Model, _ identifier: String?, _ level: Int
+    of node: any Model, _ identifier: String?, _ level: TreeLevel
   ) -> Outcome {
     let start = changed.count
     if let identifier { changed.append(identifier) }
-    let (mapped, pass) = mapChildren(of: node, level)
+    let inner = level.below(isNode: identifier != nil || node.modelIdentifier != nil)
+    let (mapped, pass) = mapChildren(of: node, inner)
     guard pass.hasChanged else {
       changed.removeSubrange(start...)
       return .unchanged
@@ -258,9 +280,9 @@ struct Regenerator {
     return .changed(mapped)
   }
 
-  /// Replaces the children of a model.
+  /// Replaces the children of a model, which lie at a level.
   private mutating func mapChildren(
-    of node: any Model, _ level: Int
+    of node: any Model, _ level: TreeLevel
   ) -> (model: (any Model)?, pass: ChildPass) {
     if !forgetfulTypes.isEmpty, forgetfulTypes.contains(ObjectIdentifier(type(of: node))) {
       return mapAll(node, level)
@@ -278,12 +300,14 @@ struct Regenerator {
     return mapAll(node, level)
   }
 
-  /// Visits a child that is asked for.
+  /// Visits a child that is asked for, and lies at a level.
   ///
   /// - Returns: What replaces it.
-  mutating func visit(_ child: any Model, _ level: Int, _ pass: inout ChildPass) -> (any Model)? {
+  mutating func visit(
+    _ child: any Model, _ level: TreeLevel, _ pass: inout ChildPass
+  ) -> (any Model)? {
     pass.count += 1
-    let outcome = visit(child, level + 1)
+    let outcome = visit(child, level)
     // What is below the child may have said otherwise.
     watch.isCoded = false
     switch outcome {

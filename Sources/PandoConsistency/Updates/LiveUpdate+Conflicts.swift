@@ -8,7 +8,7 @@ extension LiveUpdate {
   mutating func resolveConflicts() {
     guard hasSeveralVersions, refusal == nil else { return }
     var resolved: [ByteString: [any SimpleModel]] = [:]
-    for key in versions.keys { resolve(key, &resolved) }
+    for key in versions.keys { resolve(key, TreeLevel(), &resolved) }
     for (key, given) in resolved {
       if let position = versions.position(of: key) { versions[position: position].given = given }
     }
@@ -18,12 +18,16 @@ extension LiveUpdate {
   ///
   /// The last occurrence of a parent comes before the last occurrence of each child it holds. Several
   /// types of one identifier can still hold each other: whoever is at work already stays as given.
-  private func resolve(_ key: ByteString, _ resolved: inout [ByteString: [any SimpleModel]]) {
+  private func resolve(
+    _ key: ByteString, _ level: TreeLevel, _ resolved: inout [ByteString: [any SimpleModel]]
+  ) {
     guard resolved[key] == nil, let given = versions[key]?.given else { return }
     resolved[key] = given
     let inner = given.map { model -> any SimpleModel in
       guard let model = model as? any Model else { return model }
-      return replaceChildren(of: model, &resolved)
+      var replaced = model
+      level.onStack { replaced = replaceChildren(of: model, level, &resolved) }
+      return replaced
     }
     // Several types of one identifier: each takes what came after it.
     resolved[key] = inner.indices.map { index in
@@ -32,14 +36,14 @@ extension LiveUpdate {
   }
 
   private func replaceChildren(
-    of model: any Model, _ resolved: inout [ByteString: [any SimpleModel]]
+    of model: any Model, _ level: TreeLevel, _ resolved: inout [ByteString: [any SimpleModel]]
   ) -> any Model {
     model.map { child -> (any Model)? in
       guard let identifier = child.modelIdentifier else {
-        return replaceChildren(of: child, &resolved)
+        return replaceChildren(of: child, level.below(isNode: false), &resolved)
       }
       let key = ByteString(identifier)
-      resolve(key, &resolved)
+      resolve(key, level.below(isNode: true), &resolved)
       let last = resolved[key]?.first { type(of: $0) == type(of: child) }
       return (last as? any Model) ?? child
     } ?? model

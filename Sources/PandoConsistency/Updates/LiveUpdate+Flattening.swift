@@ -41,7 +41,7 @@ extension LiveUpdate {
     var path: [ByteString] = []
     let model = ModelTypes.asModel(root)
     if model != nil { path.reserveCapacity(Self.expectedDepth) }
-    visit(root, model, 0, &path)
+    visit(root, model, TreeLevel(), &path)
     if refusal != nil { versions.removeAll() }
   }
 
@@ -70,17 +70,17 @@ extension LiveUpdate {
 
   /// Adds a node, and what is below it if it can hold others.
   private mutating func visit(
-    _ node: any SimpleModel, _ model: (any Model)?, _ level: Int, _ path: inout [ByteString]
+    _ node: any SimpleModel, _ model: (any Model)?, _ level: TreeLevel, _ path: inout [ByteString]
   ) {
     guard refusal == nil else { return }
-    guard level <= RecordLimits.maximumNestingDepth else {
+    let identifier = node.modelIdentifier.map { ByteString($0) }
+    guard !level.isTooDeep(isNode: identifier != nil) else {
       refusal = ConsistencyError(
         .nestingTooDeep, identifier: path.first?.text, type: type(of: node),
-        reason:
-          "nested deeper than \(RecordLimits.maximumNestingDepth) models, so the tree is refused")
+        reason: "nested deeper than \(RecordLimits.maximumNodeDepth) levels of nodes, "
+          + "or \(RecordLimits.maximumNestingDepth) in one, so the tree is refused")
       return
     }
-    let identifier = node.modelIdentifier.map { ByteString($0) }
     if let identifier {
       guard !identifier.text.isEmpty, !path.contains(identifier) else {
         refuse(node, identifier)
@@ -91,7 +91,9 @@ extension LiveUpdate {
     }
     guard let model else { return }
     if let identifier { path.append(identifier) }
-    model.forEach { visit(ModelBoxes.simple($0), $0, level + 1, &path) }
+    let inner = level.below(isNode: identifier != nil)
+    nodeDepth = max(nodeDepth, inner.nodeCount)
+    inner.onStack { model.forEach { visit(ModelBoxes.simple($0), $0, inner, &path) } }
     if identifier != nil { path.removeLast() }
   }
 

@@ -68,6 +68,8 @@ package struct LiveUpdate: Sendable {
   var givenNodes: [TreeNodes.Node]?
   /// How many trees were given.
   var treeCount = 0
+  /// How many levels of nodes the deepest of them has.
+  var nodeDepth = 0
   /// Whether an identifier was given with different content, or as different types.
   var hasSeveralVersions = false
 

@@ -5,22 +5,20 @@ enum TreeNodes {
   typealias Node = (identifier: ByteString, type: any SimpleModel.Type)
 
   /// Calls a closure with every node, a node before its children; what is nested too deep is left out.
-  static func forEach(
-    of tree: any Model, level: Int = 0, _ visit: (any Model, String) -> Void
-  ) {
-    guard level <= RecordLimits.maximumNestingDepth else { return }
-    if let identifier = tree.modelIdentifier, !identifier.isEmpty { visit(tree, identifier) }
-    tree.forEach { forEach(of: $0, level: level + 1, visit) }
+  static func forEach(of tree: any Model, _ visit: (any Model, String) -> Void) {
+    ModelChildren.walk(tree) { model, identifier in
+      if let identifier, !identifier.isEmpty { visit(model, identifier) }
+      return true
+    }
   }
 
   /// The first node of a tree that has an identifier.
-  static func find(
-    _ identifier: ByteString, in tree: any Model, level: Int = 0
-  ) -> (any Model)? {
-    guard level <= RecordLimits.maximumNestingDepth else { return nil }
-    if let own = tree.modelIdentifier, own.hasSameBytes(as: identifier.text) { return tree }
+  static func find(_ identifier: ByteString, in tree: any Model) -> (any Model)? {
     var found: (any Model)?
-    tree.forEach { if found == nil { found = find(identifier, in: $0, level: level + 1) } }
+    ModelChildren.walk(tree) { model, own in
+      if found == nil, let own, own.hasSameBytes(as: identifier.text) { found = model }
+      return found == nil
+    }
     return found
   }
 

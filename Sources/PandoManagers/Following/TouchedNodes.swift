@@ -33,21 +33,27 @@ struct TouchedNodes {
       return
     }
     for models in content.models {
-      models.forEach { visit($0, isOneNode: models.areSingleNodes, 0) }
+      models.forEach { visit($0, isOneNode: models.areSingleNodes) }
     }
     for identifier in ambiguous { given[identifier] = nil }
   }
 
-  private mutating func visit(
-    _ node: any SimpleModel, isOneNode: Bool = false, _ level: Int
-  ) {
-    guard level <= RecordLimits.maximumNestingDepth else { return }
-    if let identifier = node.modelIdentifier.map({ ByteString($0) }) {
-      if let other = given.updateValue(node, forKey: identifier), !other.isEqual(to: node) {
-        ambiguous.insert(identifier)
-      }
+  private mutating func visit(_ root: any SimpleModel, isOneNode: Bool) {
+    guard !isOneNode, let model = root as? any Model else {
+      if let identifier = root.modelIdentifier { note(root, identifier) }
+      return
     }
-    if !isOneNode { (node as? any Model)?.forEach { visit($0, level + 1) } }
+    ModelChildren.walk(model) { node, identifier in
+      if let identifier { note(ModelBoxes.simple(node), identifier) }
+      return true
+    }
+  }
+
+  private mutating func note(_ node: any SimpleModel, _ identifier: String) {
+    let key = ByteString(identifier)
+    if let other = given.updateValue(node, forKey: key), !other.isEqual(to: node) {
+      ambiguous.insert(key)
+    }
   }
 
   /// What a node is now as a type: the entity, or `nil` for one that is gone.

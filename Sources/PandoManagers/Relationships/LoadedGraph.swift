@@ -30,9 +30,10 @@ struct LoadedGraph<Root: Entity>: Sendable {
   }
 
   private static func addNodes(inside model: any Model, to nodes: inout Set<ByteString>) {
-    model.forEach { child in
-      if let identifier = child.modelIdentifier { nodes.insert(ByteString(identifier)) }
-      addNodes(inside: child, to: &nodes)
+    var isRoot = true
+    ModelChildren.walk(model) { _, identifier in
+      if !exchange(&isRoot, with: false), let identifier { nodes.insert(ByteString(identifier)) }
+      return true
     }
   }
 }

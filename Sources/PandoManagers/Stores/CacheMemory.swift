@@ -33,15 +33,10 @@ extension Entity {
   var cachedChildren: [ByteString] {
     let own = id.modelIdentifier
     var found: Set<ByteString> = []
-    func add(_ model: any Model) {
-      model.forEach { child in
-        if let identifier = child.modelIdentifier, !identifier.hasSameBytes(as: own) {
-          found.insert(ByteString(identifier))
-        }
-        add(child)
-      }
+    ModelChildren.walk(self) { _, identifier in
+      if let identifier, !identifier.hasSameBytes(as: own) { found.insert(ByteString(identifier)) }
+      return true
     }
-    add(self)
     return Array(found)
   }
 }

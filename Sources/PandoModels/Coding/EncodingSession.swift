@@ -227,30 +227,6 @@ final class EncodingSession {
   }
 }
 
-extension LargeStack {
-  /// Runs a part of a coding with a large stack, and with what the coder has said for its thread.
-  ///
-  /// - Parameters:
-  ///   - isFirst: Whether the coding has run on the caller's stack so far, which may be a large one.
-  ///   - body: The part.
-  /// - Returns: What it returns.
-  /// - Throws: What it throws.
-  package static func coding<Result>(
-    isFirst: Bool, _ body: () throws -> Result
-  ) throws -> Result {
-    if isFirst, isCurrent { return try body() }
-    var result: Swift.Result<Result, any Error>?
-    let (mapWatch, mergeWatch) = (MapWatch.current, MergeWatch.current)
-    run {
-      MapWatch.$current.withValue(mapWatch) {
-        MergeWatch.$current.withValue(mergeWatch) { result = Swift.Result { try body() } }
-      }
-    }
-    guard let result else { preconditionFailure("the closure has run") }
-    return try result.get()
-  }
-}
-
 extension ThreadSlot<EncodingSession> {
   static let encoding = ThreadSlot()
 }

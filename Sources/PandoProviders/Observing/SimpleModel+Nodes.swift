@@ -3,13 +3,14 @@ import PandoModels
 extension SimpleModel {
   /// Whether a tree holds a node, as a model of a type.
   func containsNode(_ identifier: ByteString, as type: any SimpleModel.Type) -> Bool {
-    if Swift.type(of: self) == type, modelIdentifier.map({ ByteString($0) }) == identifier {
-      return true
+    func isSought(_ model: any SimpleModel, _ own: String?) -> Bool {
+      Swift.type(of: model) == type && own.map { ByteString($0) } == identifier
     }
-    guard let model = self as? any Model else { return false }
+    guard let model = self as? any Model else { return isSought(self, modelIdentifier) }
     var isFound = false
-    model.forEach { child in
-      if !isFound { isFound = child.containsNode(identifier, as: type) }
+    ModelChildren.walk(model) { node, own in
+      if !isFound, isSought(node, own) { isFound = true }
+      return !isFound
     }
     return isFound
   }

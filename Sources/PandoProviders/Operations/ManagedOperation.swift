@@ -83,13 +83,14 @@ extension PipelineScope {
 extension SimpleModel {
   /// The identifiers of all nodes of a tree.
   var nodeIdentifiers: [ByteString] {
+    guard let tree = self as? any Model else {
+      return modelIdentifier.map { [ByteString($0)] } ?? []
+    }
     var found: [ByteString] = []
-    Self.add(self, to: &found)
+    ModelChildren.walk(tree) { _, identifier in
+      if let identifier { found.append(ByteString(identifier)) }
+      return true
+    }
     return found
-  }
-
-  private static func add(_ tree: any SimpleModel, to found: inout [ByteString]) {
-    if let identifier = tree.modelIdentifier { found.append(ByteString(identifier)) }
-    (tree as? any Model)?.forEach { add($0, to: &found) }
   }
 }

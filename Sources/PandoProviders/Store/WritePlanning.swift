@@ -156,24 +156,27 @@ private struct FoundNodes {
     left = identifiers.count * Self.lookedAtMaximum
     for (index, identifier) in identifiers.enumerated() { places[identifier] = index }
     for given in content.models {
-      given.forEach { visit($0, isOneNode: given.areSingleNodes, 0) }
+      given.forEach { visit($0, isOneNode: given.areSingleNodes) }
     }
     if isUnclear { return nil }
   }
 
-  private mutating func visit(
-    _ node: any SimpleModel, isOneNode: Bool = false, _ level: Int
-  ) {
-    left -= 1
-    guard left >= 0, level <= RecordLimits.maximumNestingDepth else {
-      isUnclear = true
+  private mutating func visit(_ root: any SimpleModel, isOneNode: Bool) {
+    guard !isOneNode, let model = root as? any Model else {
+      _ = note(root, root.modelIdentifier)
       return
     }
-    if let identifier = node.modelIdentifier, let index = places[ByteString(identifier)] {
+    ModelChildren.walk(model, tooDeep: { isUnclear = true }) { note(ModelBoxes.simple($0), $1) }
+  }
+
+  /// - Returns: Whether it pays to look further.
+  private mutating func note(_ node: any SimpleModel, _ identifier: String?) -> Bool {
+    left -= 1
+    if left < 0 { isUnclear = true }
+    if !isUnclear, let identifier, let index = places[ByteString(identifier)] {
       if let other = models[index], !other.isEqual(to: node) { isUnclear = true }
       models[index] = node
     }
-    if isUnclear || isOneNode { return }
-    (node as? any Model)?.forEach { visit($0, level + 1) }
+    return !isUnclear
   }
 }
