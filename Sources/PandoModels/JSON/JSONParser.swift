@@ -8,8 +8,10 @@
 /// Containers that are open lie on a stack of the parser's own: a deep text cannot exhaust the
 /// thread's.
 struct JSONParser: ~Escapable {
-  /// How many containers may be open at once; deeper values cannot be stored anyway.
-  static var maximumDepth: Int { 512 }
+  /// How many containers may be open at once: in the lossless form a node in a list takes four.
+  static var maximumDepth: Int {
+    4 * RecordLimits.maximumNodeDepth + RecordLimits.maximumNestingDepth
+  }
 
   private struct Container {
     let isObject: Bool

@@ -12,7 +12,7 @@ extension TreeValue {
   ///   - form: ``JSONForm/plain`` takes JSON as it stands, ``JSONForm/lossless`` understands the
   ///     objects that stand for other values.
   /// - Throws: ``JSONError`` with line, column and reason.
-  /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 512 containers.
+  /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: String, form: JSONForm = .plain) throws(JSONError) {
     var json = json
     json.makeContiguousUTF8()
@@ -28,7 +28,7 @@ extension TreeValue {
   ///   - form: ``JSONForm/plain`` takes JSON as it stands, ``JSONForm/lossless`` understands the
   ///     objects that stand for other values.
   /// - Throws: ``JSONError`` with line, column and reason.
-  /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 512 containers.
+  /// - Complexity: O(*n*) for *n* bytes. Depth is limited to 4 224 containers.
   public init(json: Span<UInt8>, form: JSONForm = .plain) throws(JSONError) {
     var parser = JSONParser(json, form: form)
     self = try parser.parse()

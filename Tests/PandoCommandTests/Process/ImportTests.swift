@@ -221,7 +221,29 @@ import Testing
 
   /// A node that holds a node, and so on, deeper than the store takes.
   private static let deepNode =
-    (1...200).reversed().reduce("null") { inner, number in #"{"id":\#(number),"child":\#(inner)}"# }
+    (1...1_025).reversed().reduce("null") { inner, number in #"{"id":\#(number),"child":\#(inner)}"#
+    }
+
+  @Test func `a tree of a thousand levels goes through all commands`() throws {
+    try withStore { store, _ throws in
+      let tree = (1...1_000).reversed().reduce("null") { inner, number in
+        #"{"child":\#(inner),"id":\#(number)}"#
+      }
+      let imported = try PandoProcess.run(
+        "import", store, "-", "--root", "N:id", "--map", "child=N:id", input: tree)
+      #expect(imported.status == 0, "\(imported)")
+      let shown = try PandoProcess.output("get", store, "N:1")
+      #expect(shown.contains("1000"))
+      let dump = try PandoProcess.output("dump", store)
+      let copy = store + ".copy"
+      try PandoProcess.output("load", copy, "-", input: dump)
+      #expect(try PandoProcess.output("get", copy, "N:1") == shown)
+      #expect(try PandoProcess.output("dump", copy) == dump)
+      try PandoProcess.output("verify", copy)
+      try PandoProcess.output("delete", copy, "N:1000")
+      #expect(try PandoProcess.output("get", copy, "N:999").contains("null"))
+    }
+  }
 
   @Test func `what the store refuses is named by its line, or skipped`() throws {
     try withStore { store, _ throws in
@@ -235,7 +257,8 @@ import Testing
       #expect(
         refused.errors.hasPrefix("pando import: standard input, line 2: "), "\(refused.errors)")
       #expect(
-        refused.errors.hasSuffix(": nested deeper than 128 levels; nothing was imported\n"))
+        refused.errors.hasSuffix(
+          ": nodes are nested deeper than 1024 levels; nothing was imported\n"))
       #expect(try PandoProcess.output("ls", store) == "")
       let skipped = try PandoProcess.run(arguments + ["--keep-going"], input: input)
       #expect(skipped.status == 0)
