@@ -91,8 +91,8 @@ private final class ThreadStart {
 package enum LargeStack {
   /// Address space; only what is used of it takes memory.
   package static let byteCount = 128 << 20
-  /// How many levels one stack is for: 32 KiB each, where a debug build with the address sanitizer
-  /// takes a third (docs/reliability.md).
+  /// How many levels one stack is for: 32 KiB each, where a debug build takes a tenth
+  /// (docs/design.md, "How deep trees may be").
   package static let levelCount = 4096
   /// How many levels any thread has room for.
   package static let firstLevel = 32
@@ -115,6 +115,7 @@ package enum LargeStack {
   /// Runs a closure on a new thread with a large stack, and waits for it.
   ///
   /// Without room for one more thread it runs on the calling one.
+  @_optimize(size)
   package static func run(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
       // The calling thread waits while the other one runs it.

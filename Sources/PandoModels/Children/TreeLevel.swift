@@ -41,7 +41,7 @@ package struct TreeLevel {
   /// Goes on with what lies here, on a larger stack if it is time for one.
   package func onStack(_ body: () -> Void) {
     // A level of models takes more than one of coding: a stack is for a quarter as many.
-    let isDue = depth & (LargeStack.levelCount / 4 - 1) == LargeStack.firstLevel
+    let isDue = depth & (LargeStack.levelCount / 4 - 1) == LargeStack.firstLevel / 2
     guard isDue, depth > LargeStack.levelCount / 4 || !LargeStack.isCurrent else { return body() }
     LargeStack.runModels(body)
   }
@@ -49,6 +49,7 @@ package struct TreeLevel {
 
 extension LargeStack {
   /// Runs a part of what is done with models, with what the coder has said for its thread.
+  @_optimize(size)
   package static func runModels(_ body: () -> Void) {
     let (mapWatch, mergeWatch) = (MapWatch.current, MergeWatch.current)
     run {

@@ -100,7 +100,7 @@ final class EncodingSession {
   }
 
   /// Goes on with a model on a stack that has room for what is inside.
-  @inline(never)
+  @_optimize(size) @inline(never)
   private func onLargeStack<Result>(
     from level: Int, _ body: () throws -> Result
   ) throws -> Result {

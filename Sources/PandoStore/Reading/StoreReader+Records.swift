@@ -144,6 +144,7 @@ extension StoreReader {
   /// - Returns: The length; or the record, and no length.
   /// - Throws: What `next` throws.
   /// - Complexity: O(*n*) for *n* records and ways between them that are not known.
+  @_optimize(size)
   func longestWay(
     from start: RecordKey, _ known: inout [RecordKey: Int],
     _ next: (RecordKey) throws -> [RecordKey]
@@ -183,6 +184,7 @@ extension StoreReader {
   }
 
   /// The records that refer to a record, as reading follows references.
+  @_optimize(size)
   func parentRecords(of key: RecordKey) throws -> [RecordKey] {
     var parents: [RecordKey] = []
     try forEachParent(of: key.node) { parent, _ in

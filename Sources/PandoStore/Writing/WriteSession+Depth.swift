@@ -56,6 +56,7 @@ extension WriteSession {
   /// - Throws: `ModelError` `nestingTooDeep`.
   /// - Complexity: O(*a* + *d*) rows for *a* ancestors of records that have got children, and *d*
   ///   descendants of these children where they are not as deep as they were given.
+  @_optimize(size)
   func refuseDepth() throws {
     let grown = unsafe exchange(&grown, with: [])
     try reading { reader in
@@ -80,6 +81,7 @@ extension WriteSession {
   }
 
   /// How many levels the deepest of some trees has.
+  @_optimize(size)
   private func height(
     _ references: [RecordReference], _ known: inout [RecordKey: Int],
     _ reader: borrowing StoreReader
@@ -96,6 +98,7 @@ extension WriteSession {
   }
 
   /// Whether one of the first children of some trees, and so on, is found to be so deep.
+  @_optimize(size)
   private func reaches(
     _ height: Int, _ references: ArraySlice<RecordReference>, _ reader: borrowing StoreReader
   ) throws -> Bool {
