@@ -111,12 +111,13 @@ public struct QueryField<E: Entity>: Sendable {
 
   private static func propertyNames(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
     let text = "\(keyPath)"
-    let start = "\\\(type)."
+    let start = "\\\(type)"
     precondition(
       text.hasPrefix(start) && !text.contains("<computed") && !text.contains("<offset"),
       "\(text) leads through something that is not a stored property; give the name under which it "
         + "is coded")
-    return text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
+    let names = text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
+    return names.hasPrefix(".") ? String(names.dropFirst()) : names
   }
 
   /// The key under which it is coded; `nil` for a key path that is not among the declared fields.
@@ -159,6 +160,12 @@ public struct QueryField<E: Entity>: Sendable {
 
   /// Whether its values are identifiers of children.
   var namesChildren: Bool { shape == .child || shape == .eachChild || namesAllChildren }
+  /// Whether these are children of the entity itself, in a stored property of it.
+  var namesOwnChildren: Bool {
+    if !namesChildren || namesAllChildren { return namesAllChildren }
+    let text = "\(keyPath)"
+    return !text.contains("<") && text.filter { $0 == "." }.count == 1
+  }
   /// Whether it has a value for each element of a list.
   var hasElements: Bool { shape == .each || shape == .eachChild }
   /// Whether they are those of all children.

@@ -138,9 +138,7 @@ extension ModelSnapshot {
       try question.validate()
       return question.answer(try entities(matching: query).entities)
     }
-    var stored = try StoredQuery(query)
-    let asked = try stored.question(question)
-    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
+    let (stored, asked) = try proven(query) { try $0.question(question) }
     return try answer(asked, to: stored.query, as: E.self) { stored.value($0, of: $1) }
   }
 
@@ -155,9 +153,7 @@ extension ModelSnapshot {
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
     guard try isToldByRows(query) else { return try explain(query) }
-    var stored = try StoredQuery(query)
-    let asked = try stored.question(question)
-    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
+    let (stored, asked) = try proven(query) { try $0.question(question) }
     return try plan(for: asked, to: stored.query)
   }
 
@@ -217,8 +213,7 @@ extension ModelSnapshot {
   }
 
   private func stored<E: Entity>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
-    var stored = try StoredQuery(query)
-    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
+    var stored = try proven(query)
     guard let entity else { return stored }
     let node = try nodeNumber(of: entity.id.modelIdentifier)
     guard let node = node ?? (query.namesIdentifiers ? 0 : nil) else {

@@ -66,7 +66,7 @@ package struct StoredQuery<E: Entity> {
   mutating func field(_ field: QueryField<E>) -> RecordField {
     if field.namesAllChildren { return .children }
     guard let path = field.path else {
-      return field.namesChildren
+      return field.namesOwnChildren
         ? .computedChild(number(of: field)) : .computed(number(of: field), stored: nil)
     }
     // Proven here, or, where a type makes its fields anew each time, in the first ones.
@@ -74,7 +74,9 @@ package struct StoredQuery<E: Entity> {
       open.append(declared)
     }
     // A default or a former name counts where the body lacks the field.
-    if field.mayBeElsewhere { return .computed(number(of: field), stored: path) }
+    if field.mayBeElsewhere || path.leadsOn && E.declaredFields.mayBeElsewhereInChild(path.name) {
+      return .computed(number(of: field), stored: path)
+    }
     return field.namesChildren ? .child(path) : .named(path)
   }
 
@@ -137,8 +139,7 @@ extension ModelSnapshot {
         return QueryResult(without: UndecodableRecord(identifier, error))
       }
     }
-    let stored = try StoredQuery(query)
-    if !stored.open.isEmpty { try prove(stored.open, of: E.self) }
+    let stored = try proven(query)
     guard query.skipsUndecodable else {
       let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
       return QueryResult(found, groupedBy: query.groupedBy)
@@ -150,6 +151,26 @@ extension ModelSnapshot {
     var result = QueryResult(found, groupedBy: query.groupedBy)
     result.undecodable = undecodable
     return result
+  }
+
+  /// A query whose fields have been compared with records, as far as nothing has told of them yet.
+  func proven<E: Entity>(_ query: Query<E>) throws -> StoredQuery<E> {
+    try proven(query) { _ in }.query
+  }
+
+  /// The same, with something that is asked of it.
+  func proven<E: Entity, Asked>(
+    _ query: Query<E>, _ ask: (inout StoredQuery<E>) throws -> Asked
+  ) throws -> (query: StoredQuery<E>, asked: Asked) {
+    var stored = try StoredQuery(query)
+    var asked = try ask(&stored)
+    if !stored.open.isEmpty {
+      try prove(stored.open, of: E.self)
+      // The records may have said more of the fields.
+      stored = try StoredQuery(query)
+      asked = try ask(&stored)
+    }
+    return (stored, asked)
   }
 
   /// Returns the entities of a query where nodes without a record of the type may be among them.
@@ -177,8 +198,7 @@ extension ModelSnapshot {
   /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
   ///   damaged.
   public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
-    let stored = try StoredQuery(query)
-    try prove(stored.open, of: E.self)
+    let stored = try proven(query)
     return try plan(
       for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),
       identifierCount: query.identifiers?.count)

@@ -5,6 +5,7 @@ import PandoModels
 extension StoreCheck {
   /// Every collection has its key in both tables, a whole list, and elements that the dependency
   /// index knows.
+  @_optimize(size)
   mutating func checkCollections(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     let names = try reader.snapshot.count(of: reader.tables.collectionNames)
     let total = try reader.snapshot.count(of: reader.tables.collections)
@@ -64,6 +65,7 @@ extension StoreCheck {
   }
 
   /// No list has rows without a collection that owns it.
+  @_optimize(size)
   private mutating func checkLooseRows(
     _ reader: borrowing StoreReader, _ numbers: Set<UInt64>
   ) throws {
@@ -84,10 +86,12 @@ extension StoreCheck {
 
 extension StoreCheck {
   /// Every record of a type stands in each of its indexes with its value, and nothing else does.
+  @_optimize(size)
   mutating func checkIndexes(_ reader: borrowing StoreReader) throws {
     try noting { run in try run.checkRows(of: reader.indexes().values.joined(), reader) }
   }
 
+  @_optimize(size)
   private mutating func checkRows(
     of indexes: some Sequence<StoredIndex>, _ reader: borrowing StoreReader
   ) throws {
@@ -128,6 +132,7 @@ extension StoreCheck {
   /// records have a part in them.
   ///
   /// - Returns: How many are kept.
+  @_optimize(size)
   private mutating func checkRecords(
     of index: StoredIndex, _ found: UInt64, _ reader: borrowing StoreReader
   ) throws -> Int {
@@ -157,6 +162,7 @@ extension StoreCheck {
     return kept
   }
 
+  @_optimize(size)
   private mutating func checkRow(
     _ key: Span<UInt8>, of index: StoredIndex, _ reader: borrowing StoreReader
   ) throws {
@@ -177,6 +183,7 @@ extension StoreCheck {
   }
 
   /// Checks that a row of a unique index does not have the values of one before it.
+  @_optimize(size)
   private mutating func checkUnique(
     _ key: Span<UInt8>, of index: StoredIndex, _ group: inout [UInt8],
     _ values: inout Set<[QueryValue]>, _ reader: borrowing StoreReader
@@ -197,6 +204,7 @@ extension StoreCheck {
     }
   }
 
+  @_optimize(size)
   private func uniqueValues(
     of index: StoredIndex, in body: Span<UInt8>, _ reader: borrowing StoreReader
   ) throws -> [QueryValue]? {
@@ -205,6 +213,7 @@ extension StoreCheck {
     return try index.uniqueValues(in: body, source)
   }
 
+  @_optimize(size)
   private func name(of index: StoredIndex, _ reader: borrowing StoreReader) -> String {
     let type = try? reader.directory.name(ofTypeNumber: index.type, in: reader)
     return "index \(type ?? "type \(index.type)").\(index.name)"
@@ -213,6 +222,7 @@ extension StoreCheck {
 
 extension ModelSnapshot {
   /// Checks the indexes alone: what they hold against the records.
+  @_optimize(size)
   package func indexProblems() throws -> [VerificationReport.Problem] {
     var run = StoreCheck(progress: nil)
     try reader.forEachType { run.recordCounts[$1.number] = $1.recordCount }

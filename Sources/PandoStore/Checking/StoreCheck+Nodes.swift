@@ -4,6 +4,7 @@ import PandoModels
 
 extension StoreCheck {
   /// Every node has an identifier row that leads back to it, and records in the order of their types.
+  @_optimize(size)
   mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       try noting { run in
@@ -28,6 +29,7 @@ extension StoreCheck {
   }
 
   /// Every identifier row leads to a node that bears the identifier.
+  @_optimize(size)
   mutating func checkIdentifiers(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.identifiers)
     if count != report.nodeCount {
@@ -74,6 +76,7 @@ extension StoreCheck {
     }
   }
 
+  @_optimize(size)
   private mutating func checkRecord(
     _ index: Int, of row: borrowing NodeRow, node: UInt64, named name: String,
     _ reader: borrowing StoreReader
@@ -122,6 +125,7 @@ extension StoreCheck {
   }
 
   /// No node contains itself, or is nested too deep; asked of records that are sound.
+  @_optimize(size)
   mutating func checkCycles(_ reader: borrowing StoreReader) throws {
     guard report.isClean, let found = try reader.treeFault() else { return }
     let reason = found.fault == .cycle ? "contains itself" : found.fault.reason
@@ -129,6 +133,7 @@ extension StoreCheck {
   }
 
   /// The dependency index has no row beyond the edges that were found.
+  @_optimize(size)
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
     reportProgress(.edges, count, of: count)
@@ -140,6 +145,7 @@ extension StoreCheck {
   }
 
   /// Numbers are given once, and the counts are those of the records.
+  @_optimize(size)
   mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var seen: Set<UInt32> = []
     try reader.snapshot.scan(reader.tables.types) { key, value in
@@ -164,6 +170,7 @@ extension StoreCheck {
   }
 
   /// The nodes of each type are those that have a record of it.
+  @_optimize(size)
   mutating func checkTypeBlocks(_ reader: borrowing StoreReader) throws {
     var found: [UInt32: UInt64] = [:]
     try reader.snapshot.scan(reader.tables.nodesByType) { key, value in
@@ -187,6 +194,7 @@ extension StoreCheck {
   }
 
   /// The change log reaches from the oldest commit it promises to the last one.
+  @_optimize(size)
   mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var expected = state.oldestChange
     try reader.snapshot.scan(reader.tables.changes) { key, value in

@@ -21,6 +21,7 @@ struct StoreCheck {
   init(progress: ((VerificationProgress) -> Void)?) { self.progress = progress }
 
   /// Checks everything that a reader sees.
+  @_optimize(size)
   static func report(
     on reader: borrowing StoreReader, path: String,
     progress: ((VerificationProgress) -> Void)? = nil
@@ -30,6 +31,7 @@ struct StoreCheck {
     return check.report
   }
 
+  @_optimize(size)
   private mutating func check(_ reader: borrowing StoreReader, path: String) throws {
     do {
       guard let state = try reader.state(path: path) else {
@@ -52,6 +54,7 @@ struct StoreCheck {
   }
 
   /// Checks the indexes against records that are not checked themselves.
+  @_optimize(size)
   mutating func checkIndexesAlone(_ reader: borrowing StoreReader) throws {
     do {
       try checkIndexes(reader)
@@ -60,12 +63,14 @@ struct StoreCheck {
     }
   }
 
+  @_optimize(size)
   mutating func note(_ subject: String, _ reason: String) throws {
     report.problems.append(VerificationReport.Problem(subject: subject, reason: reason))
     if report.problems.count >= VerificationReport.problemCountMaximum { throw TooManyProblems() }
   }
 
   /// Notes what a check threw about damaged rows, and goes on with the next row.
+  @_optimize(size)
   mutating func noting(_ body: (inout StoreCheck) throws -> Void) throws {
     do {
       try body(&self)
@@ -76,6 +81,7 @@ struct StoreCheck {
     }
   }
 
+  @_optimize(size)
   func reportProgress(_ stage: VerificationProgress.Stage, _ completed: Int, of total: Int) {
     guard let progress, completed % Self.rowsPerReport == 0 || completed == total else { return }
     progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
@@ -86,6 +92,7 @@ struct StoreCheck {
 
 extension StoreReader {
   /// Stops the process when the rows do not fit together; for tests and the `InternalChecks` trait.
+  @_optimize(size)
   func checkInvariants() throws {
     let problems = try StoreCheck.report(on: self, path: "the store").problems
     precondition(
@@ -157,6 +164,7 @@ public struct VerificationProgress: Sendable {
 
 extension StoreCheck {
   /// Walks every page of the file, read without the memory map.
+  @_optimize(size)
   static func pages(
     ofStoreAt path: String, _ version: PageWalker.Version,
     _ progress: ((VerificationProgress) -> Void)?

@@ -85,6 +85,7 @@ extension DumpLine {
   ///
   /// - Throws: `JSONError` when it is no JSON; ``StoreError`` `invalidDump` when it is no line of a
   ///   dump.
+  @_optimize(size)
   init(_ text: String, number: Int) throws {
     let value = try TreeValue(json: text, form: .lossless)
     guard let line = try Self.line(value, number) else {
@@ -93,6 +94,7 @@ extension DumpLine {
     self = line
   }
 
+  @_optimize(size)
   static func invalid(_ number: Int, _ reason: String) -> StoreError {
     StoreError(.invalidDump, "line \(number)", "\(reason); nothing was loaded")
   }
@@ -143,12 +145,14 @@ extension DumpLine {
   }
 
   /// An index: its field, or a list of several; as `unique` of an object for one that is.
+  @_optimize(size)
   private static func value(_ index: ModelIndex) -> TreeValue {
     let fields = TreeValue.array(index.fields.map { .string($0) })
     return index.isUnique
       ? ["unique": fields] : index.fields.count == 1 ? .string(index.field) : fields
   }
 
+  @_optimize(size)
   private static func index(_ value: TreeValue, ofType typeName: String) -> ModelIndex? {
     if let field = value.stringValue { return ModelIndex(typeName: typeName, field: field) }
     let unique = value["unique"]
@@ -160,6 +164,7 @@ extension DumpLine {
       typeName: typeName, fields: fields.compactMap { $0 }, isUnique: unique != nil)
   }
 
+  @_optimize(size)
   private static func record(_ value: TreeValue) -> Record? {
     guard let parts = value.arrayValue, parts.count == 3, let typeName = parts[0].stringValue,
       let commit = parts[1].integerValue, commit >= 0

@@ -33,6 +33,7 @@ struct StoreDump {
     try write(.end(nodeCount: nodeCount, collectionCount: collectionCount))
   }
 
+  @_optimize(size)
   private func writeNodes(
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {
@@ -56,6 +57,7 @@ struct StoreDump {
     return count
   }
 
+  @_optimize(size)
   private func writeCollections(
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {

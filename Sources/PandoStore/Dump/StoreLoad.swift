@@ -21,6 +21,7 @@ struct StoreLoad {
 
   init(_ session: WriteSession) { self.session = session }
 
+  @_optimize(size)
   mutating func run(_ nextLine: () throws -> String?) throws -> LoadReport {
     try requireEmptyStore()
     var number = 0
@@ -47,6 +48,7 @@ struct StoreLoad {
     return report
   }
 
+  @_optimize(size)
   private func requireEmptyStore() throws {
     let isEmpty = try session.reading { reader in
       let tables = reader.tables
@@ -61,6 +63,7 @@ struct StoreLoad {
     }
   }
 
+  @_optimize(size)
   private mutating func take(_ line: DumpLine, _ number: Int) throws {
     if case .header(let commit) = line {
       guard commitNumber == nil else { throw DumpLine.invalid(number, "it is a second first line") }
@@ -111,6 +114,7 @@ struct StoreLoad {
     }
   }
 
+  @_optimize(size)
   private func refuseTreeFaults() throws {
     try session.reading { reader in
       guard let found = try reader.treeFault() else { return }
@@ -120,6 +124,7 @@ struct StoreLoad {
     }
   }
 
+  @_optimize(size)
   private func requirePromisedNodes() throws {
     try session.reading { reader in
       let tables = reader.tables
@@ -139,6 +144,7 @@ struct StoreLoad {
 }
 
 extension WriteSession {
+  @_optimize(size)
   func loadType(_ name: String, schemaVersion: UInt32) throws {
     _ = try typeNumber(named: name)
     state.types[ByteString(name)]?.schemaVersion = schemaVersion
@@ -179,11 +185,13 @@ extension WriteSession {
     state.changes.insert(node, identifier)
   }
 
+  @_optimize(size)
   func loadElements(_ values: [TreeValue], _ cacheKey: String) throws {
     try insert(elements(values), at: nil, inCollection: cacheKey)
   }
 
   /// Gives the store the commit number of the dump; the load itself is no commit of its own.
+  @_optimize(size)
   func finishLoad(commitNumber: UInt64) {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1

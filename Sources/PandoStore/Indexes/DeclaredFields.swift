@@ -45,6 +45,12 @@ public final class DeclaredFields: Sendable {
   /// Whether a field has not been proven yet.
   var areOpen: Bool { fields.contains { !$0.isProven } }
 
+  /// Whether a child type on the way to a field has a value where a body lacks it, as far as instances
+  /// have shown.
+  package func mayBeElsewhereInChild(_ name: String) -> Bool {
+    fields.contains { $0.path.name == name && $0.mayBeElsewhereInChild }
+  }
+
   /// The field of a name, if it has not been proven yet.
   package func open(_ name: String) -> DeclaredField? {
     fields.first { $0.path.name == name && !$0.isProven }
@@ -73,6 +79,8 @@ package final class DeclaredField: Sendable {
   /// Whether the type has a value where a body lacks the field.
   private let mayBeElsewhere: Bool
   private let agreements = Atomic<Int>(0)
+  /// Whether a child type on the way has a value where a body lacks a field.
+  private let isElsewhereInChild = Atomic<Bool>(false)
 
   /// Makes a field of which nothing is known.
   ///
@@ -91,6 +99,9 @@ package final class DeclaredField: Sendable {
     self.value = value
   }
 
+  /// Whether a child type on the way has been met that has a value where a body lacks a field.
+  var mayBeElsewhereInChild: Bool { isElsewhereInChild.load(ordering: .relaxed) }
+
   /// Whether an instance has told that the name is right.
   package var isProven: Bool { agreements.load(ordering: .relaxed) >= Self.chanceCountMaximum }
 
@@ -100,9 +111,16 @@ package final class DeclaredField: Sendable {
   func check(
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
-    guard let value = value(model), value.tells else { return }
+    guard let value = value(model) else { return }
     // What can't be read is told by the one who reads it.
-    guard let (found, keys) = try? path.compare(value, unsafe Span(_unsafeBytes: body), children)
+    let body = unsafe Span<UInt8>(_unsafeBytes: body)
+    guard let findings = try? path.findings(in: body, children) else { return }
+    if try path.mayBeElsewhere(
+      in: findings.childTypes.compactMap(children.swiftType))
+    {
+      isElsewhereInChild.store(true, ordering: .relaxed)
+    }
+    guard value.tells, let (found, keys) = try? path.compare(value, findings, children)
     else { return }
     let problem: String
     switch found {
@@ -152,14 +170,26 @@ extension FieldPath {
     case unknown
   }
 
+  /// Whether one of the types on the way has a default or a former name for a step.
+  fileprivate func mayBeElsewhere(in types: [any SimpleModel.Type]) -> Bool {
+    types.contains { type in
+      guard let versioned = type as? any SchemaVersioned.Type else { return false }
+      return parts.contains { part in
+        let name = String(decoding: part.key.bytes, as: UTF8.self)
+        return versioned.fieldDefaults[name] != nil || versioned.formerFieldNames[name] != nil
+      }
+    }
+  }
+
   /// Compares a value, which is not null, with what is found in a body; and says under which keys beside
   /// the field it stands.
   fileprivate func compare(
-    _ value: QueryValue, _ body: Span<UInt8>, _ children: any FieldChildren
+    _ value: QueryValue, _ findings: FieldFindings, _ children: any FieldChildren
   ) throws -> (Verdict, [String]) {
-    let findings = try findings(in: body, children)
     if findings.isBeyond { return (.unknown, []) }
     let values = try findings.leaves.map { try $0.value(children) }
+    // A list as a whole has no value that could be compared.
+    if !hasElements, case .elements = value { return (.other, [name + "[]"]) }
     let isSame = hasElements ? Self.haveSame(values, value) : values.first == value
     let keys = try keys(of: findings, value, children)
     return (isSame ? .same : findings.isMissing ? .missing : .other, keys)

@@ -49,6 +49,9 @@ package final class FieldPath: Sendable {
   /// Whether the name can only be that of a field of the body itself.
   var isWhole: Bool { parts.isEmpty }
 
+  /// Whether the name may lead into the records of children.
+  package var leadsOn: Bool { !parts.isEmpty }
+
   /// The value of the field in a body; null if it is absent, and of elements all of them.
   ///
   /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.

@@ -9,8 +9,14 @@ protocol FieldChildren: AnyObject {
   /// not there.
   func record(_ reference: RecordReference) throws -> FieldChild?
 
+  /// All records of a node: what one of them lacks another one may have.
+  func records(ofNode node: UInt64) throws -> [FieldChild]
+
   /// The identifier of a node; `nil` if it is not there.
   func identifier(ofNode node: UInt64) throws -> String?
+
+  /// The Swift type of records, if this process has used it.
+  func swiftType(_ number: UInt32) throws -> (any SimpleModel.Type)?
 }
 
 /// The record of a child.
@@ -102,8 +108,10 @@ extension FieldPath {
       findings.leaves.append(try Self.leaf(&reader))
       return
     }
+    var others: UInt64?
     if let (reference, _) = try reader.peekReference() {
       findings.note(reference.type)
+      others = reference.node
       guard let child = try children.record(reference) else {
         findings.isBeyond = true
         findings.leaves.append(.value(.null))
@@ -115,6 +123,7 @@ extension FieldPath {
     if !(findings.lastMap.map { $0.step < parts.count && parts[$0.step].isEach } ?? false) {
       findings.lastMap = (reader, step)
     }
+    if let others { reader = try having(step, of: others, reader, children, &findings) }
     guard try Self.find(parts[step].key, in: &reader) else {
       findings.leaves.append(.value(.null))
       findings.isMissing = true
@@ -128,6 +137,25 @@ extension FieldPath {
     try walkElements(elements, step + 1, reader, children, &findings)
   }
 
+  /// The record of a node that has the field of a step: the one that is meant, else another one. Fields of one
+  /// name are the same in all of them.
+  private func having(
+    _ step: Int, of node: UInt64, _ meant: CBORReader, _ children: any FieldChildren,
+    _ findings: inout FieldFindings
+  ) throws -> CBORReader {
+    var probe = meant
+    if try Self.find(parts[step].key, in: &probe) { return meant }
+    for other in try children.records(ofNode: node) {
+      let start = unsafe CBORReader(other.body)
+      var probe = start
+      if try Self.find(parts[step].key, in: &probe) {
+        findings.note(other.type)
+        return start
+      }
+    }
+    return meant
+  }
+
   private func walkElements(
     _ elements: (count: Int, haveKeys: Bool), _ step: Int, _ start: CBORReader,
     _ children: any FieldChildren, _ findings: inout FieldFindings
@@ -138,6 +166,21 @@ extension FieldPath {
       try walk(step, reader, children, &findings)
       try reader.skip()
     }
+  }
+
+  /// Whether two bodies have the same under a key, byte by byte.
+  static func isSame(_ key: FieldKey, _ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    func value(_ body: Span<UInt8>) -> [UInt8]? {
+      // Read during the call only.
+      unsafe body.withUnsafeBytes { bytes in
+        var reader = unsafe CBORReader(bytes)
+        guard (try? find(key, in: &reader)) == true else { return nil }
+        let start = reader.offset
+        guard (try? reader.skip()) != nil else { return nil }
+        return unsafe Array(bytes[start..<reader.offset])
+      }
+    }
+    return value(one) == value(other)
   }
 
   /// Under which keys of the last map the same is found.

@@ -51,6 +51,8 @@ extension ModelSnapshot {
   private var depth = 0
   /// The nodes of the tree, numbered as they begin.
   private var identifiers: [String] = []
+  /// Their types, numbered alike.
+  private var types: [any SimpleModel.Type] = []
   /// The bodies of those that have ended.
   private var bodies: [UInt64: UnsafeMutableRawBufferPointer] = unsafe [:]
 
@@ -64,7 +66,8 @@ extension ModelSnapshot {
   ) -> RecordReference {
     depth += 1
     identifiers.append(identifier)
-    return RecordReference(node: UInt64(identifiers.count), type: 1)
+    types.append(type)
+    return RecordReference(node: UInt64(identifiers.count), type: UInt32(types.count))
   }
 
   func endNode(
@@ -82,6 +85,10 @@ extension ModelSnapshot {
       unsafe FieldChild(type: reference.type, body: UnsafeRawBufferPointer($0))
     }
   }
+
+  func records(ofNode node: UInt64) -> [FieldChild] { [] }
+
+  func swiftType(_ number: UInt32) -> (any SimpleModel.Type)? { types[Int(number) - 1] }
 
   func identifier(ofNode node: UInt64) -> String? { identifiers[Int(node) - 1] }
 

@@ -263,7 +263,8 @@ struct QueryPlanner {
   private func areKnownByChildren(_ field: RecordField) -> Bool {
     switch field {
     case .children, .computedChild: true
-    case .child(let path): index(of: path) == nil
+    // Behind a child are children of its own.
+    case .child(let path): path.parts.count < 2 && index(of: path) == nil
     default: false
     }
   }

@@ -60,9 +60,11 @@ struct QueryRun {
     case .all:
       access = .recordCount
       isToldByIndex = true
+      isSorted = false
     case .counted(let index, let ranges):
       access = .index(field: index.name, rangeCount: ranges.count, isOrdered: false)
       isToldByIndex = true
+      isSorted = false
     case .valued(let rows):
       access = .index(field: rows.index.name, rangeCount: rows.ranges.count, isOrdered: true)
       isToldByIndex = true

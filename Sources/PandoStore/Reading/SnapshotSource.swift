@@ -177,6 +177,14 @@ import PandoModels
     try reading { try $0.nodeRow(node)?.identifier(node: node) }
   }
 
+  func records(ofNode node: UInt64) throws -> [FieldChild] {
+    try reading { try $0.children(ofNode: node) }
+  }
+
+  func swiftType(_ number: UInt32) throws -> (any SimpleModel.Type)? {
+    try reading { directory.swiftType(named: try directory.name(ofTypeNumber: number, in: $0)) }
+  }
+
   /// The number of a type; `nil` if no record of it was ever stored.
   func number(of type: any SimpleModel.Type) throws -> UInt32? {
     let identity = ObjectIdentifier(type)

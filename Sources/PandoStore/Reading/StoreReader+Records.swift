@@ -52,6 +52,15 @@ extension StoreReader {
     return unsafe FieldChild(type: row.type(index), body: body.withUnsafeBytes { unsafe $0 })
   }
 
+  /// All records of a node.
+  func children(ofNode node: UInt64) throws -> [FieldChild] {
+    guard let row = try nodeRow(node), row.recordCount > 1 else { return [] }
+    return try (0..<row.recordCount).map { index in
+      let body = try intactBody(index, of: row, node: node)
+      return unsafe FieldChild(type: row.type(index), body: body.withUnsafeBytes { unsafe $0 })
+    }
+  }
+
   @_lifetime(copy row)
   private func intactBody(
     _ index: Int, of row: NodeRow, node: UInt64

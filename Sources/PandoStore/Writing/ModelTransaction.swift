@@ -16,6 +16,7 @@ public struct ModelTransaction: ~Copyable {
   public var snapshot: ModelSnapshot {
     @_lifetime(borrow self)
     get {
+      session.settleBeforeRead()
       // The LMDB transaction lives as long as this value, which the borrow keeps from changing.
       let snapshot = ModelSnapshot(session.reader, path: session.core.path)
       return unsafe _overrideLifetime(snapshot, borrowing: self)

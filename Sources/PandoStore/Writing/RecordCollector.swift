@@ -139,6 +139,14 @@ extension RecordCollector: FieldChildren {
     if let pending = unsafe pending.identifier(ofNode: node) { return pending }
     return try withSession { try $0.identifier(ofNode: node) }
   }
+
+  func records(ofNode node: UInt64) throws -> [FieldChild] {
+    try withSession { try $0.records(ofNode: node) }
+  }
+
+  func swiftType(_ number: UInt32) throws -> (any SimpleModel.Type)? {
+    try withSession { try $0.swiftType(number) }
+  }
 }
 
 /// A set of numbers that is mostly so small that a list is faster.

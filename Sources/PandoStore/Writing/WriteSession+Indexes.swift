@@ -28,9 +28,14 @@ extension WriteSession {
   /// Its body so far is `old`, or `nil` if it comes; from now on it is `new`, or `nil` if it goes.
   func changeIndexRows(of key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     let indexes = try indexes(ofType: key.type)
-    if state.childTypes.contains(key.type) { state.changedChildren.insert(key) }
+    if !state.childTypes.isEmpty { try noteChild(key, from: old, to: new) }
     guard let indexes else { return }
     for index in indexes {
+      if !state.unsettledRows.isEmpty,
+        state.unsettledRows.contains(RowOwner(index: index.number, record: key))
+      {
+        continue
+      }
       let before = try old.map { try index.plainValue(in: $0.span) }
       let after = try new.map { try index.plainValue(in: $0.span) }
       if case .some(.none) = before { try changeRelatedRows(index, key, old, new); continue }
@@ -58,6 +63,7 @@ extension WriteSession {
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
     try checkFields(names, typeName, isUnique)
+    try settleIndexRows()
     let type = try typeNumber(named: typeName)
     let fields = names.map { FieldPath($0) }
     let present = try indexes(ofType: type)?.first { $0.fields == fields }
@@ -181,6 +187,7 @@ extension WriteSession {
   @_optimize(size)
   func dropIndex(onFields names: [String], ofTypeNamed typeName: String) throws -> Bool {
     let fields = names.map { FieldPath($0) }
+    try settleIndexRows()
     guard let type = try reading({ try $0.typeRow(named: typeName) })?.number,
       let index = try indexes(ofType: type)?.first(where: { $0.fields == fields })
     else { return false }

@@ -5,7 +5,7 @@ import PandoSystem
 /// Index rows that are made from more than the body of a record: from children of it.
 ///
 /// A child may not be stored yet when its parent is, and may change without it. So such rows are made
-/// where an operation ends, from what is stored then. Where records beside its own have a part in them,
+/// where a write ends or reads, from what is stored then. Where records beside its own have a part in them,
 /// they are kept a second time under the node: then they can be taken away though the child has
 /// changed. The declaration of an index says which types have had such a part; only a change of a record
 /// of these asks for its parents.
@@ -24,9 +24,49 @@ extension WriteSession {
     try reading { try $0.nodeRow(node)?.identifier(node: node) }
   }
 
-  /// Notes which types have a part in rows of others.
+  func records(ofNode node: UInt64) throws -> [FieldChild] {
+    try reading { try $0.children(ofNode: node) }
+  }
+
+  func swiftType(_ number: UInt32) throws -> (any SimpleModel.Type)? {
+    directory.swiftType(named: try typeName(number))
+  }
+
+  /// Notes which types have a part in rows of others, and which fields of theirs.
   func noteChildTypes() {
-    state.childTypes = Set(state.indexes?.values.joined().flatMap(\.childTypes) ?? [])
+    state.childTypes = []
+    state.childSteps = [:]
+    for index in state.indexes?.values.flatMap({ $0 }) ?? [] {
+      for type in index.childTypes {
+        state.childTypes.insert(type)
+        state.childSteps[type, default: []] += index.fields.flatMap { $0.parts.map(\.key) }
+      }
+    }
+  }
+
+  /// Notes that a record has changed, if one of its node has a part in rows of others and the fields in
+  /// question are not as they were.
+  func noteChild(_ key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
+    // What a record lacks another one of its node may have.
+    let types = try reading { reader in
+      try reader.summary(of: key.node)?.types.filter(state.childTypes.contains) ?? []
+    }
+    if types.isEmpty { return }
+    if let old, let new {
+      let steps = types.flatMap { state.childSteps[$0] ?? [] }
+      if steps.allSatisfy({ FieldPath.isSame($0, old.span, new.span) }) { return }
+    }
+    for type in types { state.changedChildren.insert(RecordKey(type: type, node: key.node)) }
+  }
+
+  /// Makes the rows that are open before somebody reads them; what that throws the write throws.
+  func settleBeforeRead() {
+    do {
+      try settleIndexRows()
+    } catch {
+      state.isHalfDone = true
+      if state.failure == nil { state.failure = error }
+    }
   }
 
   /// Takes away the rows that a record's own body tells, and notes that new ones are to be made.
@@ -35,7 +75,6 @@ extension WriteSession {
     _ index: StoredIndex, _ key: RecordKey, _ old: [UInt8]?, _ new: ArraySlice<UInt8>?
   ) throws {
     let owner = RowOwner(index: index.number, record: key)
-    if state.unsettledRows.contains(owner) { return }
     let before = try old.map { try index.rows(in: $0.span, self) }
     let after = try new.map { try index.rows(in: $0.span, self) }
     if let before, before.isOwn {
@@ -56,7 +95,7 @@ extension WriteSession {
     }
   }
 
-  /// Makes the rows that the operation under way has left open.
+  /// Makes the rows that this write has left open.
   func settleIndexRows() throws {
     if state.changedChildren.isEmpty, state.unsettledRows.isEmpty { return }
     if !state.changedChildren.isEmpty { try noteParents() }
@@ -76,8 +115,10 @@ extension WriteSession {
     var level = Array(state.changedChildren)
     state.changedChildren = []
     var seen = Set(level)
-    // No name has more steps, so nothing further up depends on them.
-    for _ in 0..<(FieldPath.byteCountMaximum / 2) where !level.isEmpty {
+    // Nothing further up depends on them than the longest name has steps.
+    let fields = state.indexes?.values.flatMap { $0.flatMap(\.fields) } ?? []
+    let stepCount = fields.map(\.parts.count).max() ?? 0
+    for _ in 0..<max(0, stepCount - 1) where !level.isEmpty {
       var next: [RecordKey] = []
       for child in level {
         var parents: [RecordKey] = []
@@ -116,11 +157,13 @@ extension WriteSession {
     let values = try rows.map { try index.values(of: $0, self) } ?? []
     if let rows, let noted = index.noting(rows) { try declare(noted) }
     let bytes = values.map(\.bytes)
-    for value in kept ?? [] where !bytes.contains(value) {
+    if let kept, kept == bytes, rows?.isOwn == false, !index.isUnique { return }
+    let (before, after) = (Set(kept ?? []), Set(bytes))
+    for value in kept ?? [] where !after.contains(value) {
       try deleteRow(index.rowKey(value, node: key.node).span, in: tables.indexRows)
     }
     for value in values
-    where !(kept ?? []).contains(value.bytes) || index.isUnique && value.isCutOff {
+    where !before.contains(value.bytes) || index.isUnique && value.isCutOff {
       try putRow(value, of: index, key.node)
     }
     if let rows, !rows.isOwn {

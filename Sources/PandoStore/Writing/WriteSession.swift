@@ -34,9 +34,11 @@ import PandoModels
     var indexes: [UInt32: [StoredIndex]]?
     /// Whose rows lead through records of other types: those types, once this flush has asked.
     var childTypes: Set<UInt32> = []
-    /// Records of such types that the operation under way has changed.
+    /// The fields of such a type that the names of indexes lead through.
+    var childSteps: [UInt32: [FieldKey]] = [:]
+    /// Records of such types that this write has changed, as far as rows have not followed.
     var changedChildren: Set<RecordKey> = []
-    /// Whose index rows are to be made anew where the operation under way ends.
+    /// Whose index rows are to be made anew before anybody reads them, and where the write ends.
     var unsettledRows: Set<RowOwner> = []
     /// What this write has put into unique indexes and nobody has checked yet.
     var uniqueRows: [(index: StoredIndex, row: [UInt8])] = []
@@ -175,7 +177,6 @@ import PandoModels
     do {
       let result = try body()
       if unsafe !grown.isEmpty { try refuseDepth() }
-      try settleIndexRows()
       if unsafe !insertedIdentifiers.isEmpty { state.isDirty = true }
       return result
     } catch {

@@ -42,6 +42,16 @@ import Testing
     }
   }
 
+  @Test func `the elements of a list are no value of the list`() async throws {
+    try await withContainer(WholeListIssue.self) { issues, _ in
+      let error = await #expect(throws: ModelError.self) {
+        try await issues.set(WholeListIssue(id: .remote("1"), tags: ["a"]))
+      }
+      #expect(error?.code == .misdeclaredField)
+      #expect(error.map { "\($0)" }?.contains(#"the value is coded as "tags[]""#) == true)
+    }
+  }
+
   @Test func `a field is declared under its coding key, and the error names it`() async throws {
     try await withContainer(RenamedIssue.self) { issues, store in
       let error = await #expect(throws: ModelError.self) {
@@ -179,6 +189,12 @@ private struct ChildPathIssue: PersistentEntity {
   static let fields: [EntityField<ChildPathIssue>] = [
     .indexed(\.assignee?.name, "assignee.nick")
   ]
+}
+
+private struct WholeListIssue: PersistentEntity {
+  var id: EntityIdentifier<WholeListIssue>
+  var tags: [String]
+  static let fields: [EntityField<WholeListIssue>] = [.field(.each(\.tags), "tags")]
 }
 
 private struct WrongListIssue: PersistentEntity {

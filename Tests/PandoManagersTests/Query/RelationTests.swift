@@ -69,6 +69,164 @@ import Testing
     #expect(try Self.ids(Query(filter: .holds(\.author, "Worker:nobody")), store) == [])
   }
 
+  @Test func `a child behind a child is no child of the entity`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    let red = Team(id: .remote("red"), name: "Red")
+    try store.write { transaction in
+      for number in 0..<10 {
+        let worker = Worker(
+          id: .remote("\(number)"), name: "x", team: number % 2 == 0 ? red : nil)
+        try transaction.set(Chore(id: .remote("\(number)"), author: worker))
+      }
+    }
+    let byTeam = Query(filter: Filter<Chore>.holds(\.author.team, red.id))
+    #expect(try Self.ids(byTeam, store) == ["0", "2", "4", "6", "8"])
+    #expect(try Self.ids(Query(filter: .holds(\.assignee?.team, red.id)), store) == [])
+    #expect(try Self.ids(Query(filter: .holds("Team:red")), store) == [])
+    // Declared, with an index of it and without.
+    let declared = Query(filter: Filter<Errand>.holds(\.chore.author, "Worker:4"))
+    try store.write { transaction in
+      let chores = try transaction.snapshot.entities(matching: Query<Chore>.all).entities
+      for chore in chores { try transaction.set(Errand(id: .remote(chore.id.text), chore: chore)) }
+    }
+    #expect(try store.read { try $0.entities(matching: declared).count } == 1)
+    try store.addIndexes(of: [Errand.self])
+    #expect(try store.read { try $0.entities(matching: declared).count } == 1)
+    #expect(try store.explain(declared).access == Self.index("chore.author"))
+  }
+
+  @Test func `a child that is shown by a record of another type is followed, too`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.write { transaction in
+      try transaction.addIndex(on: ["assignee.name"], ofType: "Task")
+      try transaction.set(TreeNode("ada", type: "Card", fields: ["name": "A"]))
+      try transaction.set(
+        TreeNode(
+          "task", type: "Task",
+          fields: ["assignee": .reference(identifier: "ada", typeName: "Worker")]))
+    }
+    func named(_ name: String) throws -> [String] {
+      var query = RecordQuery(typeName: "Task")
+      query.filter = .compare(.named(FieldPath("assignee.name")), .equal, .string(name))
+      return try store.read { try $0.identifiers(matching: query) }
+    }
+    #expect(try named("A") == ["task"])
+    // The newest record is one of a third type now, and then there is one of the type that is meant.
+    try store.write { try $0.set(TreeNode("ada", type: "Badge", fields: ["name": "B"])) }
+    #expect(try named("B") == ["task"])
+    try store.write { try $0.set(TreeNode("ada", type: "Worker", fields: ["name": "C"])) }
+    #expect(try named("C") == ["task"])
+    #expect(try named("B") == [])
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `what a child's light record lacks is found in its whole one`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.write { transaction in
+      try transaction.addIndex(on: ["author.team.name"], ofType: "Chore")
+      try transaction.set(Chore(id: .remote("1"), author: Worker(id: .remote("bob"), name: "B")))
+      // The same chore with a light author: the reference flows into the whole chore.
+      try transaction.set(
+        TreeNode(
+          "Chore:1", type: "ChoreCard",
+          fields: [
+            "author": .required(
+              .node(TreeNode("Worker:cy", type: "WorkerCard", fields: ["id": "cy", "name": "C"])))
+          ]))
+    }
+    let rome = Query<Chore>(filter: \.author.team?.name == "Rome")
+    #expect(try Self.ids(rome, store) == [])
+    let cy = Worker(id: .remote("cy"), name: "C", team: Team(id: .remote("r"), name: "Rome"))
+    try store.write { try $0.set(cy) }
+    #expect(try store.read { try $0.model("Chore:1", as: Chore.self)?.author.team?.name } == "Rome")
+    #expect(try Self.ids(rome, store) == ["1"])
+    try store.write { try $0.dropIndex(on: ["author.team.name"], ofType: "Chore") }
+    #expect(try Self.ids(rome, store) == ["1"])
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `a field that is a child, and then a text, and a child again, has one row`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    @Sendable func task(_ extra: TreeValue) -> TreeNode {
+      TreeNode("task", type: "Task", fields: ["extra": extra])
+    }
+    let child = TreeValue.node(TreeNode("kid", type: "Kid", fields: ["name": "K"]))
+    try store.write { transaction in
+      try transaction.addIndex(on: ["extra"], ofType: "Task")
+      try transaction.set(task(child))
+    }
+    try store.write { transaction in
+      for extra: TreeValue in ["t", "t2", child, "t3", child, .null, child] {
+        try transaction.set(TreeNode("task", type: "Task", fields: ["extra": extra]))
+      }
+    }
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `a transaction that reads finds what it has changed`() throws {
+    let store = try Self.makeStore()
+    defer { store.close() }
+    let ada = Worker(id: .remote("ada"), name: "Ada")
+    try store.write { transaction in
+      for number in 0..<5 {
+        try transaction.set(Chore(id: .remote("\(number)"), author: ada))
+      }
+      for name in ["B", "C", "D"] {
+        try transaction.update(Worker.self, "Worker:ada") { $0.name = name }
+        let found = try transaction.snapshot.entities(
+          matching: Query<Chore>(filter: \.author.name == name)
+        ).count
+        #expect(found == 5)
+      }
+      try transaction.update(Worker.self, "Worker:ada") { $0.name = "E" }
+      try? transaction.nested { inner in
+        try inner.update(Worker.self, "Worker:ada") { $0.name = "F" }
+        throw CancellationError()
+      }
+    }
+    #expect(try Self.ids(Query(filter: \.author.name == "E"), store).count == 5)
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `what a child's type gives a default or another name is asked of the entity`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    // As the types were before: no rank, and another name.
+    try store.write { transaction in
+      for number in 0..<4 {
+        let kid = TreeNode(
+          "kid:\(number)", type: "Kid", fields: ["id": .string("\(number)"), "full": "Kim"])
+        try transaction.set(
+          TreeNode(
+            "Parent:\(number)", type: "Parent",
+            fields: [
+              "id": .string("\(number)"), "kid": .required(.node(kid)),
+              "kids": .array([.node(kid)]),
+            ]))
+      }
+    }
+    func count(_ filter: Filter<Parent>) throws -> Int {
+      try store.read { try $0.entities(matching: Query(filter: filter)).count }
+    }
+    for _ in 0..<2 {
+      #expect(try count(\.kid.name == "Kim") == 4)
+      #expect(try count(\.kid.rank == 7) == 4)
+      #expect(try count(.contains(\.kids, \.?.name, "Kim")) == 4)
+      #expect(try count(\.kid.name == nil) == 0)
+      let named = Query<Parent>(order: [.descending(\.kid.name), .ascending(\.kid.rank)], limit: 2)
+      #expect(try store.read { try $0.entities(matching: named).count } == 2)
+      // Once more with indexes.
+      try store.addIndexes(of: [Parent.self])
+    }
+    try store.write { try $0.update(Kid.self, "kid:1") { $0.rank = 8 } }
+    #expect(try count(\.kid.rank == 7) == 3)
+    #expect(try count(\.kid.rank == 8) == 1)
+  }
+
   @Test func `the newest with a label are read in the order of an index`() throws {
     let store = try Self.makeStore()
     defer { store.close() }
@@ -359,6 +517,30 @@ private struct Worker: PersistentEntity {
   var id: EntityIdentifier<Worker>
   var name: String
   var team: Team?
+}
+
+private struct Errand: PersistentEntity {
+  var id: EntityIdentifier<Errand>
+  var chore: Chore
+  static let fields: [EntityField<Errand>] = [.indexed(.child(\.chore.author))]
+}
+
+private struct Kid: Model, Codable, Equatable, SchemaVersioned {
+  var id: String
+  var name: String?
+  var rank: Int
+  var modelIdentifier: String? { "kid:" + id }
+  static let fieldDefaults: [String: any Encodable & Sendable] = ["rank": 7]
+  static let formerFieldNames = ["name": ["full"]]
+}
+
+private struct Parent: PersistentEntity {
+  var id: EntityIdentifier<Parent>
+  var kid: Kid
+  var kids: [Kid?]
+  static let fields: [EntityField<Parent>] = [
+    .indexed(\.kid.name), .indexed(\.kid.rank), .indexed(.each(\.kids, \.?.name)),
+  ]
 }
 
 private struct Label: Model, Codable, Equatable {
