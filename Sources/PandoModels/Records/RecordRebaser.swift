@@ -20,6 +20,7 @@ struct RecordRebaser {
   }
 
   /// - Returns: The body that is to be stored.
+  @_optimize(size)
   func rebase() throws(RecordFault) -> [UInt8] {
     var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
     _ = try merge(
@@ -186,6 +187,7 @@ private final class ItemPairs {
   }
 
   /// The value at a place, which is left behind, if it is that of a key.
+  @_optimize(size)
   func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {
     guard place < pairs.count, pairs[place].key == key else { return nil }
     defer { place += 1 }

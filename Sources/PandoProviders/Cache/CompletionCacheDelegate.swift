@@ -235,6 +235,7 @@ private final class CachePromise<Value: Sendable>: Sendable {
           "the cache let go of its completion handler without calling it")))
   }
 
+  @_optimize(size)
   func finish(_ value: Value, _ error: (any Error)?) {
     once.finish(error.map { .failure($0) } ?? .success(value))
   }

@@ -17,6 +17,7 @@ final class OneAnswer<Value: Sendable>: Sendable {
     if let result { continuation.resume(with: result) }
   }
 
+  @_optimize(size)
   func finish(_ result: Result<Value, any Error>) {
     let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
       guard state.result == nil else { return nil }

@@ -56,6 +56,7 @@ final class CacheAccess: @unchecked Sendable {
   ///   - operation: What was announced; `nil` if it has failed, so that there is nothing to write.
   ///   - reporter: Hears of failures.
   ///   - scope: The pipeline, on which others may follow at once.
+  @_optimize(size)
   func write(
     _ operation: (any ManagedOperation)?, _ reporter: ManagerReporter, _ scope: PipelineScope
   ) {

@@ -37,6 +37,7 @@ final class CacheWriter: Sendable {
   }
 
   /// Ends the task once the queue is empty.
+  @_optimize(size)
   func end() {
     let sleeper = state.withLock { state in
       state.hasEnded = true

@@ -35,6 +35,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     return update
   }
 
+  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     let count = try transaction.snapshot.collectionCount(cacheKey)
     if count == nil, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
@@ -49,6 +50,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     try write(placed, &transaction, as: type)
   }
 
+  @_optimize(size)
   private func write<C: SimpleModel & Codable>(
     _ request: ListRequest<T>, _ transaction: inout ModelTransaction, as type: C.Type
   ) throws {
@@ -69,6 +71,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     }
   }
 
+  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     if case .set(let models) = request {
       return try await cache.setCollection(models, forKey: cacheKey, context: context)

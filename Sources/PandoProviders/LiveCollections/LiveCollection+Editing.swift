@@ -79,6 +79,7 @@ extension LiveCollection {
     }
   }
 
+  @_optimize(size)
   private func perform(
     _ request: ListRequest<T>, by index: Int?, updatesCache: Bool, _ context: (any Sendable)?,
     _ state: inout ListState<T>

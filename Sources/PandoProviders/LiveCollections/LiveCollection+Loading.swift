@@ -178,6 +178,7 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
 
   var isMiss: Bool { found.withLock { $0 == nil } }
 
+  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     let result =
       error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.withLock { $0 })

@@ -46,6 +46,7 @@ extension LiveCollection {
   }
 
   /// What is committed, as a member's collection has it; `nil` if it is no member.
+  @_optimize(size)
   func committed(of member: UInt64) -> LiveList<T>? {
     state.withLock { state in state.index(of: member) == nil ? nil : state.committed }
   }

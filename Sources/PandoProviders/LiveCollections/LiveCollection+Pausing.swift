@@ -86,6 +86,7 @@ extension ListState {
   /// committed: the member shows that from now on, and knows it.
   ///
   /// - Returns: What it is to be told; `nil` if nothing is different.
+  @_optimize(size)
   mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling? {
     guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return nil }
     members[index].frozen = nil

@@ -17,6 +17,7 @@ extension LiveCollection {
   ///   - staged: What is shown.
   ///   - scope: Regenerates elements.
   /// - Returns: `false` if the elements are to be shown as they were read.
+  @_optimize(size)
   func stageReadApart(
     _ elements: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,

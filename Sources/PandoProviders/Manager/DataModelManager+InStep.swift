@@ -43,6 +43,7 @@ extension DataModelManager {
   }
 
   /// Waits until what is queued so far is shown.
+  @_optimize(size)
   package func shown() async {
     if !consistencyManager.pipeline.rests { await consistencyManager.processed() }
   }

@@ -12,6 +12,7 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
+  @_optimize(size)
   public func updateModel(
     _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
@@ -65,6 +66,7 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
+  @_optimize(size)
   public func deleteModels(
     _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
@@ -90,6 +92,7 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
+  @_optimize(size)
   public func deleteModels(
     withIdentifiers identifiers: [String], updateCache: Bool = true,
     context: (any Sendable)? = nil
@@ -136,6 +139,7 @@ extension DataModelManager {
   /// - Throws: What `body` throws, and then nothing is changed; ``DataProviderError`` `noStore` where the
   ///   manager is not over a store; `StoreError`, `LMDBError`.
   @discardableResult
+  @_optimize(size)
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
@@ -148,6 +152,7 @@ extension DataModelManager {
     return try await bridge.store.write(context: context, body)
   }
 
+  @_optimize(size)
   private func perform(_ operation: any ManagedOperation, _ updateCache: Bool) -> PendingWrite {
     perform(operation, updatesCache: updateCache)
     return operation.outcome

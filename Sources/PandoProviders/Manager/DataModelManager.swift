@@ -110,6 +110,7 @@ public final class DataModelManager: Sendable {
   /// - Parameters:
   ///   - operation: The change.
   ///   - updatesCache: Whether it reaches the store or the cache.
+  @_optimize(size)
   func perform(_ operation: any ManagedOperation, updatesCache: Bool) {
     // In one step, so that live trees and a cache get changes in the same order, and `close()` is
     // behind all changes that it does not refuse.

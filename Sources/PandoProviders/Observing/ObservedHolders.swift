@@ -41,6 +41,7 @@ final class ObservedHolders: Sendable {
   }
 
   /// Ends all observations.
+  @_optimize(size)
   func finish() {
     for holder in holders { holder.endObservations(nil) }
   }

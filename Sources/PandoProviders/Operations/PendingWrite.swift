@@ -74,6 +74,7 @@ public final class PendingWrite: @unchecked Sendable {
   /// - Returns: What the commit changed; `nil` if it changed nothing, or if there is no store.
   /// - Throws: What refused the change or made it fail; then it is shown no longer.
   @discardableResult
+  @_optimize(size)
   public func committed() async throws -> ChangeSet? {
     try await withCheckedThrowingContinuation { continuation in
       let result = lock.withLock { _ in
@@ -85,6 +86,7 @@ public final class PendingWrite: @unchecked Sendable {
     }
   }
 
+  @_optimize(size)
   func finish(_ result: Result<ChangeSet?, any Error>) {
     let new = Outcome(result)
     let resumed = lock.withLock { _ in

@@ -132,6 +132,7 @@ extension ModelHolder {
     registerAbsent(fetch.identifier, scope)
   }
 
+  @_optimize(size)
   private func end(_ fetch: CacheFetch, _ scope: PipelineScope) {
     scope.endJoin()
     let waitingFor = state.withLock { state in
@@ -207,6 +208,7 @@ struct FetchRequest: Sendable {
   }
 
   /// Shows what was found, and answers.
+  @_optimize(size)
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
     case .failure(let error):
@@ -237,6 +239,7 @@ final class StoreFetch: StoreLoad {
 
   var isMiss: Bool { found.withLock { $0 == nil } }
 
+  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     if let error { return request.finish(.failure(error), scope) }
     let model = found.withLock { $0 }

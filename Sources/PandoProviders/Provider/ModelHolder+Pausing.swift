@@ -68,6 +68,7 @@ extension ModelHolder {
   /// Ends a pause; on the pipeline.
   ///
   /// - Returns: What is to be told; `nil` if nothing is.
+  @_optimize(size)
   func finishResume() -> ResumedMember? {
     while true {
       let end = state.withLock { state -> PauseEnd? in

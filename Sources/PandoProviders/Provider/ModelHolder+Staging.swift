@@ -109,6 +109,7 @@ extension ModelHolder {
   }
 
   /// An identifier that is awaited, or that a cache is being asked for, is in the update.
+  @_optimize(size)
   private func stageAbsent(
     _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel? {

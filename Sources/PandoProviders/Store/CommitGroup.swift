@@ -59,6 +59,7 @@ package final class CommitGroup {
     if let last = own.last, last.commitNumber == number { newest = last }
   }
 
+  @_optimize(size)
   private func fold(_ changeSets: [ChangeSet]) {
     newest = changeSets.last
     if changeSets.count == 1, let only = changeSets.last {
@@ -73,6 +74,7 @@ package final class CommitGroup {
     end(folding)
   }
 
+  @_optimize(size)
   private func end(_ folding: Folding) {
     let isThere = folding.isThere
     newest = folding.newest

@@ -35,6 +35,7 @@ final class GroupReading {
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
+  @_optimize(size)
   func read(_ snapshot: ModelSnapshot) {
     if let newest = group.newest {
       update.changeSet = newest
@@ -69,6 +70,7 @@ final class GroupReading {
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
   /// they are stored.
+  @_optimize(size)
   private func overlay() {
     var nodes: Set<ByteString> = []
     for commit in update.topics.values {
@@ -187,6 +189,7 @@ final class GroupReading {
 
   /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
   /// the change merged in.
+  @_optimize(size)
   private func addOthers(
     _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
   ) {
@@ -208,6 +211,7 @@ final class GroupReading {
 
   /// Reads what an operation gives that others have changed, and what is live of the rest: others may
   /// show it otherwise though the store had it already.
+  @_optimize(size)
   private func add(
     _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
     _ snapshot: ModelSnapshot
@@ -235,6 +239,7 @@ final class GroupReading {
   }
 
   /// Reads a node as a type, once.
+  @_optimize(size)
   private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot
   ) {
@@ -248,6 +253,7 @@ final class GroupReading {
     }
   }
 
+  @_optimize(size)
   private func read(
     _ cacheKey: ByteString, _ changes: [CollectionChange]?, _ snapshot: ModelSnapshot
   ) {

@@ -18,6 +18,7 @@ protocol StoreLoad: AnyObject, Sendable {
   /// - Parameters:
   ///   - error: Why it could not be read.
   ///   - scope: Keeps the registry.
+  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope)
 }
 

@@ -22,6 +22,7 @@ final class StoreCore: Sendable {
   let feed: CommitFeed
   private let counters = Locked(StoreCounters())
 
+  @_optimize(size)
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
     self.path = path
     self.environment = environment

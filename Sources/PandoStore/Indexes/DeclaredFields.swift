@@ -59,6 +59,7 @@ public final class DeclaredFields: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
+  @_optimize(size)
   func check(
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
@@ -108,6 +109,7 @@ package final class DeclaredField: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
+  @_optimize(size)
   func check(
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
@@ -183,6 +185,7 @@ extension FieldPath {
 
   /// Compares a value, which is not null, with what is found in a body; and says under which keys beside
   /// the field it stands.
+  @_optimize(size)
   fileprivate func compare(
     _ value: QueryValue, _ findings: FieldFindings, _ children: any FieldChildren
   ) throws -> (Verdict, [String]) {

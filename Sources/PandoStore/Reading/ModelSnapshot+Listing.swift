@@ -42,6 +42,7 @@ extension ModelSnapshot {
   /// - Returns: The identifiers.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* identifiers with the prefix.
+  @_optimize(size)
   public func identifiers(
     ofType typeName: String? = nil, prefix: String = "", limit: Int = .max
   ) throws -> [String] {

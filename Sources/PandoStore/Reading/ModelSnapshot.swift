@@ -76,6 +76,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Parameter typeName: The type.
   /// - Returns: The rules; empty if there are none.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  @_optimize(size)
   public func deletionRules(ofType typeName: String) throws -> [DeletionRule] {
     try reader.deletionRules(ofTypeNamed: typeName)?.rules ?? []
   }

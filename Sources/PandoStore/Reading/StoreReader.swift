@@ -109,6 +109,7 @@ extension StoreReader {
   }
 
   /// What the row of a node says beside its records.
+  @_optimize(size)
   func summary(of node: UInt64) throws -> NodeSummary? {
     guard let row = try nodeRow(node) else { return nil }
     return try NodeSummary(row, node: node)
@@ -248,6 +249,7 @@ extension StoreReader {
   /// The nodes that have a record of one of some types, and none of another, ascending.
   ///
   /// - Complexity: O(*b*) for *b* rows of nodes by type; once for each version and question.
+  @_optimize(size)
   func nodes(ofTypesNamed others: [String], lacking typeName: String) throws -> [UInt64] {
     try directory.catalog.nodes(of: [typeName] + others, in: self) {
       let own = try typeRow(named: typeName)?.number

@@ -44,6 +44,7 @@ final class TypeDirectory: Sendable {
   }
 
   /// The deletion rules that a Swift type declares; `nil` if it declares none.
+  @_optimize(size)
   func deletionRules(of type: any SimpleModel.Type) -> DeletionRules? {
     state.withLock { $0.rules.isEmpty ? nil : $0.rules[ObjectIdentifier(type)] }
   }
@@ -160,6 +161,7 @@ final class QueryCatalog: Sendable {
   }
 
   /// Nodes by the names of types, found when a version is first asked for them.
+  @_optimize(size)
   func nodes(
     of typeNames: [String], in reader: borrowing StoreReader, _ find: () throws -> [UInt64]
   ) rethrows -> [UInt64] {

@@ -30,6 +30,7 @@ extension ModelSnapshot {
   /// - Returns: The records, in the order in which the store first saw their nodes.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
+  @_optimize(size)
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
   ) throws -> [UndecodableRecord] {

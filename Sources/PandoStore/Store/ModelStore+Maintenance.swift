@@ -228,6 +228,7 @@ extension ModelStore {
   /// - Returns: The records, in the order in which the store first saw their nodes.
   /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
+  @_optimize(size)
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
   ) throws -> [UndecodableRecord] { try read { try $0.undecodable(type, limit: limit) } }

@@ -36,6 +36,7 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.changes)
   }
 
+  @_optimize(size)
   private func trimChangeLog(_ retention: ChangeLogRetention) throws {
     let newest = state.counters.commitNumber
     guard newest + 1 - state.counters.oldestChange > retention.commitCount else { return }

@@ -6,6 +6,7 @@ extension WriteSession {
   /// The rules of a type; `nil` if it has none.
   ///
   /// All are read when a flush asks for the first time.
+  @_optimize(size)
   func deletionRules(ofType type: UInt32) throws -> DeletionRules? {
     if let rules = state.deletionRules { return rules[type] }
     let rules = try reading { try $0.deletionRules() }
@@ -14,6 +15,7 @@ extension WriteSession {
   }
 
   /// Keeps the rules of a type.
+  @_optimize(size)
   func setDeletionRules(_ rules: DeletionRules, ofTypeNamed name: String) throws {
     guard try reading({ try $0.deletionRules(ofTypeNamed: name) }) ?? DeletionRules([]) != rules
     else { return }

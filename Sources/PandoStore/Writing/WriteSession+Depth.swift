@@ -26,6 +26,7 @@ extension WriteSession {
   ///   - height: How many levels of nodes its tree has; 0 if nobody knows.
   ///   - edges: Its edges, sorted by child.
   ///   - before: Those that it had, sorted alike.
+  @_optimize(size)
   func noteGrowth(
     of key: RecordKey, _ height: Int, _ edges: ArraySlice<RecordEdge>,
     from before: [RecordEdge] = []

@@ -156,6 +156,7 @@ extension WriteSession {
   }
 
   /// All rows that an index must have, in order, with what is kept of them.
+  @_optimize(size)
   private func rows(
     of index: StoredIndex
   ) throws -> [(key: [UInt8], value: [UInt8], isKept: Bool)] {

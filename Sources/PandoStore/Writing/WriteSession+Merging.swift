@@ -7,6 +7,7 @@ extension WriteSession {
   /// A type that this store was opened with merges by its own `merge`; any other by field: fields of
   /// the same name flow, all others stay. A field that the other type can't decode keeps its value,
   /// and that is reported.
+  @_optimize(size)
   func mergeIntoOtherProjections(
     from record: PendingRecords.Record, of pending: PendingRecords
   ) throws {
@@ -33,6 +34,7 @@ extension WriteSession {
   }
 
   /// Lets the target's Swift type merge, if the store was opened with it and knows both values.
+  @_optimize(size)
   private func mergedByModel(
     into target: RecordKey, from source: RecordKey, stored: [UInt8], value: (any SimpleModel)?
   ) throws -> [UInt8]? {
@@ -86,6 +88,7 @@ extension WriteSession {
   /// Merges by field; a field that the target's Swift type refuses is left as it was.
   ///
   /// - Returns: `nil` if nothing changes.
+  @_optimize(size)
   private func mergedByField(
     into target: RecordKey, stored: [UInt8], from body: [UInt8], identifier: String
   ) throws -> [UInt8]? {
@@ -114,6 +117,7 @@ extension WriteSession {
   /// Merges an untyped tree: at every node of it the given fields flow in, all others stay.
   ///
   /// A node that is not there yet is stored as it is given.
+  @_optimize(size)
   func merge(_ tree: TreeNode) throws {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
@@ -122,12 +126,14 @@ extension WriteSession {
   }
 
   /// Merges a model into the node's records; stores it where the node has none of its type.
+  @_optimize(size)
   func merge(_ model: some SimpleModel & Encodable) throws {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(model)
     try merge(collector, root: root.node)
   }
 
+  @_optimize(size)
   private func merge(_ collector: RecordCollector, root: UInt64) throws {
     let pending = unsafe collector.pending
     for record in pending.records {
@@ -161,6 +167,7 @@ extension WriteSession {
   ///   - stored: The body of the record as it is: what that refers to closes no cycle.
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
   /// - Complexity: O(*d* log *n*) for *d* descendants that are new.
+  @_optimize(size)
   func refuseCycle(
     _ target: RecordKey, edges: ArraySlice<RecordEdge>, known stored: [UInt8]? = nil
   ) throws {

@@ -46,6 +46,7 @@ extension WriteSession {
 
   /// Notes that a record has changed, if one of its node has a part in rows of others and the fields in
   /// question are not as they were.
+  @_optimize(size)
   func noteChild(_ key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     // What a record lacks another one of its node may have.
     let types = try reading { reader in
@@ -111,6 +112,7 @@ extension WriteSession {
   }
 
   /// Notes the parents in whose rows changed records have a part.
+  @_optimize(size)
   private func noteParents() throws {
     var level = Array(state.changedChildren)
     state.changedChildren = []
@@ -143,6 +145,7 @@ extension WriteSession {
   }
 
   /// Makes the rows of a record in an index as they are to be now.
+  @_optimize(size)
   private func settle(_ index: StoredIndex, _ key: RecordKey) throws {
     let keptKey = index.keptKey(node: key.node)
     let kept = try reading { reader -> [[UInt8]]? in

@@ -210,6 +210,7 @@ import PandoModels
   }
 
   /// Takes the new identifiers of nodes that were not stored after all out of their table.
+  @_optimize(size)
   func removeUnusedIdentifiers() throws {
     for identifier in unsafe insertedIdentifiers {
       guard let node = try reading({ try $0.node(identifier) }),
