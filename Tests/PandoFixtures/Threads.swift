@@ -1,6 +1,4 @@
-import Dispatch
 import Glibc
-import PandoSystem
 
 /// Runs `body` on several threads of its own and waits for all of them.
 ///
@@ -27,14 +25,10 @@ public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> 
 public func onThread(
   stackSizeInBytes byteCount: Int, _ body: @escaping @Sendable () throws -> Void
 ) throws {
-  let isDone = DispatchSemaphore(value: 0)
-  nonisolated(unsafe) var outcome: Result<Void, any Error> = .success(())  // read after the wait
-  startThread(named: "test", stackSizeInBytes: byteCount) {
-    outcome = Result { try body() }
-    isDone.signal()
-  }
-  isDone.wait()
-  try outcome.get()
+  let job = ThreadJob(body)
+  job.start(stackSizeInBytes: byteCount)
+  job.join()
+  try job.outcome.get()
 }
 
 /// One thread and how it ended.
@@ -48,10 +42,18 @@ private final class ThreadJob: @unchecked Sendable {
     self.body = body
   }
 
-  func start() {
+  func start(stackSizeInBytes: Int? = nil) {
     let context = Unmanaged.passRetained(self).toOpaque()
+    // Not a variable: whose initializer it has depends on the modules around.
+    let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+    pthread_attr_init(attributes)
+    defer {
+      pthread_attr_destroy(attributes)
+      attributes.deallocate()
+    }
+    if let stackSizeInBytes { pthread_attr_setstacksize(attributes, stackSizeInBytes) }
     let status = pthread_create(
-      &thread, nil,
+      &thread, attributes,
       { context in
         guard let context else { return nil }
         let job = Unmanaged<ThreadJob>.fromOpaque(context).takeRetainedValue()
