@@ -40,8 +40,8 @@ extension QuerySuite {
               }
             }
             return try time(directory) { name in
-              try models.store.write {
-                try $0.update(HeldAuthor.self, "HeldAuthor:1") { $0.name = name }
+              _ = try models.store.write { transaction in
+                try transaction.update(HeldAuthor.self, "HeldAuthor:1") { $0.name = name }
               }
             } _: { name in
               let held = Query<HeldIssue>(filter: \.author.name == name)
