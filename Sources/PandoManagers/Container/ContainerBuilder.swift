@@ -51,6 +51,9 @@ final class ContainerBuilder {
 
   /// Makes the indexes that the types declare.
   func finish() throws {
+    if let events, config.isOwned {
+      config.modelStore?.setScanHandler { events(ManagerEvent(.scannedQuery, $0.typeName, $0)) }
+    }
     guard let store = config.modelStore, !store.isReadOnly else { return }
     try store.addIndexes(of: types.filter { $0 is any PersistentEntity.Type })
   }

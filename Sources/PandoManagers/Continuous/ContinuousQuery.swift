@@ -11,10 +11,10 @@ public import PandoModels
 /// The result holds what the filter, the order, the offset and the limit say after every change, with
 /// entities that come to match and without those that no longer do. Every task that iterates gets
 /// every newest result; the work is done once, and ends with the last iteration.
-public struct ContinuousQuery<E: Entity>: Sendable {
+public struct ContinuousQuery<E: Queryable>: Sendable {
   /// What is followed.
   public let query: Query<E>
-  private let source: FollowedSource<LiveQuery<E>>
+  let source: FollowedSource<LiveQuery<E>>
 
   init(_ query: Query<E>, _ source: FollowedSource<LiveQuery<E>>) {
     self.query = query
@@ -48,6 +48,11 @@ public struct ContinuousQuery<E: Entity>: Sendable {
     }
   }
 
+  /// What a window shows to who began with an access.
+  func result(of window: QueryWindow<E>, for access: UserAccess?) -> QueryResult<E> {
+    source.allows(access) ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
+  }
+
   /// Makes elements of results.
   ///
   /// - Parameter element: Gets a result, the one that the observer has got before, and what the writer
@@ -57,13 +62,11 @@ public struct ContinuousQuery<E: Entity>: Sendable {
     _ element: @escaping @Sendable (QueryResult<E>, QueryResult<E>?, (any Sendable)?) -> Element?
   ) -> ContinuousSequence<Element> {
     ContinuousSequence(
-      FollowedObservation(source: source) { [source, query] in
+      FollowedObservation(source: source) { [self] in
         let access = source.access
         var seen: QueryResult<E>?
         return { window, context in
-          let result =
-            source.allows(access)
-            ? QueryResult(window.shown, groupedBy: query.groupedBy) : .empty
+          let result = result(of: window, for: access)
           if let seen, seen == result { return nil }
           defer { seen = result }
           return element(result, seen, context)
@@ -73,7 +76,7 @@ public struct ContinuousQuery<E: Entity>: Sendable {
 }
 
 /// A change of a query's result.
-public struct ContinuousChange<E: Entity>: Sendable {
+public struct ContinuousChange<E: Queryable>: Sendable {
   /// The result after the change.
   public let result: QueryResult<E>
   /// What happened to the result that the observer got before, position by position.

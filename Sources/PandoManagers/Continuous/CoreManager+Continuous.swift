@@ -84,7 +84,7 @@ extension CoreManager {
       query,
       FollowedSource(
         begin: Result { try beginning() }, scope: continuous, validator: context.accessValidator,
-        recoverable: stack.recoverable, first: firstAnswer(request, in: context)
+        prepare: stack.prepare, first: firstAnswer(request, in: context)
       ) { [events] in
         try query.validate()
         return LiveQuery(followed, events: events)

@@ -60,7 +60,7 @@ extension CoreManager {
     }
     let source = FollowedSource<LiveGraph<E>>(
       begin: begin, scope: continuous, validator: context.accessValidator,
-      recoverable: stack.recoverable, first: firstAnswer(EntityRead(searching: query), in: context)
+      prepare: stack.prepare, first: firstAnswer(EntityRead(searching: query), in: context)
     ) {
       try query.validate()
       return LiveGraph(followed, try GraphRules(shape))

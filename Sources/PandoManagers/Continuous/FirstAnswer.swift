@@ -1,5 +1,5 @@
 /// What comes before a query is followed.
-enum FirstAnswer<E: Entity>: Sendable {
+enum FirstAnswer<E: Queryable>: Sendable {
   /// What is asked; returns what to show of an answer that is stored nowhere.
   typealias Ask = @Sendable () async throws -> QueryResult<E>?
 

@@ -8,9 +8,9 @@ final class FollowedSource<Live: LiveResult>: Sendable {
 
   private let make: @Sendable () throws -> Live
   private let begin: Result<Begin, any Error>
-  private let scope: ContinuousScope
+  private let scope: ContinuousScope?
   private let validator: (any UserAccessValidating)?
-  private let recoverable: RecoverableStore<Live.E>?
+  private let prepare: (@Sendable () async throws -> Void)?
   private let first: FirstAnswer<Live.E>
   private let shared = SharedLive<Live>()
 
@@ -18,21 +18,22 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   ///
   /// - Parameters:
   ///   - begin: What begins to follow, or why it can't be followed at all.
-  ///   - scope: Ends all iterations.
+  ///   - scope: Ends all iterations; `nil` if only the store does.
   ///   - validator: Says whether the user may see it.
-  ///   - recoverable: What has to be filled before anything is shown.
+  ///   - prepare: What has to be done before anything is shown.
   ///   - first: What comes before it is followed.
   ///   - make: Makes what is to be followed.
   init(
-    begin: Result<Begin, any Error>, scope: ContinuousScope,
-    validator: (any UserAccessValidating)?, recoverable: RecoverableStore<Live.E>? = nil,
+    begin: Result<Begin, any Error>, scope: ContinuousScope?,
+    validator: (any UserAccessValidating)? = nil,
+    prepare: (@Sendable () async throws -> Void)? = nil,
     first: FirstAnswer<Live.E>,
     make: @escaping @Sendable () throws -> Live
   ) {
     self.begin = begin
     self.scope = scope
     self.validator = validator
-    self.recoverable = recoverable
+    self.prepare = prepare
     self.first = first
     self.make = make
   }
@@ -70,13 +71,15 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   }
 
   private func begin(_ live: Live, _ follow: @escaping Begin) {
-    scope.insert(live)
-    live.endings.add { [scope, number = live.number] in scope.remove(number) }
-    if case .local = first, recoverable == nil { return follow(live) }
-    if case .then = first, recoverable == nil { follow(live) }
-    let task = Task { [weak live, recoverable, first] in
+    if let scope {
+      scope.insert(live)
+      live.endings.add { [number = live.number] in scope.remove(number) }
+    }
+    if case .local = first, prepare == nil { return follow(live) }
+    if case .then = first, prepare == nil { follow(live) }
+    let task = Task { [weak live, prepare, first] in
       do {
-        try await recoverable?.prepare()
+        try await prepare?()
         switch first {
         case .local: if let live { follow(live) }
         case .asked(let ask):
@@ -85,7 +88,7 @@ final class FollowedSource<Live: LiveResult>: Sendable {
           if let answer, live.show(answer) { return }
           follow(live)
         case .then(let ask):
-          if recoverable != nil, let live { follow(live) }
+          if prepare != nil, let live { follow(live) }
           _ = try await ask()
         }
       } catch {

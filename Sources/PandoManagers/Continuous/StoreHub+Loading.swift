@@ -11,7 +11,7 @@ extension StoreHub {
   /// Any thread; returns at once.
   ///
   /// - Parameter query: The query; not retained.
-  func begin<E: Entity>(_ query: LiveQuery<E>) {
+  func begin<E: Queryable>(_ query: LiveQuery<E>) {
     let followers = followers(of: E.self)
     followers.insert(query)
     query.endings.add { [weak followers, number = query.number] in followers?.remove(number) }
@@ -21,7 +21,7 @@ extension StoreHub {
   }
 
   /// Reads it at whatever commit is the newest; it joins if nothing has touched it since.
-  private func load<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
+  private func load<E: Queryable>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       let (window, number) = try store.read { snapshot in
         let entities = try followers.begin(query, snapshot)
@@ -45,7 +45,7 @@ extension StoreHub {
   /// Reads it together with all that is committed by then.
   ///
   /// On the pipeline.
-  private func loadInOrder<E: Entity>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
+  private func loadInOrder<E: Queryable>(_ query: LiveQuery<E>, _ followers: QueryFollowers<E>) {
     do {
       var entities: [RankedEntity<E>] = []
       try line.catchUp { entities = try followers.begin(query, $0) }
@@ -56,9 +56,9 @@ extension StoreHub {
   }
 
   /// Who follows queries of a type.
-  private func followers<E: Entity>(of type: E.Type) -> QueryFollowers<E> {
+  private func followers<E: Queryable>(of type: E.Type) -> QueryFollowers<E> {
     state.withLock { state in
-      let namespace = ByteString(E.identifierNamespace)
+      let namespace = ByteString(E.nodeNamespace ?? "")
       for case let followers as QueryFollowers<E> in state.types[namespace] ?? [] {
         return followers
       }

@@ -1,5 +1,5 @@
-public import PandoModels
-public import PandoStore
+import PandoModels
+import PandoStore
 
 /// A model with a typed identifier that managers keep, find and follow.
 ///
@@ -14,21 +14,12 @@ public import PandoStore
 /// }
 /// ```
 /// An entity is a model: it can be a child in a tree, and a provider can show it.
-public protocol Entity: Model, Codable, Equatable, FieldDeclaring {
+public protocol Entity: Queryable {
   /// What the server names entities of this type by; `String` unless declared.
   associatedtype RemoteID: EntityKey = String
 
   /// What names this entity among those of its type.
   var id: EntityIdentifier<Self> { get }
-
-  /// The fields that filters can name and that indexes can be made of; none unless declared.
-  ///
-  /// What is declared is compared with what the coding writes; a mistake is a `ModelError`
-  /// `misdeclaredField`, thrown before anything is stored, and by queries that speak of the field.
-  static var fields: [EntityField<Self>] { get }
-
-  /// The indexes of several fields together, and those that allow each value once; none unless declared.
-  static var indexes: [EntityIndex<Self>] { get }
 
   /// The identifiers of other entities that this type holds; none unless declared.
   static var relationships: [EntityRelationship<Self>] { get }
@@ -73,28 +64,8 @@ extension Entity {
   public var modelIdentifier: String? { id.modelIdentifier }
 
   /// None.
-  public static var fields: [EntityField<Self>] { [] }
-
-  /// What ``fields`` says, and what instances have said of it.
-  public static var declaredFields: DeclaredFields {
-    DeclaredFields.of(Self.self) { fields.compactMap(\.reference.declared) }
-  }
-
-  /// None.
-  public static var indexes: [EntityIndex<Self>] { [] }
-
-  /// None.
   public static var relationships: [EntityRelationship<Self>] { [] }
 
   /// The name of the type.
   public static var identifierNamespace: String { modelTypeName }
-
-  /// Compares by `==`.
-  ///
-  /// - Parameter other: A model of any type.
-  /// - Returns: `false` if it has another type.
-  public func isEqual(to other: any SimpleModel) -> Bool {
-    guard let other = other as? Self else { return false }
-    return self == other
-  }
 }

@@ -4,7 +4,7 @@
 /// in the answer of a server are left out.
 public protocol EntityContract<E>: Sendable {
   /// The type of the entities.
-  associatedtype E: Entity
+  associatedtype E: Queryable
 
   /// Whether an entity is good enough.
   ///

@@ -12,7 +12,7 @@ public import PandoStore
 /// Without a name it is that of the property. A key path can lead through children, whose records are
 /// then looked at, too; an index follows when they change: `.indexed(\.author.name)`. ``QueryField`` names
 /// a child itself, and each element of a list.
-public struct EntityField<E: Entity>: Sendable {
+public struct EntityField<E: Queryable>: Sendable {
   /// The key under which the field is coded.
   public let name: String
 

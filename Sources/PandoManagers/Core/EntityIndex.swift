@@ -16,7 +16,7 @@ import PandoStore
 /// The key paths are those of declared ``Entity/fields``. Where a record lacks a field that has a
 /// default or a former name, an index of several does not answer for it, and a unique one takes it for
 /// null.
-public struct EntityIndex<E: Entity>: Sendable {
+public struct EntityIndex<E: Queryable>: Sendable {
   private let fields: [Member]
 
   private enum Member: Sendable {

@@ -6,7 +6,7 @@ import PandoStore
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func == <E: Entity, Value: QueryRepresentable>(
+public func == <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .equal, value.queryValue)) }
 
@@ -16,7 +16,7 @@ public func == <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func != <E: Entity, Value: QueryRepresentable>(
+public func != <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .notEqual, value.queryValue)) }
 
@@ -26,7 +26,7 @@ public func != <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func < <E: Entity, Value: QueryRepresentable>(
+public func < <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .less, value.queryValue)) }
 
@@ -36,7 +36,7 @@ public func < <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func <= <E: Entity, Value: QueryRepresentable>(
+public func <= <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .lessOrEqual, value.queryValue)) }
 
@@ -46,7 +46,7 @@ public func <= <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func > <E: Entity, Value: QueryRepresentable>(
+public func > <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .greater, value.queryValue)) }
 
@@ -56,7 +56,7 @@ public func > <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - value: The value.
 /// - Returns: The filter.
-public func >= <E: Entity, Value: QueryRepresentable>(
+public func >= <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, value: Value
 ) -> Filter<E> { Filter(.compare(QueryField(field), .greaterOrEqual, value.queryValue)) }
 
@@ -74,7 +74,7 @@ public func >= <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the text is in the entity.
 ///   - pattern: The expression, in the syntax of Swift's `Regex`.
 /// - Returns: The filter.
-public func ~= <E: Entity, Value: QueryRepresentable>(
+public func ~= <E: Queryable, Value: QueryRepresentable>(
   field: any KeyPath<E, Value> & Sendable, pattern: String
 ) -> Filter<E> { Filter(.pattern(QueryField(field), FilterPattern(pattern))) }
 
@@ -84,7 +84,7 @@ public func ~= <E: Entity, Value: QueryRepresentable>(
 ///   - field: Where the value is in the entity.
 ///   - values: The values.
 /// - Returns: The filter.
-public func >> <E: Entity, Value: QueryRepresentable, Values: Sequence<Value>>(
+public func >> <E: Queryable, Value: QueryRepresentable, Values: Sequence<Value>>(
   field: any KeyPath<E, Value> & Sendable, values: Values
 ) -> Filter<E> {
   Filter(.isIn(QueryField(field), QueryValueSet(values.map(\.queryValue))))

@@ -12,7 +12,7 @@ public import PandoStore
 /// The operators are `== != < <= > >=`, `~=` (a regular expression is found), `>>` (contained in),
 /// `&& || !`, and ``hasPrefix(_:_:)``. By order only values of one kind compare: null is neither less
 /// nor greater than a number.
-public struct Filter<E: Entity>: Hashable, Sendable {
+public struct Filter<E: Queryable>: Hashable, Sendable {
   package let tree: FilterTree<QueryField<E>>
 
   package init(_ tree: FilterTree<QueryField<E>>) { self.tree = tree }
@@ -20,11 +20,13 @@ public struct Filter<E: Entity>: Hashable, Sendable {
   /// Every entity.
   public static var all: Filter { Filter(.all) }
 
-  /// Entities with certain identifiers.
+  /// Models whose nodes have certain identifiers.
   ///
-  /// - Parameter ids: The identifiers.
+  /// - Parameter identifiers: The identifiers of the nodes: `Book:7` of an entity.
   /// - Returns: The filter.
-  public static func ids(_ ids: [EntityIdentifier<E>]) -> Filter { \E.id >> ids }
+  public static func identifiers(_ identifiers: [String]) -> Filter {
+    Filter(.isIn(.identifier, QueryValueSet(identifiers.compactMap(E.identifierValue))))
+  }
 
   /// A text that begins with another, byte by byte.
   ///
@@ -156,6 +158,14 @@ public struct Filter<E: Entity>: Hashable, Sendable {
   /// - Parameter entity: The entity.
   /// - Returns: Whether it does; a regular expression that can't be read matches nothing.
   public func matches(_ entity: E) -> Bool { tree.matches { $0.value(entity) } }
+}
+
+extension Filter where E: Entity {
+  /// Entities with certain identifiers.
+  ///
+  /// - Parameter ids: The identifiers.
+  /// - Returns: The filter.
+  public static func ids(_ ids: [EntityIdentifier<E>]) -> Filter { \E.id >> ids }
 }
 
 /// Filters by name, for tools.

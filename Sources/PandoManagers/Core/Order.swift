@@ -3,11 +3,12 @@ package import PandoStore
 /// One key by which results are ordered.
 ///
 /// Entities that all keys call equal stay in natural order.
-public struct Order<E: Entity>: Hashable, Sendable {
+public struct Order<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case field(QueryField<E>, isDescending: Bool)
     case natural
-    case identifiers([EntityIdentifier<E>])
+    /// As in a list of nodes.
+    case identifiers([ByteString])
   }
 
   package let key: Key
@@ -43,20 +44,30 @@ public struct Order<E: Entity>: Hashable, Sendable {
   /// The server's order where it is known, else the order in which the store first saw them.
   public static var natural: Order { Order(key: .natural) }
 
+  /// As in a list of nodes; those that it does not name come last.
+  ///
+  /// - Parameter identifiers: The identifiers of the nodes.
+  /// - Returns: The key.
+  public static func identifiers(_ identifiers: [String]) -> Order {
+    Order(key: .identifiers(identifiers.map { ByteString($0) }))
+  }
+}
+
+extension Order where E: Entity {
   /// As in a list; those that it does not name come last.
   ///
   /// - Parameter ids: The list.
   /// - Returns: The key.
   public static func identifiers(_ ids: [EntityIdentifier<E>]) -> Order {
-    Order(key: .identifiers(ids))
+    Order(key: .identifiers(ids.map { ByteString($0.modelIdentifier) }))
   }
 }
 
 /// Compares entities by several keys.
-package struct EntitySorter<E: Entity> {
+package struct EntitySorter<E: Queryable> {
   private enum Key {
     case field(QueryField<E>, isDescending: Bool)
-    case places([EntityIdentifier<E>: Int])
+    case places([ByteString: Int])
   }
 
   private let keys: [Key]
@@ -79,7 +90,8 @@ package struct EntitySorter<E: Entity> {
     keys.map { key in
       switch key {
       case .field(let field, _): field.value(entity)
-      case .places(let places): .integer(Int64(places[entity.id] ?? .max))
+      case .places(let places):
+        .integer(Int64(entity.modelIdentifier.flatMap { places[ByteString($0)] } ?? .max))
       }
     }
   }

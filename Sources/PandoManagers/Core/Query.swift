@@ -9,7 +9,7 @@ package import PandoStore
 /// ```
 /// Of the entities that match the filter, in natural order, uniqueness keeps the first of each value;
 /// then they are ordered, and offset and limit cut out a window, which is grouped.
-public struct Query<E: Entity>: Hashable, Sendable {
+public struct Query<E: Queryable>: Hashable, Sendable {
   /// Which entities match.
   public var filter: Filter<E>
   /// By which keys they are ordered, the most important first; none is the natural order.
@@ -47,13 +47,6 @@ public struct Query<E: Entity>: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// Asks for entities by their identifiers, in their order.
-  ///
-  /// - Parameter ids: The identifiers.
-  public init(ids: [EntityIdentifier<E>]) {
-    self.init(filter: .ids(ids), order: [.identifiers(ids)])
-  }
-
   /// All entities of the type in natural order.
   public static var all: Query { Query() }
 
@@ -71,14 +64,29 @@ public struct Query<E: Entity>: Hashable, Sendable {
   }
 }
 
-extension Query {
+extension Query where E: Entity {
+  /// Asks for entities by their identifiers, in their order.
+  ///
+  /// - Parameter ids: The identifiers.
+  public init(ids: [EntityIdentifier<E>]) {
+    self.init(filter: .ids(ids), order: [.identifiers(ids)])
+  }
+
   /// The identifiers asked for, if the filter asks for identifiers and for nothing else.
   public var identifiers: [EntityIdentifier<E>]? {
+    identifierValues?.compactMap { EntityIdentifier($0) }
+  }
+}
+
+extension Query {
+  /// The identifiers of the nodes asked for, if the filter asks for identifiers and for nothing else.
+  var nodeIdentifiers: [String]? { identifierValues?.compactMap(E.nodeIdentifier) }
+
+  /// The values of the identifiers asked for.
+  private var identifierValues: [QueryValue]? {
     switch filter.tree {
-    case .compare(let field, .equal, let value) where field.isIdentifier:
-      EntityIdentifier(value).map { [$0] } ?? []
-    case .isIn(let field, let values) where field.isIdentifier:
-      values.values.compactMap { EntityIdentifier($0) }
+    case .compare(let field, .equal, let value) where field.isIdentifier: [value]
+    case .isIn(let field, let values) where field.isIdentifier: values.values
     default: nil
     }
   }

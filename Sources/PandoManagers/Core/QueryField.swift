@@ -15,7 +15,7 @@ package import PandoStore
 ///   .indexed(.each(\.labels, \.name)),  // the name of each label
 /// ]
 /// ```
-public struct QueryField<E: Entity>: Sendable {
+public struct QueryField<E: Queryable>: Sendable {
   package let keyPath: any PartialKeyPath<E> & Sendable
   /// Where it goes on in each element of what is there.
   private let elementPath: (any AnyKeyPath & Sendable)?
@@ -75,7 +75,8 @@ public struct QueryField<E: Entity>: Sendable {
   init<Value: QueryRepresentable>(undeclared keyPath: any KeyPath<E, Value> & Sendable) {
     let value: @Sendable (E) -> QueryValue = { $0[keyPath: keyPath].queryValue }
     let known = KnownPath(
-      keyPath, E.self, isIdentifier: Value.self == EntityIdentifier<E>.self, name: nil,
+      keyPath, E.self,
+      isIdentifier: (E.self as? any Entity.Type)?.identifierType == Value.self, name: nil,
       value: value)
     self.init(
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
@@ -130,6 +131,8 @@ public struct QueryField<E: Entity>: Sendable {
   var mayBeElsewhere: Bool { known.mayBeElsewhere }
   /// Whether this is the entity's identifier.
   package var isIdentifier: Bool { known.isIdentifier }
+  /// The namespace of an entity's identifier of which every text is a key.
+  var textNamespace: String? { known.textNamespace }
   /// What values it can have.
   package var kinds: Set<QueryValue.Kind> { makeKinds() }
 
@@ -141,7 +144,7 @@ public struct QueryField<E: Entity>: Sendable {
     if let declared = E.fields.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
       self = declared.reference
     } else if name == "id" {
-      self.init(\E.id)
+      self = .identifier
     } else {
       let known = E.fields.map(\.name).ordered().joined(separator: ", ")
       throw QueryError(
@@ -319,6 +322,17 @@ extension QueryField {
     }
   }
 
+  /// The identifier: `id` of an entity, of another model that of its node.
+  static var identifier: QueryField {
+    if let type = E.self as? any Entity.Type, let field = type.identifierField as? QueryField {
+      return field
+    }
+    let value: @Sendable (E) -> QueryValue = { .identifier(of: $0) }
+    let known = KnownPath(\E.self, E.self, isIdentifier: true, name: nil, value: value)
+    return QueryField(
+      \E.self, element: nil, .value, .known(known), kinds: { [.string, .null] }, value: value)
+  }
+
   /// The children of the entity, wherever in it, by the identifiers of their nodes.
   static var children: QueryField {
     QueryField(\E.self, .children, kinds: { [.string] }) { entity in
@@ -354,11 +368,13 @@ private final class KnownPath: Sendable {
   let path: FieldPath?
   let mayBeElsewhere: Bool
   let isIdentifier: Bool
+  /// The namespace of an entity's identifier of which every text is a key.
+  let textNamespace: String?
   let declared: DeclaredField?
 
   let mayBeIdentifier: Bool
 
-  init<E: Entity>(
+  init<E: Queryable>(
     _ keyPath: any PartialKeyPath<E> & Sendable, _ type: E.Type, isIdentifier mayBe: Bool,
     name: String?, value: @escaping @Sendable (E) -> QueryValue
   ) {
@@ -378,19 +394,21 @@ private final class KnownPath: Sendable {
     }
     mayBeIdentifier = mayBe
     isIdentifier = mayBe && Self.isIdentifier(keyPath, named: name)
+    textNamespace = isIdentifier ? (E.self as? any Entity.Type)?.textNamespace : nil
   }
 
   /// Whether a key path leads to the entity's own identifier.
   ///
   /// One that was written for the type itself differs from the one to the protocol's requirement, but
   /// says its name. A computed identifier is known where it is declared as the field `id`.
-  private static func isIdentifier<E: Entity>(_ keyPath: PartialKeyPath<E>, named name: String?)
-    -> Bool
-  {
-    name == "id" || keyPath == \E.id || "\(keyPath)" == "\\\(E.self).id"
+  private static func isIdentifier<E: Queryable>(
+    _ keyPath: PartialKeyPath<E>, named name: String?
+  ) -> Bool {
+    name == "id" || keyPath == \E.self || "\(keyPath)" == "\\\(E.self).id"
+      || (E.self as? any Entity.Type)?.isIdentifier(keyPath) == true
   }
 
-  private static func mayBeElsewhere<E: Entity>(_ name: String, in type: E.Type) -> Bool {
+  private static func mayBeElsewhere<E: Queryable>(_ name: String, in type: E.Type) -> Bool {
     guard let versioned = type as? any SchemaVersioned.Type else { return false }
     let first =
       name.split(whereSeparator: { $0 == "." || $0 == "[" }).first.map(String.init) ?? name

@@ -1,7 +1,7 @@
 public import PandoStore
 
 /// What a query has found.
-public struct QueryResult<E: Entity>: Sendable {
+public struct QueryResult<E: Queryable>: Sendable {
   /// The entities, in the order asked for.
   public let entities: [E]
 
@@ -85,7 +85,7 @@ extension QueryResult: Equatable {
 }
 
 /// The entities of a result that share a value.
-public struct QueryGroup<E: Entity>: Sendable, Equatable {
+public struct QueryGroup<E: Queryable>: Sendable, Equatable {
   /// The value that they share.
   public let value: QueryValue
   /// The entities, in the order of the result.

@@ -1,7 +1,7 @@
 import PandoModels
 
 /// What a commit left of one entity that it touched.
-struct EntityChange<E: Entity>: Sendable {
+struct EntityChange<E: Queryable>: Sendable {
   /// The identifier of the node.
   let identifier: ByteString
   /// The entity now; `nil` if it has gone.

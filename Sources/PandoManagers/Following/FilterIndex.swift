@@ -91,7 +91,7 @@ struct FilterIndex: Sendable {
   }
 }
 
-extension Entity {
+extension Queryable {
   /// Whether it has other nodes inside.
   var holdsNodes: Bool {
     var isHolder = false

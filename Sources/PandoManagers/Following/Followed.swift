@@ -13,7 +13,7 @@ protocol Followed: AnyObject, Sendable {
 ///
 /// Iterations share it and keep it alive; a hub does not. When the last one ends, it is forgotten.
 protocol LiveResult<Value>: Followed {
-  associatedtype E: Entity
+  associatedtype E: Queryable
   associatedtype Value: Sendable
 
   var state: FollowedState<Value> { get }

@@ -4,7 +4,7 @@ import PandoStore
 /// A query, prepared for being followed.
 ///
 /// Made once and never changed, so an object.
-final class FollowedQuery<E: Entity>: Sendable {
+final class FollowedQuery<E: Queryable>: Sendable {
   /// How many more than are shown are kept of a query with a limit, at least and at most.
   private static var reserve: ClosedRange<Int> { 8...256 }
 
@@ -48,7 +48,7 @@ final class FollowedQuery<E: Entity>: Sendable {
     }
     stored.limit = capacity
     self.stored = stored
-    ordersByChange = query.uniqueBy.isEmpty && query.identifiers == nil
+    ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
     key = Self.key(of: query)
   }
 
@@ -92,8 +92,8 @@ final class FollowedQuery<E: Entity>: Sendable {
   }
 
   private static func key(of query: Query<E>) -> FollowedKey {
-    if let identifiers = query.identifiers {
-      return .identifiers(Set(identifiers.map { ByteString($0.modelIdentifier) }))
+    if let identifiers = query.nodeIdentifiers {
+      return .identifiers(Set(identifiers.map { ByteString($0) }))
     }
     let values = Self.values(in: query.filter.tree)
     return values.isEmpty ? .type : .values(values)

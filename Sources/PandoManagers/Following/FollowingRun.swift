@@ -74,10 +74,11 @@ struct FollowingRun: PipelineStep {
     }
   }
 
-  /// What stands before the colons of an identifier.
+  /// What stands before the colons of an identifier, and the empty namespace, in which are all.
   static func namespaces(of identifier: ByteString) -> [ByteString] {
     let bytes = identifier.text.utf8
-    return bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+    return [ByteString("")]
+      + bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
       .map { ByteString(String(identifier.text[..<$0])) }
   }
 }

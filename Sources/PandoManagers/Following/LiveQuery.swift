@@ -4,7 +4,7 @@ import PandoStore
 import PandoSystem
 
 /// One query that somebody follows.
-final class LiveQuery<E: Entity>: LiveResult {
+final class LiveQuery<E: Queryable>: LiveResult {
   /// What it was made for.
   let followed: FollowedQuery<E>
   let state = FollowedState<QueryWindow<E>>()

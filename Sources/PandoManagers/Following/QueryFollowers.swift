@@ -8,7 +8,7 @@ import PandoStore
 /// ``FilterIndex``.
 ///
 /// One whose entities are still being read is found by every change of the type.
-final class QueryFollowers<E: Entity>: Sendable {
+final class QueryFollowers<E: Queryable>: Sendable {
   /// A query that is not kept alive.
   fileprivate struct Entry: Sendable {
     weak let query: LiveQuery<E>?

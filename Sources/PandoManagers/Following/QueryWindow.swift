@@ -9,7 +9,7 @@ import PandoModels
 ///   0 … offset ┆ offset … offset + limit ┆ … capacity
 ///   skipped    ┆ shown                   ┆ in reserve        then, unless complete, what is not kept
 /// ```
-struct QueryWindow<E: Entity>: Sendable {
+struct QueryWindow<E: Queryable>: Sendable {
   /// What became of a window.
   enum Outcome: Equatable {
     /// It holds what it held.

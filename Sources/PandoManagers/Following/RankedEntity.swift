@@ -1,7 +1,7 @@
 import PandoModels
 
 /// An entity with its place in the natural order.
-struct RankedEntity<E: Entity>: Sendable {
+struct RankedEntity<E: Queryable>: Sendable {
   /// The identifier of the node.
   let identifier: ByteString
   let entity: E
@@ -9,7 +9,7 @@ struct RankedEntity<E: Entity>: Sendable {
   let rank: UInt64
 
   init(_ entity: E, rank: UInt64) {
-    identifier = ByteString(entity.id.modelIdentifier)
+    identifier = ByteString(entity.modelIdentifier ?? "")
     self.entity = entity
     self.rank = rank
   }

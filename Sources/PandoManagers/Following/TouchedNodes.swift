@@ -59,7 +59,7 @@ struct TouchedNodes {
   /// What a node is now as a type: the entity, or `nil` for one that is gone.
   ///
   /// - Returns: `nil` if that has to be read.
-  func entity<E: Entity>(_ identifier: ByteString, as type: E.Type) -> E?? {
+  func entity<E: Queryable>(_ identifier: ByteString, as type: E.Type) -> E?? {
     if deleted.contains(identifier) { return .some(nil) }
     guard let entity = (only ?? given[identifier]) as? E else { return nil }
     return entity
@@ -68,7 +68,10 @@ struct TouchedNodes {
 
 extension ByteString {
   /// Whether it is an identifier in a namespace: `Person` of `Person:12`.
+  ///
+  /// In the empty one are all.
   func isIdentifier(of namespace: ByteString) -> Bool {
+    if namespace.text.isEmpty { return true }
     let (bytes, prefix) = (text.utf8, namespace.text.utf8)
     guard bytes.count > prefix.count, bytes.starts(with: prefix) else { return false }
     return bytes[bytes.index(bytes.startIndex, offsetBy: prefix.count)] == UInt8(ascii: ":")

@@ -54,6 +54,12 @@ package struct StoreStack<E: Entity>: Sendable {
     (Self.counting(last) as? any NumberedStoring<E>)?.followedStore
   }
 
+  /// What has to be done before what is here can be followed.
+  var prepare: (@Sendable () async throws -> Void)? {
+    guard let recoverable else { return nil }
+    return { try await recoverable.prepare() }
+  }
+
   /// Puts memory stores that come right before a disk store together with it.
   private static func withCaches(_ stores: [any Storing<E>]) -> [any Storing<E>] {
     guard stores.count > 1, let disk = stores.last, disk.level == .disk,

@@ -6,7 +6,8 @@ import PandoSystem
 enum NamespaceTypes {
   private struct Entry: Sendable {
     let type: ObjectIdentifier
-    let namespace: String
+    /// `nil` for a type that is no entity: it shares its nodes with none that is.
+    let namespace: String?
     let name: String
     var others: [String]
   }
@@ -19,9 +20,9 @@ enum NamespaceTypes {
   /// The type from now on counts for those that share its namespace. One that bears the name of the
   /// namespace counts without having been used.
   @discardableResult
-  static func others<E: Entity>(of type: E.Type) -> [String] {
+  static func others<E: Queryable>(of type: E.Type) -> [String] {
     let identity = ObjectIdentifier(type)
-    return find(identity) ?? insert(identity, E.modelTypeName, E.identifierNamespace)
+    return find(identity) ?? insert(identity, E.modelTypeName, E.nodeNamespace)
   }
 
   private static func find(_ type: ObjectIdentifier) -> [String]? {
@@ -35,12 +36,13 @@ enum NamespaceTypes {
 
   @inline(never)
   private static func insert(
-    _ type: ObjectIdentifier, _ name: String, _ namespace: String
+    _ type: ObjectIdentifier, _ name: String, _ namespace: String?
   ) -> [String] {
     entries.withLock { entries in
-      var others = namespace == name ? [] : [namespace]
-      for index in entries.indices where entries[index].namespace.hasSameBytes(as: namespace) {
+      var others = namespace.map { $0 == name ? [] : [$0] } ?? []
+      for index in entries.indices {
         let entry = entries[index]
+        guard let namespace, entry.namespace?.hasSameBytes(as: namespace) == true else { continue }
         // Another thread was first.
         if entry.type == type { return entry.others }
         if !others.contains(entry.name) { others.append(entry.name) }
@@ -62,7 +64,7 @@ extension ModelSnapshot {
   ///   - childCount: Set to how many nodes were read for it beside its own.
   /// - Returns: The entity; `nil` if there is no such node, or it lacks what the type requires.
   /// - Throws: `ModelError` when its own record can't be decoded; `StoreError`.
-  func entity<E: Entity>(
+  func entity<E: Queryable>(
     _ identifier: String, as type: E.Type, _ childCount: inout Int
   ) throws -> E? {
     if let own = try recordedModel(identifier, as: type, &childCount) { return own }
@@ -73,22 +75,22 @@ extension ModelSnapshot {
   }
 
   /// Whether a stored entity has no record of its type.
-  func isProjection<E: Entity>(_ entity: E) throws -> Bool {
+  func isProjection<E: Queryable>(_ entity: E) throws -> Bool {
     if NamespaceTypes.others(of: E.self).isEmpty { return false }
-    return try !typeNames(of: entity.id.modelIdentifier).contains(E.modelTypeName)
+    return try !typeNames(of: entity.modelIdentifier ?? "").contains(E.modelTypeName)
   }
 
   /// Reads the entities that a query may ask for and that have no record of their type.
-  func projections<E: Entity>(for query: Query<E>) throws -> [E] {
+  func projections<E: Queryable>(for query: Query<E>) throws -> [E] {
     let others = NamespaceTypes.others(of: E.self)
     if others.isEmpty { return [] }
-    guard let ids = query.identifiers else {
-      return try projections(as: E.self, from: others, prefix: E.identifierNamespace + ":")
+    guard let identifiers = query.nodeIdentifiers else {
+      return try projections(as: E.self, from: others, prefix: (E.nodeNamespace ?? "") + ":")
     }
-    return try ids.unique.compactMap { id in
-      let names = try typeNames(of: id.modelIdentifier)
+    return try identifiers.map({ ByteString($0) }).unique.compactMap { identifier in
+      let names = try typeNames(of: identifier.text)
       if names.isEmpty || names.contains(E.modelTypeName) { return nil }
-      return try projection(id.modelIdentifier, as: E.self)
+      return try projection(identifier.text, as: E.self)
     }
   }
 }

@@ -11,7 +11,7 @@ public import PandoStore
 /// let count = try await issues.answer(.count, to: open).count
 /// let perAuthor = try await issues.answer(.counts(by: \.author), to: open).counts
 /// ```
-public struct Question<E: Entity>: Sendable {
+public struct Question<E: Queryable>: Sendable {
   enum Kind: Sendable {
     case count, exists
     case sum(QueryField<E>)
@@ -131,7 +131,7 @@ extension ModelSnapshot {
   /// - Throws: ``QueryError`` as ``Query/validate()``, and `wrongType` for the sum of a field without
   ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
   ///   decoded and can't be: for key paths that are not declared, and fields with a default.
-  public func answer<E: Entity>(
+  public func answer<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
     guard try isToldByRows(query) else {
@@ -149,7 +149,7 @@ extension ModelSnapshot {
   ///   - query: About which entities.
   /// - Returns: The plan.
   /// - Throws: As ``answer(_:to:)``.
-  public func explain<E: Entity>(
+  public func explain<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
     guard try isToldByRows(query) else { return try explain(query) }
@@ -167,12 +167,25 @@ extension ModelSnapshot {
   public func identifiers<E: Entity>(
     matching query: Query<E>, after entity: E? = nil
   ) throws -> [EntityIdentifier<E>] {
-    guard try isToldByRows(query) else {
-      return try entities(matching: query, after: entity).entities.map(\.id)
-    }
-    let stored = try stored(query, after: entity)
-    return try identifiers(matching: stored.query, as: E.self) { stored.value($0, of: $1) }
+    try modelIdentifiers(matching: query, after: entity)
       .compactMap { EntityIdentifier(modelIdentifier: $0) }
+  }
+
+  /// Returns the identifiers of the nodes that a query gives, in its order, without decoding them.
+  ///
+  /// - Parameters:
+  ///   - query: The query; its groups do not matter.
+  ///   - model: The last one that was shown, as in ``entities(matching:after:)``.
+  /// - Returns: The identifiers of the nodes.
+  /// - Throws: As ``entities(matching:after:)``.
+  public func modelIdentifiers<M: Queryable>(
+    matching query: Query<M>, after model: M? = nil
+  ) throws -> [String] {
+    guard try isToldByRows(query) else {
+      return try entities(matching: query, after: model).entities.compactMap(\.modelIdentifier)
+    }
+    let stored = try stored(query, after: model)
+    return try identifiers(matching: stored.query, as: M.self) { stored.value($0, of: $1) }
   }
 
   /// Returns the entities of a query that come after one that was shown: the next page.
@@ -195,7 +208,7 @@ extension ModelSnapshot {
   /// - Returns: The entities and their groups.
   /// - Throws: As ``entities(matching:)``; ``QueryError`` `lostPlace` if the entity has been deleted, unless
   ///   `id` is a key of the order: only then its place among equal ones is known without it.
-  public func entities<E: Entity>(
+  public func entities<E: Queryable>(
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
     guard let entity else { return try entities(matching: query) }
@@ -208,14 +221,14 @@ extension ModelSnapshot {
   }
 
   /// Whether the records of the type, as they lie, are all that the query is about.
-  private func isToldByRows<E: Entity>(_ query: Query<E>) throws -> Bool {
+  private func isToldByRows<E: Queryable>(_ query: Query<E>) throws -> Bool {
     try !query.skipsUndecodable && projections(for: query).isEmpty
   }
 
-  private func stored<E: Entity>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
+  private func stored<E: Queryable>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
     var stored = try proven(query)
     guard let entity else { return stored }
-    let node = try nodeNumber(of: entity.id.modelIdentifier)
+    let node = try nodeNumber(of: entity.modelIdentifier ?? "")
     guard let node = node ?? (query.namesIdentifiers ? 0 : nil) else {
       throw query.lostPlace(entity)
     }
@@ -244,7 +257,7 @@ extension Query {
 
   func lostPlace(_ entity: E) -> QueryError {
     QueryError(
-      .lostPlace, entity.id.modelIdentifier,
+      .lostPlace, entity.modelIdentifier ?? "",
       "the entity is gone, and so is its place among others of the same values; order by id last")
   }
 
@@ -252,7 +265,7 @@ extension Query {
   func window(of ordered: [E], after entity: E) throws(QueryError) -> QueryResult<E> {
     let sorter = EntitySorter(order)
     let place = sorter.values(of: entity)
-    let found = ordered.firstIndex { $0.id == entity.id }
+    let found = ordered.firstIndex { $0.isSameNode(as: entity) }
     var rest: [E] = []
     for (index, other) in ordered.enumerated() {
       let values = sorter.values(of: other)

@@ -4,7 +4,7 @@ public import PandoStore
 
 /// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
 /// only the entity itself can tell by numbers.
-package struct StoredQuery<E: Entity> {
+package struct StoredQuery<E: Queryable> {
   package var query = RecordQuery(typeName: E.modelTypeName)
   /// The fields that have to be looked at in the decoded entity.
   private var computed: [QueryField<E>] = []
@@ -25,10 +25,8 @@ package struct StoredQuery<E: Entity> {
       case .field(let field, let isDescending):
         return .field(self.field(field), isDescending: isDescending)
       case .identifiers(let ids):
-        let identifiers = ids.map { ByteString($0.modelIdentifier) }
         return .identifiers(
-          Dictionary(zip(identifiers, identifiers.indices), uniquingKeysWith: { first, _ in first })
-        )
+          Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first }))
       }
     }
   }
@@ -57,10 +55,7 @@ package struct StoredQuery<E: Entity> {
   }
 
   private static func identifiers(_ values: [QueryValue]) -> QueryValueSet {
-    QueryValueSet(
-      values.compactMap { value in
-        EntityIdentifier<E>(value).map { .string($0.modelIdentifier) }
-      })
+    QueryValueSet(values.compactMap { E.nodeIdentifier(of: $0).map { .string($0) } })
   }
 
   mutating func field(_ field: QueryField<E>) -> RecordField {
@@ -94,11 +89,11 @@ extension Query {
   /// The identifier of the one node that is asked for, if the query has no other part than an
   /// identifier with a key that is a text.
   fileprivate var plainIdentifier: String? {
-    guard case .compare(let field, .equal, .string(let text)) = filter.tree, field.isIdentifier,
-      E.RemoteID.self == String.self, offset == 0, limit == nil, !skipsUndecodable,
+    guard case .compare(let field, .equal, .string(let text)) = filter.tree,
+      let namespace = field.textNamespace, offset == 0, limit == nil, !skipsUndecodable,
       !text.isEmpty, text != EntityIdentifierText.localPrefix
     else { return nil }
-    return EntityIdentifierText.modelIdentifier(text, in: E.identifierNamespace)
+    return EntityIdentifierText.modelIdentifier(text, in: namespace)
   }
 }
 
@@ -116,7 +111,7 @@ extension ModelSnapshot {
   ///   field when an entity of the result can't be decoded any more and the query does not skip it;
   ///   ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
-  public func entities<E: Entity>(matching query: Query<E>) throws -> QueryResult<E> {
+  public func entities<E: Queryable>(matching query: Query<E>) throws -> QueryResult<E> {
     let hasOthers = !NamespaceTypes.others(of: E.self).isEmpty
     if hasOthers { return try entitiesAmongOthers(query) }
     guard let identifier = query.plainIdentifier else { return try plannedEntities(query) }
@@ -129,10 +124,10 @@ extension ModelSnapshot {
   ///
   /// Apart, because a function finds out at its beginning about all types that it may need.
   @inline(never)
-  private func plannedEntities<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
-    if let ids = query.identifiers, ids.count == 1 {
+  private func plannedEntities<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
+    if let identifiers = query.nodeIdentifiers, identifiers.count == 1 {
       try query.validate()
-      let identifier = ids[0].modelIdentifier
+      let identifier = identifiers[0]
       do {
         return query.window(of: try recordedModels(identifier, as: E.self))
       } catch let error as ModelError where query.skipsUndecodable {
@@ -154,12 +149,12 @@ extension ModelSnapshot {
   }
 
   /// A query whose fields have been compared with records, as far as nothing has told of them yet.
-  func proven<E: Entity>(_ query: Query<E>) throws -> StoredQuery<E> {
+  func proven<E: Queryable>(_ query: Query<E>) throws -> StoredQuery<E> {
     try proven(query) { _ in }.query
   }
 
   /// The same, with something that is asked of it.
-  func proven<E: Entity, Asked>(
+  func proven<E: Queryable, Asked>(
     _ query: Query<E>, _ ask: (inout StoredQuery<E>) throws -> Asked
   ) throws -> (query: StoredQuery<E>, asked: Asked) {
     var stored = try StoredQuery(query)
@@ -175,7 +170,7 @@ extension ModelSnapshot {
 
   /// Returns the entities of a query where nodes without a record of the type may be among them.
   @inline(never)
-  private func entitiesAmongOthers<E: Entity>(_ query: Query<E>) throws -> QueryResult<E> {
+  private func entitiesAmongOthers<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
     let projections = try projections(for: query)
     if projections.isEmpty { return try plannedEntities(query) }
     let recorded = try plannedEntities(query.unordered)
@@ -185,8 +180,8 @@ extension ModelSnapshot {
   }
 
   /// Answers a query from entities, whatever order they are in.
-  func inNaturalOrder<E: Entity>(_ entities: [E], _ query: Query<E>) throws -> QueryResult<E> {
-    let ranks = try entities.map { try naturalRank(of: $0.id.modelIdentifier) ?? 0 }
+  func inNaturalOrder<E: Queryable>(_ entities: [E], _ query: Query<E>) throws -> QueryResult<E> {
+    let ranks = try entities.map { try naturalRank(of: $0.modelIdentifier ?? "") ?? 0 }
     return try query.apply(
       to: entities.indices.ordered { ranks[$0] < ranks[$1] }.map { entities[$0] })
   }
@@ -197,11 +192,11 @@ extension ModelSnapshot {
   /// - Returns: The plan.
   /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
   ///   damaged.
-  public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
+  public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let stored = try proven(query)
     return try plan(
       for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),
-      identifierCount: query.identifiers?.count)
+      identifierCount: query.nodeIdentifiers?.count)
   }
 }
 
@@ -212,7 +207,7 @@ extension ModelStore {
   /// - Returns: The plan.
   /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
   ///   damaged.
-  public func explain<E: Entity>(_ query: Query<E>) throws -> QueryPlan {
+  public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     try read { try $0.explain(query) }
   }
 
@@ -220,13 +215,13 @@ extension ModelStore {
   ///
   /// Others stay, whoever made them.
   ///
-  /// - Parameter types: The entity types.
+  /// - Parameter types: The types.
   /// - Returns: How many were made.
   /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; ``QueryError`` `unknownField` for an
   ///   ``EntityIndex`` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets an index.
   @discardableResult
-  public func addIndexes(of types: [any Entity.Type]) throws -> Int {
+  public func addIndexes(of types: [any Queryable.Type]) throws -> Int {
     let wanted = try types.flatMap { type in try type.requireIndexes() }
     let missing = try read { snapshot in
       let present = Set(try snapshot.indexes())
@@ -248,7 +243,7 @@ extension ModelStore {
   }
 }
 
-extension Entity {
+extension Queryable {
   /// The indexes that the type declares: of the fields that are indexed, and of several together.
   package static var declaredIndexes: [ModelIndex] { (try? requireIndexes()) ?? [] }
 

@@ -42,6 +42,11 @@ extension DataModelManager {
     consistencyManager.pipeline.enqueue(work)
   }
 
+  /// Queues a call of somebody's, where delegates are called.
+  package func deliver(_ call: @escaping @Sendable () -> Void) {
+    consistencyManager.deliverer.enqueue(call)
+  }
+
   /// Waits until what is queued so far is shown.
   @_optimize(size)
   package func shown() async {

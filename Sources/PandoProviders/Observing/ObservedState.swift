@@ -108,6 +108,9 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     return nil
   }
 
+  /// What is committed now.
+  package var contents: Contents { state.withLock { $0.contents } }
+
   /// How many states there were.
   package var version: UInt64 { state.withLock { $0.version } }
 

@@ -4,8 +4,11 @@ import Observation
 ///
 /// It stands in for the provider: its properties belong to no generic type, so naming them costs
 /// nothing.
-final class ProviderTracking: Observable, Sendable {
+package final class ProviderTracking: Observable, Sendable {
   private let registrar = ObservationRegistrar()
+
+  /// Begins to listen.
+  package init() {}
 
   /// Stands for what the provider shows.
   private var data: Void { () }
@@ -13,14 +16,14 @@ final class ProviderTracking: Observable, Sendable {
   private var isPaused: Void { () }
 
   /// Somebody reads what the provider shows.
-  func readData() { registrar.access(self, keyPath: \.data) }
+  package func readData() { registrar.access(self, keyPath: \.data) }
 
   /// Somebody reads whether the provider is paused.
-  func readIsPaused() { registrar.access(self, keyPath: \.isPaused) }
+  package func readIsPaused() { registrar.access(self, keyPath: \.isPaused) }
 
   /// What the provider shows has changed; calls closures of users.
-  func changedData() { registrar.withMutation(of: self, keyPath: \.data) {} }
+  package func changedData() { registrar.withMutation(of: self, keyPath: \.data) {} }
 
   /// Whether the provider is paused has changed; calls closures of users.
-  func changedIsPaused() { registrar.withMutation(of: self, keyPath: \.isPaused) {} }
+  package func changedIsPaused() { registrar.withMutation(of: self, keyPath: \.isPaused) {} }
 }

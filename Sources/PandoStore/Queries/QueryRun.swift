@@ -84,7 +84,9 @@ struct QueryRun {
     switch choice {
     case .nothing: return []
     case .all, .counted, .valued: preconditionFailure("what rows tell is not looked for")
-    case .scan: try scan(reader, source, computing)
+    case .scan:
+      try scan(reader, source, computing)
+      reader.directory.catalog.tell { QueryScan(query, recordCount: recordCount) }
     case .candidates(let candidates, let found, let isExact):
       var nodes = try sorted(candidates, found, reader)
       if query.order.isEmpty, query.uniqueBy.isEmpty {

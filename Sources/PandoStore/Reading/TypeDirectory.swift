@@ -147,6 +147,17 @@ final class QueryCatalog: Sendable {
   }
 
   private let newest = Locked(Version())
+  private let scanHandler = Locked<(@Sendable (QueryScan) -> Void)?>(nil)
+
+  func setScanHandler(_ handler: (@Sendable (QueryScan) -> Void)?) {
+    scanHandler.withLock { $0 = handler }
+  }
+
+  /// Tells of a scan, if somebody wants to know.
+  @_optimize(size)
+  func tell(_ scan: () -> QueryScan?) {
+    if let handler = scanHandler.withLock({ $0 }), let scan = scan() { handler(scan) }
+  }
 
   /// What a reader's version says of a type.
   func type(named name: String, in reader: borrowing StoreReader) throws -> QueriedType {

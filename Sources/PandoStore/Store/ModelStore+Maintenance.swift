@@ -233,3 +233,15 @@ extension ModelStore {
     _ type: M.Type, limit: Int = .max
   ) throws -> [UndecodableRecord] { try read { try $0.undecodable(type, limit: limit) } }
 }
+
+extension ModelStore {
+  /// Sets the one closure that is called for each query that no index has answered.
+  ///
+  /// Told are scans of 1 000 records or more that had a filter or an order; not those of who reads all.
+  ///
+  /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
+  ///   must not block. `nil` removes it.
+  public func setScanHandler(_ handler: (@Sendable (QueryScan) -> Void)?) {
+    core.directory.catalog.setScanHandler(handler)
+  }
+}

@@ -4,12 +4,14 @@ import PandoStore
 extension Query {
   /// The same query by the identifiers that the entities have now.
   func current(in snapshot: ModelSnapshot) throws -> Query {
-    guard let identifiers, identifiers.contains(where: \.isLocal) else { return self }
+    guard let identifiers = nodeIdentifiers, E.nodeNamespace != nil,
+      identifiers.contains(where: { $0.contains(":local:") })
+    else { return self }
     var query = self
-    query.filter = .ids(try identifiers.map { try snapshot.currentIdentifier(of: $0) })
+    query.filter = .identifiers(try identifiers.map { try snapshot.currentIdentifier(of: $0) })
     query.order = try order.map { order in
       guard case .identifiers(let ids) = order.key else { return order }
-      return .identifiers(try ids.map { try snapshot.currentIdentifier(of: $0) })
+      return .identifiers(try ids.map { try snapshot.currentIdentifier(of: $0.text) })
     }
     return query
   }

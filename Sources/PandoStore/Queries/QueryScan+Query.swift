@@ -1,0 +1,40 @@
+import PandoModels
+
+extension QueryScan {
+  /// How many records there are at least where a scan is told.
+  static let recordCountMinimum = 1_000
+
+  /// Notes a scan; `nil` where the query asks for all records in their order, or there are few.
+  @_optimize(size)
+  init?(_ query: RecordQuery, recordCount: Int) {
+    guard recordCount >= Self.recordCountMinimum else { return nil }
+    var fields: [RecordField] = query.uniqueBy
+    query.filter.forEachLeaf { leaf in
+      switch leaf {
+      case .compare(let field, _, _), .isIn(let field, _), .pattern(let field, _),
+        .prefix(let field, _):
+        fields.append(field)
+      case .all, .and, .or, .not: break
+      }
+    }
+    for case .field(let field, _) in query.order { fields.append(field) }
+    if fields.isEmpty { return nil }
+    typeName = query.typeName
+    self.recordCount = recordCount
+    var names: [String] = []
+    for name in fields.compactMap(\.storedName) where !names.contains(name) { names.append(name) }
+    self.fields = names
+  }
+}
+
+extension RecordField {
+  /// Under what name it is stored.
+  fileprivate var storedName: String? {
+    switch self {
+    case .identifier: "id"
+    case .named(let path), .child(let path), .computed(_, stored: let path?): path.name
+    case .children: "$children"
+    case .computed, .computedChild: nil
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// A query that no index has answered: it has looked at all records of a type.
+///
+/// ```swift
+/// store.setScanHandler { log("\($0)") }
+/// // Issue: a query by status, created looked at all 100000 records
+/// ```
+public struct QueryScan: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The type that was asked for.
+  public let typeName: String
+  /// How many records of the type there were.
+  public let recordCount: Int
+  /// The fields of the filter and of the order, each once, under the names by which they are stored; a
+  /// key path that is not declared has none.
+  public let fields: [String]
+
+  /// One line for a person.
+  public var description: String {
+    let names = fields.isEmpty ? "fields that are not declared" : fields.joined(separator: ", ")
+    return "\(typeName): a query by \(names) looked at all \(recordCount) records"
+  }
+}

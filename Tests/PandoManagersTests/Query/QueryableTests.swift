@@ -1,0 +1,318 @@
+import PandoFixtures
+import PandoManagers
+import PandoProviders
+import PandoStore
+import PandoSystem
+import Testing
+
+private struct City: Model, Codable, Equatable, Queryable {
+  var key: String
+  var name: String
+
+  var modelIdentifier: String? { key }
+}
+
+private struct Person: Model, Codable, Equatable, Queryable {
+  var key: String
+  var name: String
+  var age: Int
+  var city: City?
+  var tags: [String] = []
+
+  var modelIdentifier: String? { key }
+
+  static let fields: [EntityField<Person>] = [
+    .indexed(\.name), .field(\.age), .indexed(\.city?.name), .indexed(.each(\.tags)),
+  ]
+  static let indexes: [EntityIndex<Person>] = [.indexed(\.name, \.age)]
+}
+
+private struct Misnamed: Model, Codable, Equatable, Queryable {
+  var name: String
+
+  var modelIdentifier: String? { "misnamed" }
+
+  static let fields: [EntityField<Misnamed>] = [.field(\.name, "title")]
+}
+
+/// What a delegate was told.
+private final class Listener: QueryDataProviderDelegate {
+  struct State: Sendable {
+    var contexts: [String] = []
+    var changes: [CollectionChange] = []
+  }
+
+  let state = Locked(State())
+  /// Woken at each call.
+  let (calls, call) = AsyncStream<Void>.makeStream()
+
+  func queryDataProviderHasUpdatedData<E>(
+    _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
+    context: (any Sendable)?
+  ) {
+    state.withLock { state in
+      if let text = context as? String { state.contexts.append(text) }
+      state.changes.append(collectionChanges)
+    }
+    call.yield()
+  }
+}
+
+/// Queries over models that are no entities: their identifiers may be anything.
+@Suite struct QueryableTests {
+  private static func person(_ number: Int, _ random: inout SeededGenerator) -> Person {
+    let cities = (0..<3).map { City(key: "c\($0)", name: ["Aix", "Bonn", "Cork"][$0]) }
+    return Person(
+      key: "person \(number)", name: ["Ada", "Bo", "Cy", "Di"].randomElement(using: &random) ?? "",
+      age: Int.random(in: 0..<5, using: &random), city: cities.randomElement(using: &random),
+      tags: ["x", "y", "z"].filter { _ in Bool.random(using: &random) })
+  }
+
+  private static func query(_ random: inout SeededGenerator) -> Query<Person> {
+    let leaves: [Filter<Person>] = [
+      \.name == "Ada", \.name >> ["Bo", "Di"], \.age > 2, \.city?.name == "Bonn",
+      \.city?.name == nil, .holds(\.city, "c1"), .holds("c2"), .contains(\.tags, "x"),
+      .identifiers(["person 1", "person 7", "c1", "nobody"]), .hasPrefix(\.name, "C"),
+    ]
+    var filter = leaves.randomElement(using: &random) ?? .all
+    let other = leaves.randomElement(using: &random) ?? .all
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: filter = filter && other
+    case 1: filter = filter || other
+    case 2: filter = !filter
+    default: break
+    }
+    let orders: [[Order<Person>]] = [
+      [], [.ascending(\.name), .descending(\.age)], [.descending(\.city?.name)],
+      [.identifiers(["person 9", "person 3"])],
+    ]
+    return Query(
+      filter: filter, order: orders.randomElement(using: &random) ?? [],
+      offset: [0, 0, 1].randomElement(using: &random) ?? 0,
+      limit: [nil, nil, 2, 5].randomElement(using: &random) ?? nil)
+  }
+
+  /// Some writes, in the store and in an array in natural order.
+  private static func change(
+    _ all: inout [Person], in store: ModelStore, _ random: inout SeededGenerator
+  ) async throws {
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      let city = City(
+        key: "c\(Int.random(in: 0..<3, using: &random))",
+        name: ["Aix", "Bonn", "Dax"].randomElement(using: &random) ?? "")
+      guard all.contains(where: { $0.city?.key == city.key }) else { return }
+      for index in all.indices where all[index].city?.key == city.key { all[index].city = city }
+      return try await store.write { try $0.set(city) }
+    }
+    let number = Int.random(in: 0..<12, using: &random)
+    if let index = all.firstIndex(where: { $0.key == "person \(number)" }) {
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        all.remove(at: index)
+        return try await store.write { try $0.delete("person \(number)") }
+      }
+      var person = person(number, &random)
+      // A city that is there keeps its name.
+      person.city = all.lazy.compactMap(\.city).first { $0.key == person.city?.key } ?? person.city
+      all[index] = person
+      let new = person
+      try await store.write { try $0.set(new) }
+      return set(person.city, in: &all)
+    }
+    var person = person(number, &random)
+    person.city = all.lazy.compactMap(\.city).first { $0.key == person.city?.key } ?? person.city
+    all.append(person)
+    let new = person
+    try await store.write { try $0.set(new) }
+    set(person.city, in: &all)
+  }
+
+  private static func set(_ city: City?, in all: inout [Person]) {
+    guard let city else { return }
+    for index in all.indices where all[index].city?.key == city.key { all[index].city = city }
+  }
+
+  @Test(arguments: seeds(12))
+  func `random queries, stored and followed, give what they give over an array`(
+    seed: UInt64
+  ) async throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    if seed.isMultiple(of: 2) { #expect(try store.addIndexes(of: [Person.self]) == 4) }
+    var all: [Person] = []
+    typealias Follower = (
+      query: Query<Person>, values: ContinuousSequence<QueryResult<Person>>.AsyncIterator,
+      last: QueryResult<Person>?
+    )
+    var followers: [Follower] = []
+    for step in 0..<80 {
+      try await Self.change(&all, in: store, &random)
+      let query = Self.query(&random)
+      let place: Comment = "seed \(seed), step \(step), \(query)"
+      let expected = try query.apply(to: all).entities
+      try store.read { snapshot in
+        try #require(try snapshot.entities(matching: query).entities == expected, place)
+        let identifiers = try snapshot.modelIdentifiers(matching: query)
+        try #require(identifiers == expected.map(\.key), place)
+        try #require(try snapshot.answer(.count, to: query).count == expected.count, place)
+      }
+      if followers.count < 8 {
+        let values = store.continuousSearch(withQuery: query).values.makeAsyncIterator()
+        followers.append((query, values, nil))
+      }
+      for index in followers.indices {
+        let expected = try followers[index].query.apply(to: all)
+        if expected == followers[index].last { continue }
+        let actual = try await followers[index].values.next()
+        try #require(actual == expected, "seed \(seed), step \(step), \(followers[index].query)")
+        followers[index].last = expected
+      }
+    }
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `an index answers, and a wrong name is refused`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.addIndexes(of: [Person.self])
+    try store.write { try $0.set(Person(key: "a", name: "Ada", age: 1)) }
+    let query = Query(filter: \Person.name == "Ada" && \.age == 1)
+    #expect("\(try store.explain(query))".contains("name"))
+    #expect(try store.read { try $0.entities(matching: query).entities.map(\.key) } == ["a"])
+    let error = #expect(throws: ModelError.self) {
+      try store.write { try $0.set(Misnamed(name: "x")) }
+    }
+    #expect(error?.code == .misdeclaredField)
+  }
+
+  @Test func `a model of another type under the identifier is not found`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.write { try $0.set(City(key: "a", name: "Aix")) }
+    #expect(try store.read { try $0.entities(matching: Query<Person>.all).isEmpty })
+    #expect(
+      try store.read {
+        try $0.entities(matching: Query<Person>(filter: .identifiers(["a"]))).isEmpty
+      })
+  }
+}
+
+/// A live list of what a query finds.
+@Suite struct QueryDataProviderTests {
+  private static let ofAda = Query(filter: \Person.name == "Ada", order: [.ascending(\.age)])
+
+  @Test func `it shows what matches after every change, and tells what has changed`() async throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    let manager = try DataModelManager(store: store)
+    let provider = QueryDataProvider(
+      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+    let listener = Listener()
+    provider.delegate = listener
+    var calls = listener.calls.makeAsyncIterator()
+    await calls.next()
+    #expect(provider.data == [])
+
+    try await store.write(context: "first") { try $0.set(Person(key: "a", name: "Ada", age: 2)) }
+    // In step: who has waited for the write sees it.
+    #expect(provider.data.map(\.key) == ["a"])
+    await calls.next()
+    try await store.write(context: "second") { transaction in
+      try transaction.set(Person(key: "b", name: "Ada", age: 1))
+    }
+    #expect(provider.data.map(\.key) == ["b", "a"])
+    await calls.next()
+    #expect(listener.state.withLock { $0.contexts } == ["first", "second"])
+
+    provider.isPaused = true
+    try await store.write { try $0.set(Person(key: "a", name: "Bo", age: 2)) }
+    try await store.write { try $0.set(Person(key: "c", name: "Ada", age: 0)) }
+    #expect(provider.data.map(\.key) == ["b", "a"])
+    provider.isPaused = false
+    #expect(provider.data.map(\.key) == ["c", "b"])
+    await calls.next()
+    let wanted: [CollectionChange] = [
+      .reset, .changes([.insert(index: 0)]), .changes([.insert(index: 0)]),
+      .difference(
+        from: [Person(key: "b", name: "Ada", age: 1), Person(key: "a", name: "Ada", age: 2)],
+        to: provider.data),
+    ]
+    #expect(listener.state.withLock { $0.changes } == wanted)
+    await manager.close()
+  }
+
+  @Test func `an error is told, and what was shown stays`() async throws {
+    let store = try ModelStore.temporary()
+    let manager = try DataModelManager(store: store)
+    let wrong = Query(filter: \Person.name ~= "(", limit: nil)
+    let provider = QueryDataProvider(
+      store.continuousSearch(withQuery: wrong), dataModelManager: manager)
+    #expect((provider.error as? QueryError)?.code == .invalidRegularExpression)
+    #expect(provider.data.isEmpty)
+    await manager.close()
+    await store.close()
+  }
+
+  @Test func `nothing is followed when the provider has gone`() async throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    let manager = try DataModelManager(store: store)
+    weak var gone: QueryDataProvider<Person>?
+    do {
+      let provider = QueryDataProvider(
+        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      gone = provider
+      #expect(provider.isPaused == false)
+    }
+    #expect(gone == nil)
+    await manager.close()
+  }
+}
+
+/// Queries that no index answers are told.
+@Suite struct QueryScanTests {
+  @Test func `a scan of many records is told with its fields, and nothing else is`() throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try store.addIndexes(of: [Person.self])
+    let scans = Locked<[QueryScan]>([])
+    store.setScanHandler { scan in scans.withLock { $0.append(scan) } }
+    func add(_ numbers: Range<Int>) throws {
+      try store.write { transaction in
+        for number in numbers {
+          try transaction.set(Person(key: "\(number)", name: "\(number)", age: number % 7))
+        }
+      }
+    }
+    let byAge = Query(filter: \Person.age == 3, order: [.ascending(\.age), .ascending(\.name)])
+    try add(0..<999)
+    _ = try store.read { try $0.entities(matching: byAge) }
+    #expect(scans.withLock { $0 } == [])
+    try add(999..<1_000)
+    try store.read { snapshot in
+      _ = try snapshot.entities(matching: byAge)
+      _ = try snapshot.answer(.count, to: Query(filter: \Person.age > 3))
+      _ = try snapshot.entities(matching: Query<Person>.all)
+      _ = try snapshot.entities(matching: Query(filter: \Person.name == "5"))
+      _ = try snapshot.answer(.count, to: Query<Person>.all)
+    }
+    #expect(scans.withLock { $0.map(\.fields) } == [["age", "name"], ["age"]])
+    #expect(
+      scans.withLock { $0.first?.description }
+        == "Person: a query by age, name looked at all 1000 records")
+  }
+
+  @Test func `a container that has opened its store tells of scans as events`() async throws {
+    let events = Locked<[ManagerEvent]>([])
+    try await withTemporaryDirectory { path in
+      let container = try CoreManagerContainer(
+        entities: Book.self, diskStoreConfig: .path(path),
+        events: { event in events.withLock { $0.append(event) } })
+      try await container[Book.self].set((0..<1_000).map { Book(id: .remote("\($0)")) })
+      _ = try await container[Book.self].search(withQuery: Query(filter: \.title ~= "x"))
+      #expect(events.withLock { $0.map(\.kind) } == [.scannedQuery])
+      #expect(events.withLock { $0.first?.error is QueryScan })
+      await container.close()
+    }
+  }
+}
