@@ -64,6 +64,14 @@ public struct Question<E: Queryable>: Sendable {
     by keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .counts(QueryField(keyPath))) }
 
+  /// Which values a field has, each once: ``QueryAnswer/values``, in their order.
+  ///
+  /// - Parameter keyPath: Where the value is in the entity.
+  /// - Returns: The question.
+  public static func distinct<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable
+  ) -> Question { counts(by: keyPath) }
+
   /// Answers from the entities that a query gave.
   package func answer(_ entities: [E]) -> QueryAnswer {
     switch kind {

@@ -37,6 +37,9 @@ public struct QueryAnswer: Sendable, Hashable {
   /// How many have each value, in the order of values; null and not-a-number are values here.
   public let counts: [ValueCount]
 
+  /// Which values there are, each once, in their order.
+  public var values: [QueryValue] { counts.map(\.value) }
+
   package init(count: Int, value: QueryValue = .null, counts: [ValueCount] = []) {
     self.count = count
     self.value = value

@@ -10,6 +10,9 @@ public struct ModelTransaction: ~Copyable {
 
   init(_ session: WriteSession) { self.session = session }
 
+  /// The same transaction, for a value that stands for it inside the same closure.
+  package func alias() -> ModelTransaction { ModelTransaction(session) }
+
   /// The store as this transaction has made it so far.
   ///
   /// What is read through it must be let go before the next change.

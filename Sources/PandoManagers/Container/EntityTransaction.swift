@@ -1,0 +1,172 @@
+import PandoModels
+public import PandoStore
+
+/// One write of a container: entities of several types, other models and lists, and the requests that
+/// tell the server of them, all committed together or not at all.
+///
+/// ```swift
+/// try await container.write { entities in
+///   try entities.update(Card.self, id) { $0.column = done }
+///   try entities.remove(Draft.self, draft, in: .localAndRemote)
+///   try entities.transaction.moveElement(card, fromCollection: "todo", toCollection: "done", at: 0)
+/// }
+/// ```
+/// It lives in the closure given to ``CoreManagerContainer/write(context:_:)``; the compiler refuses to
+/// keep it. Writer thread only.
+public struct EntityTransaction: ~Copyable {
+  /// The transaction of the store: for models that are no entities, and for lists.
+  public var transaction: ModelTransaction
+  private let container: CoreManagerContainer
+  private var requests: [EntityRequest] = []
+
+  init(_ transaction: borrowing ModelTransaction, _ container: CoreManagerContainer) {
+    self.transaction = transaction.alias()
+    self.container = container
+  }
+
+  /// Returns an entity as this write has made it so far.
+  ///
+  /// - Parameters:
+  ///   - type: Its type.
+  ///   - identifier: Its identifier.
+  /// - Returns: The entity; `nil` if there is none.
+  /// - Throws: `ModelError` when it can't be decoded; `StoreError`, `LMDBError`.
+  public func get<E: PersistentEntity>(
+    _ type: E.Type, _ identifier: EntityIdentifier<E>
+  ) throws -> E? {
+    let current = try transaction.snapshot.currentIdentifier(of: identifier)
+    var childCount = 0
+    return try transaction.snapshot.entity(current.modelIdentifier, as: type, &childCount)
+  }
+
+  /// Sets an entity; one that is there is merged with it.
+  ///
+  /// - Parameters:
+  ///   - entity: The new value.
+  ///   - context: `.local`, or `.localAndRemote` to tell the server too.
+  /// - Returns: What is stored now.
+  /// - Throws: ``ManagerError`` `unknownEntity`, `noStore`, `userAccessInvalid`; ``QueryError``
+  ///   `invalidIdentifier`; `ModelError`, `StoreError`, `LMDBError`.
+  @discardableResult
+  public mutating func set<E: PersistentEntity>(
+    _ entity: E, in context: WriteContext<E> = .local
+  ) throws -> E {
+    let server = try server(for: context)
+    let applied = try transaction.apply([entity], asOf: nil, keepsOrder: Self.keepsOrder(E.self))
+    guard let stored = applied.first?.stored else { return entity }
+    if let server { tell(try server.request(toSet: [entity], in: context), stored.id) }
+    return stored
+  }
+
+  /// Changes an entity as it is stored by now; only what differs afterwards is written.
+  ///
+  /// - Parameters:
+  ///   - type: Its type.
+  ///   - identifier: Its identifier.
+  ///   - context: `.local`, or `.localAndRemote` to send the server what has become of it.
+  ///   - change: Changes the value; its identifier stays.
+  /// - Returns: What is stored now; `nil` if there is no such entity.
+  /// - Throws: What `change` throws; else as ``set(_:in:)``.
+  @discardableResult
+  public mutating func update<E: PersistentEntity>(
+    _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
+    _ change: (inout E) throws -> Void
+  ) throws -> E? {
+    let server = try server(for: context)
+    let current = try transaction.snapshot.currentIdentifier(of: identifier)
+    if Self.keepsOrder(type) { try transaction.keepTombstones(ofNamespace: E.identifierNamespace) }
+    let changed = try transaction.update(type, current.modelIdentifier) { try change(&$0) }
+    guard let stored = changed else { return nil }
+    if Self.keepsOrder(type) { try transaction.confirm(current.modelIdentifier) }
+    if let server { tell(try server.request(toSet: [stored], in: context), current) }
+    return stored
+  }
+
+  /// Removes an entity.
+  ///
+  /// - Parameters:
+  ///   - type: Its type.
+  ///   - identifier: Its identifier; that of an absent entity does no harm.
+  ///   - context: `.local`, or `.localAndRemote` to tell the server too.
+  /// - Throws: As ``set(_:in:)``; `StoreError` `deletionRestricted` where a deletion rule forbids it.
+  public mutating func remove<E: PersistentEntity>(
+    _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
+  ) throws {
+    let server = try server(for: context)
+    try transaction.removeEntities([identifier], asOf: nil, keepsOrder: Self.keepsOrder(type))
+    if let server {
+      tell(try server.request(toRemove: [identifier], in: context), identifier, isRemoval: true)
+    }
+  }
+
+  /// Puts the requests into the queue, behind all changes.
+  consuming func finish() throws -> [EntityRequest] {
+    for request in requests { try request.enqueue(&transaction) }
+    return requests
+  }
+
+  private static func keepsOrder<E: PersistentEntity>(_ type: E.Type) -> Bool {
+    type is any RemoteEntity.Type
+  }
+
+  /// What tells the server; `nil` if it is not told.
+  private func server<E: PersistentEntity>(
+    for context: WriteContext<E>
+  ) throws -> (any RemoteStoring<E>)? {
+    guard let manager = container.manager(of: E.self) else {
+      throw ManagerError(
+        .unknownEntity, E.modelTypeName, "name the type where the container is made")
+    }
+    guard let store = manager.stack.followedStore, store === container.diskStoreConfig.modelStore
+    else {
+      throw ManagerError(
+        .noStore, E.modelTypeName, "its entities are not in the store of the container")
+    }
+    let access = try AccessCheck(context.accessValidator, E.self)
+    switch context.target {
+    case .local: return nil
+    case .remote:
+      throw ManagerError(
+        .noStore, E.modelTypeName,
+        "what is written together is written here; say .local or .localAndRemote")
+    case .localAndRemote:
+      try access.requireServer()
+      guard let server = manager.stack.remote.first as? any RemoteStoring<E> else {
+        throw ManagerError(.noStore, E.modelTypeName, "there is no queue to tell a server by")
+      }
+      return server
+    }
+  }
+
+  /// Notes a request; of several for one entity the last one is sent.
+  private mutating func tell<E: PersistentEntity>(
+    _ write: any QueuedWrite<E>, _ identifier: EntityIdentifier<E>, isRemoval: Bool = false
+  ) {
+    let request = EntityRequest(write, ByteString(identifier.modelIdentifier))
+    let index = requests.firstIndex { $0.identifier == request.identifier }
+    guard let index else { return requests.append(request) }
+    if isRemoval {
+      // Behind what lets go of the entity.
+      requests.remove(at: index)
+      requests.append(request)
+    } else {
+      // Before what names the entity.
+      requests[index] = request
+    }
+  }
+}
+
+/// A request of a write, whatever its type is.
+struct EntityRequest: Sendable {
+  let identifier: ByteString
+  let enqueue: @Sendable (inout ModelTransaction) throws -> Void
+  let committed: @Sendable () -> Void
+  let confirm: @Sendable () async throws -> Void
+
+  init<E: Entity>(_ write: any QueuedWrite<E>, _ identifier: ByteString) {
+    self.identifier = identifier
+    enqueue = { try write.enqueue(&$0) }
+    committed = { write.committed() }
+    confirm = { _ = try await write.answer() }
+  }
+}

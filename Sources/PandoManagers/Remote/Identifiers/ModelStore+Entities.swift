@@ -1,0 +1,80 @@
+public import PandoStore
+
+/// Entities by their typed identifiers, through the store itself.
+extension ModelSnapshot {
+  /// Reads an entity.
+  ///
+  /// ```swift
+  /// let issue = try store.read { try $0.entity(id) }
+  /// ```
+  /// - Parameter identifier: Its identifier, perhaps one from before the server knew the entity.
+  /// - Returns: The entity; `nil` if there is none.
+  /// - Throws: `ModelError` when it can't be decoded; ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n*) for each node of the tree.
+  public func entity<E: Entity>(_ identifier: EntityIdentifier<E>) throws -> E? {
+    var childCount = 0
+    return try entity(
+      currentIdentifier(of: identifier).modelIdentifier, as: E.self, &childCount)
+  }
+}
+
+extension ModelTransaction {
+  /// Changes an entity as it is stored by now; only what differs afterwards is written.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - change: Changes the value; its identifier stays.
+  /// - Returns: The entity as it is stored afterwards; `nil` if there is none, and nothing is done.
+  /// - Throws: What `change` throws, and as ``update(_:_:_:)``.
+  @discardableResult
+  public mutating func update<E: Entity>(
+    _ identifier: EntityIdentifier<E>, _ change: (inout E) throws -> Void
+  ) throws -> E? {
+    let current = try snapshot.currentIdentifier(of: identifier).modelIdentifier
+    return try update(E.self, current, change)
+  }
+
+  /// Deletes the node of an entity, whatever types it has records of.
+  ///
+  /// - Parameter identifier: The identifier of the entity.
+  /// - Returns: What was deleted and changed; `nil` if there is no such entity.
+  /// - Throws: As ``delete(_:)``.
+  @discardableResult
+  public mutating func delete<E: Entity>(_ identifier: EntityIdentifier<E>) throws -> Deletion? {
+    try delete(snapshot.currentIdentifier(of: identifier).modelIdentifier)
+  }
+}
+
+extension ModelStore {
+  /// Changes an entity as it is stored when its turn comes; nothing is lost that others have changed
+  /// meanwhile.
+  ///
+  /// ```swift
+  /// try store.update(id) { $0.title = "Crash at start" }
+  /// ```
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - change: Runs on the writer thread, perhaps more than once.
+  /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
+  /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  @discardableResult
+  public func update<E: Entity>(
+    _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
+    _ change: @Sendable (inout E) throws -> Void
+  ) throws -> E? { try write(context: context) { try $0.update(identifier, change) } }
+
+  /// Changes an entity like the synchronous form, without blocking a thread.
+  ///
+  /// - Parameters:
+  ///   - identifier: Its identifier.
+  ///   - context: Travels with the change set to everyone who is notified of it.
+  ///   - change: As in the synchronous form.
+  /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
+  /// - Throws: As the synchronous form.
+  @discardableResult
+  public func update<E: Entity>(
+    _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
+    _ change: @escaping @Sendable (inout E) throws -> Void
+  ) async throws -> E? { try await write(context: context) { try $0.update(identifier, change) } }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import PandoFixtures
+import PandoManagers
+import PandoStore
+import PandoTestSupport
+import Testing
+
+/// One write of a container over several types, lists and requests.
+@Suite struct ContainerWriteTests {
+  private struct Failure: Error {}
+
+  /// An entity of which no server is told.
+  private struct Note: PersistentEntity {
+    static let modelTypeName = "WrittenNote"
+    var id: EntityIdentifier<Note>
+  }
+
+  private let server = APIClientDouble()
+
+  private func withContainer(
+    _ body: (CoreManagerContainer, ModelStore) async throws -> Void
+  ) async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Volume.self, Writer.self, Note.self, client: server,
+        diskStoreConfig: .store(store))
+      try await body(container, store)
+      await container.close()
+    }
+  }
+
+  private func answer(_ path: String, _ method: HTTPMethod, _ json: String) {
+    server.answer(method, path, with: APIResponse(status: 200, body: Data(json.utf8)))
+  }
+
+  @Test func `several types and lists are one commit, seen as one`() async throws {
+    try await withContainer { container, store in
+      try await store.write { transaction in
+        try transaction.setCollection("todo", to: [Book("1", "A"), Book("2", "B")])
+        try transaction.setCollection("done", to: [] as [Book])
+      }
+      var writers = container[Writer.self].continuousAll().values.makeAsyncIterator()
+      #expect(try await writers.next()?.isEmpty == true)
+      let before = try store.read { try $0.commitNumber }
+      let written = try await container.write { entities in
+        try entities.set(Writer(id: .remote("w"), name: "Ada"))
+        try entities.set(Volume(id: .remote(7), title: "Dune", writer: .remote("w")))
+        try entities.update(Volume.self, .remote(7)) { $0.title += " II" }
+        try entities.transaction.moveElement(
+          "Book:1", fromCollection: "todo", toCollection: "done", at: 0)
+        return try entities.get(Volume.self, .remote(7))?.title
+      }
+      #expect(written.value == "Dune II")
+      #expect(written.state == .stored)
+      #expect(try store.read { try $0.commitNumber } == before + 1)
+      #expect(try await writers.next()?.entities.map(\.name) == ["Ada"])
+      // In step: who has seen one sees all.
+      #expect(try await container[Volume.self].get(byID: .remote(7))?.title == "Dune II")
+      let done = try store.read { try $0.collection("done", as: Book.self) }
+      #expect(done?.map(\.title) == ["A"])
+    }
+  }
+
+  @Test func `the requests are queued in the same commit, one for each entity`() async throws {
+    server.isOffline = true
+    answer("/volumes", .post, #"{"id":7,"title":"Dune"}"#)
+    answer("/writers/w", .put, #"{"writer":{"id":"w","name":"Ada"}}"#)
+    answer("/volumes/9", .delete, "")
+    try await withContainer { container, store in
+      try await container[Volume.self].set(Volume(id: .remote(9), title: "Gone"))
+      let written = try await container.write { entities in
+        try entities.set(Volume(id: .local("a"), title: "?"), in: .localAndRemote)
+        try entities.set(Writer(id: .remote("w"), name: "Ad"), in: .localAndRemote)
+        try entities.update(Volume.self, .local("a"), in: .localAndRemote) { $0.title = "Dune" }
+        try entities.update(Writer.self, .remote("w"), in: .localAndRemote) { $0.name += "a" }
+        try entities.remove(Volume.self, .remote(9), in: .localAndRemote)
+      }
+      #expect(written.state == .queued)
+      let queue = try #require(container.clientQueue)
+      let waiting = try store.read { try $0.queuedRequests() }.map { "\($0.request)" }
+      #expect(waiting == ["POST /volumes", "PUT /writers/w", "DELETE /volumes/9"])
+      server.isOffline = false
+      queue.flush()
+      try await written.confirmed()
+      let sent = server.requests.map { String(decoding: $0.body?.bytes ?? Data(), as: UTF8.self) }
+      #expect(sent.count == 3)
+      #expect(sent.first?.contains("Dune") == true)
+      #expect(sent.dropFirst().first?.contains("Ada") == true)
+      // The server has named it.
+      #expect(try await container[Volume.self].get(byID: .local("a"))?.id == .remote(7))
+      #expect(try await container[Volume.self].get(byID: .remote(9)) == nil)
+    }
+  }
+
+  @Test func `what throws leaves nothing, and no request`() async throws {
+    server.isOffline = true
+    try await withContainer { container, store in
+      await #expect(throws: Failure.self) {
+        try await container.write { entities in
+          try entities.set(Volume(id: .remote(7), title: "Dune"), in: .localAndRemote)
+          throw Failure()
+        }
+      }
+      let volumes = try await container[Volume.self].all()
+      #expect(volumes.isEmpty)
+      let requests = try store.read { try $0.queuedRequests() }
+      #expect(requests.isEmpty)
+    }
+  }
+
+  @Test func `what can't be written together is refused by name`() async throws {
+    try await withContainer { container, _ in
+      let remote = await #expect(throws: ManagerError.self) {
+        try await container.write { try $0.remove(Volume.self, .remote(1), in: .remote()) }
+      }
+      #expect(remote?.code == .noStore)
+      let unknown = await #expect(throws: ManagerError.self) {
+        try await container.write { try $0.set(Book("1", "A")) }
+      }
+      #expect(unknown?.description == "Book: name the type where the container is made")
+      let unqueued = await #expect(throws: ManagerError.self) {
+        try await container.write {
+          try $0.set(Note(id: .local("s")), in: .localAndRemote)
+        }
+      }
+      #expect(unqueued?.code == .noStore)
+      let absent = try await container.write { try $0.get(Volume.self, .remote(1)) }
+      #expect(absent.value == nil)
+    }
+    let memory = try CoreManagerContainer(entities: Book.self)
+    let error = await #expect(throws: ManagerError.self) { try await memory.write { _ in } }
+    #expect(error?.code == .noStore)
+    await memory.close()
+  }
+
+  @Test func `no update of many tasks through two doors is lost`() async throws {
+    try await withContainer { container, _ in
+      try await container[Volume.self].set(Volume(id: .remote(1), title: "", edition: 0))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<60 {
+          group.addTask {
+            if number.isMultiple(of: 2) {
+              try await container[Volume.self].update(byID: .remote(1)) {
+                $0.edition = ($0.edition ?? 0) + 1
+              }
+            } else {
+              try await container.write { entities in
+                try entities.update(Volume.self, .remote(1)) {
+                  $0.edition = ($0.edition ?? 0) + 1
+                }
+                try entities.set(Writer(id: .remote("\(number)"), name: ""))
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await container[Volume.self].get(byID: .remote(1))?.edition == 60)
+      #expect(try await container[Writer.self].all().count == 30)
+    }
+  }
+}
+
+/// A store's own calls by typed identifiers.
+@Suite struct TypedIdentifierTests {
+  private static func addC(to id: EntityIdentifier<Book>, in store: ModelStore) throws {
+    try store.update(id) { $0.title += "C" }
+  }
+
+  @Test func `what is asked by a typed identifier is the entity's node`() async throws {
+    try await withModelStore { store in
+      let id = EntityIdentifier<Book>.remote("1")
+      let absent = try await store.update(id) { $0.title = "?" }
+      #expect(absent == nil)
+      try await store.write { try $0.set(Book("1", "A")) }
+      let changed = try await store.update(id) { $0.title += "B" }
+      #expect(changed?.title == "AB")
+      try Self.addC(to: id, in: store)
+      #expect(try store.read { try $0.entity(id)?.title } == "ABC")
+      let deletion = try await store.write { try $0.delete(id) }
+      #expect(deletion?.deleted == ["Book:1"])
+      #expect(try store.read { try $0.entity(id) } == nil)
+    }
+  }
+
+  @Test func `distinct gives each value once`() async throws {
+    try await withModelStore { store in
+      try await store.write { transaction in
+        for (number, year) in [2001, 1999, 2001, nil].enumerated() {
+          try transaction.set(Book(id: .remote("\(number)"), year: year))
+        }
+      }
+      let query = Query<Book>(filter: !(\.id == .remote("9")))
+      let answer = try store.read { try $0.answer(.distinct(\.year), to: query) }
+      #expect(answer.values == [.null, .integer(1999), .integer(2001)])
+    }
+  }
+}
