@@ -26,6 +26,8 @@ public struct QueryError: Error, Hashable, CustomStringConvertible {
     public static var negativeOffset: Code { Code(rawValue: "negativeOffset") }
     /// The place after which a result was to go on is no longer known.
     public static var lostPlace: Code { Code(rawValue: "lostPlace") }
+    /// Only a store on disk can answer the query.
+    public static var needsStore: Code { Code(rawValue: "needsStore") }
     /// An identifier is empty or looks like one of the other form.
     public static var invalidIdentifier: Code { Code(rawValue: "invalidIdentifier") }
   }

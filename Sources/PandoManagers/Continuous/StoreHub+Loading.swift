@@ -12,7 +12,7 @@ extension StoreHub {
   ///
   /// - Parameter query: The query; not retained.
   func begin<E: Queryable>(_ query: LiveQuery<E>) {
-    let followers = followers(of: E.self)
+    let followers = followers(of: E.self, countingHolders: query.followed.namesHolders)
     followers.insert(query)
     query.endings.add { [weak followers, number = query.number] in followers?.remove(number) }
     loader.async { [weak query] in
@@ -56,13 +56,16 @@ extension StoreHub {
   }
 
   /// Who follows queries of a type.
-  private func followers<E: Queryable>(of type: E.Type) -> QueryFollowers<E> {
+  private func followers<E: Queryable>(
+    of type: E.Type, countingHolders: Bool
+  ) -> QueryFollowers<E> {
     state.withLock { state in
-      let namespace = ByteString(E.nodeNamespace ?? "")
-      for case let followers as QueryFollowers<E> in state.types[namespace] ?? [] {
+      let namespace = ByteString(countingHolders ? "" : E.nodeNamespace ?? "")
+      for case let followers as QueryFollowers<E> in state.types[namespace] ?? []
+      where followers.countsHolders == countingHolders {
         return followers
       }
-      let followers = QueryFollowers<E>()
+      let followers = QueryFollowers<E>(countsHolders: countingHolders)
       state.types[namespace, default: []].append(followers)
       return followers
     }

@@ -48,6 +48,29 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.children, .equal, identifier)
   }
 
+  /// Entities that a node holds: its children of this type, wherever in it.
+  ///
+  /// ```swift
+  /// let labels = Query<Label>(filter: .held(by: issue.id), order: [.ascending(\.name)])
+  /// ```
+  /// Only a store on disk knows who holds an entity: elsewhere, with a server in the context for example, such a
+  /// query throws ``QueryError`` `needsStore`, and ``matches(_:)`` says no. A followed one is read again
+  /// after each commit that changes a node.
+  ///
+  /// - Parameter identifier: The identifier of the node that holds them.
+  /// - Returns: The filter.
+  public static func held(by identifier: String) -> Filter {
+    compare(.holders, .equal, identifier)
+  }
+
+  /// Entities that another entity holds, wherever in it.
+  ///
+  /// - Parameter id: The identifier of the one that holds them.
+  /// - Returns: The filter.
+  public static func held<Parent: Entity>(by id: EntityIdentifier<Parent>) -> Filter {
+    held(by: id.modelIdentifier)
+  }
+
   /// Entities whose field is a certain child.
   ///
   /// ```swift

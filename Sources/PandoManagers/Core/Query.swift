@@ -121,6 +121,10 @@ extension Query {
   /// - Throws: ``QueryError`` as ``validate()``.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
     try validate()
+    if filter.namesHolders {
+      throw QueryError(
+        .needsStore, E.modelTypeName, "only a store on disk knows who holds an entity")
+    }
     var found = entities.filter(filter.matches)
     if !uniqueBy.isEmpty {
       var seen: Set<[QueryValue]> = []

@@ -173,6 +173,8 @@ public struct QueryField<E: Queryable>: Sendable {
   var hasElements: Bool { shape == .each || shape == .eachChild }
   /// Whether they are those of all children.
   var namesAllChildren: Bool { shape == .children }
+  /// Whether they are those of all that hold the entity.
+  var namesHolders: Bool { shape == .holders }
 
   /// How errors and plans call the field.
   package var label: String {
@@ -237,6 +239,8 @@ private enum FieldShape: Sendable {
   case each
   /// All children of the entity.
   case children
+  /// All that hold the entity; only a store knows them.
+  case holders
 }
 
 extension QueryField {
@@ -340,6 +344,11 @@ extension QueryField {
       ModelChildren.forEachNode(of: entity) { values.append(.string($0)) }
       return .elements(values)
     }
+  }
+
+  /// Those that hold the entity, by the identifiers of their nodes, which the entity does not know.
+  static var holders: QueryField {
+    QueryField(\E.self, .holders, kinds: { [.string] }) { _ in .null }
   }
 
   private static func child(

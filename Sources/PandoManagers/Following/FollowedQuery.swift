@@ -20,6 +20,8 @@ final class FollowedQuery<E: Queryable>: Sendable {
   let ordersByChange: Bool
   /// How changes find it.
   let key: FollowedKey
+  /// Whether who holds an entity counts, so that a change of any node may change the result.
+  let namesHolders: Bool
   private let contract: (any EntityContract<E>)?
   private let sorter: EntitySorter<E>
 
@@ -49,7 +51,8 @@ final class FollowedQuery<E: Queryable>: Sendable {
     stored.limit = capacity
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
-    key = Self.key(of: query)
+    namesHolders = query.filter.namesHolders
+    key = namesHolders ? .type : Self.key(of: query)
   }
 
   /// Whether an entity is shown, if there is room.

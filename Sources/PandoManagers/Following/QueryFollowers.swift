@@ -26,6 +26,10 @@ final class QueryFollowers<E: Queryable>: Sendable {
   }
 
   private let state = Locked(State())
+  /// Whether any change may concern all queries, whatever node it is of: who holds an entity counts.
+  let countsHolders: Bool
+
+  init(countsHolders: Bool = false) { self.countsHolders = countsHolders }
 
   /// Whether nobody follows anything.
   var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
@@ -121,6 +125,7 @@ final class QueryFollowers<E: Queryable>: Sendable {
       )
     }
     if present.isEmpty { return false }
+    if countsHolders { return !touched.identifiers.isEmpty }
     // Whoever holds a changed node inside is not known without a read.
     if present.holdsNodes, touched.hasUpdated { return true }
     for identifier in touched.identifiers where identifier.isIdentifier(of: namespace) {

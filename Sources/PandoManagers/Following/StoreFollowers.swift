@@ -32,7 +32,7 @@ extension QueryFollowers: StoreFollowers {
   }
 
   func stage(_ identifiers: [ByteString]?, _ snapshot: ModelSnapshot, _ run: inout FollowingRun) {
-    guard let identifiers else {
+    guard let identifiers, !countsHolders else {
       for query in all { stage(query, nil, &run) { try read($0, snapshot) } }
       return
     }

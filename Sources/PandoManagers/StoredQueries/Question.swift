@@ -142,6 +142,7 @@ extension ModelSnapshot {
   public func answer<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
+    let query = try resolved(query)
     guard try isToldByRows(query) else {
       try question.validate()
       return question.answer(try entities(matching: query).entities)
@@ -160,6 +161,7 @@ extension ModelSnapshot {
   public func explain<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
+    let query = try resolved(query)
     guard try isToldByRows(query) else { return try explain(query) }
     let (stored, asked) = try proven(query) { try $0.question(question) }
     return try plan(for: asked, to: stored.query)
@@ -189,6 +191,7 @@ extension ModelSnapshot {
   public func modelIdentifiers<M: Queryable>(
     matching query: Query<M>, after model: M? = nil
   ) throws -> [String] {
+    let query = try resolved(query)
     guard try isToldByRows(query) else {
       return try entities(matching: query, after: model).entities.compactMap(\.modelIdentifier)
     }
@@ -220,6 +223,7 @@ extension ModelSnapshot {
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
     guard let entity else { return try entities(matching: query) }
+    let query = try resolved(query)
     guard try isToldByRows(query) else {
       return try query.window(of: try entities(matching: query.whole).entities, after: entity)
     }

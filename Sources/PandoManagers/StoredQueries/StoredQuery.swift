@@ -125,6 +125,7 @@ extension ModelSnapshot {
   /// Apart, because a function finds out at its beginning about all types that it may need.
   @inline(never)
   private func plannedEntities<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
+    let query = try resolved(query)
     if let identifiers = query.nodeIdentifiers, identifiers.count == 1 {
       try query.validate()
       let identifier = identifiers[0]
@@ -171,6 +172,7 @@ extension ModelSnapshot {
   /// Returns the entities of a query where nodes without a record of the type may be among them.
   @inline(never)
   private func entitiesAmongOthers<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
+    let query = try resolved(query)
     let projections = try projections(for: query)
     if projections.isEmpty { return try plannedEntities(query) }
     let recorded = try plannedEntities(query.unordered)
@@ -193,6 +195,7 @@ extension ModelSnapshot {
   /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
   ///   damaged.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
+    let query = try resolved(query)
     let stored = try proven(query)
     return try plan(
       for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),

@@ -127,6 +127,18 @@ extension ModelSnapshot {
     return try reader.parentNodes(of: node).ordered().map { try reader.identifier(of: $0) }
   }
 
+  /// Returns the nodes that a node holds directly, in whatever of its records.
+  ///
+  /// - Parameter identifier: The identifier of the parent.
+  /// - Returns: The identifiers of the children, each once, in the order of the record; empty if there is
+  ///   no such node.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*c* log *n*) for *c* children.
+  public func children(of identifier: String) throws -> [String] {
+    guard let node = try reader.node(identifier) else { return [] }
+    return try reader.childNodes(of: node).map { try reader.identifier(of: $0) }
+  }
+
   /// Returns all nodes from which a node can be reached.
   ///
   /// - Parameter identifier: The identifier of the descendant.

@@ -73,6 +73,21 @@ extension StoreReader {
     return body
   }
 
+  /// The nodes that a node holds directly, each once.
+  @_optimize(size)
+  func childNodes(of node: UInt64) throws -> [UInt64] {
+    guard let row = try nodeRow(node) else { return [] }
+    var seen: Set<UInt64> = []
+    var nodes: [UInt64] = []
+    for index in 0..<row.recordCount {
+      for edge in try RecordBody.edges(in: intactBody(index, of: row, node: node))
+      where seen.insert(edge.child.node).inserted {
+        nodes.append(edge.child.node)
+      }
+    }
+    return nodes
+  }
+
   /// The identifiers of all children in a body.
   func children(in body: Span<UInt8>) throws -> QueryValue {
     .elements(

@@ -171,6 +171,51 @@ private final class Listener: QueryDataProviderDelegate {
     #expect(try store.verify().problems == [])
   }
 
+  @Test(arguments: seeds(6))
+  func `what nodes hold is found and followed, whoever attaches it`(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    try await store.write { transaction in
+      for key in ["c0", "c1", "c2"] { try transaction.set(City(key: key, name: key)) }
+    }
+    let order: [Order<City>] = [.ascending(\.name)]
+    let one = Query<City>(filter: .held(by: "person 1"), order: order)
+    let other = Query<City>(
+      filter: !(.held(by: "person 2")) && \.name != "c9" || .held(by: "nobody"), order: order)
+    var follower = store.continuousSearch(withQuery: one).values.makeAsyncIterator()
+    #expect(try await follower.next()?.entities == [])
+    var last: [String] = []
+    var people: [String: Person] = [:]
+    for step in 0..<40 {
+      let key = "person \(Int.random(in: 1...2, using: &random))"
+      if people[key] != nil, Int.random(in: 0..<5, using: &random) == 0 {
+        people[key] = nil
+        try await store.write { try $0.delete(key) }
+      } else {
+        let city = ["c0", "c1", "c2"].randomElement(using: &random) ?? ""
+        var person = Person(key: key, name: "n", age: step)
+        if Bool.random(using: &random) { person.city = City(key: city, name: city) }
+        people[key] = person
+        let new = person
+        try await store.write { try $0.set(new) }
+      }
+      let held = people["person 1"]?.city.map { [$0.key] } ?? []
+      let free = ["c0", "c1", "c2"].filter { $0 != people["person 2"]?.city?.key }
+      let place: Comment = "seed \(seed), step \(step)"
+      try store.read { snapshot in
+        try #require(try snapshot.entities(matching: one).entities.map(\.key) == held, place)
+        try #require(try snapshot.modelIdentifiers(matching: other) == free, place)
+        try #require(try snapshot.answer(.count, to: other).count == free.count, place)
+        try #require(try snapshot.children(of: "person 1") == held, place)
+      }
+      if held == last { continue }
+      try #require(try await follower.next()?.entities.map(\.key) == held, place)
+      last = held
+    }
+    #expect(throws: QueryError.self) { try one.apply(to: []) }
+  }
+
   @Test func `an index answers, and a wrong name is refused`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
