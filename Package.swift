@@ -24,6 +24,11 @@ let librarySettings: [SwiftSetting] =
     .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
   ]
 
+// Modules that wait, sort out and tell, most of the time: smaller by a seventh for half a percent more
+// instructions.
+let smallSettings: [SwiftSetting] =
+  librarySettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 let package = Package(
   name: "pando",
   products: [
@@ -56,12 +61,11 @@ let package = Package(
     .target(
       name: "PandoProviders",
       dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
-      swiftSettings: librarySettings),
+      swiftSettings: smallSettings),
     .target(
       name: "PandoManagers",
       dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
-      // Waiting, sorting out and telling, most of it: smaller by a seventh.
-      swiftSettings: librarySettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]),
+      swiftSettings: smallSettings),
     .target(
       name: "Pando",
       dependencies: [
