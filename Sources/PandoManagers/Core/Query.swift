@@ -105,6 +105,11 @@ extension Query {
     if offset < 0 {
       throw QueryError(.negativeOffset, E.modelTypeName, "a query can't have the offset \(offset)")
     }
+    for case .field(let field, _) in order.lazy.map(\.key) where field.namesSeveral {
+      throw QueryError(
+        .wrongType, field.label,
+        "this field of \(E.modelTypeName) has several values, which are no place in an order")
+    }
     try filter.validate()
   }
 

@@ -176,6 +176,9 @@ public struct QueryField<E: Queryable>: Sendable {
   /// Whether they are those of all that hold the entity.
   var namesHolders: Bool { shape == .holders }
 
+  /// Whether it may have more than one value.
+  var namesSeveral: Bool { hasElements || namesAllChildren || namesHolders }
+
   /// How errors and plans call the field.
   package var label: String {
     if let name { return name }
