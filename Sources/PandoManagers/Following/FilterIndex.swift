@@ -26,6 +26,9 @@ struct FilterIndex: Sendable {
   /// The fields by whose values somebody is found.
   private(set) var fields: [String] = []
 
+  /// Whether nobody is found by what an entity holds.
+  var isEmpty: Bool { general.isEmpty && entries.isEmpty }
+
   mutating func insert(_ number: UInt64, _ key: FollowedKey) {
     switch key {
     case .identifiers: break

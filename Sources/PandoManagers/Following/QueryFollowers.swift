@@ -142,6 +142,17 @@ final class QueryFollowers<E: Queryable>: Sendable {
     return false
   }
 
+  /// Those of some nodes whose changes may concern a query.
+  ///
+  /// Where all queries ask by name, all but the named ones need not be read: a change deep in a tree
+  /// touches each node above it.
+  func concerning(_ identifiers: [ByteString]) -> [ByteString] {
+    state.withLock { state in
+      guard state.filters.isEmpty, state.loading.isEmpty else { return identifiers }
+      return identifiers.filter { state.byIdentifier[$0] != nil }
+    }
+  }
+
   /// Finds the queries that changes may concern, each with those changes.
   func concerned(by changes: [EntityChange<E>]) -> [(
     query: LiveQuery<E>, changes: [EntityChange<E>]

@@ -37,7 +37,7 @@ extension QueryFollowers: StoreFollowers {
       return
     }
     var changes: [EntityChange<E>] = []
-    for identifier in identifiers {
+    for identifier in concerning(identifiers) {
       run.tally.reads += 1
       do {
         let entity = try snapshot.ranked(identifier, as: E.self)

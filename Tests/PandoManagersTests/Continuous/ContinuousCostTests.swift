@@ -42,6 +42,32 @@ import Testing
     }
   }
 
+  @Test func `where all ask by name, only the named are read of those that hold what has changed`()
+    async throws
+  {
+    try await Following.run { following in
+      let tracks = (0..<50).map { number in
+        var track = Track(number)
+        track.artist = Artist(id: "a", name: "Ada")
+        return track
+      }
+      try await following.store.write { transaction in
+        for track in tracks { try transaction.set(track) }
+      }
+      var named = following.query(Query(filter: \Track.id == .remote(7))).values
+        .makeAsyncIterator()
+      _ = try await named.next()
+      let before = following.hub.tally
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Bo")) }
+      #expect(following.hub.tally.reads == before.reads + 1)
+      #expect(try await named.next()?.first?.artist?.name == "Bo")
+      var all = following.query(Query<Track>.all).values.makeAsyncIterator()
+      _ = try await all.next()
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Cy")) }
+      #expect(following.hub.tally.reads == before.reads + 51)
+    }
+  }
+
   @Test func `of ten thousand queries a commit costs those that it concerns`() async throws {
     try await Following.run { following in
       let count = 10_000
