@@ -132,21 +132,21 @@ extension ModelTransaction {
   ) throws -> [EntityIdentifier<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let now = keepsOrder && asOf == nil ? takeSequenceNumber() : 0
-    return try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { identifier in
-      let name = identifier.modelIdentifier
-      if let asOf {
-        let state = try snapshot.sequenceState(of: name)
-        guard state.sequenceNumber <= asOf, state.isDated || !onlySynchronized else {
-          return false
-        }
-      }
-      let deletion = try delete(name)
-      if keepsOrder {
-        // Before the commit that carries it out, if it was known before.
-        try setSequenceRow(SequenceRow(.tombstone, sequenceNumber: asOf ?? now), of: name)
-      }
-      return deletion != nil
+    let current = try identifiers.map { try snapshot.currentIdentifier(of: $0) }.unique
+    let wanted = try current.filter { identifier in
+      guard let asOf else { return true }
+      let state = try snapshot.sequenceState(of: identifier.modelIdentifier)
+      return state.sequenceNumber <= asOf && (state.isDated || !onlySynchronized)
     }
+    let deleted = try delete(wanted.map(\.modelIdentifier))
+    if keepsOrder {
+      for identifier in wanted {
+        // Before the commit that carries it out, if it was known before.
+        try setSequenceRow(
+          SequenceRow(.tombstone, sequenceNumber: asOf ?? now), of: identifier.modelIdentifier)
+      }
+    }
+    return wanted.filter { deleted.contains(ByteString($0.modelIdentifier)) }
   }
 
   /// Puts entities into the order of a list, where it is another than their natural order.

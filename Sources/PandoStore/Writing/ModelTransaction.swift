@@ -113,15 +113,18 @@ public struct ModelTransaction: ~Copyable {
   /// Deletes nodes in whatever order their rules allow for.
   ///
   /// - Parameter identifiers: The identifiers.
+  /// - Returns: Those that were there when their turn came.
   /// - Throws: As the delete of one node; `restricted` if no order is left that the rules allow for.
-  package mutating func delete(_ identifiers: [String]) throws {
+  @discardableResult
+  package mutating func delete(_ identifiers: [String]) throws -> Set<ByteString> {
+    var deleted: Set<ByteString> = []
     var left = identifiers
     while !left.isEmpty {
       var refusal: (any Error)?
       let before = left.count
       left = try left.filter { identifier in
         do {
-          try delete(identifier)
+          if try delete(identifier) != nil { deleted.insert(ByteString(identifier)) }
           return false
         } catch let error as StoreError where error.code == .restricted {
           refusal = error
@@ -130,6 +133,7 @@ public struct ModelTransaction: ~Copyable {
       }
       if left.count == before, let refusal { throw refusal }
     }
+    return deleted
   }
 
   /// Says what deletes do at the edges of a type, in every process from now on.

@@ -196,3 +196,35 @@ import Testing
     }
   }
 }
+
+/// Deletes of several entities where one keeps another from being deleted.
+@Suite struct RestrictedRemovalTests {
+  private struct Box: PersistentEntity {
+    static let modelTypeName = "RestrictedBox"
+    var id: EntityIdentifier<Box>
+    var held: [Box] = []
+  }
+
+  private struct Rack: PersistentEntity, DeletionRuled {
+    static let modelTypeName = "RestrictedRack"
+    static let identifierNamespace = "RestrictedBox"
+    static let deletionRules: [DeletionRule] = [.restrict("box")]
+    var id: EntityIdentifier<Rack>
+    var box: Box
+  }
+
+  @Test func `several are removed in whatever order the rules allow for`() async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Rack.self, Box.self, diskStoreConfig: .store(store))
+      let racks = container[Rack.self]
+      try await racks.set(Rack(id: .remote("rack"), box: Box(id: .remote("box"))))
+      await #expect(throws: StoreError.self) { try await racks.remove(atID: .remote("box")) }
+      // The held one comes first.
+      try await racks.remove([.remote("box"), .remote("rack")])
+      let left = try store.read { try $0.count() }
+      #expect(left == 0)
+      await container.close()
+    }
+  }
+}
