@@ -13,7 +13,7 @@ extension StoreCheck {
     var numbers: Set<UInt64> = []
     try reader.snapshot.scan(reader.tables.collections) { key, value in
       try noting { run in
-        let cacheKey = try ByteFields.text(key, "a cache key")
+        let cacheKey = try reader.cacheKey(ofRow: key, value)
         guard let number = ByteFields.littleEndian(value, at: 0, width: 8), value.count == 8 else {
           return try run.note(cacheKey, "its collection row is malformed")
         }
@@ -21,7 +21,9 @@ extension StoreCheck {
         if number >= state.nextCollection || !numbers.insert(number).inserted {
           try run.note(cacheKey, "its number \(number) is taken or has not been given out")
         }
-        if try !reader.cacheKey(ofCollection: number).hasSameBytes(as: cacheKey) {
+        let name = try reader.cacheKey(ofCollection: number)
+        let expected = IdentifierKey(name)
+        if !expected.bytes.span.hasSameBytes(as: key), !name.utf8Span.span.hasSameBytes(as: key) {
           try run.note(cacheKey, "its number leads back to another cache key")
         }
         try run.checkElements(of: cacheKey, number, reader)

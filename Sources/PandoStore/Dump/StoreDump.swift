@@ -62,8 +62,8 @@ struct StoreDump {
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {
     var count = 0
-    try reader.snapshot.scan(reader.tables.collections) { key, _ in
-      let cacheKey = try ByteFields.text(key, "a cache key")
+    try reader.snapshot.scan(reader.tables.collections) { key, value in
+      let cacheKey = try reader.cacheKey(ofRow: key, value)
       guard let list = try reader.list(cacheKey) else { return true }
       let total = try list.count(in: reader.snapshot)
       var start = 0

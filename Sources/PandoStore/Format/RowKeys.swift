@@ -124,23 +124,21 @@ struct ParentKey {
   }
 }
 
-/// The key of a collection in the `collections` table: its cache key in UTF-8.
+/// The key of a collection in the `collections` table: of its cache key what ``IdentifierKey`` makes of an
+/// identifier.
+///
+/// The value is the collection number alone; `collectionNames` has the whole cache key.
 struct CollectionKey {
-  /// The longest cache key, in bytes: LMDB's limit for a key.
-  static let byteCountMaximum = 511
-
   let bytes: [UInt8]
+  let isLong: Bool
 
   init(_ cacheKey: String) throws {
-    bytes = Array(cacheKey.utf8)
-    guard !bytes.isEmpty else {
+    guard !cacheKey.isEmpty else {
       throw StoreError(.emptyIdentifier, "", "the cache key of a collection is empty")
     }
-    guard bytes.count <= Self.byteCountMaximum else {
-      throw StoreError(
-        .invalidModel, String(cacheKey.prefix(40)) + "…",
-        "a cache key has at most \(Self.byteCountMaximum) bytes, this one has \(bytes.count)")
-    }
+    let key = IdentifierKey(cacheKey)
+    bytes = key.bytes
+    isLong = key.isLong
   }
 }
 

@@ -1,4 +1,5 @@
 import PandoLMDB
+import PandoSystem
 public import PandoModels
 
 extension ModelSnapshot {
@@ -8,11 +9,14 @@ extension ModelSnapshot {
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   public func collectionKeys() throws -> [String] {
     var keys: [String] = []
-    try reader.snapshot.scan(reader.tables.collections) { key, _ in
-      keys.append(try ByteFields.text(key, "a cache key"))
+    var hasLong = false
+    try reader.snapshot.scan(reader.tables.collections) { key, value in
+      if key.count > IdentifierKey.shortByteCountMaximum { hasLong = true }
+      keys.append(try reader.cacheKey(ofRow: key, value))
       return true
     }
-    return keys
+    // Long ones of one beginning lie in the order of their hashes.
+    return hasLong ? keys.ordered { $0.hasBytes(before: $1) } : keys
   }
 
   /// Returns how many elements a collection has.

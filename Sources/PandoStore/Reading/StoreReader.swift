@@ -190,30 +190,6 @@ extension StoreReader {
     }
     return found
   }
-
-  /// The number of the collection with a cache key.
-  func collection(_ cacheKey: String) throws -> UInt64? {
-    guard !cacheKey.isEmpty else { return nil }
-    let key = try CollectionKey(cacheKey)
-    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collections) else {
-      return nil
-    }
-    guard let number = ByteFields.littleEndian(bytes, at: 0, width: 8) else {
-      throw StoreError.damaged(cacheKey, "its collection row is malformed")
-    }
-    return number
-  }
-}
-
-extension StoreReader {
-  /// The cache key of a collection number.
-  func cacheKey(ofCollection number: UInt64) throws -> String {
-    let key = IntegerKey(number)
-    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.collectionNames) else {
-      throw StoreError.damaged("collection \(number)", "it has no cache key")
-    }
-    return try ByteFields.text(bytes, "the cache key of collection \(number)")
-  }
 }
 
 extension StoreReader {

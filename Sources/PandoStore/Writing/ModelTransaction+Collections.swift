@@ -8,7 +8,7 @@ extension ModelTransaction {
   /// Replaces all elements of a collection, and creates it where there is none.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - cacheKey: The key of the collection, not empty.
   ///   - models: The elements in order.
   /// - Throws: As ``set(_:)-4p8yx`` for each element; ``StoreError`` for a bad key.
   /// - Complexity: O(*n*) for *n* elements, old and new.
@@ -22,7 +22,7 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - models: The elements in order.
-  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - cacheKey: The key of the collection, not empty.
   /// - Throws: As ``setCollection(_:to:)-7lzu5``.
   /// - Complexity: O(log *n*) for each element, in a collection of *n*.
   public mutating func append<M: SimpleModel & Encodable>(
@@ -111,7 +111,7 @@ extension ModelTransaction {
   /// Replaces all elements of a collection, and creates it where there is none.
   ///
   /// - Parameters:
-  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - cacheKey: The key of the collection, not empty.
   ///   - values: The elements in order.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
   public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
@@ -122,7 +122,7 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - values: The elements in order.
-  ///   - cacheKey: The key of the collection, 1 to 511 bytes.
+  ///   - cacheKey: The key of the collection, not empty.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
   public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
     try session.whole {

@@ -143,10 +143,11 @@ extension WriteSession {
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     try countOccurrences(of: old, in: list, by: -1)
     try withTransaction { try list.removeAll(in: &$0) }
-    let key = try CollectionKey(cacheKey)
+    let key = try reading { try $0.collectionKey(cacheKey) }
     let number = IntegerKey(list.number)
-    try deleteRow(key.bytes.span, in: tables.collections)
+    try deleteRow(key.span, in: tables.collections)
     try deleteRow(number.bytes.span, in: tables.collectionNames)
+    if key.count > IdentifierKey.shortByteCountMaximum { try chooseFormat() }
     state.content?.mix(cacheKey)
     state.changes.reset(collection: cacheKey)
     return true
@@ -258,7 +259,9 @@ extension WriteSession {
     var value: [UInt8] = []
     ByteFields.append(number, width: 8, to: &value)
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
-    try put(key.bytes.span, forKey: numberKey.bytes.span, in: tables.collectionNames)
+    let name = cacheKey.utf8Span.span
+    try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)
+    if key.isLong { state.counters.formatVersion = StoreState.formatVersion }
     state.changes.reset(collection: cacheKey)
     return (CountedList(table: tables.elements, number: number), true)
   }

@@ -220,8 +220,8 @@ extension WriteSession {
         nodes.append((node, try NodeRow(value, node: node).identifier(node: node)))
         return true
       }
-      try reader.snapshot.scan(tables.collections) { key, _ in
-        cacheKeys.append(try ByteFields.text(key, "cache key"))
+      try reader.snapshot.scan(tables.collections) { key, value in
+        cacheKeys.append(try reader.cacheKey(ofRow: key, value))
         return true
       }
       try reader.forEachType { name, _ in types.append(name) }
@@ -232,6 +232,7 @@ extension WriteSession {
     ] {
       try removeAllRows(in: table)
     }
+    try chooseFormat()
     state.typeBlocks = TypeBlocks()
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }

@@ -20,7 +20,7 @@ extension WriteSession {
     state.indexes?[index.type, default: []].removeAll { $0 == index }
     state.indexes?[index.type, default: []].append(index)
     noteChildTypes()
-    chooseFormat()
+    try chooseFormat()
   }
 
   /// Corrects the index rows of a record that comes, changes or goes.
@@ -110,9 +110,13 @@ extension WriteSession {
     }
   }
 
-  /// Takes the version of the format that the indexes need.
-  private func chooseFormat() {
-    let isNew = state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
+  /// Takes the version of the format that the indexes and the cache keys need.
+  @_optimize(size)
+  func chooseFormat() throws {
+    _ = try indexes(ofType: 0)  // reads them all
+    let isNew =
+      try state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
+      || reading { try $0.hasShortenedCacheKey() }
     state.counters.formatVersion = isNew ? StoreState.formatVersion : StoreState.plainFormatVersion
   }
 
@@ -211,7 +215,7 @@ extension WriteSession {
     state.indexes?[type]?.removeAll { $0 == index }
     state.uniqueRows.removeAll { $0.index == index }
     noteChildTypes()
-    chooseFormat()
+    try chooseFormat()
     return true
   }
 }

@@ -76,28 +76,6 @@ import Testing
     #expect(try copy.verify().problems == [])
   }
 
-  @Test func `cache keys have 1 to 511 bytes`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
-    expectFailure(.emptyIdentifier, "the cache key of a collection is empty") {
-      try store.write { try $0.setCollection("", to: [.node(leaf("a"))]) }
-    }
-    let tooLong = String(repeating: "k", count: 512)
-    expectFailure(.invalidModel, "at most 511 bytes, this one has 512") {
-      try store.write { try $0.append([.node(leaf("a"))], toCollection: tooLong) }
-    }
-    #expect(try store.read { try $0.count() } == 0)
-    let keys = [String(repeating: "k", count: 511), "k", "k\u{0}", "caf\u{e9}", "cafe\u{301}"]
-    let commit = try store.commit { transaction in
-      for key in keys { try transaction.append([.string(key)], toCollection: key) }
-    }
-    #expect(commit.changeSet?.collections.count == keys.count)
-    for key in keys {
-      let elements = try store.read { try $0.collectionTrees(key) }
-      #expect(elements == [.string(key)])
-    }
-    #expect(try store.verify().problems == [])
-  }
-
   @Test func `names of properties have 1 to 400 bytes`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     for name in ["", String(repeating: "n", count: 401)] {
