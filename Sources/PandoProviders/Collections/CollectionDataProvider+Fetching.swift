@@ -8,7 +8,8 @@ extension CollectionDataProvider {
   /// A provider that shows nothing yet belongs to the key at once, and stays with it when there is no
   /// such collection: it hears when one is made. Any other goes over to the key once there is a
   /// collection. If the provider is set or given another key before the answer comes, the answer is
-  /// ignored here.
+  /// ignored here. An element of a store that can't be decoded is left out and reported
+  /// (``DataModelEvent`` `failedRead`) until it can be; it is an error if none can.
   ///
   /// - Parameters:
   ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads

@@ -27,7 +27,12 @@ enum ListPlace<T: SimpleModel>: Sendable {
   func index(in list: StoredList<T>, _ snapshot: ModelSnapshot) throws -> Int? {
     switch self {
     case .chosen(let choose):
-      return try choose(try snapshot.elements(list.cacheKey, as: T.self) ?? [])
+      let places = try snapshot.places(list.cacheKey, as: T.self) ?? []
+      let shown = places.indices.filter { places[$0] != nil }
+      guard let index = try choose(places.compactMap { $0 }) else { return nil }
+      // Behind the last that can be decoded is the end.
+      return shown.indices.contains(index)
+        ? shown[index] : index < 0 ? index : index - shown.count + places.count
     case .element(let identifier):
       guard let place = try list.firstPlace(of: identifier, snapshot) else {
         throw DataProviderError.noSuchElement(identifier, list.cacheKey)

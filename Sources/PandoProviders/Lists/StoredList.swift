@@ -93,27 +93,7 @@ struct StoredList<T: SimpleModel> {
         return found.hasSameBytes(as: identifier) ? place : nil
       }
     }
-    let elements = try snapshot.elements(cacheKey, as: T.self, in: range) ?? []
-    return zip(range, elements).compactMap { $1.isEqual(to: model) ? $0 : nil }
-  }
-}
-
-extension ModelSnapshot {
-  /// Returns elements of a type that is known at run time only to be codable.
-  ///
-  /// - Throws: As ``ModelSnapshot/collection(_:as:in:)``; ``DataProviderError`` `notCodable`.
-  func elements<T: SimpleModel>(
-    _ cacheKey: String, as type: T.Type, in range: Range<Int>? = nil
-  ) throws -> [T]? {
-    guard let decodable = type as? any (SimpleModel & Decodable).Type else {
-      throw DataProviderError.notCodable(type)
-    }
-    return try read(cacheKey, decodable, range)
-  }
-
-  private func read<M: SimpleModel & Decodable, T: SimpleModel>(
-    _ cacheKey: String, _ type: M.Type, _ range: Range<Int>?
-  ) throws -> [T]? {
-    try collection(cacheKey, as: type, in: range).flatMap { $0 as? [T] }
+    let elements = try snapshot.places(cacheKey, as: T.self, in: range) ?? []
+    return zip(range, elements).compactMap { $1?.isEqual(to: model) ?? false ? $0 : nil }
   }
 }

@@ -53,6 +53,8 @@ struct ListState<T: SimpleModel>: Sendable {
   var unwrittenCount = 0
   /// Whether the committed elements are not those of the store, because these could not be read.
   var isOutOfStep = false
+  /// Stored elements that can't be decoded, and are not shown.
+  var hidden = HiddenElements()
   /// Whether something of a commit is shown that can't be read: what goes is not stored any more.
   var isUnread = false
   /// How many changes of the collection have been numbered for those who are told.
@@ -72,7 +74,9 @@ struct ListState<T: SimpleModel>: Sendable {
   var isPresent: Bool { isCommittedPresent || !pending.isEmpty }
 
   /// Whether a commit can't be understood without reading all elements.
-  var needsWhole: Bool { !isLoaded || isOutOfStep || (stored.map { $0.list == nil } ?? false) }
+  var needsWhole: Bool {
+    !isLoaded || isOutOfStep || !hidden.isEmpty || (stored.map { $0.list == nil } ?? false)
+  }
 
   /// Whether all elements are set by a pending edit.
   var isBeingSet: Bool {

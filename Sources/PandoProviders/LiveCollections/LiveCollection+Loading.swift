@@ -107,13 +107,16 @@ extension LiveCollection {
   ///
   /// - Parameters:
   ///   - result: What was read.
+  ///   - hidden: What is left out of it.
   ///   - number: When a cache was asked.
   ///   - scope: Publishes it.
   func finishLoad(
-    _ result: Result<[T]?, any Error>, since number: UInt64?, _ scope: PipelineScope
+    _ result: Result<[T]?, any Error>, besides hidden: HiddenElements = HiddenElements(),
+    since number: UInt64?, _ scope: PipelineScope
   ) {
     let isNeeded = state.withLock { !$0.isLoaded || $0.isOutOfStep || !$0.isCommittedPresent }
     if isNeeded, case .success(let models) = result {
+      hide(hidden)
       let update = LiveUpdate()
       var staged = StagedList(self, update)
       let telling: StagedList<T>.Telling =
@@ -160,7 +163,7 @@ extension LiveCollection {
 final class CollectionLoad<T: SimpleModel>: StoreLoad {
   private let collection: LiveCollection<T>
   private let cacheKey: String
-  private let found = Locked<[T]?>(nil)
+  private let found = Locked(ListContents<T>())
 
   init(_ collection: LiveCollection<T>, _ cacheKey: String) {
     self.collection = collection
@@ -168,20 +171,28 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
   }
 
   func read(_ snapshot: ModelSnapshot) throws {
-    let models = try snapshot.elements(cacheKey, as: T.self)
-    found.withLock { $0 = models }
+    let contents = try snapshot.contents(cacheKey, as: T.self)
+    found.withLock { $0 = contents }
   }
 
   var keys: [ByteString] {
-    [ByteString(cacheKey)] + (found.withLock { $0 } ?? []).flatMap(\.nodeIdentifiers)
+    let found = found.withLock { $0 }
+    return [ByteString(cacheKey)] + (found.models ?? []).flatMap(\.nodeIdentifiers)
+      + found.hidden.nodes
   }
 
-  var isMiss: Bool { found.withLock { $0 == nil } }
+  var isMiss: Bool { found.withLock { $0.models == nil } }
 
   @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
-    let result =
-      error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.withLock { $0 })
-    collection.finishLoad(result, since: nil, scope)
+    let found = found.withLock { $0 }
+    var result = error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.models)
+    // Nobody shows a list of which nothing fits the type: that is no bad record.
+    if found.models?.isEmpty ?? false, let first = found.hidden.records.first,
+      !collection.isCommitted
+    {
+      result = .failure(first.error)
+    }
+    collection.finishLoad(result, besides: found.hidden, since: nil, scope)
   }
 }

@@ -74,7 +74,10 @@ extension ListState {
   ) {
     guard let index = pending.firstIndex(where: { $0.operation === operation }) else { return }
     isCommittedPresent = true
-    if operation.determinesList { isLoaded = true }
+    if operation.determinesList {
+      isLoaded = true
+      if operation.isWritten { hidden = HiddenElements() }
+    }
     if index == 0, plan == nil || plan == pending[0].step.plan {
       // It is shown below all others, where it belongs.
       pending.removeFirst()

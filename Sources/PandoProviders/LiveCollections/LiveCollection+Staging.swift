@@ -33,26 +33,6 @@ extension LiveCollection {
     }
   }
 
-  func read(
-    _ changes: [CollectionChange]?, _ operations: [any ManagedOperation],
-    in snapshot: ModelSnapshot
-  ) throws -> any Sendable {
-    guard let cacheKey else { return CollectionCommit<T>.own }
-    let needsWhole = state.withLock { $0.needsWhole }
-    let isEdited = operations.contains { ($0 as? ListOperation<T>)?.collection === self }
-    do {
-      guard needsWhole || isEdited else {
-        return try CollectionCommit<T>(changes, cacheKey, in: snapshot)
-      }
-      return CollectionCommit<T>.whole(
-        try snapshot.elements(cacheKey, as: T.self),
-        isReset: !isEdited && changes?.contains(.reset) ?? true)
-    } catch {
-      state.withLock { $0.isOutOfStep = true }
-      throw error
-    }
-  }
-
   /// Edits of this list among the operations of an update, as far as they are shown.
   private func pendingOperations(_ operations: [any LiveOperation]) -> [ListOperation<T>] {
     let own = operations.compactMap { $0 as? ListOperation<T> }

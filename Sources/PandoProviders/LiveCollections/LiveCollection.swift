@@ -25,6 +25,8 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
   }
 
   var isRetired: Bool { state.withLock { $0.isRetired } }
+  /// Whether the committed elements are shown.
+  var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
   /// Whether members are told of a change when it is committed, and not when it is made.
   var tellsCommitted: Bool { manager.isStoreBacked }

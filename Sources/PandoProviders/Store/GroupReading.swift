@@ -53,6 +53,7 @@ final class GroupReading {
     for (identifier, types) in bridge.consistency.liveNodes(among: changed.map(\.text)) {
       for type in types { read(identifier, as: type, snapshot) }
     }
+    let others = listsWithUndecodable()
     var keys = Set<ByteString>()
     for (key, changes) in group.collections {
       keys.insert(key)
@@ -63,9 +64,20 @@ final class GroupReading {
       else { continue }
       read(key, [], snapshot)
     }
+    for key in others where keys.insert(key).inserted { read(key, [], snapshot) }
     if group.hasExpired { readEverything(snapshot) }
     if bridge.differsInMemory { overlay() }
     if !scope.vanished.isEmpty { update.isNested = true }
+  }
+
+  /// The lists that show what can't be decoded any more, or leave out what has changed.
+  @_optimize(size)
+  private func listsWithUndecodable() -> [ByteString] {
+    let lists = bridge.topics.hiding(touched.map(\.text))
+    let unread = Set(
+      failures.compactMap { $0.type != nil && $0.error is ModelError ? $0.key : nil })
+    if unread.isEmpty { return lists }
+    return lists + bridge.topics.all.filter { $0.topic.loses(unread) }.map(\.cacheKey)
   }
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as

@@ -60,6 +60,14 @@ protocol StoreTopic: AnyObject, Sendable {
   ///   be.
   func endUnread(isChanged: Bool)
 
+  /// Says that nodes can't be decoded as live trees show them.
+  ///
+  /// - Returns: Whether the list shows one: then all of it is to be read.
+  func loses(_ nodes: Set<ByteString>) -> Bool
+
+  /// Whether an element is left out that holds one of some nodes, because it can't be decoded.
+  func hides(_ nodes: [String]) -> Bool
+
   /// Reads what it needs of several commits.
   ///
   /// - Parameters:

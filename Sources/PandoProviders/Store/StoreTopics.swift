@@ -8,6 +8,8 @@ final class StoreTopics: Sendable {
   }
 
   private let entries = Locked<[ByteString: Entry]>([:])
+  /// Which may leave out elements.
+  private let hiding = Locked<Set<ByteString>>([])
 
   /// The live collection of a cache key.
   func topic(_ cacheKey: ByteString) -> (any StoreTopic)? {
@@ -33,6 +35,19 @@ final class StoreTopics: Sendable {
     entries.withLock { entries in
       if entries[cacheKey]?.topic?.isRetired ?? true { entries[cacheKey] = nil }
     }
+  }
+
+  /// Notes whether the live collection of a cache key leaves out elements that can't be decoded.
+  func note(_ cacheKey: ByteString, isHiding: Bool) {
+    hiding.withLock { hiding in
+      if isHiding { hiding.insert(cacheKey) } else { hiding.remove(cacheKey) }
+    }
+  }
+
+  /// The cache keys of live collections that leave out an element which holds one of the nodes that a
+  /// commit has changed.
+  func hiding(_ nodes: [String]) -> [ByteString] {
+    hiding.withLock { $0 }.filter { topic($0)?.hides(nodes) ?? false }
   }
 
   /// All live collections there are.

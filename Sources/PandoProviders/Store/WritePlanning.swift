@@ -16,6 +16,7 @@ struct WritePlanning {
   }
 
   var plan: CommitPlan {
+    if let own, needsList(own) { return .read }
     guard let changeSet = write.changeSet else { return own.map(place) ?? planUnchanged() }
     let consistency = bridge.consistency
     let named = bridge.named(by: write)
@@ -27,6 +28,8 @@ struct WritePlanning {
     let lists = changeSet.collections.compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
+    let nodes = changeSet.updated + changeSet.inserted + changeSet.deleted
+    if !bridge.topics.hiding(nodes).isEmpty { return .read }
     if own == nil, changed.isEmpty, lists.isEmpty,
       consistency.liveNodes(among: changeSet.deleted).isEmpty
     {
@@ -51,6 +54,14 @@ struct WritePlanning {
       update.topics[key] = commit
     }
     return .show(update)
+  }
+
+  /// Whether an edit was carried out at places of a stored list that are not those of the shown one.
+  private func needsList(_ operation: any ManagedOperation) -> Bool {
+    guard operation.isWritten, let key = operation.collectionKey,
+      let topic = bridge.topics.topic(ByteString(key))
+    else { return false }
+    return topic.commit(.changes([]), nil, operation) == nil
   }
 
   /// The live nodes that the write has changed, or names though the store had them as they are.

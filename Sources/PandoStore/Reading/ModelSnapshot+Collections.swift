@@ -50,26 +50,62 @@ extension ModelSnapshot {
     _ cacheKey: String, as type: M.Type = M.self, in range: Range<Int>? = nil,
     undecodable: ((UndecodableRecord) -> Void)? = nil
   ) throws -> [M]? {
+    if let undecodable {
+      return try places(cacheKey, as: type, in: range) { record, _ in undecodable(record) }?
+        .compactMap { $0 }
+    }
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    guard let undecodable else {
-      return try reader.elementBytes(of: cacheKey, in: range) { bytes in
-        do {
-          return try element(bytes, of: cacheKey, as: type, source)
-        } catch let record as UndecodableRecord {
-          throw record.error
-        }
-      }
-    }
-    let elements: [M?]? = try reader.elementBytes(of: cacheKey, in: range) { bytes in
+    return try reader.elementBytes(of: cacheKey, in: range) { bytes in
       do {
         return try element(bytes, of: cacheKey, as: type, source)
       } catch let record as UndecodableRecord {
-        undecodable(record)
+        throw record.error
+      }
+    }
+  }
+
+  /// Returns one value for each element of a collection, `nil` where it does not decode.
+  ///
+  /// - Parameters:
+  ///   - cacheKey: The key of the collection.
+  ///   - type: The type to read the elements as.
+  ///   - range: The positions to read; `nil` for all.
+  ///   - undecodable: Takes what does not decode, and its position.
+  /// - Returns: The values, or `nil` if there is no such collection.
+  /// - Throws: As ``collection(_:as:in:undecodable:)``.
+  @_optimize(size)
+  package func places<M: SimpleModel & Decodable>(
+    _ cacheKey: String, as type: M.Type, in range: Range<Int>? = nil,
+    undecodable: (UndecodableRecord, Int) -> Void
+  ) throws -> [M?]? {
+    var source = SnapshotSource.begin(reader)
+    defer { SnapshotSource.end(&source) }
+    var place = range?.lowerBound ?? 0
+    return try reader.elementBytes(of: cacheKey, in: range) { bytes in
+      defer { place += 1 }
+      do {
+        return try element(bytes, of: cacheKey, as: type, source)
+      } catch let record as UndecodableRecord {
+        undecodable(record, place)
         return nil
       }
     }
-    return elements?.compactMap { $0 }
+  }
+
+  /// Returns the identifiers of all nodes that an element of a collection is or holds.
+  @_optimize(size)
+  package func nodes(inElementAt place: Int, of cacheKey: String) throws -> [String] {
+    let elements = try reader.elements(of: cacheKey, in: place..<(place + 1)) { $0 } ?? []
+    var found: Set<UInt64> = []
+    for element in elements { found.formUnion(try element.children()) }
+    var rest = Array(found)
+    while let node = rest.popLast() {
+      for child in try reader.children(of: node) where found.insert(child).inserted {
+        rest.append(child)
+      }
+    }
+    return try found.map { try reader.identifier(of: $0) }
   }
 
   /// Decodes an element.

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import PandoSystem
 
 extension StoreReader {
   /// The record that shows a node as a type: the type's own, else the node's newest.
@@ -50,6 +51,17 @@ extension StoreReader {
     else { return nil }
     let body = try intactBody(index, of: row, node: reference.node)
     return unsafe FieldChild(type: row.type(index), body: body.withUnsafeBytes { unsafe $0 })
+  }
+
+  /// The nodes that a node refers to, in any of its records.
+  @_optimize(size)
+  func children(of node: UInt64) throws -> [UInt64] {
+    var children: Set<UInt64> = []
+    for type in try requiredSummary(of: node).types {
+      guard let body = try body(of: RecordKey(type: type, node: node)) else { continue }
+      for edge in try RecordBody.edges(in: body) { children.insert(edge.child.node) }
+    }
+    return children.ordered()
   }
 
   /// All records of a node.

@@ -189,23 +189,12 @@ extension WriteSession {
         return try !reader.hasParents(node)
       }
       guard isLoose else { continue }
-      candidates += try children(of: node)
+      candidates += try reading { try $0.children(of: node) }
       try leaveIndexes(node)
       try removeNode(node)
       removed += 1
     }
     return removed
-  }
-
-  private func children(of node: UInt64) throws -> [UInt64] {
-    try reading { reader in
-      var children: Set<UInt64> = []
-      for type in try reader.requiredSummary(of: node).types {
-        guard let body = try reader.body(of: RecordKey(type: type, node: node)) else { continue }
-        for edge in try RecordBody.edges(in: body) { children.insert(edge.child.node) }
-      }
-      return children.ordered()
-    }
   }
 
   /// Removes every node and every collection; properties, types and the change log stay.

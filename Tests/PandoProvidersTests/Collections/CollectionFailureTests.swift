@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `elements that can't be read leave the list as it was, until they can be`()
+  @Test func `elements that can't be read leave the list as it was, until they are gone`()
     async throws
   {
     try await withStore { store in

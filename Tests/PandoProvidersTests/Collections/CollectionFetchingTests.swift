@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `a fetch of elements that can't be read gives the error`() async throws {
+  @Test func `a fetch of elements none of which can be read gives the error`() async throws {
     try await Backing.store.withManager { manager in
       try await CollectionDataProvider.setData(
         [Jotting(text: "a")], cacheKey: "notes", dataModelManager: manager
