@@ -9,6 +9,10 @@ struct ReadFailure: Sendable {
   let key: ByteString
   /// `nil` for a list.
   let type: (any SimpleModel.Type)?
+  /// If it can't be decoded, the nodes that it is and holds.
+  var nodes: [String] = []
+  /// Whether that is known already.
+  var isRepeated = false
 }
 
 /// Reads what live trees need of several commits.
@@ -53,6 +57,7 @@ final class GroupReading {
     for (identifier, types) in bridge.consistency.liveNodes(among: changed.map(\.text)) {
       for type in types { read(identifier, as: type, snapshot) }
     }
+    readUndecodable(snapshot)
     let others = listsWithUndecodable()
     var keys = Set<ByteString>()
     for (key, changes) in group.collections {
@@ -68,6 +73,17 @@ final class GroupReading {
     if group.hasExpired { readEverything(snapshot) }
     if bridge.differsInMemory { overlay() }
     if !scope.vanished.isEmpty { update.isNested = true }
+  }
+
+  /// Reads what could not be decoded, and may be now.
+  @_optimize(size)
+  private func readUndecodable(_ snapshot: ModelSnapshot) {
+    for identifier in bridge.unread.take(touched)
+    where !changed.contains(identifier) && !update.deleted.contains(identifier) {
+      for type in bridge.consistency.liveTypes(of: identifier.text) {
+        read(identifier, as: type, snapshot, isRepeated: true)
+      }
+    }
   }
 
   /// The lists that show what can't be decoded any more, or leave out what has changed.
@@ -253,7 +269,8 @@ final class GroupReading {
   /// Reads a node as a type, once.
   @_optimize(size)
   private func read(
-    _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot
+    _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot,
+    isRepeated: Bool = false
   ) {
     let isRead = update.versions[identifier]?.stored.contains { Swift.type(of: $0) == type }
     if isRead == true { return }
@@ -261,7 +278,12 @@ final class GroupReading {
       guard let model = try snapshot.live(identifier.text, as: type) else { return }
       update.addStored(model, identifier.text)
     } catch {
-      failures.append(ReadFailure(error: error, key: identifier, type: type))
+      var failure = ReadFailure(
+        error: error, key: identifier, type: type, isRepeated: isRepeated)
+      if error is ModelError {
+        failure.nodes = (try? snapshot.nodes(beneath: identifier.text)) ?? []
+      }
+      failures.append(failure)
     }
   }
 

@@ -36,6 +36,7 @@ final class StoreBridge: Sendable {
   let consistency: ConsistencyManager
   let topics: StoreTopics
   let observed: ObservedHolders
+  let unread = UnreadNodes()
   let reporter: ManagerReporter
   /// How many changes are queued that live trees do not show as committed.
   private let queuedChangeCount = Locked(0)
@@ -147,6 +148,8 @@ final class StoreBridge: Sendable {
       {
         continue
       }
+      unread.add(failure)
+      if failure.isRepeated { continue }
       reporter.report(.failedRead(failure.error, of: failure.key.text))
       observed.fail(failure.error, of: failure.key, as: failure.type)
     }

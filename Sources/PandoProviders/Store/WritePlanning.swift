@@ -29,7 +29,7 @@ struct WritePlanning {
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
     let nodes = changeSet.updated + changeSet.inserted + changeSet.deleted
-    if !bridge.topics.hiding(nodes).isEmpty { return .read }
+    if bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty { return .read }
     if own == nil, changed.isEmpty, lists.isEmpty,
       consistency.liveNodes(among: changeSet.deleted).isEmpty
     {

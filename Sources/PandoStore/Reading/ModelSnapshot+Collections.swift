@@ -99,6 +99,18 @@ extension ModelSnapshot {
     let elements = try reader.elements(of: cacheKey, in: place..<(place + 1)) { $0 } ?? []
     var found: Set<UInt64> = []
     for element in elements { found.formUnion(try element.children()) }
+    return try nodes(beneath: found)
+  }
+
+  /// Returns the identifiers of a node, if there is one, and of all that it holds.
+  @_optimize(size)
+  package func nodes(beneath identifier: String) throws -> [String] {
+    try nodes(beneath: try reader.node(identifier).map { [$0] } ?? [])
+  }
+
+  @_optimize(size)
+  private func nodes(beneath found: Set<UInt64>) throws -> [String] {
+    var found = found
     var rest = Array(found)
     while let node = rest.popLast() {
       for child in try reader.children(of: node) where found.insert(child).inserted {
