@@ -89,7 +89,7 @@ final class GroupReading {
   /// The lists that show what can't be decoded any more, or leave out what has changed.
   @_optimize(size)
   private func listsWithUndecodable() -> [ByteString] {
-    let lists = bridge.topics.hiding(touched.map(\.text))
+    let lists = bridge.topics.mayHide ? bridge.topics.hiding(touched.map(\.text)) : []
     let unread = Set(
       failures.compactMap { $0.type != nil && $0.error is ModelError ? $0.key : nil })
     if unread.isEmpty { return lists }

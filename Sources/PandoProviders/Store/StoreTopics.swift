@@ -33,9 +33,14 @@ final class StoreTopics: Sendable {
   /// Forgets a cache key whose live collection has gone.
   func removeEnded(_ cacheKey: ByteString) {
     entries.withLock { entries in
-      if entries[cacheKey]?.topic?.isRetired ?? true { entries[cacheKey] = nil }
+      guard entries[cacheKey]?.topic?.isRetired ?? true else { return }
+      entries[cacheKey] = nil
+      _ = hiding.withLock { $0.remove(cacheKey) }
     }
   }
+
+  /// Whether a live collection may leave out elements.
+  var mayHide: Bool { hiding.withLock { !$0.isEmpty } }
 
   /// Notes whether the live collection of a cache key leaves out elements that can't be decoded.
   func note(_ cacheKey: ByteString, isHiding: Bool) {

@@ -8,6 +8,8 @@ final class UnreadNodes: Sendable {
   /// By the nodes that they wait for; those that have been read since are found here once more at most.
   private let waiting = Locked<[ByteString: Set<ByteString>]>([:])
 
+  var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+
   /// Adds what can't be decoded.
   @_optimize(size)
   func add(_ failure: ReadFailure) {
@@ -18,9 +20,7 @@ final class UnreadNodes: Sendable {
 
   /// Whether one of them waits for one of some nodes.
   func wait(for nodes: [String]) -> Bool {
-    waiting.withLock { waiting in
-      !waiting.isEmpty && nodes.contains { waiting[ByteString($0)] != nil }
-    }
+    waiting.withLock { waiting in nodes.contains { waiting[ByteString($0)] != nil } }
   }
 
   /// Takes out those that wait for one of some nodes.

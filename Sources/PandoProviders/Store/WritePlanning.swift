@@ -28,8 +28,7 @@ struct WritePlanning {
     let lists = changeSet.collections.compactMap { entry in
       bridge.topics.topic(ByteString(entry.cacheKey)).map { (entry, $0) }
     }
-    let nodes = changeSet.updated + changeSet.inserted + changeSet.deleted
-    if bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty { return .read }
+    if mayRepair(changeSet) { return .read }
     if own == nil, changed.isEmpty, lists.isEmpty,
       consistency.liveNodes(among: changeSet.deleted).isEmpty
     {
@@ -54,6 +53,13 @@ struct WritePlanning {
       update.topics[key] = commit
     }
     return .show(update)
+  }
+
+  /// Whether something may be decodable now that could not be decoded.
+  private func mayRepair(_ changeSet: ChangeSet) -> Bool {
+    if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
+    let nodes = changeSet.updated + changeSet.inserted + changeSet.deleted
+    return bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty
   }
 
   /// Whether an edit was carried out at places of a stored list that are not those of the shown one.
