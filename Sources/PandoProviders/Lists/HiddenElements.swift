@@ -11,6 +11,7 @@ struct HiddenElements: Sendable {
   var isEmpty: Bool { nodes.isEmpty }
 
   /// Adds an element that holds some nodes.
+  @_optimize(size)
   mutating func add(_ record: UndecodableRecord, holding nodes: [String]) {
     if !has(record) { records.append(record) }
     self.nodes.insert(ByteString(record.identifier))
@@ -21,6 +22,7 @@ struct HiddenElements: Sendable {
   mutating func add(_ unread: Set<ByteString>) { nodes.formUnion(unread) }
 
   /// Whether an element is among them.
+  @_optimize(size)
   func has(_ record: UndecodableRecord) -> Bool {
     records.contains { $0.identifier.hasSameBytes(as: record.identifier) }
   }
@@ -53,13 +55,11 @@ extension ModelSnapshot {
     do {
       return ListContents(models: try elements(cacheKey, as: type))
     } catch is ModelError {
-      var found: [(record: UndecodableRecord, place: Int)] = []
-      let models = try places(cacheKey, as: type) { found.append(($0, $1)) }?.compactMap { $0 }
       var hidden = HiddenElements()
-      for (record, place) in found {
-        hidden.add(record, holding: try nodes(inElementAt: place, of: cacheKey))
+      let models = try places(cacheKey, as: type) { record, place in
+        hidden.add(record, holding: (try? nodes(inElementAt: place, of: cacheKey)) ?? [])
       }
-      return ListContents(models: models, hidden: hidden)
+      return ListContents(models: models?.compactMap { $0 }, hidden: hidden)
     }
   }
 

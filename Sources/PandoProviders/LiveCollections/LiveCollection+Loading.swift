@@ -110,6 +110,7 @@ extension LiveCollection {
   ///   - hidden: What is left out of it.
   ///   - number: When a cache was asked.
   ///   - scope: Publishes it.
+  @_optimize(size)
   func finishLoad(
     _ result: Result<[T]?, any Error>, besides hidden: HiddenElements = HiddenElements(),
     since number: UInt64?, _ scope: PipelineScope

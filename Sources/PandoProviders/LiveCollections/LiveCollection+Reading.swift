@@ -49,17 +49,15 @@ extension LiveCollection {
   func loses(_ nodes: Set<ByteString>) -> Bool {
     state.withLock { state in
       let models = state.committed.models + (state.stored?.list?.models ?? [])
-      let isConcerned = models.contains { model in
-        model.nodeIdentifiers.contains { nodes.contains($0) }
-      }
+      let isConcerned = models.contains { !nodes.isDisjoint(with: $0.nodeIdentifiers) }
       if isConcerned { state.hidden.add(nodes) }
       return isConcerned
     }
   }
 
   @_optimize(size)
-  func hides(_ nodes: [String]) -> Bool {
-    let hidden = state.withLock { $0.hidden.nodes }
-    return nodes.contains { hidden.contains(ByteString($0)) }
+  func hides(_ nodes: Set<ByteString>) -> Bool {
+    let hidden = state.withLock { $0.hidden }
+    return !hidden.nodes.isDisjoint(with: nodes)
   }
 }

@@ -10,7 +10,7 @@ struct ReadFailure: Sendable {
   /// `nil` for a list.
   let type: (any SimpleModel.Type)?
   /// If it can't be decoded, the nodes that it is and holds.
-  var nodes: [String] = []
+  var nodes: Set<ByteString> = []
   /// Whether that is known already.
   var isRepeated = false
 }
@@ -89,11 +89,14 @@ final class GroupReading {
   /// The lists that show what can't be decoded any more, or leave out what has changed.
   @_optimize(size)
   private func listsWithUndecodable() -> [ByteString] {
-    let lists = bridge.topics.mayHide ? bridge.topics.hiding(touched.map(\.text)) : []
-    let unread = Set(
-      failures.compactMap { $0.type != nil && $0.error is ModelError ? $0.key : nil })
+    var lists = bridge.topics.hiding(touched)
+    var unread: Set<ByteString> = []
+    for failure in failures where failure.type != nil && failure.error is ModelError {
+      unread.insert(failure.key)
+    }
     if unread.isEmpty { return lists }
-    return lists + bridge.topics.all.filter { $0.topic.loses(unread) }.map(\.cacheKey)
+    for (key, topic) in bridge.topics.all where topic.loses(unread) { lists.append(key) }
+    return lists
   }
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
@@ -281,7 +284,10 @@ final class GroupReading {
       var failure = ReadFailure(
         error: error, key: identifier, type: type, isRepeated: isRepeated)
       if error is ModelError {
-        failure.nodes = (try? snapshot.nodes(beneath: identifier.text)) ?? []
+        failure.nodes = [identifier]
+        for node in (try? snapshot.nodes(beneath: identifier.text)) ?? [] {
+          failure.nodes.insert(ByteString(node))
+        }
       }
       failures.append(failure)
     }

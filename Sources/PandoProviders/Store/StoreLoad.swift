@@ -66,7 +66,7 @@ protocol StoreTopic: AnyObject, Sendable {
   func loses(_ nodes: Set<ByteString>) -> Bool
 
   /// Whether an element is left out that holds one of some nodes, because it can't be decoded.
-  func hides(_ nodes: [String]) -> Bool
+  func hides(_ nodes: Set<ByteString>) -> Bool
 
   /// Reads what it needs of several commits.
   ///

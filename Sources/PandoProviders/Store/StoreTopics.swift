@@ -43,6 +43,7 @@ final class StoreTopics: Sendable {
   var mayHide: Bool { hiding.withLock { !$0.isEmpty } }
 
   /// Notes whether the live collection of a cache key leaves out elements that can't be decoded.
+  @_optimize(size)
   func note(_ cacheKey: ByteString, isHiding: Bool) {
     hiding.withLock { hiding in
       if isHiding { hiding.insert(cacheKey) } else { hiding.remove(cacheKey) }
@@ -51,8 +52,13 @@ final class StoreTopics: Sendable {
 
   /// The cache keys of live collections that leave out an element which holds one of the nodes that a
   /// commit has changed.
-  func hiding(_ nodes: [String]) -> [ByteString] {
-    hiding.withLock { $0 }.filter { topic($0)?.hides(nodes) ?? false }
+  @_optimize(size)
+  func hiding(_ nodes: Set<ByteString>) -> [ByteString] {
+    var found: [ByteString] = []
+    for cacheKey in hiding.withLock({ $0 }) where topic(cacheKey)?.hides(nodes) ?? false {
+      found.append(cacheKey)
+    }
+    return found
   }
 
   /// All live collections there are.

@@ -56,13 +56,18 @@ struct WritePlanning {
   }
 
   /// Whether something may be decodable now that could not be decoded.
+  @_optimize(size)
   private func mayRepair(_ changeSet: ChangeSet) -> Bool {
     if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
-    let nodes = changeSet.updated + changeSet.inserted + changeSet.deleted
+    var nodes: Set<ByteString> = []
+    for identifier in changeSet.updated + changeSet.inserted + changeSet.deleted {
+      nodes.insert(ByteString(identifier))
+    }
     return bridge.unread.wait(for: nodes) || !bridge.topics.hiding(nodes).isEmpty
   }
 
   /// Whether an edit was carried out at places of a stored list that are not those of the shown one.
+  @_optimize(size)
   private func needsList(_ operation: any ManagedOperation) -> Bool {
     guard operation.isWritten, let key = operation.collectionKey,
       let topic = bridge.topics.topic(ByteString(key))

@@ -59,6 +59,7 @@ extension StoreReader {
   }
 
   /// The cache key of a row of `collections`.
+  @_optimize(size)
   func cacheKey(ofRow key: Span<UInt8>, _ value: Span<UInt8>) throws -> String {
     guard key.count > IdentifierKey.shortByteCountMaximum else {
       return try ByteFields.text(key, "a cache key")
