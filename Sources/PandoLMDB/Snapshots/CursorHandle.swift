@@ -86,6 +86,31 @@ struct CursorHandle: ~Copyable {
     unsafe mdb_cursor_del(pointer, 0)
   }
 
+  /// Stores a value under a key; without a search from the root if the key belongs on the page that
+  /// it points to.
+  ///
+  /// In write transactions only.
+  func put(_ value: Span<UInt8>, forKey key: Span<UInt8>) throws(LMDBError) -> CInt {
+    try unsafe withMDBKey(key) { key in
+      unsafe value.withUnsafeBufferPointer { buffer in
+        var value = unsafe MDB_val(buffer)
+        return unsafe mdb_cursor_put(pointer, &key, &value, 0)
+      }
+    }
+  }
+
+  /// Removes a key, if it is there; found as by ``put(_:forKey:)``.
+  ///
+  /// In write transactions only.
+  func delete(_ key: Span<UInt8>) throws(LMDBError) -> CInt {
+    try unsafe withMDBKey(key) { key in
+      var value = unsafe MDB_val()
+      let status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_SET)
+      if status == 0 { return unsafe mdb_cursor_del(pointer, 0) }
+      return status == MDB_NOTFOUND ? 0 : status
+    }
+  }
+
   /// Moves liblmdb's cursor, which is where this one is unless that does not matter.
   private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
     try unsafe move(operation, MDB_val())

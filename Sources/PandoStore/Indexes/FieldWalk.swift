@@ -94,6 +94,36 @@ extension FieldPath {
     }
   }
 
+  /// A child that a name leads to, and the step with which it goes on there.
+  struct Source: Equatable {
+    let child: RecordReference
+    let step: Int
+  }
+
+  /// What alone of a body decides where the name leads to: the child that it leads through first.
+  ///
+  /// - Returns: `nil` if it leads to none, or into elements before it does.
+  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  func source(in body: Span<UInt8>) throws -> Source? {
+    // Read during the call only.
+    try unsafe body.withUnsafeBytes { bytes throws in
+      do throws(CBORError) {
+        var reader = unsafe CBORReader(bytes)
+        if try Self.find(whole, in: &reader) { return nil }
+        reader = unsafe CBORReader(bytes)
+        for (step, part) in parts.enumerated() {
+          guard try Self.find(part.key, in: &reader), !part.isEach else { return nil }
+          if let (child, _) = try reader.peekReference() {
+            return Source(child: child, step: step + 1)
+          }
+        }
+        return nil
+      } catch {
+        throw damaged(error)
+      }
+    }
+  }
+
   private static func leaf(_ reader: inout CBORReader) throws(CBORError) -> FieldLeaf {
     if let (reference, _) = try reader.peekReference() { return .child(reference.node) }
     return .value(try value(in: &reader))

@@ -49,9 +49,12 @@ extension StoredIndex {
     return try values(of: rows(in: body, children), children)
   }
 
+  /// What the keys begin with under which lies what rows records have that were made from others, too.
+  var keptPrefix: [UInt8] { Self.bytes(number | Self.keptBit) }
+
   /// The key under which lies what rows a record has, where they were made from others, too.
   func keptKey(node: UInt64) -> [UInt8] {
-    var key = Self.bytes(number | Self.keptBit)
+    var key = keptPrefix
     ByteFields.append(bigEndian: node, width: Self.nodeByteCount, to: &key)
     return key
   }
@@ -81,5 +84,91 @@ extension StoredIndex {
       place += 2 + Int(count)
     }
     return values
+  }
+}
+
+/// The rows of one record after another, as they are to be.
+///
+/// Where the names of all fields lead into children, and into the same as before, so are the rows: they
+/// are made once for all that hold one child.
+struct MadeRows {
+  /// The rows; `nil` if there is no record.
+  private(set) var rows: IndexRows?
+  private(set) var values: [IndexValue] = []
+  /// What is kept of them under the node.
+  private(set) var keptBytes: [UInt8] = []
+  /// What they were made from, if from children alone: for each field the child and the step behind it.
+  private var sources: [FieldPath.Source] = []
+  private var lookup = ValueLookup()
+
+  /// Whether they are kept under the node, too.
+  var isKept: Bool { rows?.isOwn == false }
+
+  /// Makes the rows of a record.
+  ///
+  /// - Returns: Whether they had to be made anew.
+  mutating func make(
+    _ index: StoredIndex, _ body: Span<UInt8>?, _ children: any FieldChildren
+  ) throws -> Bool {
+    if let body, sources.count == index.fields.count {
+      var isSame = true
+      for (number, field) in index.fields.enumerated() where isSame {
+        isSame = try field.source(in: body) == sources[number]
+      }
+      if isSame { return false }
+    }
+    self = MadeRows()
+    guard let body else { return true }
+    let new = try index.rows(in: body, children)
+    rows = new
+    values = try index.values(of: new, children)
+    keptBytes = StoredIndex.keptBytes(values)
+    lookup = ValueLookup(values.map(\.bytes))
+    for field in index.fields {
+      guard let source = try field.source(in: body) else { return true }
+      sources.append(source)
+    }
+    return true
+  }
+
+  func contains(_ value: [UInt8]) -> Bool { lookup.contains(value) }
+}
+
+/// The values that are kept of one record after another.
+struct KeptRows {
+  private var lookup = ValueLookup()
+  private var bytes: [UInt8] = []
+
+  /// Reads what is kept of a record; `nil` if nothing is.
+  mutating func read(_ kept: Span<UInt8>?) throws {
+    guard let kept else {
+      self = KeptRows()
+      return
+    }
+    if kept.hasSameBytes(as: bytes.span) { return }
+    lookup = ValueLookup(try StoredIndex.keptValues(kept))
+    bytes = Array(copying: kept)
+  }
+
+  var values: [[UInt8]] { lookup.values }
+
+  func contains(_ value: [UInt8]) -> Bool { lookup.contains(value) }
+}
+
+/// Values, mostly one, that others are looked for among.
+private struct ValueLookup {
+  let values: [[UInt8]]
+  /// For more than a few.
+  private let set: Set<[UInt8]>
+
+  private static let fewCount = 4
+
+  init(_ values: [[UInt8]] = []) {
+    self.values = values
+    set = values.count > Self.fewCount ? Set(values) : []
+  }
+
+  func contains(_ value: [UInt8]) -> Bool {
+    set.isEmpty ? values.contains(value) : set.contains(value)
   }
 }

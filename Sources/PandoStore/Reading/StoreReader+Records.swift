@@ -34,6 +34,18 @@ extension StoreReader {
     return try intactBody(index, of: row, node: key.node)
   }
 
+  /// The same, looked for where a cursor is in the nodes: one after another in their order costs less.
+  @_lifetime(copy cursor)
+  func body(of key: RecordKey, at cursor: inout Cursor) throws -> Span<UInt8>? {
+    let node = IntegerKey(key.node)
+    guard try cursor.move(toFirstNotBelow: node.bytes.span), let found = cursor.key,
+      found.hasSameBytes(as: node.bytes.span), let bytes = cursor.value
+    else { return nil }
+    let row = try NodeRow(bytes, node: key.node)
+    guard let index = row.index(ofType: key.type) else { return nil }
+    return try intactBody(index, of: row, node: key.node)
+  }
+
   /// The body of the record that shows a node as a type, found with one search; `nil` if the node has
   /// no record at all.
   @_lifetime(copy self)

@@ -99,21 +99,33 @@ extension WriteSession {
   /// Makes the rows that this write has left open.
   func settleIndexRows() throws {
     if state.changedChildren.isEmpty, state.unsettledRows.isEmpty { return }
-    if !state.changedChildren.isEmpty { try noteParents() }
-    let owners = state.unsettledRows.ordered {
-      ($0.index, $0.record.node) < ($1.index, $1.record.node)
-    }
+    var owners: [RowOwner] = []
+    if !state.changedChildren.isEmpty { try noteParents(&owners) }
+    owners += state.unsettledRows
     state.unsettledRows = []
-    for owner in owners {
-      let all = try indexes(ofType: owner.record.type)
-      guard let index = all?.first(where: { $0.number == owner.index }) else { continue }
-      try settle(index, owner.record)
+    if !zip(owners, owners.dropFirst()).allSatisfy({ $0.isBefore($1) }) {
+      owners = owners.ordered { $0.isBefore($1) }
+    }
+    var start = 0
+    while start < owners.count {
+      let first = owners[start]
+      let limit = min(owners.count, start + Self.settledTogether)
+      var end = start + 1
+      while end < limit, owners[end].index == first.index { end += 1 }
+      let all = try indexes(ofType: first.record.type)
+      if let index = all?.first(where: { $0.number == first.index }) {
+        try settle(index, owners[start..<end])
+      }
+      start = end
     }
   }
 
+  /// How many records' rows are changed at a time: in the order of their keys, which costs the less the
+  /// more they are.
+  private static var settledTogether: Int { 1024 }
+
   /// Notes the parents in whose rows changed records have a part.
-  @_optimize(size)
-  private func noteParents() throws {
+  private func noteParents(_ owners: inout [RowOwner]) throws {
     var level = Array(state.changedChildren)
     state.changedChildren = []
     var seen = Set(level)
@@ -123,20 +135,22 @@ extension WriteSession {
     for _ in 0..<max(0, stepCount - 1) where !level.isEmpty {
       var next: [RecordKey] = []
       for child in level {
-        var parents: [RecordKey] = []
+        // Parents of one type come one after another.
+        var type: UInt32?
+        var numbers: [UInt32] = []
+        var leadsOn = false
         try reading { reader in
           try reader.forEachParent(of: child.node) { parent, _ in
-            if !parent.isCollection { parents.append(parent) }
+            if parent.isCollection { return true }
+            if parent.type != type {
+              type = parent.type
+              numbers = (try indexes(ofType: parent.type) ?? [])
+                .filter { $0.childTypes.contains(child.type) }.map(\.number)
+              leadsOn = state.childTypes.contains(parent.type)
+            }
+            for number in numbers { owners.append(RowOwner(index: number, record: parent)) }
+            if leadsOn, seen.insert(parent).inserted { next.append(parent) }
             return true
-          }
-        }
-        for parent in parents {
-          for index in try indexes(ofType: parent.type) ?? []
-          where index.childTypes.contains(child.type) {
-            state.unsettledRows.insert(RowOwner(index: index.number, record: parent))
-          }
-          if state.childTypes.contains(parent.type), seen.insert(parent).inserted {
-            next.append(parent)
           }
         }
       }
@@ -144,37 +158,85 @@ extension WriteSession {
     }
   }
 
-  /// Makes the rows of a record in an index as they are to be now.
-  @_optimize(size)
-  private func settle(_ index: StoredIndex, _ key: RecordKey) throws {
-    let keptKey = index.keptKey(node: key.node)
-    let kept = try reading { reader -> [[UInt8]]? in
-      guard let bytes = try reader.snapshot.bytes(forKey: keptKey.span, in: tables.indexRows)
-      else { return nil }
-      return try StoredIndex.keptValues(bytes)
-    }
-    let rows = try reading { reader -> IndexRows? in
-      guard let body = try reader.body(of: key) else { return nil }
-      return try index.rows(in: body, self)
-    }
-    let values = try rows.map { try index.values(of: $0, self) } ?? []
-    if let rows, let noted = index.noting(rows) { try declare(noted) }
-    let bytes = values.map(\.bytes)
-    if let kept, kept == bytes, rows?.isOwn == false, !index.isUnique { return }
-    let (before, after) = (Set(kept ?? []), Set(bytes))
-    for value in kept ?? [] where !after.contains(value) {
-      try deleteRow(index.rowKey(value, node: key.node).span, in: tables.indexRows)
-    }
-    for value in values
-    where !before.contains(value.bytes) || index.isUnique && value.isCutOff {
-      try putRow(value, of: index, key.node)
-    }
-    if let rows, !rows.isOwn {
-      if kept != bytes {
-        try put(StoredIndex.keptBytes(values).span, forKey: keptKey.span, in: tables.indexRows)
+  /// Makes the rows of records in an index as they are to be now; the records come in their order.
+  private func settle(_ index: StoredIndex, _ owners: ArraySlice<RowOwner>) throws {
+    let prefix = index.prefix
+    let keptPrefix = index.keptPrefix
+    var gone = EntryBatch()
+    var come = EntryBatch()
+    var keptGone = EntryBatch()
+    var keptCome = EntryBatch()
+    var noted = index
+    var last: RowOwner?
+    // What was made for the record before, and what it had: mostly the same.
+    var made = MadeRows()
+    var before = KeptRows()
+    let nothing: [UInt8] = []
+    try reading { reader in
+      var keptRows = try reader.snapshot.cursor(in: tables.indexRows)
+      var nodes = try reader.snapshot.cursor(in: tables.nodes)
+      for owner in owners where owner != last {
+        last = owner
+        let node = IntegerKey(owner.record.node)
+        let place = node.bytes.span.extracting((8 - StoredIndex.nodeByteCount)..<8)
+        let kept = try reader.kept(keptPrefix, owner.record.node, at: &keptRows)
+        let body = try reader.body(of: owner.record, at: &nodes)
+        if try made.make(index, body, self), let rows = made.rows {
+          noted = noted.noting(rows) ?? noted
+        }
+        if let kept, made.isKept, !index.isUnique, made.keptBytes.span.hasSameBytes(as: kept) {
+          continue
+        }
+        try before.read(kept)
+        for value in before.values where !made.contains(value) {
+          gone.append(prefix.span, value.span, place, value: nothing.span)
+        }
+        for value in made.values
+        where !before.contains(value.bytes) || index.isUnique && value.isCutOff {
+          come.append(prefix.span, value.bytes.span, place, value: nothing.span)
+          if index.isUnique {
+            state.uniqueRows.append((index, index.rowKey(value, node: owner.record.node)))
+          }
+        }
+        if made.isKept {
+          keptCome.append(keptPrefix.span, nothing.span, place, value: made.keptBytes.span)
+        } else if kept != nil {
+          keptGone.append(keptPrefix.span, nothing.span, place, value: nothing.span)
+        }
       }
-    } else if kept != nil {
-      try deleteRow(keptKey.span, in: tables.indexRows)
     }
+    if noted !== index { try declare(noted) }
+    if gone.isEmpty, come.isEmpty, keptGone.isEmpty, keptCome.isEmpty { return }
+    try withTransaction { transaction in
+      try transaction.delete(gone, in: tables.indexRows)
+      try transaction.put(come, in: tables.indexRows)
+      try transaction.delete(keptGone, in: tables.indexRows)
+      try transaction.put(keptCome, in: tables.indexRows)
+    }
+  }
+}
+
+extension WriteSession.RowOwner {
+  fileprivate func isBefore(_ other: WriteSession.RowOwner) -> Bool {
+    index == other.index
+      ? record.rawValue < other.record.rawValue : index < other.index
+  }
+}
+
+extension StoreReader {
+  /// What is kept of the rows of a record: of the one that comes next, mostly.
+  @_lifetime(copy cursor)
+  fileprivate func kept(
+    _ prefix: [UInt8], _ node: UInt64, at cursor: inout Cursor
+  ) throws -> Span<UInt8>? {
+    // The number of the index, and the lower bytes of that of the node.
+    let key = InlineArray<10, UInt8> { place in
+      place < prefix.count
+        ? prefix[place] : UInt8(truncatingIfNeeded: node >> UInt64(8 * (9 - place)))
+    }
+    guard try cursor.move(toFirstNotBelow: key.span), let found = cursor.key,
+      found.hasSameBytes(as: key.span)
+    else { return nil }
+    return cursor.value
   }
 }

@@ -43,6 +43,36 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
+  @Test func `all follow a changed child, however many they are and whoever else they hold`() throws
+  {
+    let store = try Self.makeStore()
+    defer { store.close() }
+    func count(_ filter: Filter<Chore>) throws -> Int {
+      try store.read { try $0.answer(.count, to: Query(filter: filter)).count }
+    }
+    let ada = Worker(id: .remote("ada"), name: "Ada", team: Team(id: .remote("red"), name: "Red"))
+    let bob = Worker(id: .remote("bob"), name: "Bob")
+    try store.write { transaction in
+      for number in 0..<2_500 {
+        try transaction.set(
+          Chore(id: .remote("\(number)"), author: number % 10 < 7 ? ada : bob, assignee: bob))
+      }
+    }
+    try store.write { try $0.update(Worker.self, "Worker:ada") { $0.name = "Countess" } }
+    #expect(try count(\.author.name == "Ada") == 0)
+    #expect(try count(\.author.name == "Countess") == 1_750)
+    // Two of their children in one write, and one of a child's.
+    try store.write { transaction in
+      try transaction.update(Worker.self, "Worker:ada") { $0.name = "B" }
+      try transaction.update(Worker.self, "Worker:bob") { $0.name = "B" }
+      try transaction.update(Team.self, "Team:red") { $0.name = "Crimson" }
+    }
+    #expect(try count(\.author.name == "B") == 2_500)
+    #expect(try count(\.author.team?.name == "Crimson") == 1_750)
+    #expect(try count(\.author.team?.name == nil) == 750)
+    #expect(try store.verify().problems == [])
+  }
+
   @Test func `who holds a node is asked of the dependency index`() throws {
     let store = try ModelStore.temporary()
     defer { store.close() }
