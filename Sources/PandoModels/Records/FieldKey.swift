@@ -35,21 +35,15 @@ package struct FieldKey: Sendable, Hashable {
 
   private static let shortByteCountMaximum = 23
 
-  /// Whether a field begins with this key: the head of its key has one byte and the key `keyCount`, and all
-  /// are among the `remaining` bytes that are there.
-  @unsafe
+  /// Whether a field may begin with this key; one of less than eight bytes does then.
+  ///
+  /// - Parameter field: The first eight bytes of the field, little endian.
+  /// - Returns: `false` if its key is another one.
   @inline(__always)
-  fileprivate func begins(
-    _ field: UnsafeRawPointer, keyCount: Int, remaining: Int
-  ) -> Bool {
-    if remaining >= 8 {
-      // In bounds: eight bytes are there.
-      let found = unsafe UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))
-      guard found & mask == start, mask != 0 else { return false }
-      if keyCount < 8 { return true }
-    }
-    return unsafe isKey(at: field + 1, keyCount: keyCount)
-  }
+  fileprivate func mayBegin(_ field: UInt64) -> Bool { field & mask == start }
+
+  /// Whether the beginning of a field tells that its key is another one.
+  fileprivate var hasStart: Bool { mask != 0 }
 
   /// Whether these bytes are the key.
   @unsafe
@@ -104,21 +98,31 @@ extension CBORReader {
   /// - Returns: Whether the map has the key; if not, the reader is behind the map.
   /// - Throws: ``CBORError``.
   package mutating func find(_ key: FieldKey, among count: Int) throws(CBORError) -> Bool {
-    // A copy that no call can reach stays in registers; it goes as far as fields are of the usual kind.
-    var reader = self
-    var rest = count
+    // Copies that no call can reach stay in registers; it goes as far as fields are of the usual kind.
+    var field = unsafe position
+    let end = unsafe end
+    var rest = key.hasStart ? count : 0
+    let others = count &- rest
     while rest > 0 {
-      let field = unsafe reader.position
-      let remaining = reader.remaining
-      guard let keyCount = reader.takeShortField() else { break }
+      let remaining = unsafe end - field
+      guard remaining >= 8 else { break }
+      // In bounds, as are key and value by what is checked before each.
+      let keyCount = unsafe Int(field.load(as: UInt8.self)) &- 0x60
+      guard UInt(bitPattern: keyCount) < 24, keyCount < remaining else { break }
+      let value = unsafe field + (1 &+ keyCount)
+      if unsafe key.mayBegin(UInt64(littleEndian: field.loadUnaligned(as: UInt64.self))),
+        unsafe keyCount < 8 || key.isKey(at: field + 1, keyCount: keyCount)
+      {
+        unsafe advance(by: value - position)
+        return true
+      }
+      let count = unsafe ShortItem.byteCount(at: value, end - value)
+      guard count > 0 else { break }
+      unsafe field = value + count
       rest &-= 1
-      guard unsafe key.begins(field, keyCount: keyCount, remaining: remaining) else { continue }
-      // Back to the value, which begins behind the key.
-      advance(by: unsafe field - position + 1 + keyCount)
-      return true
     }
-    self = reader
-    return try findSlowly(key, among: rest)
+    unsafe advance(by: field - position)
+    return try findSlowly(key, among: rest &+ others)
   }
 
   @inline(never)

@@ -103,6 +103,7 @@ struct QueryRun {
       }
     case .ordered(let rows):
       comparesValues = !rows.isComplete
+      matches.reserveCapacity(min(query.target, Self.usualMatchCount))
       do {
         try go(IndexVisit(rows, query, comparesValues), reader, source, computing)
       } catch is CutOffValue {
@@ -114,6 +115,9 @@ struct QueryRun {
     sort()
     return window(of: matches)
   }
+
+  /// For how many matches there is room from the start.
+  private static var usualMatchCount: Int { 32 }
 
   private func window(of matches: [QueryMatch]) -> ArraySlice<QueryMatch> {
     let rest = matches.dropFirst(query.offset)
@@ -386,33 +390,39 @@ extension QueryRun {
     _ source: SnapshotSource, _ computing: Computing
   ) throws {
     var upper = range.upper
+    // The value of the row before, in room that is used again.
+    var last: [UInt8] = []
     while !isFull {
       // Rows that are alone with their value are taken as they come.
-      var last: (value: [UInt8], node: UInt64)?
+      last.removeAll(keepingCapacity: true)
+      var lastNode: UInt64?
       var isShared = false
       let rest = IndexRange(lower: range.lower, upper: upper)
       try reader.forEachRow(of: visit.index, in: rest, reversed: true) { key in
         let node = try visit.index.node(ofRow: key)
         let value = visit.group(ofRow: key)
         if !comparesValues, visit.isCutOff(value) { throw CutOffValue() }
-        if let last {
-          isShared = value.hasSameBytes(as: last.value.span)
+        if let lastNode {
+          isShared = value.hasSameBytes(as: last.span)
           if isShared { return false }
-          if !isBefore(last.value.span, last.node, visit) {
-            try take(row: last.node, visit, reader, source, computing)
+          if !isBefore(last.span, lastNode, visit) {
+            try take(row: lastNode, visit, reader, source, computing)
           }
           if isFull { return false }
         }
-        last = (Array(copying: value), node)
+        last.removeAll(keepingCapacity: true)
+        // Read during the call only.
+        unsafe value.withUnsafeBytes { unsafe last.append(contentsOf: $0) }
+        lastNode = node
         return true
       }
-      guard let last, !isFull else { return }
+      guard let lastNode, !isFull else { return }
       guard isShared else {
-        if isBefore(last.value.span, last.node, visit) { return }
-        return try take(row: last.node, visit, reader, source, computing)
+        if isBefore(last.span, lastNode, visit) { return }
+        return try take(row: lastNode, visit, reader, source, computing)
       }
-      try goUp(visit, IndexRange(prefix: last.value), reader, source, computing)
-      upper = last.value
+      try goUp(visit, IndexRange(prefix: last), reader, source, computing)
+      upper = last
     }
   }
 }
