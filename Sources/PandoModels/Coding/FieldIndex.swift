@@ -41,10 +41,14 @@ import Synchronization
   var keptKeys: ObjectIdentifier?
   /// Whether the kept container has been given out for the present map.
   var isKeptInUse = false
+  /// Containers for other types of keys whose readers have the present ticket, and which nobody has.
+  var spareContainers: [(container: AnyObject, keys: ObjectIdentifier)] = []
 
   private static let initialCapacity = 16
   /// The most fields whose room is kept for other maps.
   private static let keptCapacityMaximum = 1024
+  /// How many types of keys a container is kept for beside the one that was asked for last.
+  private static let spareContainerCountMaximum = 3
 
   init(_ session: DecodingSession) {
     unsafe self.session = session
@@ -120,7 +124,8 @@ extension FieldIndex {
   /// The container of the present map, the one that the memory served last if it can be.
   ///
   /// Containers are objects, and to make one takes as long as to read a few fields. One that nobody else
-  /// has any more serves the next map too: ``retire()`` then leaves the ticket as it is.
+  /// has any more serves the next map too: ``retire()`` then leaves the ticket as it is. The maps of a tree
+  /// are of several types in turn, so one is kept for each of a few.
   ///
   /// - Parameters:
   ///   - map: A reader with the present ticket, which goes nowhere else.
@@ -129,6 +134,9 @@ extension FieldIndex {
   mutating func container<Key: CodingKey>(
     _ map: FieldReader, keyedBy type: Key.Type
   ) -> KeyedDecodingContainer<Key> {
+    if unsafe !isKeptInUse, unsafe keptKeys != ObjectIdentifier(type) {
+      unsafe exchangeContainer(for: ObjectIdentifier(type))
+    }
     if let container = unsafe keptContainer, unsafe keptKeys == ObjectIdentifier(type) {
       unsafe isKeptInUse = true
       unsafe readerCount -= 1
@@ -143,6 +151,19 @@ extension FieldIndex {
     unsafe isKeptInUse = true
     unsafe readerCount -= 1
     return made
+  }
+
+  /// Lays the kept container aside, which nobody has, and takes the one for a type of keys, if there is
+  /// one; where too many lie aside, it stays.
+  private mutating func exchangeContainer(for keys: ObjectIdentifier) {
+    guard let kept = unsafe keptContainer, let keysOfKept = unsafe keptKeys else { return }
+    if let place = unsafe spareContainers.firstIndex(where: { $0.keys == keys }) {
+      unsafe (keptContainer, keptKeys) = unsafe spareContainers[place]
+      unsafe spareContainers[place] = (kept, keysOfKept)
+    } else if unsafe spareContainers.count < Self.spareContainerCountMaximum {
+      unsafe spareContainers.append((kept, keysOfKept))
+      unsafe (keptContainer, keptKeys) = (nil, nil)
+    }
   }
 
   /// Whether a container is a reference to one object and nothing else.
@@ -172,6 +193,7 @@ extension FieldIndex {
     unsafe readerCount = 0
     if isKept { return }
     unsafe keptContainer = nil
+    if unsafe !spareContainers.isEmpty { unsafe spareContainers.removeAll(keepingCapacity: true) }
     unsafe ticket.store(ticket.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 }

@@ -102,6 +102,61 @@ import Testing
     }
   }
 
+  /// Keys of as many types as there are tags.
+  struct TaggedKey<Tag>: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// A value whose container is kept if it is divisible by seven.
+  struct Tagged<Tag>: Decodable {
+    let value: Int
+    let read: () throws -> Int
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: TaggedKey<Tag>.self)
+      value = try container.decode(Int.self, forKey: TaggedKey(stringValue: "a"))
+      read =
+        value % 7 != 0
+        ? { throw ModelError.snapshotEnded }
+        : { try container.decode(Int.self, forKey: TaggedKey(stringValue: "a")) }
+    }
+  }
+
+  struct InTurn: Decodable {
+    var values: [Int] = []
+    var kept: [() throws -> Int] = []
+    init(from decoder: any Decoder) throws {
+      var list = try decoder.unkeyedContainer()
+      while let count = list.count, !list.isAtEnd {
+        // Two types in turn, and from time to time one of several others.
+        let number = count - list.currentIndex
+        switch number % 11 == 0 ? 2 + number % 5 : number % 2 {
+        case 0: try take(list.decode(Tagged<Int8>.self))
+        case 1: try take(list.decode(Tagged<Int16>.self))
+        case 2: try take(list.decode(Tagged<Int32>.self))
+        case 3: try take(list.decode(Tagged<Int64>.self))
+        case 4: try take(list.decode(Tagged<UInt8>.self))
+        case 5: try take(list.decode(Tagged<UInt16>.self))
+        default: try take(list.decode(Tagged<UInt32>.self))
+        }
+      }
+    }
+    private mutating func take<Tag>(_ tagged: Tagged<Tag>) {
+      values.append(tagged.value)
+      kept.append(tagged.read)
+    }
+  }
+
+  @Test func `values of several types in turn are read, and each kept container refuses`() throws {
+    let numbers = Array(0..<200)
+    let body = try RecordEncoder.encodeValue(numbers.map { ["a": $0] }).body
+    let found = try RecordDecoder.decodeValue(InTurn.self, from: body)
+    #expect(found.values == numbers)
+    for read in found.kept { #expect(throws: ModelError.self) { try read() } }
+  }
+
   struct Twice: Decodable {
     let values: [Int]
     init(from decoder: any Decoder) throws {
