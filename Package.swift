@@ -57,7 +57,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "PandoConsistency", dependencies: ["PandoModels", "PandoSystem"],
-      swiftSettings: librarySettings),
+      swiftSettings: smallSettings),
     .target(
       name: "PandoProviders",
       dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
