@@ -30,7 +30,7 @@ public struct ManagerError: Error, CustomStringConvertible {
     public static var incompatibleEntity: Code { Code(rawValue: "incompatibleEntity") }
     /// A newer request took the place of a queued one.
     public static var aborted: Code { Code(rawValue: "aborted") }
-    /// The container has been closed.
+    /// The container, or the store that is followed, has been closed.
     public static var closed: Code { Code(rawValue: "closed") }
   }
 

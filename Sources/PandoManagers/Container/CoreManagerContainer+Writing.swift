@@ -12,7 +12,7 @@ extension CoreManagerContainer {
   ///   - body: Makes the changes. It may run more than once, so it must change nothing else; it waits
   ///     for nothing.
   /// - Returns: What `body` returned; `queued` if the server is told. `confirmed()` waits for all of its
-  ///   answers.
+  ///   answers, and throws the first refusal.
   /// - Throws: What `body` throws, and then nothing is written; ``ManagerError`` `noStore` without a store
   ///   on disk, `closed`; `StoreError`, `LMDBError`.
   @discardableResult
@@ -20,6 +20,9 @@ extension CoreManagerContainer {
     context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout EntityTransaction) throws -> Result
   ) async throws -> Written<Result> {
+    guard !isClosed.withLock({ $0 }) else {
+      throw ManagerError(.closed, "", "the container was closed")
+    }
     guard let store = diskStoreConfig.modelStore else {
       throw ManagerError(.noStore, "", "the container has no store on disk")
     }
@@ -31,7 +34,15 @@ extension CoreManagerContainer {
     for request in requests { request.committed() }
     guard !requests.isEmpty else { return Written(result, .stored) }
     return Written(result, .queued) {
-      for request in requests { try await request.confirm() }
+      var refusal: (any Error)?
+      for request in requests {
+        do {
+          try await request.confirm()
+        } catch {
+          refusal = refusal ?? error
+        }
+      }
+      if let refusal { throw refusal }
       return result
     }
   }

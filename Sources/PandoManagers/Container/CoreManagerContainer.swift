@@ -35,7 +35,7 @@ public final class CoreManagerContainer: Sendable {
 
   private let managers: [ObjectIdentifier: any ContainedManager]
   private let continuous: ContinuousScope
-  private let isClosed = Locked(false)
+  let isClosed = Locked(false)
 
   /// Opens a container: the store, the queue, and a manager for each entity type.
   ///

@@ -51,11 +51,11 @@ public struct EntityTransaction: ~Copyable {
   public mutating func set<E: PersistentEntity>(
     _ entity: E, in context: WriteContext<E> = .local
   ) throws -> E {
-    let server = try server(for: context)
+    // First what may be refused: who catches that finds nothing done.
+    let request = try server(for: context)?.request(toSet: [entity], in: context)
     let applied = try transaction.apply([entity], asOf: nil, keepsOrder: Self.keepsOrder(E.self))
-    guard let stored = applied.first?.stored else { return entity }
-    if let server { tell(try server.request(toSet: [entity], in: context), stored.id) }
-    return stored
+    if let request { requests.append(EntityRequest(request)) }
+    return applied.first?.stored ?? entity
   }
 
   /// Changes an entity as it is stored by now; only what differs afterwards is written.
@@ -73,12 +73,14 @@ public struct EntityTransaction: ~Copyable {
     _ change: (inout E) throws -> Void
   ) throws -> E? {
     let server = try server(for: context)
-    let current = try transaction.snapshot.currentIdentifier(of: identifier)
+    let current = try transaction.snapshot.currentIdentifier(of: identifier).modelIdentifier
+    guard var entity = try get(type, identifier) else { return nil }
+    try change(&entity)
+    let request = try server?.request(toSet: [entity], in: context)
     if Self.keepsOrder(type) { try transaction.keepTombstones(ofNamespace: E.identifierNamespace) }
-    let changed = try transaction.update(type, current.modelIdentifier) { try change(&$0) }
-    guard let stored = changed else { return nil }
-    if Self.keepsOrder(type) { try transaction.confirm(current.modelIdentifier) }
-    if let server { tell(try server.request(toSet: [stored], in: context), current) }
+    let stored = try transaction.update(type, current) { $0 = entity }
+    if Self.keepsOrder(type) { try transaction.confirm(current) }
+    if let request { requests.append(EntityRequest(request)) }
     return stored
   }
 
@@ -92,14 +94,13 @@ public struct EntityTransaction: ~Copyable {
   public mutating func remove<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {
-    let server = try server(for: context)
-    try transaction.removeEntities([identifier], asOf: nil, keepsOrder: Self.keepsOrder(type))
-    if let server {
-      tell(try server.request(toRemove: [identifier], in: context), identifier, isRemoval: true)
-    }
+    let current = try transaction.snapshot.currentIdentifier(of: identifier)
+    let request = try server(for: context)?.request(toRemove: [current], in: context)
+    try transaction.removeEntities([current], asOf: nil, keepsOrder: Self.keepsOrder(type))
+    if let request { requests.append(EntityRequest(request)) }
   }
 
-  /// Puts the requests into the queue, behind all changes.
+  /// Puts the requests into the queue, behind all changes, in the order of the calls.
   consuming func finish() throws -> [EntityRequest] {
     for request in requests { try request.enqueue(&transaction) }
     return requests
@@ -137,36 +138,22 @@ public struct EntityTransaction: ~Copyable {
       return server
     }
   }
-
-  /// Notes a request; of several for one entity the last one is sent.
-  private mutating func tell<E: PersistentEntity>(
-    _ write: any QueuedWrite<E>, _ identifier: EntityIdentifier<E>, isRemoval: Bool = false
-  ) {
-    let request = EntityRequest(write, ByteString(identifier.modelIdentifier))
-    let index = requests.firstIndex { $0.identifier == request.identifier }
-    guard let index else { return requests.append(request) }
-    if isRemoval {
-      // Behind what lets go of the entity.
-      requests.remove(at: index)
-      requests.append(request)
-    } else {
-      // Before what names the entity.
-      requests[index] = request
-    }
-  }
 }
 
 /// A request of a write, whatever its type is.
 struct EntityRequest: Sendable {
-  let identifier: ByteString
   let enqueue: @Sendable (inout ModelTransaction) throws -> Void
   let committed: @Sendable () -> Void
+  /// Waits for the server; of a request whose place a later one took that one is waited for.
   let confirm: @Sendable () async throws -> Void
 
-  init<E: Entity>(_ write: any QueuedWrite<E>, _ identifier: ByteString) {
-    self.identifier = identifier
+  init<E: Entity>(_ write: any QueuedWrite<E>) {
     enqueue = { try write.enqueue(&$0) }
     committed = { write.committed() }
-    confirm = { _ = try await write.answer() }
+    confirm = {
+      do {
+        _ = try await write.answer()
+      } catch let error as ManagerError where error.code == .aborted {}
+    }
   }
 }

@@ -19,12 +19,15 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   private struct State: Sendable {
     weak var delegate: (any QueryDataProviderDelegate)?
     /// What is shown while it stands still.
-    var frozen: QueryResult<E>?
+    var frozen: QueryWindow<E>?
     var isPaused = false
-    /// What the delegate knows; `nil` until the first result.
+    /// What the delegate knows; `nil` until it has been told the first result.
     var told: QueryResult<E>?
-    /// What the writer of the newest change passed along.
+    /// How many delegates there were: what was told to another one does not count.
+    var delegateCount = 0
+    /// What the writer of the newest change passed along, and how many there were.
     var context: (any Sendable)?
+    var changeCount = 0
     var error: (any Error)?
   }
 
@@ -32,8 +35,11 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   public let query: Query<E>
   /// Where delegates are called.
   public let dataModelManager: DataModelManager
-  /// What is shown; `nil` if it can't be followed at all.
-  private let present: (@Sendable () -> QueryResult<E>?)?
+  private let source: ContinuousQuery<E>
+  /// Whose access it began with.
+  private let access: UserAccess?
+  /// What is committed; `nil` if it can't be followed at all.
+  private let live: LiveQuery<E>?
   private let state = Locked(State())
   private let tracking = ProviderTracking()
   private let following = Locked<Task<Void, Never>?>(nil)
@@ -46,13 +52,11 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   public init(_ query: ContinuousQuery<E>, dataModelManager: DataModelManager) {
     self.query = query.query
     self.dataModelManager = dataModelManager
+    source = query
+    access = query.source.access
     do {
       let (live, cursor) = try query.source.join()
-      let access = query.source.access
-      present = {
-        guard let window = live.observed.contents else { return nil }
-        return query.result(of: window, for: access)
-      }
+      self.live = live
       let task = Task { [weak self] in
         var cursor = cursor
         do {
@@ -65,7 +69,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       }
       following.withLock { $0 = task }
     } catch {
-      present = nil
+      live = nil
       fail(error)
     }
   }
@@ -93,9 +97,24 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   }
 
   /// Is told of changes; not retained.
+  ///
+  /// A new one is told the present result first, as a reset.
   public var delegate: (any QueryDataProviderDelegate)? {
     get { state.withLock { $0.delegate } }
-    set { state.withLock { $0.delegate = newValue } }
+    set {
+      let error = state.withLock { state in
+        state.delegate = newValue
+        state.told = nil
+        state.delegateCount += 1
+        return state.error
+      }
+      guard newValue != nil else { return }
+      dataModelManager.deliver { [weak self] in
+        guard let self else { return }
+        tell()
+        if let error { delegate?.queryDataProvider(self, hasFailed: error) }
+      }
+    }
   }
 
   /// Whether it stands still.
@@ -107,28 +126,42 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       return state.withLock { $0.isPaused }
     }
     set {
-      let present = newValue ? present?() : nil
       let hasChanged = state.withLock { state in
         guard state.isPaused != newValue else { return false }
         state.isPaused = newValue
-        state.frozen = present
+        // Read under the lock: nobody has seen anything newer.
+        state.frozen = newValue ? live?.observed.contents : nil
         return true
       }
       guard hasChanged else { return }
       tracking.changedIsPaused()
-      if !newValue { dataModelManager.deliver { self.tell() } }
+      if !newValue { show() }
     }
   }
 
   private var shown: QueryResult<E>? {
-    let (isPaused, frozen) = state.withLock { ($0.isPaused, $0.frozen) }
-    return isPaused ? frozen : present?()
+    state.withLock { $0.isPaused ? $0.frozen : live?.observed.contents }
+      .map { source.result(of: $0, for: access) }
   }
 
   /// Takes in that there is a newer result.
   private func note(_ context: (any Sendable)?) {
-    state.withLock { $0.context = context }
-    dataModelManager.deliver { [weak self] in self?.tell() }
+    state.withLock { state in
+      state.context = context
+      state.changeCount += 1
+    }
+    show()
+  }
+
+  /// Has those told who track reads, and the delegate.
+  private func show() {
+    dataModelManager.deliver { [weak self] in
+      guard let self else { return }
+      // Whoever has read something between two changes may show what is no longer there, though the
+      // delegate has nothing to hear.
+      tracking.changedData()
+      tell()
+    }
   }
 
   /// Takes in that there will be none any more.
@@ -143,20 +176,27 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
 
   /// Tells what has changed since it was told last; where delegates are called, so one after another.
   private func tell() {
-    // Read outside the lock: it calls key paths of users.
-    guard let result = present?() else { return }
-    let step = state.withLock { state -> (QueryResult<E>?, (any Sendable)?)? in
-      guard !state.isPaused, state.told != result else { return nil }
-      defer { state.told = result }
-      return (state.told, exchange(&state.context, with: nil))
+    let before = state.withLock { $0 }
+    guard !before.isPaused, before.delegate != nil, let window = live?.observed.contents else {
+      return
     }
-    guard let (told, context) = step else { return }
-    let change = told.map {
+    // Outside the lock: it calls code of users.
+    let result = source.result(of: window, for: access)
+    if before.told == result { return }
+    let isCurrent = state.withLock { state in
+      guard !state.isPaused, state.delegateCount == before.delegateCount else { return false }
+      state.told = result
+      if state.changeCount == before.changeCount { state.context = nil }
+      return true
+    }
+    // Who has paused it or set another delegate meanwhile has that told.
+    guard isCurrent else { return }
+    let change = before.told.map {
       CollectionChange.difference(from: $0.entities, to: result.entities)
     }
-    tracking.changedData()
-    delegate?.queryDataProviderHasUpdatedData(
-      self, collectionChanges: change ?? .reset, context: context)
+    before.delegate?.queryDataProviderHasUpdatedData(
+      self, collectionChanges: change ?? .reset,
+      context: before.told == nil ? nil : before.context)
   }
 }
 
@@ -165,7 +205,7 @@ extension QueryDataProvider: Observable {}
 
 /// Is told when what a ``QueryDataProvider`` shows has changed.
 public protocol QueryDataProviderDelegate: AnyObject, Sendable {
-  /// Called after the first result, and after each change.
+  /// Called with the first result, and after each change.
   ///
   /// Calls come one after another where the manager delivers.
   ///

@@ -84,4 +84,9 @@ extension StoreHub: StorePipelineMember {
     for followers in state.withLock({ $0.types }).values.joined() { followers.fail(error) }
     graphs.fail(error, self)
   }
+
+  @_optimize(size)
+  func storeHasClosed() {
+    failRead(ManagerError(.closed, store.path, "the store was closed"))
+  }
 }

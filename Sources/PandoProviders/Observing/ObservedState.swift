@@ -74,6 +74,7 @@ package final class ObservedState<Contents: Sendable>: Sendable {
   /// Ends all observations that have begun; each still gets the last state first.
   package func fail(_ error: any Error) {
     wake { state in
+      if state.isFinished { return }
       state.failure = error
       state.failureCount += 1
     }

@@ -139,6 +139,13 @@ extension StorePipeline: CommitFollower {
     if pipeline.rests { body() } else { pipeline.enqueue(body) }
   }
 
+  package func storeCloses() {
+    pipeline.enqueue {
+      let members = self.members.withLock { $0.compactMap(\.member) }
+      for member in members { member.storeHasClosed() }
+    }
+  }
+
   package func othersMayHaveCommitted() {
     // Also asked now and then without a commit: waking the pipeline costs more than this.
     if let version = store.newestVersion, state.withLock({ $0.lookedAt == version }),

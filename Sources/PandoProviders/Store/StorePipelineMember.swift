@@ -49,4 +49,11 @@ package protocol StorePipelineMember: AnyObject, Sendable {
 
   /// Called when a snapshot that was needed could not be read.
   func failRead(_ error: any Error)
+
+  /// Called when the store is closed, behind all that it has committed.
+  func storeHasClosed()
+}
+
+extension StorePipelineMember {
+  package func storeHasClosed() {}
 }

@@ -17,6 +17,13 @@ package protocol CommitFollower: AnyObject, Sendable {
   ///
   /// On the thread that watches for it. Queues a look and returns.
   func othersMayHaveCommitted()
+
+  /// Says that there will be no more commits: the store is about to be closed. Returns at once.
+  func storeCloses()
+}
+
+extension CommitFollower {
+  package func storeCloses() {}
 }
 
 /// Brings what is committed in this process to those who follow the store.
@@ -210,9 +217,14 @@ extension CommitFeed {
     for waiter in waiters { waiter.continuation.resume() }
   }
 
-  /// Has all who wait find that the store is closed.
+  /// Has all who wait and all followers find that the store is closed.
+  @_optimize(size)
   func endReaders() {
-    state.withLock { $0.isEnded = true }
+    let followers = state.withLock { state in
+      state.isEnded = true
+      return state.followers.compactMap(\.follower)
+    }
     mayHaveCommitted()
+    for follower in followers { follower.storeCloses() }
   }
 }

@@ -237,7 +237,8 @@ extension ModelStore {
 extension ModelStore {
   /// Sets the one closure that is called for each query that no index has answered.
   ///
-  /// Told are scans of 1 000 records or more that had a filter or an order; not those of who reads all.
+  /// Told are scans of 1 000 records or more that had a filter or an order; not those of who reads all, and
+  /// not what a light type costs of whose nodes other types have the records.
   ///
   /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
   ///   must not block. `nil` removes it.

@@ -15,6 +15,14 @@ import Testing
     var id: EntityIdentifier<Note>
   }
 
+  /// An entity that a server has and nobody can change there.
+  private struct Fixed: PersistentEntity, RemoteEntity {
+    static let modelTypeName = "WrittenFixed"
+    var id: EntityIdentifier<Fixed>
+
+    static func request(for path: RemotePath<Fixed>) throws -> APIRequest? { nil }
+  }
+
   private let server = APIClientDouble()
 
   private func withContainer(
@@ -61,10 +69,12 @@ import Testing
     }
   }
 
-  @Test func `the requests are queued in the same commit, one for each entity`() async throws {
+  @Test func `the requests are queued in the same commit, in the order of the calls`() async throws
+  {
     server.isOffline = true
     answer("/volumes", .post, #"{"id":7,"title":"Dune"}"#)
     answer("/writers/w", .put, #"{"writer":{"id":"w","name":"Ada"}}"#)
+    answer("/volumes/7", .put, #"{"id":7,"title":"Dune"}"#)
     answer("/volumes/9", .delete, "")
     try await withContainer { container, store in
       try await container[Volume.self].set(Volume(id: .remote(9), title: "Gone"))
@@ -78,17 +88,96 @@ import Testing
       #expect(written.state == .queued)
       let queue = try #require(container.clientQueue)
       let waiting = try store.read { try $0.queuedRequests() }.map { "\($0.request)" }
-      #expect(waiting == ["POST /volumes", "PUT /writers/w", "DELETE /volumes/9"])
+      #expect(
+        waiting == [
+          "POST /volumes", "PUT /writers/w", "PUT /volumes/local:a", "PUT /writers/w",
+          "DELETE /volumes/9",
+        ])
       server.isOffline = false
       queue.flush()
       try await written.confirmed()
       let sent = server.requests.map { String(decoding: $0.body?.bytes ?? Data(), as: UTF8.self) }
-      #expect(sent.count == 3)
-      #expect(sent.first?.contains("Dune") == true)
-      #expect(sent.dropFirst().first?.contains("Ada") == true)
+      #expect(sent.count == 5)
+      #expect(sent[2].contains("Dune"))
+      #expect(sent[3].contains("Ada"))
       // The server has named it.
       #expect(try await container[Volume.self].get(byID: .local("a"))?.id == .remote(7))
       #expect(try await container[Volume.self].get(byID: .remote(9)) == nil)
+    }
+  }
+
+  @Test func `an entity that comes to name a later one is sent behind it`() async throws {
+    server.isOffline = true
+    answer("/volumes", .post, #"{"id":7,"title":"A"}"#)
+    answer("/writers", .post, #"{"writer":{"id":"w","name":"Ada"}}"#)
+    answer("/volumes/7", .put, #"{"id":7,"title":"A","writer":"w"}"#)
+    try await withContainer { container, store in
+      let written = try await container.write { entities in
+        try entities.set(Volume(id: .local("a"), title: "A"), in: .localAndRemote)
+        try entities.set(Writer(id: .local("b"), name: "Ada"), in: .localAndRemote)
+        try entities.update(Volume.self, .local("a"), in: .localAndRemote) {
+          $0.writer = .local("b")
+        }
+      }
+      server.isOffline = false
+      try #require(container.clientQueue).flush()
+      try await written.confirmed()
+      let sent = server.requests.map { "\($0)" }
+      #expect(sent == ["POST /volumes", "POST /writers", "PUT /volumes/7"])
+      let left = try store.read { try $0.queuedRequests() }
+      #expect(left.isEmpty)
+      let stored = try await container[Volume.self].get(byID: .remote(7))
+      #expect(stored?.writer == .remote("w"))
+    }
+  }
+
+  @Test func `what comes behind a removal by an old name stays`() async throws {
+    server.isOffline = true
+    answer("/volumes", .post, #"{"id":7,"title":"A"}"#)
+    answer("/volumes/7", .put, #"{"id":7,"title":"C"}"#)
+    answer("/volumes/7", .delete, "")
+    try await withContainer { container, store in
+      let queue = try #require(container.clientQueue)
+      let made = try await container[Volume.self].set(
+        Volume(id: .local("a"), title: "A"), in: .localAndRemote)
+      server.isOffline = false
+      queue.flush()
+      try await made.confirmed()
+      let written = try await container.write { entities in
+        try entities.set(Volume(id: .remote(7), title: "B"), in: .localAndRemote)
+        try entities.remove(Volume.self, .local("a"), in: .localAndRemote)
+        try entities.set(Volume(id: .remote(7), title: "C"), in: .localAndRemote)
+      }
+      try await written.confirmed()
+      let stored = try await container[Volume.self].get(byID: .remote(7))
+      #expect(stored?.title == "C")
+      #expect(server.requests.last.map { "\($0)" } == "PUT /volumes/7")
+    }
+  }
+
+  @Test func `what is refused before it is written leaves nothing, also if that is caught`()
+    async throws
+  {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Fixed.self, client: server, diskStoreConfig: .store(store))
+      let codes = try await container.write { entities in
+        var codes: [APIError.Code?] = []
+        for id in [EntityIdentifier<Fixed>.remote("1"), .local("2")] {
+          do {
+            try entities.set(Fixed(id: id), in: .localAndRemote)
+          } catch {
+            codes.append((error as? APIError)?.code)
+          }
+        }
+        return codes
+      }
+      #expect(codes.value == [.noRequest, .invalidRequest])
+      let stored = try await container[Fixed.self].all()
+      #expect(stored.isEmpty)
+      await container.close()
+      let error = await #expect(throws: ManagerError.self) { try await container.write { _ in } }
+      #expect(error?.code == .closed)
     }
   }
 

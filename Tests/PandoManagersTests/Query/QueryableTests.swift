@@ -1,3 +1,6 @@
+import Dispatch
+import Observation
+import PandoConsistency
 import PandoFixtures
 import PandoManagers
 import PandoProviders
@@ -54,6 +57,10 @@ private final class Listener: QueryDataProviderDelegate {
       if let text = context as? String { state.contexts.append(text) }
       state.changes.append(collectionChanges)
     }
+    call.yield()
+  }
+
+  func queryDataProvider<E>(_ dataProvider: QueryDataProvider<E>, hasFailed error: any Error) {
     call.yield()
   }
 }
@@ -284,6 +291,77 @@ private final class Listener: QueryDataProviderDelegate {
     ]
     #expect(listener.state.withLock { $0.changes } == wanted)
     await manager.close()
+  }
+
+  @Test func `a delegate that comes late is told the present result first`() async throws {
+    let store = try ModelStore.temporary()
+    let manager = try DataModelManager(store: store)
+    try await store.write { try $0.set(Person(key: "a", name: "Ada", age: 2)) }
+    let provider = QueryDataProvider(
+      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+    for _ in 0..<2 {
+      let listener = Listener()
+      provider.delegate = listener
+      var calls = listener.calls.makeAsyncIterator()
+      await calls.next()
+      #expect(listener.state.withLock { $0.changes } == [.reset])
+    }
+    await manager.close()
+    await store.close()
+  }
+
+  @Test func `who reads between two changes that undo one another is told of the second`()
+    async throws
+  {
+    let target = DispatchQueue(label: "delivery")
+    let store = try ModelStore.temporary()
+    let manager = try DataModelManager(store: store, deliveringOn: .queue(target))
+    let provider = QueryDataProvider(
+      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+    let listener = Listener()
+    provider.delegate = listener
+    var calls = listener.calls.makeAsyncIterator()
+    await calls.next()
+    let (changes, change) = AsyncStream<Void>.makeStream()
+    // Nobody is told while somebody else has the queue.
+    let (held, release) = (Event(), Event())
+    target.async {
+      held.signal()
+      release.wait()
+    }
+    held.wait()
+    try await store.write { try $0.set(Person(key: "a", name: "Ada", age: 2)) }
+    let seen = withObservationTracking {
+      provider.data
+    } onChange: {
+      change.yield()
+    }
+    #expect(seen.map(\.key) == ["a"])
+    try await store.write { try $0.delete("a") }
+    release.signal()
+    var iterator = changes.makeAsyncIterator()
+    await iterator.next()
+    #expect(provider.data == [])
+    await manager.close()
+    await store.close()
+  }
+
+  @Test func `a closed store ends what is followed, and says so`() async throws {
+    let store = try ModelStore.temporary()
+    let manager = try DataModelManager(store: store)
+    let provider = QueryDataProvider(
+      store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+    let listener = Listener()
+    provider.delegate = listener
+    var values = store.continuousSearch(withQuery: Self.ofAda).values.makeAsyncIterator()
+    _ = try await values.next()
+    var calls = listener.calls.makeAsyncIterator()
+    await calls.next()
+    await store.close()
+    let error = await #expect(throws: ManagerError.self) { try await values.next() }
+    #expect(error?.code == .closed)
+    await calls.next()
+    #expect((provider.error as? ManagerError)?.code == .closed)
   }
 
   @Test func `an error is told, and what was shown stays`() async throws {
