@@ -10,6 +10,9 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
     case failedRecovery
     /// A followed query leaves out an entity that can't be decoded; the error is an `UndecodableRecord`.
     case undecodableEntity
+    /// An element of a server's answer was left out, because it can't be read; the error is an `APIError`
+    /// `malformedAnswer` that says where.
+    case malformedElement
     /// No index has answered a query, and there were 1 000 entities or more; the error is a `QueryScan`. A
     /// container tells of those over a store that it has opened.
     case scannedQuery

@@ -205,6 +205,7 @@ extension CoreManager {
       }
       return answer.result
     }
+    for error in answer.malformed { events?(ManagerEvent(.malformedElement, E.modelTypeName, error)) }
     try access.confirm()
     if case .persist(let extra) = context.source.remote?.strategy {
       let discards = extra == .discardExtraLocalData && answer.isComplete

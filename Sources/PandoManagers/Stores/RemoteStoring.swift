@@ -43,6 +43,9 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// Whether the server has no more that match: what is not in a complete answer is not on the server.
   public var isComplete: Bool
 
+  /// What is wrong with elements that were left out, of a ``RemotePayload`` that skips them.
+  public var malformed: [APIError] = []
+
   /// Makes an answer.
   ///
   /// - Parameters:

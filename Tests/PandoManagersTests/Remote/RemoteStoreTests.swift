@@ -4,6 +4,7 @@ import Foundation
 import PandoSystem
 import PandoModels
 import PandoStore
+import PandoTestSupport
 import PandoFixtures
 import Testing
 
@@ -115,6 +116,44 @@ import Testing
           .search(withQuery: .all, in: .remote())
       }
       #expect(volumes?.description.contains("$[1].id") == true, "\(volumes as Any)")
+    }
+  }
+
+  @Test func `a malformed entity in a list is left out and told, and what is here of it stays`()
+    async throws
+  {
+    let server = APIClientDouble()
+    func answer(_ json: String) {
+      server.answer(.get, "/songs", with: APIResponse(status: 200, body: Data(json.utf8)))
+    }
+    let events = Locked<[ManagerEvent]>([])
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Song.self, client: server, diskStoreConfig: .store(store),
+        events: { event in events.withLock { $0.append(event) } })
+      let songs = container[Song.self]
+      answer(#"{"songs":[{"id":"1","title":"A"},{"id":"2","title":"B"},{"id":"3","title":"C"}]}"#)
+      let all = ReadContext<Song>.remote(
+        persistenceStrategy: .discardExtraLocalData)
+      _ = try await songs.all(in: all)
+      // Of what was left out nobody knows that it is the second; the third may have gone.
+      answer(#"{"songs":[{"id":"1","title":"D"},{"id":"2","title":null},7]}"#)
+      let answered = try await songs.all(in: all)
+      #expect(answered.entities.map(\.title) == ["D"])
+      let stored = try await songs.all().entities.map(\.title)
+      #expect(stored == ["D", "B", "C"])
+      #expect(events.withLock { $0.map(\.kind) } == [.malformedElement, .malformedElement])
+      #expect(
+        events.withLock { $0.first?.description }
+          == "Song: malformedElement: GET /songs: the answer is no Song: $.songs[1].title: expected "
+          + "String, found null")
+      // One entity that was asked for is no element.
+      server.answer(
+        .get, "/songs/2", with: APIResponse(status: 200, body: Data(#"{"id":"2"}"#.utf8)))
+      await #expect(throws: APIError.self) {
+        try await songs.get(byID: .remote("2"), in: .remote())
+      }
+      await container.close()
     }
   }
 
@@ -260,5 +299,18 @@ import Testing
       fixture.queue.flush()
       #expect(try await write.answer().map(\.title) == ["Dune"])
     }
+  }
+}
+
+/// Of which malformed elements are left out.
+private struct Song: PersistentEntity, RemoteEntity {
+  var id: EntityIdentifier<Song>
+  var title: String
+
+  static let endpoint: APIPath = "/songs"
+
+  static func payload(for path: RemotePath<Song>) -> RemotePayload<Song> {
+    if case .search = path { return .under("songs").skippingMalformed }
+    return .content.skippingMalformed
   }
 }

@@ -11,6 +11,9 @@ public struct RemotePayload<E: Entity>: Sendable {
   /// Whether filter, order and window of the query are applied to the answer here, because the server
   /// was asked for all.
   public var isFilteredHere = false
+  /// Whether an element of a list that can't be read is left out, and told; else the whole answer is an
+  /// error. An answer without some of its elements is not complete.
+  public var skipsMalformed = false
   /// Reads the entities where names are not enough; `nil` to read JSON.
   public var read: (@Sendable (APIResponse) throws -> [E])?
 
@@ -28,6 +31,20 @@ public struct RemotePayload<E: Entity>: Sendable {
   /// - Returns: The description.
   public static func under(_ names: String...) -> RemotePayload { RemotePayload(names) }
 
+  /// The same description, by which elements of a list that can't be read are left out, and told: as
+  /// ``ManagerEvent`` `malformedElement`, and in ``RemoteAnswer/malformed``.
+  ///
+  /// ```swift
+  /// static func payload(for path: RemotePath<Book>) -> RemotePayload<Book> {
+  ///   .under("books").skippingMalformed
+  /// }
+  /// ```
+  public var skippingMalformed: RemotePayload {
+    var payload = self
+    payload.skipsMalformed = true
+    return payload
+  }
+
   /// Reads an answer in a way of its own.
   ///
   /// - Parameter read: Reads the entities; an empty content is an empty list before it is called.
@@ -42,8 +59,8 @@ public struct RemotePayload<E: Entity>: Sendable {
 }
 
 extension RemotePayload {
-  private static var namesKey: CodingUserInfoKey {
-    guard let key = CodingUserInfoKey(rawValue: "pando.payloadNames") else {
+  private static var payloadKey: CodingUserInfoKey {
+    guard let key = CodingUserInfoKey(rawValue: "pando.payload") else {
       preconditionFailure("every text makes a key")
     }
     return key
@@ -51,15 +68,20 @@ extension RemotePayload {
 
   /// Reads the entities of an answer.
   ///
+  /// `skipped` takes what is wrong with elements that are left out.
+  ///
   /// - Throws: ``APIError`` `malformedAnswer`, which says where.
   func entities(
-    in response: APIResponse, to request: APIRequest, decoder: JSONDecoder
+    in response: APIResponse, to request: APIRequest, decoder: JSONDecoder,
+    skipped: (APIError) -> Void = { _ in }
   ) throws -> [E] {
     guard !response.body.isEmpty else { return [] }
     do {
       if let read { return try read(response) }
-      decoder.userInfo[Self.namesKey] = names
-      return try decoder.decode(Content.self, from: response.body).entities
+      decoder.userInfo[Self.payloadKey] = self
+      let members = try decoder.decode(Content.self, from: response.body).members
+      for error in members.malformed { skipped(Self.malformed(response, to: request, error)) }
+      return members.entities
     } catch let error as APIError {
       throw error
     } catch let error as DecodingError {
@@ -87,12 +109,12 @@ extension RemotePayload {
 
   /// What the decoder reads: it follows the names, then takes an entity or a list of them.
   private struct Content: Decodable {
-    var entities: [E]
+    var members: Members
 
     init(from decoder: any Decoder) throws {
-      let names = decoder.userInfo[RemotePayload.namesKey] as? [String] ?? []
+      let names = (decoder.userInfo[RemotePayload.payloadKey] as? RemotePayload)?.names ?? []
       guard let first = names.first, let last = names.last else {
-        entities = try Self.entities(in: decoder.singleValueContainer(), decoder)
+        members = try Members(from: decoder)
         return
       }
       var container = try decoder.container(keyedBy: AnyName.self)
@@ -102,25 +124,47 @@ extension RemotePayload {
         name = AnyName(stringValue: next)
       }
       name = AnyName(stringValue: last)
-      entities = try container.decode(Members.self, forKey: name).entities
-    }
-
-    static func entities(
-      in container: any SingleValueDecodingContainer, _ decoder: any Decoder
-    ) throws -> [E] {
-      if container.decodeNil() { return [] }
-      // Not by trying: the error must be that of the form that is there.
-      guard (try? decoder.unkeyedContainer()) != nil else { return [try container.decode(E.self)] }
-      return try container.decode([E].self)
+      members = try container.decode(Members.self, forKey: name)
     }
   }
 
   /// An entity or a list of them.
   private struct Members: Decodable {
-    var entities: [E]
+    var entities: [E] = []
+    var malformed: [DecodingError] = []
 
     init(from decoder: any Decoder) throws {
-      entities = try Content.entities(in: decoder.singleValueContainer(), decoder)
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() { return }
+      // Not by trying: the error must be that of the form that is there.
+      guard (try? decoder.unkeyedContainer()) != nil else {
+        entities = [try container.decode(E.self)]
+        return
+      }
+      let payload = decoder.userInfo[RemotePayload.payloadKey] as? RemotePayload
+      guard payload?.skipsMalformed == true else {
+        entities = try container.decode([E].self)
+        return
+      }
+      for member in try container.decode([Member].self) {
+        switch member.result {
+        case .success(let entity): entities.append(entity)
+        case .failure(let error): malformed.append(error)
+        }
+      }
+    }
+  }
+
+  /// An entity, or why it is none.
+  private struct Member: Decodable {
+    let result: Result<E, DecodingError>
+
+    init(from decoder: any Decoder) throws {
+      do {
+        result = .success(try E(from: decoder))
+      } catch let error as DecodingError {
+        result = .failure(error)
+      }
     }
   }
 }

@@ -171,11 +171,17 @@ extension RemoteStore {
     to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>
   ) async throws -> RemoteAnswer<E> {
     let response = try await clientQueue.send(request)
-    let entities = try payload.entities(in: response, to: request, decoder: E.makeDecoder())
+    var malformed: [APIError] = []
+    let entities = try payload.entities(
+      in: response, to: request, decoder: E.makeDecoder(), skipped: { malformed.append($0) })
     let result =
       payload.isFilteredHere
       ? try query.apply(to: entities) : QueryResult(entities, groupedBy: query.groupedBy)
-    return RemoteAnswer(result: result, isComplete: payload.isComplete && query.isUnbounded)
+    // Of what was left out nobody knows which entity it is: it may be one that is here.
+    let isComplete = payload.isComplete && query.isUnbounded && malformed.isEmpty
+    var answer = RemoteAnswer(result: result, isComplete: isComplete)
+    answer.malformed = malformed
+    return answer
   }
 
   private func request(for path: RemotePath<E>) throws -> APIRequest {
