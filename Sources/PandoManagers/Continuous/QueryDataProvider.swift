@@ -177,9 +177,10 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
   /// Tells what has changed since it was told last; where delegates are called, so one after another.
   private func tell() {
     let before = state.withLock { $0 }
-    guard !before.isPaused, before.delegate != nil, let window = live?.observed.contents else {
-      return
-    }
+    // Not before the first result has come this way: of the change behind it the context would be lost.
+    guard before.changeCount > 0, !before.isPaused, before.delegate != nil,
+      let window = live?.observed.contents
+    else { return }
     // Outside the lock: it calls code of users.
     let result = source.result(of: window, for: access)
     if before.told == result { return }

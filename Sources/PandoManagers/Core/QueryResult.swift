@@ -8,6 +8,9 @@ public struct QueryResult<E: Queryable>: Sendable {
   /// The records that were left out because they can't be decoded, of a query that skips them.
   public internal(set) var undecodable: [UndecodableRecord] = []
 
+  /// Which part of all it is, of the answer of a server that says so.
+  public internal(set) var page: AnswerPage?
+
   /// The groups of a query that groups; `nil` for one group of all.
   private let grouped: [QueryGroup<E>]?
 
@@ -90,4 +93,17 @@ public struct QueryGroup<E: Queryable>: Sendable, Equatable {
   public let value: QueryValue
   /// The entities, in the order of the result.
   public let entities: [E]
+}
+
+/// Which part of all an answer of a server is.
+public struct AnswerPage: Sendable, Hashable {
+  /// What the next page is asked for by; `nil` for the last one.
+  public internal(set) var cursor: String?
+  /// How many there are in all; `nil` if the server does not say it.
+  public internal(set) var total: Int?
+  /// The address of the next page; `nil` for the last one.
+  public internal(set) var next: String?
+
+  /// Whether more follow, as far as the server says.
+  public var hasNext: Bool { cursor != nil || next != nil }
 }

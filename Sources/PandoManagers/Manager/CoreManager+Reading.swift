@@ -205,19 +205,24 @@ extension CoreManager {
       }
       return answer.result
     }
-    for error in answer.malformed { events?(ManagerEvent(.malformedElement, E.modelTypeName, error)) }
+    for error in answer.malformed {
+      events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
+    }
     try access.confirm()
     if case .persist(let extra) = context.source.remote?.strategy {
       let discards = extra == .discardExtraLocalData && answer.isComplete
-      try await stack.store(
-        AnswerWrite(
-          entities: answer.result.entities, query: request.query, asOf: asOf,
-          discardsExtra: discards,
-          isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder))
+      var write = AnswerWrite(
+        entities: answer.result.entities, query: request.query, asOf: asOf,
+        discardsExtra: discards,
+        isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder)
+      write.included = answer.included
+      try await stack.store(write)
     }
     guard let contract = context.contract else { return answer.result }
     let valid = answer.result.entities.filter { contract.isValid($0, for: request.query) }
-    return QueryResult(valid, groupedBy: request.query.groupedBy)
+    var result = QueryResult(valid, groupedBy: request.query.groupedBy)
+    result.page = answer.result.page
+    return result
   }
 
   private static func fetch(

@@ -1,3 +1,5 @@
+import PandoStore
+
 /// What became of one entity of a write.
 package final class AppliedEntity<E: Entity>: Sendable {
   /// Which entity.
@@ -55,6 +57,8 @@ package struct AnswerWrite<E: Entity>: Sendable {
   package var discardsExtra: Bool
   /// Whether the order of the entities is the server's own.
   package var isInNaturalOrder: Bool
+  /// Entities of other types that came with them.
+  var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
 }
 
 /// A store that knows the order of writes: the one of a stack that the others follow.

@@ -85,6 +85,7 @@ extension DiskStore: UpdatingStoring {
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     try await modelStore.write { transaction in
       let applied = try transaction.apply(answer.entities, asOf: answer.asOf)
+      for included in answer.included { try included(&transaction, answer.asOf) }
       if answer.isInNaturalOrder {
         if try transaction.arrange(answer.entities.map(\.id.modelIdentifier)) {
           try transaction.markArranged(E.modelTypeName)

@@ -46,6 +46,9 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// What is wrong with elements that were left out, of a ``RemotePayload`` that skips them.
   public var malformed: [APIError] = []
 
+  /// What else is to be stored with the entities.
+  var included: [IncludedEntities] = []
+
   /// Makes an answer.
   ///
   /// - Parameters:

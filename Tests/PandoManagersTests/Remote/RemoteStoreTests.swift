@@ -157,6 +157,43 @@ import Testing
     }
   }
 
+  @Test func `entities of another type in an answer are stored in the same commit`() async throws {
+    let server = APIClientDouble()
+    let json =
+      #"{"meta":{"total":9,"after":17},"links":{},"songs":[{"id":"1","title":"A"}],"#
+      + #""included":{"writers":[{"id":"w","name":"Ada"}]}}"#
+    server.answer(
+      .get, "/songs",
+      with: APIResponse(
+        status: 200, headers: ["Link": "</first>; rel=\"first\", </songs?p=2>; rel=\"next\""],
+        body: Data(json.utf8)))
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Song.self, Writer.self, client: server, diskStoreConfig: .store(store))
+      let before = try store.read { try $0.commitNumber }
+      let all = ReadContext<Song>.remote(persistenceStrategy: .discardExtraLocalData)
+      let page = try await container[Song.self].all(in: all).page
+      #expect(page?.total == 9)
+      #expect(page?.cursor == "17")
+      #expect(page?.next == "/songs?p=2")
+      #expect(page?.hasNext == true)
+      #expect(try store.read { try $0.commitNumber } <= before + 2)
+      let writer = try await container[Writer.self].get(byID: .remote("w"))
+      #expect(writer?.name == "Ada")
+      // Set here later than it was asked for, it stays as it is; a page is not all there is.
+      try await container[Song.self].set(Song(id: .remote("5"), title: "E"))
+      server.hold()
+      async let answered = container[Song.self].all(in: all)
+      await server.received(2)
+      try await container[Writer.self].set(Writer(id: .remote("w"), name: "Bo"))
+      server.release()
+      _ = try await answered
+      #expect(try await container[Writer.self].get(byID: .remote("w"))?.name == "Bo")
+      #expect(try await container[Song.self].all().count == 2)
+      await container.close()
+    }
+  }
+
   @Test(arguments: [500, 409])
   func `a refusal keeps the words of the server`(status: Int) async throws {
     struct Problem: Error, Decodable, Equatable { var code: Int }
@@ -310,7 +347,11 @@ private struct Song: PersistentEntity, RemoteEntity {
   static let endpoint: APIPath = "/songs"
 
   static func payload(for path: RemotePath<Song>) -> RemotePayload<Song> {
-    if case .search = path { return .under("songs").skippingMalformed }
+    if case .search = path {
+      return .under("songs").including(Writer.self, under: "included", "writers")
+        .paged(total: ["meta", "total"], cursor: ["meta", "after"], next: ["links", "next"])
+        .skippingMalformed
+    }
     return .content.skippingMalformed
   }
 }

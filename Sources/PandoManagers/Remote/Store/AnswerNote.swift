@@ -21,7 +21,7 @@ struct AnswerNote: Codable {
   init<E: Entity>(_ kind: Kind, _ payload: RemotePayload<E>) {
     self.kind = kind
     names = payload.names
-    isReadByType = payload.read != nil
+    isReadByType = payload.read != nil || !payload.inclusions.isEmpty
   }
 
   init?(_ text: String?) {

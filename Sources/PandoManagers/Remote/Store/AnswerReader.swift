@@ -13,7 +13,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   func aliases(_ response: APIResponse, _ entry: QueuedRequest) throws -> [IdentifierAlias] {
     guard
       let (old, new) = try identifiers(
-        entry, try entities(response, entry, local: nil), response)
+        entry, try content(response, entry, local: nil).entities, response)
     else { return [] }
     return [try IdentifierAlias(old, becomes: new)]
   }
@@ -43,7 +43,8 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     let local = try entry.subjects.first.flatMap {
       try transaction.snapshot.model($0, as: P.self)
     }
-    var answered = try entities(response, entry, local: local as? E)
+    let content = try content(response, entry, local: local as? E)
+    var answered = content.entities
     if let (old, new) = try identifiers(entry, answered, response) {
       guard let old = old as? EntityIdentifier<P>, let new = new as? EntityIdentifier<P> else {
         preconditionFailure("a type is another one than itself")
@@ -69,20 +70,22 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     let stored = answered.compactMap { $0 as? P }
-    _ = try transaction.apply(stored, asOf: SequenceNumber.of(commit: entry.commitNumber))
+    let asOf = SequenceNumber.of(commit: entry.commitNumber)
+    _ = try transaction.apply(stored, asOf: asOf)
+    for included in content.included { try included(&transaction, asOf) }
   }
 
-  /// The entities of an answer.
-  private func entities(
+  /// What an answer has.
+  private func content(
     _ response: APIResponse, _ entry: QueuedRequest, local: E?
-  ) throws -> [E] {
+  ) throws -> PayloadContent<E> {
     let note = AnswerNote(entry.note)
-    guard note?.kind != .remove else { return [] }
+    guard note?.kind != .remove else { return PayloadContent() }
     var payload = RemotePayload<E>(note?.names ?? [])
     if note?.isReadByType == true, let local {
       payload = E.payload(for: note?.kind == .create ? .create(local) : .update(local))
     }
-    return try payload.entities(in: response, to: entry.request, decoder: E.makeDecoder())
+    return try payload.content(of: response, to: entry.request, decoder: E.makeDecoder())
   }
 
   /// The local identifier of what was made, and the one that the server gave.

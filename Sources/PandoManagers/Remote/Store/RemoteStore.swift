@@ -171,16 +171,21 @@ extension RemoteStore {
     to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>
   ) async throws -> RemoteAnswer<E> {
     let response = try await clientQueue.send(request)
-    var malformed: [APIError] = []
-    let entities = try payload.entities(
-      in: response, to: request, decoder: E.makeDecoder(), skipped: { malformed.append($0) })
-    let result =
+    let content = try payload.content(of: response, to: request, decoder: E.makeDecoder())
+    var result =
       payload.isFilteredHere
-      ? try query.apply(to: entities) : QueryResult(entities, groupedBy: query.groupedBy)
+      ? try query.apply(to: content.entities)
+      : QueryResult(content.entities, groupedBy: query.groupedBy)
+    result.page = content.page
+    var isComplete = payload.isComplete && query.isUnbounded
     // Of what was left out nobody knows which entity it is: it may be one that is here.
-    let isComplete = payload.isComplete && query.isUnbounded && malformed.isEmpty
+    if !content.malformed.isEmpty { isComplete = false }
+    if let page = content.page, page.hasNext || page.total ?? 0 > content.entities.count {
+      isComplete = false
+    }
     var answer = RemoteAnswer(result: result, isComplete: isComplete)
-    answer.malformed = malformed
+    answer.malformed = content.malformed
+    answer.included = content.included
     return answer
   }
 

@@ -112,8 +112,9 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
       }
     }
     return try answers.flatMap { ticket, response in
-      try RemotePayload<E>(AnswerNote(ticket.draft.note)?.names ?? []).entities(
-        in: response, to: ticket.request, decoder: E.makeDecoder())
+      try RemotePayload<E>(AnswerNote(ticket.draft.note)?.names ?? []).content(
+        of: response, to: ticket.request, decoder: E.makeDecoder()
+      ).entities
     }
   }
 

@@ -1,0 +1,259 @@
+import FoundationEssentials
+import PandoModels
+import PandoStore
+
+/// What an answer has.
+struct PayloadContent<E: Entity> {
+  var entities: [E] = []
+  /// What else is to be stored with them.
+  var included: [IncludedEntities] = []
+  /// Which part of all it is, if it says so.
+  var page: AnswerPage?
+  /// What is wrong with elements that were left out.
+  var malformed: [APIError] = []
+}
+
+/// Stores entities of another type than the one that was asked for, as old as a place in the order.
+typealias IncludedEntities = @Sendable (inout ModelTransaction, UInt64) throws -> Void
+
+/// Entities of another type in an answer.
+struct PayloadInclusion: Sendable {
+  /// Reads them; `nil` if there are none.
+  let read: @Sendable (any Decoder) throws -> (IncludedEntities, [DecodingError])?
+
+  init<Other: PersistentEntity & RemoteEntity>(_ type: Other.Type, _ names: [String]) {
+    read = { decoder in
+      let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
+      return found.map { members in
+        ({ _ = try $0.apply(members.entities, asOf: $1) }, members.malformed)
+      }
+    }
+  }
+}
+
+/// Where an answer says which part of all it is.
+struct PageNames: Sendable {
+  let total: [String]
+  let cursor: [String]
+  let next: [String]
+}
+
+/// What is to be read, whatever the type of the entities is.
+private struct PayloadReading: Sendable {
+  let names: [String]
+  let skipsMalformed: Bool
+  let inclusions: [PayloadInclusion]
+  let pageNames: PageNames?
+
+  static var key: CodingUserInfoKey {
+    guard let key = CodingUserInfoKey(rawValue: "pando.payload") else {
+      preconditionFailure("every text makes a key")
+    }
+    return key
+  }
+}
+
+extension RemotePayload {
+  /// Reads an answer.
+  ///
+  /// - Throws: ``APIError`` `malformedAnswer`, which says where.
+  func content(
+    of response: APIResponse, to request: APIRequest, decoder: JSONDecoder
+  ) throws -> PayloadContent<E> {
+    guard !response.body.isEmpty else { return PayloadContent() }
+    do {
+      if let read { return PayloadContent(entities: try read(response)) }
+      decoder.userInfo[PayloadReading.key] = PayloadReading(
+        names: names, skipsMalformed: skipsMalformed, inclusions: inclusions, pageNames: pageNames)
+      let found = try decoder.decode(PayloadRoot<E>.self, from: response.body)
+      var content = PayloadContent(entities: found.members.entities)
+      content.included = found.included
+      content.page = found.page
+      if content.page != nil, content.page?.next == nil {
+        content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
+      }
+      content.malformed = found.members.malformed.map {
+        Self.malformed(response, to: request, $0)
+      }
+      return content
+    } catch let error as APIError {
+      throw error
+    } catch let error as DecodingError {
+      throw Self.malformed(response, to: request, error)
+    } catch {
+      throw APIError(
+        .malformedAnswer, request, "the answer can't be read as \(E.modelTypeName)",
+        status: response.status, underlying: error)
+    }
+  }
+
+  /// Says where an answer is not what was expected.
+  private static func malformed(
+    _ response: APIResponse, to request: APIRequest, _ error: DecodingError
+  ) -> APIError {
+    let reason: String
+    do {
+      _ = try TreeValue(json: String(decoding: response.body, as: UTF8.self))
+      reason = "the answer is no \(E.modelTypeName): \(error.sentence)"
+    } catch {
+      reason = "the answer is not JSON: \(error)"
+    }
+    return APIError(.malformedAnswer, request, reason, status: response.status)
+  }
+}
+
+/// What the decoder reads.
+private struct PayloadRoot<E: Entity>: Decodable {
+  var members: PayloadMembers<E>
+  var included: [IncludedEntities] = []
+  var page: AnswerPage?
+
+  init(from decoder: any Decoder) throws {
+    let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
+    members = try decoder.required(PayloadMembers<E>.self, at: reading?.names ?? [])
+    for inclusion in reading?.inclusions ?? [] {
+      guard let (entities, malformed) = try inclusion.read(decoder) else { continue }
+      included.append(entities)
+      members.malformed += malformed
+    }
+    guard let names = reading?.pageNames else { return }
+    page = AnswerPage(
+      cursor: try? decoder.optional(PageText.self, at: names.cursor)?.text,
+      total: try? decoder.optional(Int.self, at: names.total),
+      next: try? decoder.optional(PageText.self, at: names.next)?.text)
+  }
+}
+
+/// An entity or a list of them.
+private struct PayloadMembers<E: Entity>: Decodable {
+  var entities: [E] = []
+  var malformed: [DecodingError] = []
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() { return }
+    // Not by trying: the error must be that of the form that is there.
+    guard (try? decoder.unkeyedContainer()) != nil else {
+      entities = [try container.decode(E.self)]
+      return
+    }
+    let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
+    guard reading?.skipsMalformed == true else {
+      entities = try container.decode([E].self)
+      return
+    }
+    for member in try container.decode([PayloadMember<E>].self) {
+      switch member.result {
+      case .success(let entity): entities.append(entity)
+      case .failure(let error): malformed.append(error)
+      }
+    }
+  }
+}
+
+/// An entity, or why it is none.
+private struct PayloadMember<E: Entity>: Decodable {
+  let result: Result<E, DecodingError>
+
+  init(from decoder: any Decoder) throws {
+    do {
+      result = .success(try E(from: decoder))
+    } catch let error as DecodingError {
+      result = .failure(error)
+    }
+  }
+}
+
+/// A cursor: some servers write it as a number.
+private struct PageText: Decodable {
+  let text: String?
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let number = try? container.decode(Int64.self) {
+      text = String(number)
+    } else {
+      text = container.decodeNil() ? nil : try container.decode(String.self)
+    }
+  }
+}
+
+extension AnswerPage {
+  /// The target of `rel="next"` in a header field `Link`.
+  fileprivate static func next(in link: String) -> String? {
+    for part in link.split(separator: ",") where part.contains("rel=\"next\"") {
+      guard let start = part.firstIndex(of: "<"), let end = part.firstIndex(of: ">"), start < end
+      else { continue }
+      return String(part[part.index(after: start)..<end])
+    }
+    return nil
+  }
+}
+
+/// A name that is known at run time only.
+private struct AnyName: CodingKey {
+  var stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ name: String) { stringValue = name }
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
+}
+
+extension Decoder {
+  /// Reads what some names lead to.
+  fileprivate func required<Value: Decodable>(_ type: Value.Type, at names: [String]) throws
+    -> Value
+  {
+    guard let last = names.last else { return try Value(from: self) }
+    var container = try container(keyedBy: AnyName.self)
+    for name in names.dropLast() {
+      container = try container.nestedContainer(keyedBy: AnyName.self, forKey: AnyName(name))
+    }
+    return try container.decode(Value.self, forKey: AnyName(last))
+  }
+
+  /// Reads what some names lead to; `nil` if they lead nowhere, or there are none.
+  fileprivate func optional<Value: Decodable>(
+    _ type: Value.Type, at names: [String]
+  ) throws -> Value? {
+    guard let last = names.last, var container = try? container(keyedBy: AnyName.self) else {
+      return nil
+    }
+    for name in names.dropLast() {
+      guard
+        let next = try? container.nestedContainer(keyedBy: AnyName.self, forKey: AnyName(name))
+      else { return nil }
+      container = next
+    }
+    return try container.decodeIfPresent(Value.self, forKey: AnyName(last))
+  }
+}
+
+extension DecodingError {
+  /// Where in the JSON and what is wrong, as `$[3].year: expected a number`.
+  var sentence: String {
+    let context: Context
+    var reason: String
+    switch self {
+    case .keyNotFound(let key, let found):
+      context = found
+      reason = "there is no \"\(key.stringValue)\""
+    case .typeMismatch(let type, let found):
+      context = found
+      reason = "expected \(type)"
+    case .valueNotFound(let type, let found):
+      context = found
+      reason = "expected \(type), found null"
+    case .dataCorrupted(let found):
+      context = found
+      reason = found.debugDescription
+    @unknown default: return "\(self)"
+    }
+    while reason.hasSuffix(".") { reason.removeLast() }
+    let place = context.codingPath.map { key in
+      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+    }
+    return "$\(place.joined()): \(reason)"
+  }
+}
