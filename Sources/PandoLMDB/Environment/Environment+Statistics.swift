@@ -6,6 +6,7 @@ extension Environment {
   /// - Returns: The figures.
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
   /// - Complexity: O(*r*) for *r* reader slots.
+  @_optimize(size)
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
     try checkProcess("statistics")
     let oldestStart = readers.oldestStartInNanoseconds()
@@ -39,6 +40,7 @@ extension Snapshot {
   /// - Returns: The figures.
   /// - Throws: ``LMDBError`` with code `badTable` if the table was opened after this snapshot.
   /// - Complexity: O(1).
+  @_optimize(size)
   public func statistics(of table: RawTable) throws(LMDBError) -> TableStatistics {
     let pages = try handle.statistics(of: table)
     let pageCount = pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages

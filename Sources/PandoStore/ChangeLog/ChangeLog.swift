@@ -81,6 +81,7 @@ enum ChangeLog {
   }
 
   /// - Returns: `nil` where it is not as ``encode(_:)`` writes it.
+  @_optimize(size)
   private static func read(
     _ bytes: UnsafeRawBufferPointer, _ wantsList: (ByteString) -> Bool
   ) throws -> ChangeSet? {
@@ -112,6 +113,7 @@ enum ChangeLog {
       collections: lists, author: author, date: Date(timeIntervalSinceReferenceDate: date))
   }
 
+  @_optimize(size)
   private static func names(_ key: String, _ reader: inout CBORReader) throws -> [String]? {
     guard try reader.text() == key else { return nil }
     let count = try reader.arrayHead()
@@ -121,6 +123,7 @@ enum ChangeLog {
     return names
   }
 
+  @_optimize(size)
   private static func decoding(
     _ commitNumber: UInt64, _ body: () throws -> ChangeSet
   ) throws -> ChangeSet {

@@ -43,6 +43,7 @@ public struct CursorState: Equatable, Sendable {
     return bytes
   }
 
+  @_optimize(size)
   static func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }
 
   /// Refuses a name that can't be a key.

@@ -40,6 +40,7 @@ public struct ChangeCursor: Sendable {
   ///
   /// - Parameter values: As in ``ModelStore/changes(since:values:)``.
   /// - Returns: A sequence that goes on there; each call begins anew.
+  @_optimize(size)
   public func changes(values: Bool = false) -> StoreChanges {
     StoreChanges(
       store, since: Result { try state.position }, readsRecords: values, cursor: name)
@@ -51,6 +52,7 @@ public struct ChangeCursor: Sendable {
   ///   nothing.
   /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `indexOutOfRange` for a commit that is not
   ///   there yet; `LMDBError` when the disk refuses.
+  @_optimize(size)
   public func acknowledge(_ commitNumber: UInt64) throws {
     try store.write { try $0.acknowledge(commitNumber, cursor: name) }
   }
@@ -59,6 +61,7 @@ public struct ChangeCursor: Sendable {
   ///
   /// - Parameter commitNumber: The last commit that is worked off.
   /// - Throws: As the synchronous form.
+  @_optimize(size)
   public func acknowledge(_ commitNumber: UInt64) async throws {
     let name = name
     try await store.write { try $0.acknowledge(commitNumber, cursor: name) }

@@ -11,6 +11,7 @@ extension ModelStore {
   /// - Returns: A sequence, which holds the store.
   /// - Note: Costs a thread of the process as long as there is an iterator, also where
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
+  @_optimize(size)
   public func changes(since commitNumber: UInt64? = nil, values: Bool = false) -> StoreChanges {
     let start = Result { try commitNumber ?? read { try $0.commitNumber } }
     return StoreChanges(self, since: start, readsRecords: values)
@@ -25,6 +26,7 @@ extension ModelStore {
   /// - Returns: The cursor.
   /// - Throws: ``StoreError`` for a bad name, or `readOnly` when the cursor has to be made;
   ///   `LMDBError` when the disk refuses.
+  @_optimize(size)
   public func cursor(
     named name: String, startingAfter commitNumber: UInt64? = nil
   ) throws -> ChangeCursor {
@@ -39,6 +41,7 @@ extension ModelStore {
   ///
   /// - Returns: What is known of each, in the order of the bytes of their names.
   /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
+  @_optimize(size)
   public func cursors() throws -> [CursorState] { try read { try $0.reader.cursors() } }
 
   /// Removes a cursor, so that the change log keeps nothing for it.
@@ -47,6 +50,7 @@ extension ModelStore {
   /// - Returns: Whether there was one.
   /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
   @discardableResult
+  @_optimize(size)
   public func removeCursor(named name: String) throws -> Bool {
     try CursorState.check(name)
     return try write { try $0.session.removeCursor(named: name) }
@@ -62,6 +66,7 @@ extension ModelStore {
   ///   - keepsRecords: Whether with the records. Those there are go when it is turned off.
   /// - Returns: What is kept now.
   /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
+  @_optimize(size)
   package func setRetention(
     commitCount: UInt64? = nil, cursorCommitCount: UInt64? = nil, keepsRecords: Bool? = nil
   ) throws -> (commitCount: UInt64, cursorCommitCount: UInt64, keepsRecords: Bool) {
@@ -89,6 +94,7 @@ extension ModelTransaction {
   ///   - commitNumber: The last commit that is worked off; an earlier one than before changes nothing.
   ///   - name: The name of the cursor.
   /// - Throws: ``StoreError`` `noSuchCursor`; `indexOutOfRange` for a commit that is not there yet.
+  @_optimize(size)
   public mutating func acknowledge(_ commitNumber: UInt64, cursor name: String) throws {
     try session.whole { try session.acknowledge(commitNumber, cursor: name) }
   }

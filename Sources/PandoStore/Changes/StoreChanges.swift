@@ -29,6 +29,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
   /// Begins behind the commit that the sequence was made with.
   ///
   /// - Returns: An iterator.
+  @_optimize(size)
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
   /// Brings one commit after another.
@@ -50,6 +51,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     /// - Throws: ``StoreError`` `changesExpired` when the change log no longer reaches back to the last
     ///   commit that was brought: read afresh, and begin anew behind what was read. What reading the
     ///   store throws.
+    @_optimize(size)
     public mutating func next() async throws -> ChangeSet? {
       while true {
         let source = reading.source
@@ -105,6 +107,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
       self.cursor = cursor
     }
 
+    @_optimize(size)
     func read(after last: UInt64, atMost count: Int) throws -> [ChangeSet] {
       try store.read { snapshot in
         guard let state = try snapshot.reader.state(path: store.path), last < state.commitNumber
@@ -120,6 +123,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     }
 
     /// Adds the records, if they are asked for: one commit's at a time, as they may be large.
+    @_optimize(size)
     func withRecords(_ change: ChangeSet) throws -> ChangeSet {
       guard readsRecords else { return change }
       return try store.read { snapshot in

@@ -41,6 +41,7 @@ extension ModelStore {
   /// - Returns: Figures of one committed version.
   /// - Throws: `LMDBError` or ``StoreError`` when the store can't be read.
   /// - Complexity: O(*t*) for *t* types.
+  @_optimize(size)
   public func statistics() throws -> StoreStatistics {
     var statistics = StoreStatistics()
     let environment = try core.environment.statistics()
@@ -76,6 +77,7 @@ extension ModelStore {
   /// - Parameters:
   ///   - count: How many.
   ///   - date: When the newest was made; `nil` if that is not known.
+  @_optimize(size)
   package func didShowOthersCommits(_ count: Int, newest date: Date?) {
     let delay = date.map { core.now().timeIntervalSince($0) }
     core.count { counters in
@@ -87,6 +89,7 @@ extension ModelStore {
   /// Reports that all that is live was read again.
   ///
   /// - Parameter count: How many commits it was behind.
+  @_optimize(size)
   package func didReload(behind count: Int) { core.report(.reloaded(commitCount: count)) }
 
   /// Writes a copy of one committed version while readers and writers go on.
@@ -98,6 +101,7 @@ extension ModelStore {
   ///   be compact and the file has lost pages (`PageReport`); ``StoreError`` `damaged` when its pages
   ///   are not sound: the pages of every copy are walked.
   /// - Complexity: O(size of the file).
+  @_optimize(size)
   public func copy(to destination: String, compacting: Bool = false) throws {
     try core.environment.copy(to: destination, compacting: compacting)
     try Self.refuseProblems(
@@ -117,6 +121,7 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all.
   /// - Complexity: Reads the file twice.
+  @_optimize(size)
   public func verify(
     progress: ((VerificationProgress) -> Void)? = nil
   ) throws -> VerificationReport {
@@ -136,6 +141,7 @@ extension ModelStore {
   /// needed, twice hardly ever.
   private static let verificationAttemptMaximum = 64
 
+  @_optimize(size)
   private func verifyNewest(
     _ progress: ((VerificationProgress) -> Void)?
   ) throws -> VerificationReport {
@@ -161,6 +167,7 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
   ///   when the file can't be read at all.
+  @_optimize(size)
   public static func verify(
     path: String, progress: ((VerificationProgress) -> Void)? = nil
   ) throws -> VerificationReport {
@@ -187,6 +194,7 @@ extension ModelStore {
   ///   in the same flush failed: load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are taken one at a time.
   @discardableResult
+  @_optimize(size)
   public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
     let attempts = Atomic(0)
     return try write { transaction in
@@ -212,6 +220,7 @@ extension ModelStore {
   /// - Parameter line: Gets each line, without a line break.
   /// - Throws: What `line` throws; ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*); lines are made one at a time.
+  @_optimize(size)
   public func dump(_ line: (String) throws -> Void) throws {
     try core.read { reader in
       try StoreDump(path: path).run(reader) { try line($0.text) }
@@ -242,6 +251,7 @@ extension ModelStore {
   ///
   /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
   ///   must not block. `nil` removes it.
+  @_optimize(size)
   public func setScanHandler(_ handler: (@Sendable (QueryScan) -> Void)?) {
     core.directory.catalog.setScanHandler(handler)
   }

@@ -58,6 +58,7 @@ extension WriteSession {
     return found
   }
 
+  @_optimize(size)
   private func children(ownedBy node: UInt64) throws -> [UInt64] {
     try reading { try $0.requiredSummary(of: node).types }.flatMap { type -> [UInt64] in
       guard let rules = try deletionRules(ofType: type),
@@ -67,6 +68,7 @@ extension WriteSession {
     }
   }
 
+  @_optimize(size)
   private func isHeld(_ child: UInt64, besides doomed: Set<UInt64>) throws -> Bool {
     var isHeld = false
     try reading { reader in

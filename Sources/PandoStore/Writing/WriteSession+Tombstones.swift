@@ -9,6 +9,7 @@ extension WriteSession {
   ///   - identifiers: The nodes that are gone.
   ///   - number: The number of the commit.
   /// - Throws: `LMDBError` when the disk refuses.
+  @_optimize(size)
   func putTombstones(of identifiers: [String], commitNumber number: UInt64) throws {
     guard !identifiers.isEmpty else { return }
     let namespaces = try tombstoneNamespaces()
@@ -21,6 +22,7 @@ extension WriteSession {
   }
 
   /// Writes a tombstone for a node, whether it was there or not.
+  @_optimize(size)
   func putTombstone(of identifier: String, sequenceNumber: UInt64) throws {
     try putSequenceRow(SequenceRow(.tombstone, sequenceNumber: sequenceNumber), of: identifier)
     var tombstones = try reading { try $0.tombstones() }
@@ -31,6 +33,7 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.meta)
   }
 
+  @_optimize(size)
   func putSequenceRow(_ row: SequenceRow, of identifier: String) throws {
     let bytes = row.bytes
     let key = SequenceKey.row(identifier)
@@ -38,6 +41,7 @@ extension WriteSession {
   }
 
   /// Deletes the oldest tombstones, so that half as many are left as there may be.
+  @_optimize(size)
   private func forgetOldest(_ tombstones: inout Tombstones) throws {
     var found: [(sequenceNumber: UInt64, key: [UInt8])] = []
     try reading { reader in
@@ -57,6 +61,7 @@ extension WriteSession {
   }
 
   /// Which identifiers leave a tombstone when they are removed; read once a flush.
+  @_optimize(size)
   private func tombstoneNamespaces() throws -> TombstoneNamespaces {
     if let known = state.tombstoneNamespaces { return known }
     let namespaces = try reading { reader in
@@ -68,6 +73,7 @@ extension WriteSession {
   }
 
   /// Keeps tombstones of removed nodes from now on, in this process and all others.
+  @_optimize(size)
   func keepTombstones(ofNamespace namespace: String) throws {
     var namespaces = try tombstoneNamespaces()
     guard namespaces.insert(namespace) else { return }

@@ -3,7 +3,9 @@ import PandoModels
 import PandoStore
 
 /// What an answer has.
-struct PayloadContent<E: Entity> {
+///
+/// This and what follows are objects because less code is made for them; they are used once each.
+final class PayloadContent<E: Entity> {
   var entities: [E] = []
   /// What else is to be stored with them.
   var included: [IncludedEntities] = []
@@ -11,6 +13,8 @@ struct PayloadContent<E: Entity> {
   var page: AnswerPage?
   /// What is wrong with elements that were left out.
   var malformed: [APIError] = []
+
+  init(_ entities: [E] = []) { self.entities = entities }
 }
 
 /// Stores entities of another type than the one that was asked for, as old as a place in the order.
@@ -25,7 +29,8 @@ struct PayloadInclusion: Sendable {
     read = { decoder in
       let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
       return found.map { members in
-        ({ _ = try $0.apply(members.entities, asOf: $1) }, members.malformed)
+        let entities = members.entities
+        return ({ _ = try $0.apply(entities, asOf: $1) }, members.malformed)
       }
     }
   }
@@ -39,11 +44,18 @@ struct PageNames: Sendable {
 }
 
 /// What is to be read, whatever the type of the entities is.
-private struct PayloadReading: Sendable {
+private final class PayloadReading: Sendable {
   let names: [String]
   let skipsMalformed: Bool
   let inclusions: [PayloadInclusion]
   let pageNames: PageNames?
+
+  init<E: Entity>(_ payload: RemotePayload<E>) {
+    names = payload.names
+    skipsMalformed = payload.skipsMalformed
+    inclusions = payload.inclusions
+    pageNames = payload.pageNames
+  }
 
   static var key: CodingUserInfoKey {
     guard let key = CodingUserInfoKey(rawValue: "pando.payload") else {
@@ -62,11 +74,10 @@ extension RemotePayload {
   ) throws -> PayloadContent<E> {
     guard !response.body.isEmpty else { return PayloadContent() }
     do {
-      if let read { return PayloadContent(entities: try read(response)) }
-      decoder.userInfo[PayloadReading.key] = PayloadReading(
-        names: names, skipsMalformed: skipsMalformed, inclusions: inclusions, pageNames: pageNames)
+      if let read { return PayloadContent(try read(response)) }
+      decoder.userInfo[PayloadReading.key] = PayloadReading(self)
       let found = try decoder.decode(PayloadRoot<E>.self, from: response.body)
-      var content = PayloadContent(entities: found.members.entities)
+      let content = PayloadContent(found.members.entities)
       content.included = found.included
       content.page = found.page
       if content.page != nil, content.page?.next == nil {
@@ -103,8 +114,8 @@ extension RemotePayload {
 }
 
 /// What the decoder reads.
-private struct PayloadRoot<E: Entity>: Decodable {
-  var members: PayloadMembers<E>
+private final class PayloadRoot<E: Entity>: Decodable {
+  let members: PayloadMembers<E>
   var included: [IncludedEntities] = []
   var page: AnswerPage?
 
@@ -125,7 +136,7 @@ private struct PayloadRoot<E: Entity>: Decodable {
 }
 
 /// An entity or a list of them.
-private struct PayloadMembers<E: Entity>: Decodable {
+private final class PayloadMembers<E: Entity>: Decodable {
   var entities: [E] = []
   var malformed: [DecodingError] = []
 
@@ -143,23 +154,22 @@ private struct PayloadMembers<E: Entity>: Decodable {
       return
     }
     for member in try container.decode([PayloadMember<E>].self) {
-      switch member.result {
-      case .success(let entity): entities.append(entity)
-      case .failure(let error): malformed.append(error)
-      }
+      if let entity = member.entity { entities.append(entity) }
+      if let error = member.error { malformed.append(error) }
     }
   }
 }
 
 /// An entity, or why it is none.
-private struct PayloadMember<E: Entity>: Decodable {
-  let result: Result<E, DecodingError>
+private final class PayloadMember<E: Entity>: Decodable {
+  private(set) var entity: E?
+  private(set) var error: DecodingError?
 
   init(from decoder: any Decoder) throws {
     do {
-      result = .success(try E(from: decoder))
+      entity = try E(from: decoder)
     } catch let error as DecodingError {
-      result = .failure(error)
+      self.error = error
     }
   }
 }
