@@ -71,7 +71,7 @@ extension APIClientQueue {
           APIError(
             .aborted, ticketRequest(token), "a later request with the same key took its place")))
     }
-    flush()
+    wake()
   }
 
   private func ticketRequest(_ token: String) -> String {
@@ -101,7 +101,7 @@ extension APIClientQueue {
           let refusal = state.withLock { state in
             state.add(request, limit: limit, waiter, continuation)
           }
-          if let refusal { continuation.resume(throwing: refusal) } else { flush() }
+          if let refusal { continuation.resume(throwing: refusal) } else { wake() }
         } catch {
           continuation.resume(throwing: error)
         }

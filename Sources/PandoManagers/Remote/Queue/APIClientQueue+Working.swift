@@ -8,10 +8,10 @@ extension APIClientQueue {
     let isPaused = state.withLock { state in
       state.isWorking = true
       // Statement 24: again after the pause, or at once on a new request or `flush`.
-      if !reasons.isDisjoint(with: [.request, .timer]) { state.isPaused = false }
+      if !reasons.isDisjoint(with: [.request, .timer, .flush]) { state.isPaused = false }
       return state.isPaused
     }
-    if !reasons.isDisjoint(with: [.request, .timer]) { forgetDroppedTickets() }
+    if !reasons.isDisjoint(with: [.request, .timer, .flush]) { forgetDroppedTickets() }
     do {
       try await advance(isPaused: isPaused)
     } catch is CancellationError {

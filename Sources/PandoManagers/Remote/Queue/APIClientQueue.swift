@@ -142,8 +142,14 @@ public final class APIClientQueue: Sendable {
     }
   }
 
-  /// Tries again at once if the queue waits after a failure.
+  /// Tries again at once if the queue waits after a failure, or when an attempt that is under way fails.
   public func flush() {
+    start()
+    signal.set(.flush)
+  }
+
+  /// Says that there is a new request.
+  func wake() {
     start()
     signal.set(.request)
   }

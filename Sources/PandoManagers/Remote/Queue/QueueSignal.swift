@@ -5,12 +5,14 @@ final class QueueSignal: Sendable {
   /// Why it wakes.
   struct Reasons: OptionSet {
     let rawValue: Int
-    /// A new request, or somebody who wants it now.
+    /// A new request.
     static let request = Reasons(rawValue: 1)
     /// The pause after a failure is over.
     static let timer = Reasons(rawValue: 2)
     /// A request that only reads has ended.
     static let progress = Reasons(rawValue: 4)
+    /// Somebody wants it now, also if an attempt that is under way fails.
+    static let flush = Reasons(rawValue: 8)
   }
 
   private struct State {
