@@ -188,9 +188,11 @@ import Testing
     expectFailure(.invalidModel, "the same 128-bit hash as another cache key") {
       _ = try Self.elements(Self.long, in: store)
     }
-    expectFailure(.invalidModel, "the same 128-bit hash as another cache key") {
-      try store.write { try $0.append([.string("b")], toCollection: Self.long) }
-    }
+    #if !InternalChecks  // which would end the process at the next write
+      expectFailure(.invalidModel, "the same 128-bit hash as another cache key") {
+        try store.write { try $0.append([.string("b")], toCollection: Self.long) }
+      }
+    #endif
     let problems = try store.verify().problems
     #expect(problems.contains { $0.reason == "its number leads back to another cache key" })
   }
