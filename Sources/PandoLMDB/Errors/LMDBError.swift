@@ -156,6 +156,7 @@ extension LMDBError.Code {
 
 extension LMDBError {
   /// The error of the system call that has just failed.
+  @_optimize(size)
   static func system(_ function: String, _ detail: String) -> LMDBError {
     LMDBError(Code(rawValue: errno), function: function, detail: detail)
   }
@@ -172,6 +173,7 @@ extension LMDBError {
   ///   - path: The folder of the environment.
   ///   - detail: What was asked for.
   /// - Returns: The error.
+  @_optimize(size)
   static func reading(
     _ status: CInt, _ function: StaticString, _ path: String, _ detail: String = ""
   ) -> LMDBError {
@@ -185,6 +187,7 @@ extension LMDBError {
   }
 
   /// The error of bytes that are no value of the type asked for.
+  @_optimize(size)
   static func undecodable(_ type: String, _ reason: String) -> LMDBError {
     LMDBError(.undecodable, function: type, detail: reason)
   }

@@ -29,6 +29,7 @@ struct DataFile: ~Copyable, Sendable {
   }
 
   /// The size of the file.
+  @_optimize(size)
   func sizeInBytes() throws(LMDBError) -> Int {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", Self.name) }
@@ -39,6 +40,7 @@ struct DataFile: ~Copyable, Sendable {
   ///
   /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. What is
   /// left then is less than liblmdb writes at once, which is at most 64 pages.
+  @_optimize(size)
   func isOnFullDisk() -> Bool {
     var status = statvfs()
     guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
@@ -49,12 +51,14 @@ struct DataFile: ~Copyable, Sendable {
   ///
   /// Linux remembers a failed write-back once for each open file description, so this descriptor
   /// still learns of a failure that liblmdb's own descriptor has reported.
+  @_optimize(size)
   func hasFailedFlush() -> Bool {
     retryInterrupted { fdatasync(descriptor) } != 0
   }
 }
 
 /// Repeats a system call that a signal interrupted.
+@_optimize(size)
 func retryInterrupted(_ call: () -> CInt) -> CInt {
   while true {
     let result = call()

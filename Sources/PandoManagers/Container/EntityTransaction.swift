@@ -34,9 +34,7 @@ public struct EntityTransaction: ~Copyable {
   public func get<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>
   ) throws -> E? {
-    let current = try transaction.snapshot.currentIdentifier(of: identifier)
-    var childCount = 0
-    return try transaction.snapshot.entity(current.modelIdentifier, as: type, &childCount)
+    try transaction.snapshot.entity(identifier)
   }
 
   /// Sets an entity; one that is there is merged with it.
@@ -73,15 +71,13 @@ public struct EntityTransaction: ~Copyable {
     _ change: (inout E) throws -> Void
   ) throws -> E? {
     let server = try server(for: context)
-    let current = try transaction.snapshot.currentIdentifier(of: identifier).modelIdentifier
     guard var entity = try get(type, identifier) else { return nil }
     try change(&entity)
     let request = try server?.request(toSet: [entity], in: context)
-    if Self.keepsOrder(type) { try transaction.keepTombstones(ofNamespace: E.identifierNamespace) }
-    let stored = try transaction.update(type, current) { $0 = entity }
-    if Self.keepsOrder(type) { try transaction.confirm(current) }
+    let update = EntityUpdate(identifier) { [entity] in $0 = entity }
+    let applied = try transaction.apply(update, keepsOrder: Self.keepsOrder(type))
     if let request { requests.append(EntityRequest(request)) }
-    return stored
+    return applied.first?.stored
   }
 
   /// Removes an entity.
@@ -90,7 +86,7 @@ public struct EntityTransaction: ~Copyable {
   ///   - type: Its type.
   ///   - identifier: Its identifier; that of an absent entity does no harm.
   ///   - context: `.local`, or `.localAndRemote` to tell the server too.
-  /// - Throws: As ``set(_:in:)``; `StoreError` `deletionRestricted` where a deletion rule forbids it.
+  /// - Throws: As ``set(_:in:)``; `StoreError` `restricted` where a deletion rule forbids it.
   public mutating func remove<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {

@@ -176,6 +176,12 @@ public struct QueryField<E: Queryable>: Sendable {
   /// Whether they are those of all that hold the entity.
   var namesHolders: Bool { shape == .holders }
 
+  /// Whether its value may stand in another node than the entity's own; of a key path that is not
+  /// declared nobody knows.
+  var mayLeadThroughNodes: Bool {
+    !isIdentifier && (namesChildren || path.map(\.leadsOn) ?? true)
+  }
+
   /// Whether it may have more than one value.
   var namesSeveral: Bool { hasElements || namesAllChildren || namesHolders }
 

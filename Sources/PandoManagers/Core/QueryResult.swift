@@ -96,7 +96,7 @@ public struct QueryGroup<E: Queryable>: Sendable, Equatable {
 }
 
 /// Which part of all an answer of a server is.
-public struct AnswerPage: Sendable, Equatable {
+public struct AnswerPage: Sendable {
   /// What the next page is asked for by; `nil` for the last one.
   public internal(set) var cursor: String?
   /// How many there are in all; `nil` if the server does not say it.

@@ -55,6 +55,14 @@ final class FollowedQuery<E: Queryable>: Sendable {
     key = namesHolders ? .type : Self.key(of: query)
   }
 
+  /// Whether a change of a node inside an entity may let it in, though none that is shown is like it.
+  var looksIntoNodes: Bool {
+    if contract != nil { return true }
+    var fields = query.uniqueBy + query.filter.tree.fields
+    for case .field(let field, _) in query.order.map(\.key) { fields.append(field) }
+    return fields.contains(where: \.mayLeadThroughNodes)
+  }
+
   /// Whether an entity is shown, if there is room.
   ///
   /// - Parameters:

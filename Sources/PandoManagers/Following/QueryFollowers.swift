@@ -53,7 +53,9 @@ final class QueryFollowers<E: Queryable>: Sendable {
   /// Begins to find a query.
   func insert(_ query: LiveQuery<E>) {
     let key = query.followed.key
+    let looksIntoNodes = query.followed.looksIntoNodes
     state.withLock { state in
+      if looksIntoNodes { state.holdsNodes = true }
       let number = query.number
       state.entries[number] = Entry(query: query)
       state.loading.insert(number)

@@ -39,7 +39,7 @@ extension ModelTransaction {
   }
 
   /// Makes this write the last word on an entity, though it may write nothing.
-  mutating func confirm(_ identifier: String) throws {
+  private mutating func confirm(_ identifier: String) throws {
     let place = takeSequenceNumber()
     guard let commit = try snapshot.lastCommit(of: identifier),
       SequenceNumber.of(commit: commit) != place

@@ -16,6 +16,21 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
 }
 
 extension FilterTree {
+  /// The fields that are asked for, from left to right.
+  @_optimize(size)
+  package var fields: [Field] {
+    var fields: [Field] = []
+    forEachLeaf { leaf in
+      switch leaf {
+      case .compare(let field, _, _), .isIn(let field, _), .pattern(let field, _),
+        .prefix(let field, _):
+        fields.append(field)
+      case .all, .and, .or, .not: break
+      }
+    }
+    return fields
+  }
+
   /// Whether something matches whose fields have certain values.
   package func matches(
     _ value: (Field) throws -> QueryValue

@@ -8,15 +8,7 @@ extension QueryScan {
   @_optimize(size)
   init?(_ query: RecordQuery, recordCount: Int) {
     guard recordCount >= Self.recordCountMinimum else { return nil }
-    var fields: [RecordField] = query.uniqueBy
-    query.filter.forEachLeaf { leaf in
-      switch leaf {
-      case .compare(let field, _, _), .isIn(let field, _), .pattern(let field, _),
-        .prefix(let field, _):
-        fields.append(field)
-      case .all, .and, .or, .not: break
-      }
-    }
+    var fields = query.uniqueBy + query.filter.fields
     for case .field(let field, _) in query.order { fields.append(field) }
     if fields.isEmpty { return nil }
     typeName = query.typeName

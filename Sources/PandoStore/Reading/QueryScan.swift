@@ -4,7 +4,7 @@
 /// store.setScanHandler { log("\($0)") }
 /// // Issue: a query by status, created looked at all 100000 records
 /// ```
-public struct QueryScan: Error, Sendable, Hashable, CustomStringConvertible {
+public struct QueryScan: Error, Sendable, Equatable, CustomStringConvertible {
   /// The type that was asked for.
   public let typeName: String
   /// How many records of the type there were.

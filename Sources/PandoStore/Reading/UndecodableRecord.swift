@@ -49,6 +49,7 @@ extension ModelSnapshot {
   /// Why nothing of a type can be read: its first record, if none of them fits the type.
   ///
   /// - Complexity: O(*n*) for *n* records before the first that fits.
+  @_optimize(size)
   package func incompatibility<M: SimpleModel & Decodable>(
     of type: M.Type
   ) throws -> UndecodableRecord? {

@@ -11,6 +11,7 @@ extension ModelStore {
   ///
   /// A store is created by a handful of commits. Who opens it for writing meanwhile does what is
   /// left of them; who opens it for reading can only wait.
+  @_optimize(size)
   static func open(path: String, configuration: Configuration) throws -> StoreCore {
     guard configuration.isReadOnly else {
       return try openOnce(path: path, configuration: configuration)
@@ -36,6 +37,7 @@ extension ModelStore {
   private static let emptyFile = "is an empty LMDB file and no Pando store"
 
   /// Whether an error is what a reader meets while another process creates the store.
+  @_optimize(size)
   private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
     if let error = error as? StoreError { return error.reason == emptyFile }
     guard let error = error as? LMDBError else { return false }
@@ -47,6 +49,7 @@ extension ModelStore {
 
   /// Opens the environment, with a smaller map where the address space is limited (`ulimit -v`): a
   /// map grows by itself when it is full.
+  @_optimize(size)
   private static func openEnvironment(
     path: String, _ configuration: Environment.Configuration
   ) throws -> Environment {
@@ -65,6 +68,7 @@ extension ModelStore {
   /// The smallest map that is tried; less is no machine to keep a store on.
   private static let mapSizeInBytesMinimum = 64 << 20
 
+  @_optimize(size)
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
     if configuration.verifying != .none { try verifyPages(path: path) }
     var engine = Environment.Configuration()
@@ -99,11 +103,13 @@ extension ModelStore {
 
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
+  @_optimize(size)
   private static func verifyPages(path: String) throws {
     guard !Environment.isUnmade(path: path) else { return }  // a new store
     try refuseProblems(StoreCheck.pages(ofStoreAt: path, .newest, nil), path: path)
   }
 
+  @_optimize(size)
   static func refuseProblems(_ report: VerificationReport, path: String) throws {
     guard let problem = report.problems.first else { return }
     throw StoreError(
@@ -112,6 +118,7 @@ extension ModelStore {
   }
 
   /// Refuses a file that is no Pando store of this format, before anything is written to it.
+  @_optimize(size)
   private static func refuseForeignFile(_ environment: Environment, path: String) throws {
     let foreign = StoreError(
       .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
@@ -138,6 +145,7 @@ extension ModelStore {
     }
   }
 
+  @_optimize(size)
   private static func tableNames(_ environment: Environment) throws -> Set<[UInt8]> {
     let unnamed = try environment.rawTable(nil, create: false)
     return try environment.read { snapshot in
@@ -151,6 +159,7 @@ extension ModelStore {
   }
 
   /// Whether there is a state row; one of another format throws.
+  @_optimize(size)
   private static func hasState(
     _ environment: Environment, _ names: Set<[UInt8]>, path: String
   ) throws -> Bool {
@@ -165,6 +174,7 @@ extension ModelStore {
   }
 
   /// Reads the state row, or writes the first one into a new store.
+  @_optimize(size)
   private static func checkFormat(_ core: StoreCore) throws {
     let state = try core.read { try $0.state(path: core.path) }
     if state != nil { return }
@@ -185,6 +195,7 @@ extension ModelStore {
   }
 
   /// Has the store keep as much of the change log as this opening asks for.
+  @_optimize(size)
   private static func raiseRetention(_ core: StoreCore) throws {
     let configuration = core.configuration
     guard configuration.raisesRetention, !configuration.isReadOnly else { return }

@@ -10,6 +10,21 @@ import Testing
 @Suite struct ContinuousQueryTests {
   private let jazz = Query(filter: \Track.genre == "jazz")
 
+  @Test func `a change in a child lets in what no shown entity is like`() async throws {
+    try await Following.run { following in
+      var held = Track(2)
+      held.artist = Artist(id: "a", name: "Bo")
+      try await following.set(Track(1, year: 5), held)
+      let query = Query(filter: \Track.year == 5 || \.artist?.name == "Ada")
+      var results = following.query(query).values.makeAsyncIterator()
+      try await expectNext(&results, [Track(1, year: 5)])
+      try await following.store.write { try $0.set(Artist(id: "a", name: "Ada")) }
+      try await following.set(Track(3, year: 5))
+      let ids = try await results.next()?.entities.map(\.id)
+      #expect(ids?.contains(.remote(2)) == true)
+    }
+  }
+
   @Test func `15 first the present value, then only different ones`() async throws {
     try await Following.run { following in
       try await following.set(Track(1, "A", genre: "jazz"))
