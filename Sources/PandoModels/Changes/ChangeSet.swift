@@ -95,7 +95,7 @@ public struct ChangedRecord: Sendable {
 }
 
 /// What one commit did to one ordered list.
-public struct CollectionUpdate: Codable, Hashable, Sendable {
+public struct CollectionUpdate: Hashable, Sendable {
   /// The key of the list.
   public let cacheKey: String
   /// What happened to it.
@@ -113,7 +113,7 @@ public struct CollectionUpdate: Codable, Hashable, Sendable {
 }
 
 /// What happened to an ordered list.
-public enum CollectionChange: Hashable, Sendable, Codable {
+public enum CollectionChange: Hashable, Sendable {
   /// It was set as a whole, or removed.
   case reset
   /// It changed at these places, in this order.
@@ -121,7 +121,7 @@ public enum CollectionChange: Hashable, Sendable, Codable {
 }
 
 /// One change of an ordered list; several are applied one after another.
-public enum CollectionChangeInformation: Hashable, Sendable, Codable {
+public enum CollectionChangeInformation: Hashable, Sendable {
   /// The element at an index has other contents.
   case update(index: Int)
   /// The element at an index has gone.
@@ -131,41 +131,4 @@ public enum CollectionChangeInformation: Hashable, Sendable, Codable {
   /// An element has left one index and come in at another, which counts without it; its contents may
   /// have changed too.
   case move(from: Int, to: Int)
-}
-
-extension ChangeSet: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case commitNumber, updated, inserted, deleted, collections, author, date
-  }
-
-  /// Decodes a change set; its context is `nil`.
-  ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    try self.init(
-      commitNumber: container.decode(UInt64.self, forKey: .commitNumber),
-      updated: container.decode([String].self, forKey: .updated),
-      inserted: container.decode([String].self, forKey: .inserted),
-      deleted: container.decode([String].self, forKey: .deleted),
-      collections: container.decode([CollectionUpdate].self, forKey: .collections),
-      author: container.decodeIfPresent(String.self, forKey: .author),
-      date: container.decode(Date.self, forKey: .date))
-  }
-
-  /// Encodes everything but the context.
-  ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(commitNumber, forKey: .commitNumber)
-    try container.encode(updated, forKey: .updated)
-    try container.encode(inserted, forKey: .inserted)
-    try container.encode(deleted, forKey: .deleted)
-    try container.encode(collections, forKey: .collections)
-    try container.encodeIfPresent(author, forKey: .author)
-    try container.encode(date, forKey: .date)
-  }
 }

@@ -102,9 +102,9 @@ extension StoreReader {
 }
 
 /// What a verification found.
-public struct VerificationReport: Sendable, Hashable, Codable {
+public struct VerificationReport: Sendable, Hashable {
   /// Something that is not as it must be.
-  public struct Problem: Sendable, Hashable, Codable, CustomStringConvertible {
+  public struct Problem: Sendable, Hashable, CustomStringConvertible {
     /// What it is about: a page, a table, an identifier, a collection.
     public let subject: String
     /// What is wrong with it.

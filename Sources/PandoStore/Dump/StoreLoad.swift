@@ -2,11 +2,36 @@ import PandoLMDB
 import PandoModels
 
 /// What a load brought in.
-public struct LoadReport: Hashable, Sendable, Codable {
+public struct LoadReport: Hashable, Sendable {
   /// Nodes that were stored.
   public internal(set) var nodeCount = 0
   /// Collections that were stored.
   public internal(set) var collectionCount = 0
+}
+
+extension LoadReport: Codable {
+  /// Decodes a report.
+  ///
+  /// - Parameter decoder: Where it is read from.
+  /// - Throws: What the decoder throws.
+  @_optimize(size)
+  public init(from decoder: any Decoder) throws {
+    self.init()
+    let container = try decoder.container(keyedBy: TextKey.self)
+    nodeCount = try container.decode(Int.self, forKey: TextKey("nodeCount"))
+    collectionCount = try container.decode(Int.self, forKey: TextKey("collectionCount"))
+  }
+
+  /// Encodes both figures.
+  ///
+  /// - Parameter encoder: Where it is written to.
+  /// - Throws: What the encoder throws.
+  @_optimize(size)
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: TextKey.self)
+    try container.encode(nodeCount, forKey: TextKey("nodeCount"))
+    try container.encode(collectionCount, forKey: TextKey("collectionCount"))
+  }
 }
 
 /// Takes in the lines of a dump.

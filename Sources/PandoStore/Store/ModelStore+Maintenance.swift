@@ -4,7 +4,7 @@ public import PandoModels
 import Synchronization
 
 /// The size and the state of a store at one moment.
-public struct StoreStatistics: Sendable, Hashable, Codable {
+public struct StoreStatistics: Sendable, Hashable {
   /// The number of the last commit.
   public internal(set) var commitNumber: UInt64 = 0
   /// How many nodes are stored.

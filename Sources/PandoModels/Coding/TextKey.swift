@@ -1,0 +1,39 @@
+/// A key of coding made from its name.
+///
+/// An enum of keys is about thirty functions in a program, which the compiler makes for each type. The
+/// types of Pando share this one and code themselves by hand, as the compiler would.
+package struct TextKey: CodingKey {
+  package let stringValue: String
+  package var intValue: Int? { nil }
+
+  /// Makes a key.
+  ///
+  /// - Parameter name: Its name.
+  package init(_ name: String) { stringValue = name }
+
+  package init?(stringValue: String) { self.init(stringValue) }
+
+  package init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer<TextKey> {
+  /// Finds the case of an enum whose values an object holds: `{"case": {"label": value}}`.
+  ///
+  /// - Parameters:
+  ///   - type: The enum.
+  ///   - names: The names of its cases; others are passed over.
+  /// - Returns: The name of the case, and its values.
+  /// - Throws: `DecodingError` if the object holds none of the cases or several; what the decoder throws.
+  @_optimize(size)
+  func onlyCase(of type: Any.Type, _ names: [String]) throws -> (name: String, values: Self) {
+    let known = allKeys.filter { names.contains($0.stringValue) }
+    guard known.count == 1 else {
+      throw DecodingError.typeMismatch(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath,
+          debugDescription: "Invalid number of keys found, expected one."))
+    }
+    return (known[0].stringValue, try nestedContainer(keyedBy: TextKey.self, forKey: known[0]))
+  }
+}
