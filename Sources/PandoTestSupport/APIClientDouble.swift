@@ -32,12 +32,19 @@ public final class APIClientDouble: APIClient {
 
   /// The name of the server.
   public let identifier: String
+  /// How many requests that change something it takes at the same time.
+  public let laneCountMaximum: Int
   private let state = Locked(State())
 
   /// Makes a server.
   ///
-  /// - Parameter identifier: Its name among the servers of a store.
-  public init(identifier: String = "default") { self.identifier = identifier }
+  /// - Parameters:
+  ///   - identifier: Its name among the servers of a store.
+  ///   - laneCountMaximum: How many requests that change something it takes at the same time.
+  public init(identifier: String = "default", laneCountMaximum: Int = 4) {
+    self.identifier = identifier
+    self.laneCountMaximum = laneCountMaximum
+  }
 
   /// The requests that have come, in order; those that found it offline are not among them.
   public var requests: [APIRequest] { state.withLock { $0.requests } }

@@ -32,10 +32,47 @@ public final class TestServer: @unchecked Sendable {
     case half(String)
     /// Sends bytes as they are, and closes the connection.
     case bytes(String)
+    /// Lets a closure send what it wants, and closes the connection.
+    case script(@Sendable (Connection) -> Void)
 
     /// Answers with JSON and 200.
     public static func json(_ body: String, _ headers: [String: String] = [:]) -> Answer {
       .status(200, headers.merging(["Content-Type": "application/json"]) { old, _ in old }, body)
+    }
+  }
+
+  /// The connection of a client that waits for its answer.
+  public struct Connection: Sendable {
+    fileprivate let descriptor: Int32
+
+    /// Sends bytes as they are.
+    ///
+    /// - Parameter bytes: What to send; waits while the client does not read.
+    /// - Returns: Whether the client is still there.
+    @discardableResult
+    public func send(_ bytes: some Sequence<UInt8>) -> Bool {
+      let bytes = Array(bytes)
+      var written = 0
+      while written < bytes.count {
+        let count = bytes.withUnsafeBytes { buffer in
+          let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+          return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        written += count
+      }
+      return true
+    }
+
+    /// Waits until the client closes the connection.
+    public func waitForEnd() {
+      var byte: UInt8 = 0
+      while true {
+        let count = recv(descriptor, &byte, 1, 0)
+        if count > 0 || count < 0 && errno == EINTR { continue }
+        return
+      }
     }
   }
 
@@ -166,6 +203,9 @@ public final class TestServer: @unchecked Sendable {
       case .bytes(let text):
         write(connection, text)
         return
+      case .script(let run):
+        run(Connection(descriptor: connection))
+        return
       }
     }
   }
@@ -231,16 +271,6 @@ public final class TestServer: @unchecked Sendable {
   }
 
   private func write(_ connection: Int32, _ text: String) {
-    let bytes = Array(text.utf8)
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
-        return send(connection, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
-      written += count
-    }
+    Connection(descriptor: connection).send(text.utf8)
   }
 }

@@ -191,7 +191,7 @@ extension Snapshot {
 }
 
 /// The first key that is above every key with a prefix; `nil` if there is none.
-func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
+package func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
   var key = prefix
   while let last = key.popLast() {
     if last < .max {

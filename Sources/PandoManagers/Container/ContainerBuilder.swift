@@ -6,9 +6,17 @@ import PandoStore
 protocol ContainedManager: AnyObject, Sendable {
   /// Waits for the reads that run behind the back of every caller.
   func drain() async
+
+  /// Removes what is in no store on disk.
+  func removeFromMemory() async throws
 }
 
-extension CoreManager: ContainedManager {}
+extension CoreManager: ContainedManager {
+  func removeFromMemory() async throws {
+    guard stack.followedStore == nil, !stack.local.isEmpty else { return }
+    _ = try await removeAll(withQuery: .all, in: .local)
+  }
+}
 
 /// Puts a container together.
 final class ContainerBuilder {

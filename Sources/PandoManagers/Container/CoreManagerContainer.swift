@@ -35,6 +35,7 @@ public final class CoreManagerContainer: Sendable {
 
   private let managers: [ObjectIdentifier: any ContainedManager]
   private let continuous: ContinuousScope
+  var allManagers: [any ContainedManager] { Array(managers.values) }
   let isClosed = Locked(false)
 
   /// Opens a container: the store, the queue, and a manager for each entity type.

@@ -182,6 +182,16 @@ extension ModelTransaction {
   mutating func markArranged(_ typeName: String) throws {
     try setProperty("arranged/\(typeName)", to: [1])
   }
+
+  /// Notes that entities stand in the order in which they come.
+  mutating func forgetArrangement() throws {
+    var names: [String] = []
+    try snapshot.forEachProperty(withPrefix: "arranged/") { name, _ in
+      names.append(name)
+      return true
+    }
+    for name in names { try setProperty(name, to: nil) }
+  }
 }
 
 extension ModelSnapshot {

@@ -1,3 +1,4 @@
+import PandoSystem
 import PandoModels
 public import PandoStore
 
@@ -88,7 +89,7 @@ public struct Question<E: Queryable>: Sendable {
       for entity in entities { counts[field.value(entity), default: 0] += 1 }
       return QueryAnswer(
         count: entities.count,
-        counts: counts.keys.sorted()
+        counts: counts.keys.ordered()
           .map { QueryAnswer.ValueCount(value: $0, count: counts[$0] ?? 0) })
     }
   }

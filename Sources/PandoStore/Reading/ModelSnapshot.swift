@@ -108,15 +108,19 @@ extension ModelSnapshot {
   ///
   /// - Parameters:
   ///   - prefix: What the names begin with.
+  ///   - first: The name to begin at, which has the prefix.
   ///   - body: Gets a name and its bytes; returns false to stop.
   /// - Throws: What `body` throws; ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* such properties.
   package func forEachProperty(
-    withPrefix prefix: String, _ body: (String, [UInt8]) throws -> Bool
+    withPrefix prefix: String, from first: String? = nil,
+    _ body: (String, [UInt8]) throws -> Bool
   ) throws {
     let start = PropertyKey.prefix + Array(prefix.utf8)
+    let from = first.map { PropertyKey.prefix + Array($0.utf8) } ?? start
     let skipped = PropertyKey.prefix.count
-    try reader.snapshot.scan(reader.tables.meta, prefix: start) { key, value in
+    try reader.snapshot.scan(reader.tables.meta, from: from, upTo: keyAfterPrefix(start)) {
+      key, value in
       let name = try ByteFields.text(key.extracting(skipped..<key.count), "a property's name")
       return try body(name, Array(copying: value))
     }

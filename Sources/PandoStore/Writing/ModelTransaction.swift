@@ -227,6 +227,14 @@ extension ModelTransaction {
     return SequenceNumber.of(commit: session.nextCommitNumber)
   }
 
+  /// Lets everything that began before this write come too late, as if every node had been removed.
+  ///
+  /// - Throws: `LMDBError` when the disk refuses.
+  package mutating func forgetOrder() throws {
+    session.state.takesCommitNumber = true
+    try session.whole { try session.forgetOrder() }
+  }
+
   /// Tells that a node has changed, whose own data is as it was.
   ///
   /// - Parameter identifier: The identifier of the node.

@@ -11,7 +11,7 @@ extension WriteSession {
   /// - Throws: `LMDBError` when the disk refuses.
   @_optimize(size)
   func putTombstones(of identifiers: [String], commitNumber number: UInt64) throws {
-    guard !identifiers.isEmpty else { return }
+    guard !identifiers.isEmpty, !state.forgetsOrder else { return }
     let namespaces = try tombstoneNamespaces()
     guard !namespaces.isEmpty else { return }
     for identifier in identifiers where namespaces.contains(identifier) {
@@ -58,6 +58,28 @@ extension WriteSession {
     tombstones.count = UInt64(found.count - forgotten.count)
     tombstones.forgottenSequenceNumber = max(
       tombstones.forgottenSequenceNumber, forgotten.last?.sequenceNumber ?? 0)
+  }
+
+  /// Deletes all that is kept about the order of writes.
+  ///
+  /// Whatever began before this write comes too late from now on, as if every node had been removed.
+  @_optimize(size)
+  func forgetOrder() throws {
+    var keys: [[UInt8]] = []
+    try reading { reader in
+      for prefix in [SequenceKey.rowPrefix, SequenceKey.rankPrefix] {
+        try reader.snapshot.scan(tables.meta, prefix: prefix) { key, _ in
+          keys.append(Array(copying: key))
+          return true
+        }
+      }
+    }
+    for key in keys { try deleteRow(key.span, in: tables.meta) }
+    var tombstones = Tombstones()
+    tombstones.forgottenSequenceNumber = SequenceNumber.of(commit: nextCommitNumber)
+    let key = SequenceKey.tombstones
+    try put(tombstones.bytes.span, forKey: key.span, in: tables.meta)
+    state.forgetsOrder = true
   }
 
   /// Which identifiers leave a tombstone when they are removed; read once a flush.

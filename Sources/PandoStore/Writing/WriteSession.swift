@@ -22,6 +22,8 @@ import PandoModels
     var recordDifferences: [Int] = []
     /// Which removals of this write have a sequence number already.
     var numberedRemovals: Set<ByteString> = []
+    /// Whether what this write removes needs no tombstones, because all that began before comes too late.
+    var forgetsOrder = false
     /// Whose removals are remembered; `nil` if this flush has not asked.
     var tombstoneNamespaces: TombstoneNamespaces?
     /// Whether this write is a commit even if it changes nothing.
@@ -421,6 +423,7 @@ extension WriteSession {
     state.failure = nil
     state.takesCommitNumber = false
     state.numberedRemovals = []
+    state.forgetsOrder = false
     if !state.uniqueRows.isEmpty { state.uniqueRows = [] }
   }
 

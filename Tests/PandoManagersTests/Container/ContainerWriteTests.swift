@@ -96,10 +96,16 @@ import Testing
       server.isOffline = false
       queue.flush()
       try await written.confirmed()
-      let sent = server.requests.map { String(decoding: $0.body?.bytes ?? Data(), as: UTF8.self) }
+      // What is about one entity goes out in order, the rest beside it.
+      let sent = server.requests.map { request in
+        "\(request) \(String(decoding: request.body?.bytes ?? Data(), as: UTF8.self))"
+      }
       #expect(sent.count == 5)
-      #expect(sent[2].contains("Dune"))
-      #expect(sent[3].contains("Ada"))
+      let volume = sent.filter { $0.contains("/volumes") && !$0.contains("/9") }
+      #expect(volume.first?.hasPrefix("POST /volumes ") == true)
+      #expect(volume.last?.hasPrefix("PUT /volumes/7 ") == true)
+      #expect(volume.last?.contains("Dune") == true)
+      #expect(sent.last { $0.contains("/writers") }?.contains("Ada") == true)
       // The server has named it.
       #expect(try await container[Volume.self].get(byID: .local("a"))?.id == .remote(7))
       #expect(try await container[Volume.self].get(byID: .remote(9)) == nil)
@@ -123,7 +129,8 @@ import Testing
       try #require(container.clientQueue).flush()
       try await written.confirmed()
       let sent = server.requests.map { "\($0)" }
-      #expect(sent == ["POST /volumes", "POST /writers", "PUT /volumes/7"])
+      #expect(Set(sent.dropLast()) == ["POST /volumes", "POST /writers"])
+      #expect(sent.last == "PUT /volumes/7")
       let left = try store.read { try $0.queuedRequests() }
       #expect(left.isEmpty)
       let stored = try await container[Volume.self].get(byID: .remote(7))

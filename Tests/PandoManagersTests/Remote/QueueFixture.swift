@@ -28,6 +28,7 @@ struct QueueFixture {
     let events = QueueEvents()
     var configuration = QueueConfiguration()
     configuration.clock = clock
+    configuration.backOffJitter = 0
     configuration.onEvent = events.note
     configure(&configuration)
     let queue = APIClientQueue.open(for: store, client: client, configuration: configuration)

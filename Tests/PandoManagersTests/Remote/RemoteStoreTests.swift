@@ -294,7 +294,9 @@ import Testing
       mayAnswer.signal()
       _ = try await write.answer()
       #expect(
-        fixture.server.requests.map(\.description) == ["DELETE /volumes/7", "DELETE /volumes/8"])
+        fixture.server.requests.map(\.description).sorted() == [
+          "DELETE /volumes/7", "DELETE /volumes/8",
+        ])
       #expect(try fixture.store.read { try $0.contains("Volume:7") } == false)
       #expect(try fixture.store.read { try $0.model("Volume:8", as: Volume.self) } == edited)
     }

@@ -17,8 +17,15 @@ struct QueueSuite {
       for writerCount in runner.options.threadCounts([1, 8, 64]) {
         try measureQueueing(writerCount, durability)
       }
-      try measureDraining(durability)
+      try measureDraining(durability, count: nil)
     }
+    // What a request costs must not depend on how many wait.
+    for (smoke, standard) in [(16, 100), (32, 10_000), (64, 100_000)] {
+      let count = runner.options.scaled(smoke: smoke, standard: standard)
+      try measureDraining(.unsynchronized, count: count)
+    }
+    try measureLanes()
+    try measureReadsBeside()
   }
 
   private func suffix(_ durability: Durability) -> String {
@@ -57,11 +64,11 @@ struct QueueSuite {
         ]))
   }
 
-  private func measureDraining(_ durability: Durability) throws {
-    let count = runner.options.scaled(smoke: 16, standard: 1_000)
+  private func measureDraining(_ durability: Durability, count given: Int?) throws {
+    let count = given ?? runner.options.scaled(smoke: 16, standard: 1_000)
     try runner.measure(
       Workload(
-        name: "drain\(suffix(durability))",
+        name: given.map { "drain-of-\($0)" } ?? "drain\(suffix(durability))",
         operation: "a queued request sent, answered, stored as answered, and taken off",
         parameters: ["requests": count], durability: durability,
         contenders: [
@@ -82,20 +89,85 @@ struct QueueSuite {
   }
 }
 
-/// A store with a queue whose server answers at once.
+extension QueueSuite {
+  /// Requests about different entities to a server that takes 20 milliseconds for each.
+  private func measureLanes() throws {
+    let count = runner.options.scaled(smoke: 16, standard: 100)
+    try runner.measure(
+      Workload(
+        name: "lanes", operation: "a request of 20 ms, four at a time",
+        parameters: ["requests": count], durability: .consistent,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let requests = try QueuedRequests(directory, .consistent, delay: .milliseconds(20))
+            let tickets = try (0..<count).map { try requests.queue($0) }
+            return try .time(
+              count, stride: 1, in: directory,
+              { latencies in
+                for nanoseconds in try requests.drain(tickets) {
+                  latencies.record(nanoseconds: nanoseconds)
+                }
+                return 0
+              }, checksum: { try requests.end() })
+          }
+        ]))
+  }
+
+  /// Reads that a write has nothing to do with, while the server takes its time for that.
+  private func measureReadsBeside() throws {
+    let count = runner.options.scaled(smoke: 4, standard: 50)
+    try runner.measure(
+      Workload(
+        name: "read-beside", operation: "a read answered at once, while a write takes 3 s",
+        parameters: ["reads": count], durability: .consistent,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let requests = try QueuedRequests(directory, .consistent, delay: .seconds(3))
+            let ticket = try requests.queue(0)
+            return try .time(
+              count, stride: 1, in: directory,
+              { latencies in
+                for nanoseconds in try requests.read(count, beside: ticket) {
+                  latencies.record(nanoseconds: nanoseconds)
+                }
+                return 0
+              }, checksum: { try requests.end() })
+          }
+        ]))
+  }
+}
+
+/// A store with a queue whose server answers at once, or after a while.
 private final class QueuedRequests: Sendable {
   private struct Server: APIClient {
-    func send(_ request: APIRequest) async throws -> APIResponse { APIResponse(status: 200) }
+    let delay: Duration?
+
+    func send(_ request: APIRequest) async throws -> APIResponse {
+      guard request.method != .get else { return APIResponse(status: 404) }
+      if let delay { try await Task.sleep(for: delay) }
+      return APIResponse(status: 200)
+    }
+  }
+
+  private struct Book: PersistentEntity, MutableEntity {
+    var id: EntityIdentifier<Book>
+    var title: String
+
+    func withIdentifier(_ id: EntityIdentifier<Book>) -> Book { Book(id: id, title: title) }
   }
 
   private let store: ModelStore
   private let clientQueue: APIClientQueue
 
-  init(_ directory: WorkingDirectory, _ durability: Durability) throws {
+  init(
+    _ directory: WorkingDirectory, _ durability: Durability, delay: Duration? = nil
+  ) throws {
     var configuration = ModelStore.Configuration()
     configuration.durability = durability
     store = try ModelStore(path: directory.path, configuration: configuration)
-    clientQueue = APIClientQueue.open(for: store, client: Server())
+    clientQueue = APIClientQueue.open(for: store, client: Server(delay: delay))
   }
 
   /// Sets a node and queues the request that tells of it, and does not send it.
@@ -128,6 +200,33 @@ private final class QueuedRequests: Sendable {
           let now = ContinuousClock.now
           durations.withLock { $0.append(UInt64((now - last) / .nanoseconds(1))) }
           last = now
+        }
+      } catch {
+        failure.keep(error)
+      }
+      isDone.signal()
+    }
+    isDone.wait()
+    if let error = failure.error { throw error }
+    return durations.withLock { $0 }
+  }
+
+  /// Reads entities one after another while a request is on its way.
+  ///
+  /// - Returns: How long each took, in nanoseconds.
+  func read(_ count: Int, beside ticket: QueueTicket) throws -> [UInt64] {
+    let (failure, isDone) = (TaskFailure(), DispatchSemaphore(value: 0))
+    let durations = Mutex<[UInt64]>([])
+    let books = RemoteStore<Book>(clientQueue: clientQueue)
+    ticket.committed()
+    Task.detached {
+      do {
+        for number in 1...count {
+          let start = ContinuousClock.now
+          _ = try await books.get(
+            withQuery: Query(ids: [.remote("\(number)")]), in: .remote())
+          let took = ContinuousClock.now - start
+          durations.withLock { $0.append(UInt64(took / .nanoseconds(1))) }
         }
       } catch {
         failure.keep(error)

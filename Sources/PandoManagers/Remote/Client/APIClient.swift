@@ -9,6 +9,10 @@ public protocol APIClient: Sendable {
   /// It is stored with every queued request, so it must stay the same from start to start.
   var identifier: String { get }
 
+  /// How many requests that change something are on their way at the same time at most; 4 unless
+  /// declared.
+  var laneCountMaximum: Int { get }
+
   /// Completes a request before each attempt: with what can have changed since it was queued, such as
   /// a token.
   ///
@@ -37,6 +41,9 @@ public protocol APIClient: Sendable {
 extension APIClient {
   /// `default`.
   public var identifier: String { "default" }
+
+  /// 4.
+  public var laneCountMaximum: Int { 4 }
 
   /// The request as it is.
   ///

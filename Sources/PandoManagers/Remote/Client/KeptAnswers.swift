@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoSystem
+import PandoModels
 
 /// Answers that a server can be asked about again, whether they still hold.
 ///
@@ -11,7 +12,7 @@ final class KeptAnswers: Sendable {
   }
 
   private struct State {
-    var entries: [APIRequest: Entry] = [:]
+    var entries: [ByteString: Entry] = [:]
     var byteCount = 0
     var useCount: UInt64 = 0
   }
@@ -23,11 +24,20 @@ final class KeptAnswers: Sendable {
 
   /// The answer kept for a request; it counts as used.
   func answer(to request: APIRequest) -> APIResponse? {
-    state.withLock { state in
-      guard state.entries[request] != nil else { return nil }
+    let key = request.key
+    return state.withLock { state in
+      guard state.entries[key] != nil else { return nil }
       state.useCount += 1
-      state.entries[request]?.lastUse = state.useCount
-      return state.entries[request]?.response
+      state.entries[key]?.lastUse = state.useCount
+      return state.entries[key]?.response
+    }
+  }
+
+  /// Lets all answers go.
+  func removeAll() {
+    state.withLock { state in
+      state.entries = [:]
+      state.byteCount = 0
     }
   }
 
@@ -40,7 +50,7 @@ final class KeptAnswers: Sendable {
     state.withLock { state in
       state.useCount += 1
       let old = state.entries.updateValue(
-        Entry(response: response, lastUse: state.useCount), forKey: request)
+        Entry(response: response, lastUse: state.useCount), forKey: request.key)
       state.byteCount += response.body.count - (old?.response.body.count ?? 0)
       while state.byteCount > byteCountMaximum,
         let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
@@ -53,6 +63,12 @@ final class KeptAnswers: Sendable {
 }
 
 extension APIRequest {
+  /// What tells it from other requests that only read.
+  fileprivate var key: ByteString {
+    let headers = headers.fields.map { "\n\($0.name.lowercased()):\($0.value)" }
+    return ByteString(target + headers.joined())
+  }
+
   /// This request, asking for an answer only if it is another one than the one kept.
   func unless(_ kept: APIResponse) -> APIRequest {
     var request = self

@@ -32,4 +32,14 @@ struct RequestRunner: Sendable {
       throw APIError(.connectionLost, request, "no answer came", underlying: error)
     }
   }
+
+  /// Sends a request once; whatever fails is an ``APIError``.
+  func attempt(_ request: APIRequest) async throws(APIError) -> APIResponse {
+    do {
+      return try await answer(to: request)
+    } catch {
+      throw error as? APIError
+        ?? APIError(.connectionLost, request, "it was cancelled", underlying: error)
+    }
+  }
 }

@@ -200,43 +200,33 @@ extension AnswerPage {
   }
 }
 
-/// A name that is known at run time only.
-private struct AnyName: CodingKey {
-  var stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.init(stringValue) }
-  init?(intValue: Int) { nil }
-}
-
 extension Decoder {
   /// Reads what some names lead to.
   fileprivate func required<Value: Decodable>(_ type: Value.Type, at names: [String]) throws
     -> Value
   {
     guard let last = names.last else { return try Value(from: self) }
-    var container = try container(keyedBy: AnyName.self)
+    var container = try container(keyedBy: TextKey.self)
     for name in names.dropLast() {
-      container = try container.nestedContainer(keyedBy: AnyName.self, forKey: AnyName(name))
+      container = try container.nestedContainer(keyedBy: TextKey.self, forKey: TextKey(name))
     }
-    return try container.decode(Value.self, forKey: AnyName(last))
+    return try container.decode(Value.self, forKey: TextKey(last))
   }
 
   /// Reads what some names lead to; `nil` if they lead nowhere, or there are none.
   fileprivate func optional<Value: Decodable>(
     _ type: Value.Type, at names: [String]
   ) throws -> Value? {
-    guard let last = names.last, var container = try? container(keyedBy: AnyName.self) else {
+    guard let last = names.last, var container = try? container(keyedBy: TextKey.self) else {
       return nil
     }
     for name in names.dropLast() {
       guard
-        let next = try? container.nestedContainer(keyedBy: AnyName.self, forKey: AnyName(name))
+        let next = try? container.nestedContainer(keyedBy: TextKey.self, forKey: TextKey(name))
       else { return nil }
       container = next
     }
-    return try container.decodeIfPresent(Value.self, forKey: AnyName(last))
+    return try container.decodeIfPresent(Value.self, forKey: TextKey(last))
   }
 }
 

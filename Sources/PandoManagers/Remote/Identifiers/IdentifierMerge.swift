@@ -26,7 +26,7 @@ final class IdentifierMerge<E: PersistentEntity> {
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {
-    try QueueTable.rename(IdentifierAlias(old, becomes: new), in: &transaction)
+    try QueueTable.rename(IdentifierAlias(old, becomes: new), in: StoredRows(transaction))
     try moveEntity(in: &transaction, renamed)
     for type in relatedTypes { try renameRelated(type, in: &transaction) }
   }

@@ -13,7 +13,10 @@ extension APIClientQueue {
   /// - Throws: ``APIError``; `CancellationError` if the task was cancelled, after which one that
   ///   changes something stays queued.
   public func send(_ request: APIRequest) async throws -> APIResponse {
-    if request.method.isReading { return try await read(request) }
+    if request.method.isReading {
+      return try await read(
+        request, request.configuration.strategy == .concurrent ? .nothing : .unknown)
+    }
     return try await enqueue(request).confirmation()
   }
 
@@ -41,17 +44,20 @@ extension APIClientQueue {
   ///   - request: A request that changes something.
   ///   - subjects: The model identifiers of the entities that it changes.
   ///   - makes: Those of them that the server makes of it, and that have a local identifier until then.
+  ///   - related: Those of other entities that it names: it stays in order with the requests that change
+  ///     them.
   ///   - handler: Who reads the answer.
   ///   - note: What the handler needs to know, in its own words.
   /// - Returns: The ticket, which has had no effect so far.
   public func ticket(
-    for request: APIRequest, subjects: [String] = [], makes: [String] = [], handler: String? = nil,
-    note: String? = nil
+    for request: APIRequest, subjects: [String] = [], makes: [String] = [],
+    related: [String] = [], handler: String? = nil, note: String? = nil
   ) -> QueueTicket {
     let token = UUID().uuidString.lowercased()
     let draft = QueueDraft(
       token: token, client: client.identifier, request: request, subjects: subjects,
-      makes: makes, handler: handler, note: note, date: Date())
+      makes: makes, related: related.isEmpty ? nil : related, handler: handler, note: note,
+      date: Date())
     let ticket = QueueTicket(draft, queue: self)
     state.withLock { state in
       state.tickets[token] = WeakTicket(ticket: ticket)
@@ -89,7 +95,7 @@ extension APIClientQueue {
   }
 
   /// Waits for the answer to a request that only reads.
-  private func read(_ request: APIRequest) async throws -> APIResponse {
+  func read(_ request: APIRequest, _ scope: ReadScope) async throws -> APIResponse {
     let waiter = state.withLock { state in
       state.readCount += 1
       return state.readCount
@@ -99,7 +105,7 @@ extension APIClientQueue {
         do {
           let limit = try storage.nextNumber
           let refusal = state.withLock { state in
-            state.add(request, limit: limit, waiter, continuation)
+            state.add(request, scope, limit: limit, waiter, continuation)
           }
           if let refusal { continuation.resume(throwing: refusal) } else { wake() }
         } catch {
@@ -120,19 +126,22 @@ extension APIClientQueue.State {
   /// - Returns: Why it is not added.
   @_optimize(size)
   fileprivate mutating func add(
-    _ request: APIRequest, limit: UInt64, _ waiter: UInt64,
+    _ request: APIRequest, _ scope: ReadScope, limit: UInt64, _ waiter: UInt64,
     _ continuation: CheckedContinuation<APIResponse, any Error>
   ) -> (any Error)? {
     if isClosed { return APIError(.closed, request, "the queue was closed") }
     if cancelledWaiters.remove(waiter) != nil { return CancellationError() }
     // Statement 28. Not across a barrier: what it changes, this request must see.
     if request.configuration.sharesEqualRequests,
-      let equal = reads.first(where: { $0.value.limit == limit && $0.value.request == request })
+      let equal = reads.first(where: {
+        $0.value.limit == limit && $0.value.request == request && $0.value.scope == scope
+      })
     {
       reads[equal.key]?.waiters[waiter] = continuation
       return nil
     }
-    reads[waiter] = ReadRequest(request: request, limit: limit, waiters: [waiter: continuation])
+    reads[waiter] = ReadRequest(
+      request: request, scope: scope, limit: limit, waiters: [waiter: continuation])
     return nil
   }
 
@@ -143,6 +152,7 @@ extension APIClientQueue.State {
     for (key, read) in reads where read.waiters[waiter] != nil {
       let continuation = reads[key]?.waiters.removeValue(forKey: waiter)
       guard reads[key]?.waiters.isEmpty == true else { return (continuation, nil) }
+      lanes.finish(RequestLanes.firstRead | key)
       return (continuation, reads.removeValue(forKey: key)?.task)
     }
     if !isClosed { cancelledWaiters.insert(waiter) }

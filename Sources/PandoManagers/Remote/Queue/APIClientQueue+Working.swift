@@ -5,54 +5,129 @@ import PandoModels
 extension APIClientQueue {
   /// Sends what may be sent now.
   func work(_ reasons: QueueSignal.Reasons) async {
-    let isPaused = state.withLock { state in
+    state.withLock { state in
       state.isWorking = true
-      // Statement 24: again after the pause, or at once on a new request or `flush`.
-      if !reasons.isDisjoint(with: [.request, .timer, .flush]) { state.isPaused = false }
-      return state.isPaused
+      // Statement 24: again after the pause, or at once on a new request or `flush`. A server that asks
+      // for patience is not asked again because of a new request.
+      if !reasons.isDisjoint(with: [.timer, .flush]) || state.pauseError == nil {
+        if !reasons.isDisjoint(with: [.request, .timer, .flush]) { state.resume() }
+      }
+      if reasons.contains(.flush) { state.flush() }
     }
     if !reasons.isDisjoint(with: [.request, .timer, .flush]) { forgetDroppedTickets() }
     do {
-      try await advance(isPaused: isPaused)
+      while !Task.isCancelled, try await advance() {}
     } catch is CancellationError {
       // The queue is closed; what was on its way stays marked.
     } catch {
       configuration.onEvent?(.storeFailed(error))
-      failWaitingReads(with: error)
+      let waiting = state.withLock { state in
+        state.forgetLanes()
+        return state.reads.filter { $0.value.task == nil }.map(\.key)
+      }
+      endReads(waiting, with: error)
       pause(for: configuration.retryInterval)
     }
     state.withLock { $0.isWorking = false }
   }
 
-  private func advance(isPaused: Bool) async throws {
-    if let (entry, response) = state.withLock({ $0.unstored }) {
-      try await acknowledge(entry, response)
+  /// Goes one step.
+  ///
+  /// - Returns: Whether something was done.
+  private func advance() async throws -> Bool {
+    try takeIn()
+    startReads()
+    endStalledReads()
+    let outcomes = state.withLock { $0.outcomes }
+    var answers: [QueueAnswer] = []
+    for outcome in outcomes {
+      if let answer = try await answer(of: outcome) { answers.append(answer) }
     }
-    while !Task.isCancelled {
-      let head = try storage.head(of: client.identifier)
-      startReads(before: head?.id)
-      guard let head, !isPaused, !hasReads(before: head.id) else { return }
-      guard try await send(head) else { return }
+    let (numbers, generation) = state.withLock { state in
+      // Who waits for an entity to be made waits until it is known by which name.
+      for answer in answers where answer.entry.makes.isEmpty {
+        state.lanes.finish(answer.entry.id)
+      }
+      return (state.takeNumbers(upTo: client.laneCountMaximum), state.generation)
+    }
+    guard !answers.isEmpty || !numbers.isEmpty else { return !outcomes.isEmpty }
+    for _ in answers { await configuration.onStep?(.answered) }
+    let progress = try await progress(answers, marking: numbers)
+    state.withLock { state in
+      let answered = Set(answers.map(\.entry.id))
+      state.outcomes.removeAll { answered.contains($0.entry.id) }
+      for alias in progress.aliases { state.lanes.rename(alias.old, to: alias.new) }
+      for number in answered { state.lanes.finish(number) }
+      let marked = Set(progress.marked.map(\.id))
+      for number in numbers where !marked.contains(number) { state.lanes.finish(number) }
+      if !answers.isEmpty { state.serverAnswered() }
+    }
+    let marked = Set(progress.marked.map(\.id))
+    for number in numbers where !marked.contains(number) { tellDropped(number) }
+    for (place, answer) in answers.enumerated() {
+      await configuration.onStep?(.acknowledged)
+      tell(answer, progress.failures[place])
+    }
+    for entry in progress.marked { try await send(entry, generation) }
+    return true
+  }
+
+  /// Stores answers and marks requests.
+  private func progress(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
+    let marked = state.withLock { state in
+      numbers.compactMap { state.markedBefore.removeValue(forKey: $0) }
+    }
+    if answers.isEmpty, marked.count == numbers.count { return QueueProgress(marked: marked) }
+    return try await storage.advance(answers, marking: numbers)
+  }
+
+  /// Lets new requests stand in line.
+  private func takeIn() throws {
+    let (first, next) = (state.withLock { $0.firstUnknown }, try storage.nextNumber)
+    if next > first {
+      var last = next
+      var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String])] = []
+      var marked: [QueuedRequest] = []
+      try storage.forEachWaiting(from: first, of: client.identifier) { entry in
+        found.append((entry.id, entry.claims, entry.namespaces))
+        if entry.state == .inFlight { marked.append(entry) }
+        last = max(last, entry.id + 1)
+      }
+      state.withLock { state in
+        for (id, claims, namespaces) in found {
+          let isTaken = state.isTaken(id)
+          state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)
+        }
+        for entry in marked { state.markedBefore[entry.id] = entry }
+        state.firstUnknown = last
+      }
+      if !found.isEmpty { tellStalled() }
+    }
+    state.withLock { state in
+      let new = state.reads.filter {
+        !$0.value.isQueued && $0.value.limit <= state.firstUnknown
+      }.keys.ordered()
+      for key in new {
+        guard let read = state.reads[key] else { continue }
+        state.reads[key]?.isQueued = true
+        state.lanes.add(
+          RequestLanes.firstRead | key, order: read.order, read.claims, isTaken: read.task != nil)
+      }
     }
   }
 
-  /// Sends the durable request whose turn it is.
-  ///
-  /// - Returns: Whether the next one may be sent.
+  /// Sends a request that is marked as on its way.
   @_optimize(size)
-  private func send(_ head: QueuedRequest) async throws -> Bool {
-    if let local = head.unknownIdentifiers.first {
+  private func send(_ entry: QueuedRequest, _ generation: Int) async throws {
+    if let local = entry.unknownIdentifiers.first {
       let error = APIError(
-        .localIdentifier, head.request,
+        .localIdentifier, entry.request,
         "the server does not know \(local): the request that would have made it known was refused "
           + "or dropped")
-      try await fail(head, with: error)
-      return true
-    }
-    var entry = head
-    if head.state != .inFlight {
-      guard let marked = try await storage.markInFlight(head.id) else { return true }
-      entry = marked
+      try await fail(entry, with: error)
+      return
     }
     await configuration.onStep?(.marked)
     configuration.onEvent?(.sending(entry))
@@ -60,64 +135,72 @@ extension APIClientQueue {
     if let header = configuration.idempotencyHeader, request.headers[header] == nil {
       request.headers[header] = entry.token
     }
-    do {
-      let response = try await runner.answer(to: request)
-      try await acknowledge(entry, response)
-    } catch let error as APIError {
-      if request.method == .delete, error.code == .notFound {
-        // It is gone, which is what was asked for; perhaps an earlier attempt did it.
-        try await acknowledge(entry, APIResponse(status: error.status ?? 404))
-        return true
+    state.withLock { state in
+      guard !state.isClosed, state.generation == generation else { return }
+      state.sending[entry.id] = Task.detached { [runner, signal, request, weak self] in
+        let result: Result<APIResponse, APIError>
+        do throws(APIError) {
+          result = .success(try await runner.attempt(request))
+        } catch {
+          result = .failure(error)
+        }
+        guard !Task.isCancelled else { return }
+        self?.state.withLock { $0.outcomes.append(SentRequest(entry, result)) }
+        signal.set(.progress)
       }
-      guard entry.request.configuration.retryPolicy.allows(error, afterAttempts: entry.attemptCount)
-      else {
-        try await fail(entry, with: error)
-        return true
-      }
-      try await putBack(entry, after: error)
-      return false
     }
-    return true
   }
 
-  /// Stores that a request was answered, with what the answer says.
-  private func acknowledge(_ entry: QueuedRequest, _ answer: APIResponse) async throws {
-    await configuration.onStep?(.answered)
-    var response = answer
-    response.commitNumber = entry.commitNumber
-    let (handler, limit) = state.withLock { state in
-      // Until the disk has it, the answer is kept: the request must not be sent again.
-      state.unstored = (entry, answer)
-      let limit = state.reads.values.map { $0.limit - 1 }.min() ?? .max
-      return (entry.handler.flatMap { state.handlers[$0] }, limit)
+  /// What a request was answered with; `nil` if it has failed, which is dealt with.
+  private func answer(of outcome: SentRequest) async throws -> QueueAnswer? {
+    let entry = outcome.entry
+    state.withLock { $0.sending[entry.id] = nil }
+    switch outcome.result {
+    case .success(var response):
+      response.commitNumber = entry.commitNumber
+      let handler = entry.handler.flatMap { name in state.withLock { $0.handlers[name] } }
+      return QueueAnswer(entry, response, handler)
+    case .failure(let error) where entry.request.method == .delete && error.code == .notFound:
+      // It is gone, which is what was asked for; perhaps an earlier attempt did it.
+      return QueueAnswer(entry, APIResponse(status: error.status ?? 404))
+    case .failure(let error):
+      let policy = entry.request.configuration.retryPolicy
+      if policy.allows(error, afterAttempts: entry.attemptCount, since: entry.date) {
+        try await putBack(entry, after: error)
+      } else {
+        try await fail(entry, with: error)
+        if !error.isConnectionFailure { state.withLock { $0.serverAnswered() } }
+      }
+      return nil
     }
-    let outcome = try await storage.acknowledge(
-      entry, response, handler: handler, nextUpTo: limit)
-    state.withLock { state in
-      state.unstored = nil
-      state.failureCount = 0
-    }
-    await configuration.onStep?(.acknowledged)
-    if let failure = outcome.failure {
+  }
+
+  /// Tells that an answer is stored, or why not.
+  private func tell(_ answer: QueueAnswer, _ failure: (any Error)?) {
+    let entry = answer.entry
+    if let failure {
       let error =
         failure as? APIError
         ?? APIError(
-          .malformedAnswer, entry.request, "the answer could not be stored", status: answer.status,
-          underlying: failure)
+          .malformedAnswer, entry.request, "the answer could not be stored",
+          status: answer.response.status, underlying: failure)
       configuration.onEvent?(.failed(entry, error))
       finish(entry.token, .failure(error))
       return
     }
-    if entry.handler != nil, handler == nil, store != nil {
+    if entry.handler != nil, answer.handler == nil, store != nil {
       configuration.onEvent?(.unhandled(entry))
     }
     configuration.onEvent?(.confirmed(entry))
-    finish(entry.token, .success(response))
+    finish(entry.token, .success(answer.response))
   }
 
   private func fail(_ entry: QueuedRequest, with error: APIError) async throws {
     try await storage.fail(entry.id, token: entry.token, failure: "\(error)")
-    state.withLock { $0.failureCount = 0 }
+    state.withLock { state in
+      state.outcomes.removeAll { $0.entry.id == entry.id }
+      state.lanes.finish(entry.id)
+    }
     configuration.onEvent?(.failed(entry, error))
     finish(entry.token, .failure(error))
   }
@@ -127,17 +210,68 @@ extension APIClientQueue {
   private func putBack(_ entry: QueuedRequest, after error: APIError) async throws {
     try await storage.putBack(entry.id, failure: "\(error)")
     configuration.onEvent?(.putBack(entry, error))
-    let failureCount = state.withLock { state in
+    let duration = configuration.pause(after: error, attemptCount: entry.attemptCount)
+    let (isOut, isAgain) = state.withLock { state in
+      state.outcomes.removeAll { $0.entry.id == entry.id }
       state.failureCount += 1
-      return state.failureCount
+      let isOut =
+        error.isConnectionFailure || state.failureCount >= configuration.circuitFailureCount
+      return (isOut, state.flushed.remove(entry.id) != nil)
     }
-    pause(for: configuration.pause(after: error, failureCount: failureCount))
+    if isAgain {
+      state.withLock { $0.lanes.putBack(entry.id) }
+      return
+    }
+    guard isOut else {
+      return hold(entry, error, for: duration)
+    }
+    state.withLock { state in
+      state.lanes.putBack(entry.id)
+      state.isProbing = true
+      state.pauseError = error.isConnectionFailure ? nil : error
+    }
+    if state.withLock({ !$0.isPaused }) { pause(for: duration) }
     // Who came while the attempt was under way has seen it fail. Before the reads are told: one that
     // comes after that must be heard.
     signal.forget(.request)
-    failWaitingReads(with: error)
+    endReads(state.withLock { $0.reads.filter { $0.value.task == nil }.map(\.key) }, with: error)
     let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
     for ticket in tickets where ticket.committedNumber != nil { ticket.noteOutOfReach() }
+  }
+
+  /// Lets one request wait, and those behind it: reads fail, and who can go on without the answer is
+  /// told to.
+  private func hold(_ entry: QueuedRequest, _ error: APIError, for duration: Duration) {
+    let clock = configuration.clock
+    state.withLock { state in
+      let timer = Task.detached { [signal, weak self] in
+        guard (try? await clock.sleep(for: duration)) != nil else { return }
+        self?.state.withLock { $0.release(entry.id) }
+        signal.set(.progress)
+      }
+      state.held[entry.id] = HeldRequest(error: error, timer: timer)
+      if state.isClosed { timer.cancel() }
+    }
+    tellStalled()
+    endStalledReads()
+  }
+
+  /// Tells who waits for requests that a busy server has put off, and can go on without the answer.
+  private func tellStalled() {
+    let (stalled, tickets): (Set<UInt64>?, [QueueTicket]) = state.withLock { state in
+      guard !state.held.isEmpty || state.pauseError != nil else { return ([], []) }
+      let isAll = state.pauseError != nil
+      return (
+        isAll ? nil : state.lanes.stalled(by: Array(state.held.keys)),
+        state.tickets.values.compactMap(\.ticket)
+      )
+    }
+    for ticket in tickets {
+      guard let number = ticket.committedNumber, stalled?.contains(number) != false else {
+        continue
+      }
+      ticket.noteOutOfReach()
+    }
   }
 
   private func pause(for duration: Duration) {
@@ -153,43 +287,13 @@ extension APIClientQueue {
     }
   }
 
-  /// Sends the waiting reads that no durable request is before.
-  private func startReads(before head: UInt64?) {
-    state.withLock { state in
-      for (key, read) in state.reads where read.task == nil && read.limit <= head ?? .max {
-        state.reads[key]?.task = Task.detached { [runner, storage, signal, weak self] in
-          let result: Result<APIResponse, any Error>
-          do {
-            let commitNumber = try storage.commitNumber
-            var response = try await runner.answer(to: read.request)
-            response.commitNumber = commitNumber
-            result = .success(response)
-          } catch {
-            result = .failure(error)
-          }
-          let ended = self?.state.withLock { $0.reads.removeValue(forKey: key) }
-          for continuation in ended?.waiters.values.map({ $0 }) ?? [] {
-            continuation.resume(with: result)
-          }
-          signal.set(.progress)
-        }
-      }
-    }
-  }
-
-  private func hasReads(before head: UInt64) -> Bool {
-    state.withLock { state in state.reads.values.contains { $0.limit <= head } }
-  }
-
-  private func failWaitingReads(with error: any Error) {
-    let waiting = state.withLock { state in
-      let waiting = state.reads.filter { $0.value.task == nil }
-      for key in waiting.keys { state.reads[key] = nil }
-      return waiting
-    }
-    for read in waiting.values {
-      let failure = (error as? APIError).map { $0.telling(read.request) } ?? error
-      read.end(with: .failure(failure))
+  /// Tells the caller of a request that is not there any more when its turn comes.
+  private func tellDropped(_ number: UInt64) {
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    for ticket in tickets where ticket.committedNumber == number {
+      finish(
+        ticket.draft.token,
+        .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
     }
   }
 
@@ -207,6 +311,59 @@ extension APIClientQueue {
         ticket.draft.token,
         .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
     }
+  }
+}
+
+extension APIClientQueue.State {
+  /// The numbers of the requests that are to be sent now.
+  fileprivate mutating func takeNumbers(upTo limit: Int) -> [UInt64] {
+    var numbers: [UInt64] = []
+    guard !isPaused else { return [] }
+    while sending.count + numbers.count < (isProbing ? 1 : max(1, limit)), let number = lanes.take()
+    {
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// The server is there: nothing has to wait for that any more.
+  mutating func serverAnswered() {
+    failureCount = 0
+    isProbing = false
+    resume()
+  }
+
+  fileprivate mutating func resume() {
+    isPaused = false
+    pauseError = nil
+    pauseTimer?.cancel()
+    pauseTimer = nil
+  }
+
+  fileprivate mutating func flush() {
+    isProbing = false
+    flushed = Set(sending.keys)
+    for number in held.keys { release(number) }
+  }
+
+  /// Lets a request go that a busy server has put off.
+  fileprivate mutating func release(_ number: UInt64) {
+    guard let request = held.removeValue(forKey: number) else { return }
+    request.timer.cancel()
+    lanes.putBack(number)
+  }
+
+  /// Whether a request is on its way, was, or is put off: no other one may go in its place.
+  fileprivate func isTaken(_ number: UInt64) -> Bool {
+    sending[number] != nil || held[number] != nil || outcomes.contains { $0.entry.id == number }
+  }
+
+  /// Has everything stand in line once more, because nobody knows what is stored.
+  mutating func forgetLanes() {
+    lanes = RequestLanes()
+    firstUnknown = 0
+    markedBefore = [:]
+    for key in reads.keys { reads[key]?.isQueued = false }
   }
 }
 

@@ -5,10 +5,15 @@ public import PandoStore
 
 /// The requests to one server, in order: those that change something wait durably in a store.
 ///
-/// Requests that only read go side by side; those that change something are barriers: each waits for
-/// all before it, and all behind it wait for it. A request that changes something is kept until the
-/// server has answered and the answer is stored, across connection losses and restarts; it is sent at
-/// least once. Without a store it is kept in memory.
+/// Requests about the same entity stay in order; others go side by side, as many as
+/// ``APIClient/laneCountMaximum`` says. Those that change something are barriers for what is about the
+/// same: each waits for all before it, and all behind it wait for it; see ``RequestStrategy``. A request
+/// that changes something is kept until the server has answered and the answer is stored, across
+/// connection losses and restarts; it is sent at least once. Without a store it is kept in memory.
+///
+/// A server that is busy is asked again later about what it has put off; other requests go on, until as
+/// many have failed in a row as ``QueueConfiguration/circuitFailureCount`` says. Then, as where it can't
+/// be reached, all of them wait, and one of them tries first.
 ///
 /// - Note: Any thread. A store has one queue for each server and process: ``open(for:client:configuration:)``.
 public final class APIClientQueue: Sendable {
@@ -30,12 +35,31 @@ public final class APIClientQueue: Sendable {
     var relatedTypes: [any Model.Type] = []
     var worker: Task<Void, Never>?
     var isWorking = false
+    /// How often everything was forgotten.
+    var generation = 0
     var isClosed = false
-    // Used by the worker alone.
+    // Changed by the worker alone, but for `outcomes`.
+    var lanes = RequestLanes()
+    /// The first request that the lanes don't know.
+    var firstUnknown: UInt64 = 0
+    /// Requests that were marked as on their way when the lanes came to know them.
+    var markedBefore: [UInt64: QueuedRequest] = [:]
+    var sending: [UInt64: Task<Void, Never>] = [:]
+    /// What has become of requests, as far as it is not stored.
+    var outcomes: [SentRequest] = []
+    /// Those that wait on their own, because the server is busy, and why.
+    var held: [UInt64: HeldRequest] = [:]
+    /// Whether nothing is sent for a while.
     var isPaused = false
+    /// By what a busy server has asked for that; `nil` where it is out of reach.
+    var pauseError: APIError?
+    /// Whether one request at a time tries if the server is there again.
+    var isProbing = false
+    /// How many have failed in a row.
     var failureCount = 0
+    /// What was on its way when somebody wanted it at once.
+    var flushed: Set<UInt64> = []
     var pauseTimer: Task<Void, Never>?
-    var unstored: (entry: QueuedRequest, response: APIResponse)?
   }
 
   struct WeakTicket {
@@ -71,7 +95,7 @@ public final class APIClientQueue: Sendable {
     state.withLock { $0 }.end(with: APIError(.closed, "queue", "the queue has ended"))
   }
 
-  private static let opened = Locked<[OpenedQueue]>([])
+  static let opened = Locked<[OpenedQueue]>([])
 
   /// Returns the queue of a store and a server, the same one to all who ask for it in this process.
   ///
@@ -101,7 +125,7 @@ public final class APIClientQueue: Sendable {
     }
   }
 
-  private struct OpenedQueue {
+  struct OpenedQueue {
     weak let queue: APIClientQueue?
   }
 
@@ -137,12 +161,14 @@ public final class APIClientQueue: Sendable {
         while let reasons = await signal.next() {
           guard let self else { return }
           await self.work(reasons)
+          // Not without what is on its way.
+          while self.isSending, let reasons = await signal.next() { await self.work(reasons) }
         }
       }
     }
   }
 
-  /// Tries again at once if the queue waits after a failure, or when an attempt that is under way fails.
+  /// Tries again at once what waits after a failure, and what is under way when that fails.
   public func flush() {
     start()
     signal.set(.flush)
@@ -159,18 +185,19 @@ public final class APIClientQueue: Sendable {
   /// Nothing more is sent, and whoever waits gets `closed`. Requests that change something stay in the
   /// store.
   public func close() async {
-    let (ended, worker) = state.withLock { state in
+    let ended = state.withLock { state in
       let ended = state
       state.isClosed = true
       state.reads = [:]
       state.tickets = [:]
       state.pauseTimer = nil
-      return (ended, state.worker)
+      return ended
     }
     signal.close()
-    worker?.cancel()
+    ended.worker?.cancel()
     ended.end(with: APIError(.closed, "queue", "the queue was closed"))
-    await worker?.value
+    for sending in ended.sending.values { await sending.value }
+    await ended.worker?.value
   }
 
   /// Returns the requests that wait, in their order, then those that were refused.
@@ -187,10 +214,22 @@ public final class APIClientQueue: Sendable {
   @discardableResult
   public func drop(_ number: UInt64) async throws -> Bool {
     guard let entry = try await storage.remove(number) else { return false }
-    finish(
-      entry.token, .failure(APIError(.dropped, entry.request, "it was dropped from the queue")))
-    signal.set(.progress)
+    let error = APIError(.dropped, entry.request, "it was dropped from the queue")
+    let queues = Self.opened.withLock { $0.compactMap(\.queue) }.filter { $0.store === store }
+    for queue in store == nil ? [self] : queues { queue.forget(entry, error) }
     return true
+  }
+
+  /// Lets those go on that wait for a request which was dropped.
+  private func forget(_ entry: QueuedRequest, _ error: APIError) {
+    finish(entry.token, .failure(error))
+    state.withLock { state in
+      state.held.removeValue(forKey: entry.id)?.timer.cancel()
+      state.markedBefore[entry.id] = nil
+      // What is on its way keeps its place until it is answered.
+      if state.sending[entry.id] == nil { state.lanes.finish(entry.id) }
+    }
+    signal.set(.progress)
   }
 
   /// Puts a refused request at the end of the queue again.
@@ -207,17 +246,40 @@ public final class APIClientQueue: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Whether a request that comes now is sent now.
+  /// Whether a request that comes now is sent now, and is alone.
   var isIdle: Bool {
-    state.withLock { $0.worker != nil && !$0.isWorking && $0.reads.isEmpty && !$0.isPaused }
+    state.withLock { state in
+      state.worker != nil && !state.isWorking && !state.isPaused && state.reads.isEmpty
+        && state.lanes.isEmpty
+    }
   }
+
+  var isSending: Bool { state.withLock { !$0.sending.isEmpty } }
 }
 
 extension APIClientQueue.State {
   /// Ends all that waits.
   func end(with error: APIError) {
     pauseTimer?.cancel()
+    for held in held.values { held.timer.cancel() }
+    for sending in sending.values { sending.cancel() }
     for read in reads.values { read.end(with: .failure(error)) }
     for ticket in tickets.values { ticket.ticket?.finish(.failure(error)) }
   }
+}
+
+/// What has become of a request that was sent.
+final class SentRequest: Sendable {
+  let entry: QueuedRequest
+  let result: Result<APIResponse, APIError>
+
+  init(_ entry: QueuedRequest, _ result: Result<APIResponse, APIError>) {
+    (self.entry, self.result) = (entry, result)
+  }
+}
+
+/// A request that a busy server has put off.
+struct HeldRequest {
+  let error: APIError
+  let timer: Task<Void, Never>
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PandoModels
 
 /// The identifier that a server gave an entity, kept under the one the entity had before.
-struct IdentifierAlias: Codable, Hashable, Sendable {
+struct IdentifierAlias: Hashable, Sendable {
   /// The model identifier before.
   let old: String
   /// The model identifier now.
@@ -19,19 +19,19 @@ struct IdentifierAlias: Codable, Hashable, Sendable {
   }
 
   /// Puts the server's identifiers in the place of local ones that have become known.
-  static func apply<T: QueueTransaction & ~Copyable>(
-    to entry: inout QueuedRequest, in transaction: borrowing T
+  static func apply(
+    to entry: inout QueuedRequest, in rows: any QueueRows
   ) throws {
-    for identifier in entry.marks {
-      guard let alias = try read(identifier, in: transaction) else { continue }
+    for identifier in entry.marks + (entry.related ?? []) {
+      guard let alias = try read(identifier, in: rows) else { continue }
       alias.apply(to: &entry)
     }
   }
 
-  static func read<T: QueueTransaction & ~Copyable>(
-    _ modelIdentifier: String, in transaction: borrowing T
+  static func read(
+    _ modelIdentifier: String, in rows: any QueueRows
   ) throws -> IdentifierAlias? {
-    guard let bytes = try transaction.value(QueueNames.alias(modelIdentifier)) else { return nil }
+    guard let bytes = try rows.value(QueueNames.alias(modelIdentifier)) else { return nil }
     let alias = try QueueTable.decode(bytes, as: IdentifierAlias.self)
     return alias.old.hasSameBytes(as: modelIdentifier) ? alias : nil
   }
@@ -42,6 +42,7 @@ struct IdentifierAlias: Codable, Hashable, Sendable {
     for index in entry.subjects.indices where entry.subjects[index].hasSameBytes(as: old) {
       entry.subjects[index] = new
     }
+    entry.related = entry.related?.map { $0.hasSameBytes(as: old) ? new : $0 }
     entry.makes.removeAll { $0.hasSameBytes(as: old) }
   }
 }

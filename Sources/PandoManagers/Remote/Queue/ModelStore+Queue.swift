@@ -38,7 +38,7 @@ extension ModelTransaction {
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func dropQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
-    try QueueTable.remove(number, in: &self)
+    try QueueTable.remove(number, in: StoredRows(self))
   }
 
   /// Puts a request that a server refused at the end of the queue again, under a new number.
@@ -48,6 +48,6 @@ extension ModelTransaction {
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
   public mutating func retryQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
-    try QueueTable.retry(number, in: &self)
+    try QueueTable.retry(number, in: StoredRows(self))
   }
 }

@@ -7,6 +7,12 @@ public struct QueueConfiguration: Sendable {
   public var firstBackOff = Duration.seconds(1)
   /// The longest pause.
   public var backOffMaximum = Duration.seconds(300)
+  /// By which part such a pause may be shorter, at random, so that not all clients of a server come back
+  /// at once: 0 to 1.
+  public var backOffJitter = 0.2
+  /// After how many answers of a busy server in a row nothing is sent for a while; then one request tries
+  /// first.
+  public var circuitFailureCount = 5
   /// What the pauses are measured with.
   public var clock: any Clock<Duration> = ContinuousClock()
   /// How many bytes of answers are kept to ask the server whether they still hold; 0 for none.
@@ -22,11 +28,13 @@ public struct QueueConfiguration: Sendable {
   public init() {}
 
   /// How long to wait after an error.
-  func pause(after error: APIError, failureCount: Int) -> Duration {
+  func pause(after error: APIError, attemptCount: Int) -> Duration {
     if error.isConnectionFailure { return retryInterval }
-    if let seconds = error.retryAfterInSeconds, seconds >= 0 {
-      return min(.seconds(seconds), backOffMaximum)
+    if let seconds = error.retryAfterInSeconds {
+      // A duration holds less than a number.
+      return min(.seconds(min(seconds, 1e15)), backOffMaximum)
     }
-    return min(firstBackOff * (1 << min(failureCount - 1, 20)), backOffMaximum)
+    let pause = min(firstBackOff * (1 << min(max(attemptCount, 1) - 1, 20)), backOffMaximum)
+    return pause * (1 - .random(in: 0...max(0, min(backOffJitter, 1))))
   }
 }

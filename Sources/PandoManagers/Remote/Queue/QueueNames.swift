@@ -8,12 +8,14 @@ import PandoModels
 /// | `queue-failed/` and the number | the same, of one that came to an end without success |
 /// | `queue-next` | the number that comes next, 8 bytes, least significant first |
 /// | `queue-key/`, client, `/`, uniquing key | the number of the newest request with that key |
-/// | `queue-mark/` and a model identifier | the numbers of the requests that change or name it |
+/// | `queue-mark/` and a model identifier | the requests that change or name it: of a local one their numbers, else how many |
 /// | `alias/` and a model identifier | the ``IdentifierAlias`` that took its place, as CBOR |
 enum QueueNames {
   static let waiting = "queue/"
   static let failed = "queue-failed/"
   static let next = "queue-next"
+  /// What the names of all rows about requests begin with, but for the number that comes next.
+  static let all = [waiting, failed, "queue-key/", "queue-mark/", "alias/"]
   private static let byteCountMaximum = 400
 
   static func waiting(_ number: UInt64) -> String { waiting + digits(number) }

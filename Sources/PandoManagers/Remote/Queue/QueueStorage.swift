@@ -11,12 +11,25 @@ struct QueueAnswerHandler: Sendable {
   var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
 }
 
-/// What became of an answer.
-struct QueueAcknowledgement: Sendable {
-  /// Whether the request was still there.
-  var wasQueued = true
-  /// Why the answer could not be used; then the request is set aside.
-  var failure: (any Error)?
+/// An answer that is to be stored.
+final class QueueAnswer: Sendable {
+  let entry: QueuedRequest
+  let response: APIResponse
+  let handler: QueueAnswerHandler?
+
+  init(_ entry: QueuedRequest, _ response: APIResponse, _ handler: QueueAnswerHandler? = nil) {
+    (self.entry, self.response, self.handler) = (entry, response, handler)
+  }
+}
+
+/// What one step of a queue did.
+struct QueueProgress: Sendable {
+  /// Why answers could not be used, by their place; then their requests are set aside.
+  var failures: [Int: any Error] = [:]
+  /// The identifiers that answers gave to entities, and those they had before.
+  var aliases: [IdentifierAlias] = []
+  /// The requests that were to be marked, as they are now; those that may not be sent are not marked.
+  var marked: [QueuedRequest] = []
 }
 
 /// Where the rows of a queue are.
@@ -25,29 +38,26 @@ protocol QueueStorage: Sendable {
   var commitNumber: UInt64 { get throws }
   /// The number that the next request gets.
   var nextNumber: UInt64 { get throws }
-  func head(of client: String) throws -> QueuedRequest?
+  /// Reads the requests that wait, with this number and later ones.
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws
   func requests() throws -> [QueuedRequest]
   func contains(_ number: UInt64) throws -> Bool
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
-  func markInFlight(_ number: UInt64) async throws -> QueuedRequest?
   func putBack(_ number: UInt64, failure: String) async throws
   func fail(_ number: UInt64, token: String, failure: String) async throws
   func retry(_ number: UInt64) async throws -> QueuedRequest?
   func remove(_ number: UInt64) async throws -> QueuedRequest?
 
-  /// Takes a request off the queue because it was answered.
+  /// Takes requests off the queue that were answered, and marks others as on their way, all together.
   ///
   /// - Parameters:
-  ///   - entry: The request.
-  ///   - response: The answer.
-  ///   - handler: Reads the answer, in the same transaction.
-  ///   - limit: The next request is marked as on its way if its number is not above this one.
-  /// - Returns: What became of the answer.
-  /// - Throws: What the disk throws; then the request is still queued.
-  func acknowledge(
-    _ entry: QueuedRequest, _ response: APIResponse, handler: QueueAnswerHandler?,
-    nextUpTo limit: UInt64
-  ) async throws -> QueueAcknowledgement
+  ///   - answers: The answers; each is read by its handler in the same transaction.
+  ///   - numbers: The requests that are about to be sent.
+  /// - Returns: What became of them.
+  /// - Throws: What the disk throws; then nothing was done.
+  func advance(_ answers: [QueueAnswer], marking numbers: [UInt64]) async throws -> QueueProgress
 }
 
 /// A queue in the rows of a store.
@@ -62,16 +72,17 @@ struct StoreQueueStorage: QueueStorage {
     }
   }
 
-  func head(of client: String) throws -> QueuedRequest? {
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws {
     try store.read { snapshot in
-      var found: QueuedRequest?
-      try snapshot.forEachProperty(withPrefix: QueueNames.waiting) { _, bytes in
+      try snapshot.forEachProperty(
+        withPrefix: QueueNames.waiting, from: QueueNames.waiting(number)
+      ) { _, bytes in
         let entry = try QueueTable.decode(bytes)
-        guard entry.client.hasSameBytes(as: client) else { return true }
-        found = entry
-        return false
+        if entry.client.hasSameBytes(as: client) { body(entry) }
+        return true
       }
-      return found
     }
   }
 
@@ -82,57 +93,41 @@ struct StoreQueueStorage: QueueStorage {
   }
 
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
-    try await store.write { try QueueTable.append(draft, isIdle: isIdle, to: &$0) }
-  }
-
-  func markInFlight(_ number: UInt64) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.markInFlight(number, in: &$0) }
+    try await store.write { try QueueTable.append(draft, isIdle: isIdle, to: StoredRows($0)) }
   }
 
   func putBack(_ number: UInt64, failure: String) async throws {
-    try await store.write { try QueueTable.putBack(number, failure: failure, in: &$0) }
+    try await store.write { try QueueTable.putBack(number, failure: failure, in: StoredRows($0)) }
   }
 
   func fail(_ number: UInt64, token: String, failure: String) async throws {
     try await store.write {
-      try QueueTable.fail(number, token: token, failure: failure, in: &$0)
+      try QueueTable.fail(number, token: token, failure: failure, in: StoredRows($0))
     }
   }
 
   func retry(_ number: UInt64) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.retry(number, in: &$0) }
+    try await store.write { try QueueTable.retry(number, in: StoredRows($0)) }
   }
 
   func remove(_ number: UInt64) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.remove(number, in: &$0) }
+    try await store.write { try QueueTable.remove(number, in: StoredRows($0)) }
   }
 
-  func acknowledge(
-    _ entry: QueuedRequest, _ response: APIResponse, handler: QueueAnswerHandler?,
-    nextUpTo limit: UInt64
-  ) async throws -> QueueAcknowledgement {
+  func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
     try await store.write { transaction in
-      var outcome = QueueAcknowledgement()
-      // The row counts: identifiers may have come into it since it was read.
-      guard let stored = try QueueTable.entry(entry.id, in: transaction),
-        stored.token == entry.token
-      else { return QueueAcknowledgement(wasQueued: false) }
-      do {
-        if let handler {
-          try transaction.nested { try handler.store(response, stored, &$0) }
+      let rows = StoredRows(transaction)
+      return try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+        guard let handler = answer.handler else { return nil }
+        do {
+          try rows.transaction.nested { try handler.store(answer.response, stored, &$0) }
+          return nil
+        } catch  where !Self.isOfDisk(error) {
+          return error
         }
-        try QueueTable.remove(entry.id, in: &transaction)
-      } catch  where !Self.isOfDisk(error) {
-        outcome.failure = error
-        try QueueTable.fail(
-          entry.id, token: entry.token, failure: "\(error)", in: &transaction)
       }
-      if let next = try QueueTable.head(of: entry.client, in: transaction), next.id <= limit,
-        next.state == .waiting, next.unknownIdentifiers.isEmpty
-      {
-        _ = try QueueTable.markInFlight(next.id, in: &transaction)
-      }
-      return outcome
     }
   }
 
@@ -144,13 +139,21 @@ struct StoreQueueStorage: QueueStorage {
 
 /// A queue that ends with the process.
 final class MemoryQueueStorage: QueueStorage {
-  private let rows = Locked(MemoryQueue())
+  private let rows = Locked(MemoryRows())
 
   var commitNumber: UInt64 { 0 }
   var nextNumber: UInt64 { get throws { try rows.withLock { try QueueTable.nextNumber(in: $0) } } }
 
-  func head(of client: String) throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.head(of: client, in: $0) }
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws {
+    try rows.withLock { rows in
+      for number in number..<max(number, try QueueTable.nextNumber(in: rows)) {
+        guard let bytes = rows.value(QueueNames.waiting(number)) else { continue }
+        let entry = try QueueTable.decode(bytes)
+        if entry.client.hasSameBytes(as: client) { body(entry) }
+      }
+    }
   }
 
   func requests() throws -> [QueuedRequest] {
@@ -171,7 +174,7 @@ final class MemoryQueueStorage: QueueStorage {
   }
 
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
-    try rows.withLock { try QueueTable.append(draft, isIdle: isIdle, to: &$0) }
+    try rows.withLock { try QueueTable.append(draft, isIdle: isIdle, to: $0) }
   }
 
   /// Whether the server knows an entity or a queued request makes it.
@@ -179,42 +182,37 @@ final class MemoryQueueStorage: QueueStorage {
     try rows.withLock { try QueueTable.making(modelIdentifier, in: $0).isKnown }
   }
 
-  func markInFlight(_ number: UInt64) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.markInFlight(number, in: &$0) }
-  }
-
   func putBack(_ number: UInt64, failure: String) async throws {
-    try rows.withLock { try QueueTable.putBack(number, failure: failure, in: &$0) }
+    try rows.withLock { try QueueTable.putBack(number, failure: failure, in: $0) }
   }
 
   func fail(_ number: UInt64, token: String, failure: String) async throws {
-    try rows.withLock { try QueueTable.fail(number, token: token, failure: failure, in: &$0) }
+    try rows.withLock { try QueueTable.fail(number, token: token, failure: failure, in: $0) }
   }
 
   func retry(_ number: UInt64) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.retry(number, in: &$0) }
+    try rows.withLock { try QueueTable.retry(number, in: $0) }
   }
+
+  func removeAll() throws { try rows.withLock { try QueueTable.removeAll(in: $0) } }
 
   func remove(_ number: UInt64) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.remove(number, in: &$0) }
+    try rows.withLock { try QueueTable.remove(number, in: $0) }
   }
 
-  func acknowledge(
-    _ entry: QueuedRequest, _ response: APIResponse, handler: QueueAnswerHandler?,
-    nextUpTo limit: UInt64
-  ) async throws -> QueueAcknowledgement {
+  func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
     try rows.withLock { rows in
-      guard let stored = try QueueTable.entry(entry.id, in: rows), stored.token == entry.token
-      else { return QueueAcknowledgement(wasQueued: false) }
-      do {
-        for alias in try handler?.aliases(response, stored) ?? [] {
-          try QueueTable.rename(alias, in: &rows)
+      try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+        do {
+          for alias in try answer.handler?.aliases(answer.response, stored) ?? [] {
+            try QueueTable.rename(alias, in: rows)
+          }
+          return nil
+        } catch {
+          return error
         }
-        try QueueTable.remove(entry.id, in: &rows)
-        return QueueAcknowledgement()
-      } catch {
-        try QueueTable.fail(entry.id, token: entry.token, failure: "\(error)", in: &rows)
-        return QueueAcknowledgement(failure: error)
       }
     }
   }

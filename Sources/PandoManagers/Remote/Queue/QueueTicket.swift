@@ -59,7 +59,7 @@ public final class QueueTicket: Sendable {
   func enqueue(in transaction: inout ModelTransaction, commitNumber: UInt64?) throws {
     appended(
       try QueueTable.append(
-        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: &transaction))
+        draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: StoredRows(transaction)))
   }
 
   /// Says that the transaction is committed: the request may be sent.
@@ -70,6 +70,9 @@ public final class QueueTicket: Sendable {
       return state.aborted
     }
     queue.committed(aborting: aborted)
+    if queue.isClosed {
+      finish(.failure(APIError(.closed, request, "the queue was closed; the next run sends it")))
+    }
   }
 
   func appended(_ append: QueueAppend) {

@@ -2,7 +2,7 @@ public import FoundationEssentials
 import PandoModels
 
 /// A request that waits durably for a server, or was refused by one.
-public struct QueuedRequest: Sendable, Codable, Identifiable {
+public struct QueuedRequest: Sendable, Identifiable {
   /// What has become of it.
   public enum State: String, Sendable, Codable {
     /// It waits for its turn.
@@ -25,6 +25,10 @@ public struct QueuedRequest: Sendable, Codable, Identifiable {
   public internal(set) var subjects: [String]
   /// Those of them that the server makes of this request: it is sent although they have no other name.
   public internal(set) var makes: [String]
+  /// The model identifiers of other entities that it names; `nil` if there are none.
+  ///
+  /// It stays in order with the requests that change these.
+  public internal(set) var related: [String]?
   /// Who reads the answer: a name given to ``APIClientQueue/setAnswerHandler(named:_:)``.
   public let handler: String?
   /// What the handler needs to know, in its own words.
@@ -55,6 +59,38 @@ extension QueuedRequest {
     for identifier in request.localIdentifiers
     where !found.contains(where: { $0.hasSameBytes(as: identifier) }) {
       found.append(identifier)
+    }
+    return found
+  }
+
+  /// What it stands in line for.
+  var claims: [LaneClaim] {
+    let strategy = request.configuration.strategy
+    var claims: [LaneClaim] = []
+    var seen: Set<ByteString> = []
+    func add(_ names: [String], isShared: Bool) {
+      for name in names where seen.insert(ByteString(name)).inserted {
+        claims.append(LaneClaim(name, isShared: isShared))
+      }
+    }
+    if strategy != .concurrent {
+      add(subjects.isEmpty && strategy.key == nil ? [""] : subjects, isShared: false)
+      if let key = strategy.key { add([key], isShared: false) }
+    } else {
+      add(makes, isShared: false)
+    }
+    add(request.localIdentifiers, isShared: true)
+    if strategy != .concurrent { add(related ?? [], isShared: true) }
+    return claims
+  }
+
+  /// The namespaces of the entities that it changes.
+  var namespaces: [String] {
+    var found: [String] = []
+    for subject in subjects {
+      guard let end = subject.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      let name = String(subject[..<end])
+      if !found.contains(where: { $0.hasSameBytes(as: name) }) { found.append(name) }
     }
     return found
   }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// The content of a request.
-public struct APIBody: Hashable, Sendable, Codable {
+public struct APIBody: Hashable, Sendable {
   /// What the bytes are, for example `application/json`.
   public var contentType: String
   /// The bytes.

@@ -18,7 +18,28 @@ extension APIError {
     var reason = "the server answered \(response.status)"
     if payload == nil, let text = Self.quoted(response.body) { reason += ": \(text)" }
     self.init(code, request, reason, status: response.status, payload: payload)
-    retryAfterInSeconds = response.headers["Retry-After"].flatMap(Double.init)
+    retryAfterInSeconds = response.headers["Retry-After"].flatMap { text in
+      let seconds = Double(text) ?? Self.date(text).map { max(0, $0.timeIntervalSinceNow) }
+      return seconds.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+    }
+  }
+
+  /// The date of a header field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+  @_optimize(size)
+  static func date(_ text: String) -> Date? {
+    let parts = text.split { !$0.isLetter && !$0.isNumber }
+    let names = "JanFebMarAprMayJunJulAugSepOctNovDec"
+    guard parts.count == 8, parts[7] == "GMT", let month = names.firstRange(of: parts[2]),
+      let day = Int(parts[1]), let year = Int(parts[3]), (1...31).contains(day),
+      (1...9999).contains(year), let hour = Int(parts[4]), let minute = Int(parts[5]),
+      let second = Int(parts[6]), (0..<24).contains(hour), (0..<60).contains(minute),
+      (0...60).contains(second)
+    else { return nil }
+    let number = names.distance(from: names.startIndex, to: month.lowerBound) / 3 + 1
+    // Days since 1970, of years that begin in March.
+    let (y, m) = number > 2 ? (year, number - 3) : (year - 1, number + 9)
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468
+    return Date(timeIntervalSince1970: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
   }
 
   /// The beginning of a content, in one line; `nil` if it is no text or empty.

@@ -1,9 +1,9 @@
 import PandoSystem
 
 /// Header fields of a request or an answer; names are compared without regard to case.
-public struct APIHeaders: Hashable, Sendable, Codable {
+public struct APIHeaders: Hashable, Sendable {
   /// A name and its value.
-  public struct Field: Hashable, Sendable, Codable {
+  public struct Field: Hashable, Sendable {
     /// The name as it was given.
     public var name: String
     /// The value.
@@ -11,7 +11,7 @@ public struct APIHeaders: Hashable, Sendable, Codable {
   }
 
   /// The fields in the order of their names.
-  public private(set) var fields: [Field] = []
+  public internal(set) var fields: [Field] = []
 
   /// Makes a list without fields.
   public init() {}

@@ -7,7 +7,7 @@
 /// What is interpolated becomes one segment, with the characters escaped that a segment can't hold.
 /// A local identifier is remembered: once the server has named the entity, a request that is still
 /// queued is sent with the server's identifier.
-public struct APIPath: Hashable, Sendable, Codable {
+public struct APIPath: Hashable, Sendable {
   /// The path as it goes over the wire; begins with a slash.
   public internal(set) var text: String
   /// The model identifiers of the entities whose local identifiers stand in it.

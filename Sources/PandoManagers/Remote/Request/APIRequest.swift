@@ -5,9 +5,9 @@ import PandoModels
 /// ```swift
 /// APIRequest(.put, "/books/\(book.id)", body: try APIBody(json: book))
 /// ```
-public struct APIRequest: Hashable, Sendable, Codable {
+public struct APIRequest: Hashable, Sendable {
   /// A name and a value behind the question mark.
-  public struct QueryItem: Hashable, Sendable, Codable {
+  public struct QueryItem: Hashable, Sendable {
     /// The name, not escaped.
     public var name: String
     /// The value, not escaped.

@@ -1,5 +1,5 @@
 /// How a request is treated on its way.
-public struct APIRequestConfig: Hashable, Sendable, Codable {
+public struct APIRequestConfig: Hashable, Sendable {
   /// The key by which a later request takes the place of one that is still queued.
   ///
   /// The older one ends with `aborted`. `nil` if every request counts.
@@ -8,6 +8,12 @@ public struct APIRequestConfig: Hashable, Sendable, Codable {
   public var sharesEqualRequests = true
   /// Whether the answer to a reading request is kept, and the server asked whether it still holds.
   public var usesConditionalRequests = true
+  /// How it stands to the others that wait; for a request that only reads, which of them it waits for.
+  public var strategy: RequestStrategy {
+    get { givenStrategy ?? .serial }
+    set { givenStrategy = newValue == .serial ? nil : newValue }
+  }
+  var givenStrategy: RequestStrategy?
   /// When it is tried again.
   public var retryPolicy = RetryPolicy.untilAnswered
   /// How long to wait for an answer, in seconds; `nil` for as long as the client waits by itself.

@@ -23,7 +23,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, CustomS
 
   /// Whether it only reads: such requests go side by side, are not stored and not tried again.
   ///
-  /// All others are barriers: they wait for what is before them, and what is behind waits for them.
+  /// All others are barriers for what is about the same: they wait for what is before them, and what is
+  /// behind waits for them.
   public var isReading: Bool { self == .get || self == .head }
 
   /// The word.

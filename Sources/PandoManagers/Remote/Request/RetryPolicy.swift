@@ -1,11 +1,14 @@
+import FoundationEssentials
 import PandoSystem
 
 /// When a request that has failed is tried again.
 ///
 /// It counts for requests that change something; reading requests are never tried again.
-public struct RetryPolicy: Hashable, Sendable, Codable {
+public struct RetryPolicy: Hashable, Sendable {
   /// How often a request is sent at most; `nil` for as often as it takes.
   public var attemptCountMaximum: Int?
+  /// How long after it was queued it is tried again at most, in seconds; `nil` for as long as it takes.
+  public var secondsMaximum: Double?
   /// Answers after which it is tried again: by these a server says that it has not done anything.
   public var statuses: Set<Int>
 
@@ -13,9 +16,11 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - attemptCountMaximum: How often a request is sent at most; `nil` for as often as it takes.
+  ///   - secondsMaximum: How long after it was queued it is tried again at most.
   ///   - statuses: Answers after which it is tried again.
-  public init(attemptCountMaximum: Int?, statuses: Set<Int>) {
+  public init(attemptCountMaximum: Int?, secondsMaximum: Double? = nil, statuses: Set<Int>) {
     self.attemptCountMaximum = attemptCountMaximum
+    self.secondsMaximum = secondsMaximum
     self.statuses = statuses
   }
 
@@ -26,24 +31,17 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
   /// Never again.
   public static let never = RetryPolicy(attemptCountMaximum: 1, statuses: [])
 
-  func allows(_ error: APIError, afterAttempts count: Int) -> Bool {
-    if let attemptCountMaximum, count >= attemptCountMaximum { return false }
+  /// Whether a request is tried again after an error.
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - attemptCount: How often it was sent.
+  ///   - date: When it was queued.
+  /// - Returns: Whether it is.
+  func allows(_ error: APIError, afterAttempts attemptCount: Int, since date: Date) -> Bool {
+    if let attemptCountMaximum, attemptCount >= attemptCountMaximum { return false }
+    if let secondsMaximum, -date.timeIntervalSinceNow >= secondsMaximum { return false }
     if error.isConnectionFailure { return true }
     return error.status.map(statuses.contains) ?? false
-  }
-
-  // A set has no order of its own, and stored bytes shall not depend on chance.
-  private enum CodingKeys: String, CodingKey {
-    case attemptCountMaximum, statuses
-  }
-
-  /// Encodes the policy.
-  ///
-  /// - Parameter encoder: Where to.
-  /// - Throws: What the encoder throws.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encodeIfPresent(attemptCountMaximum, forKey: .attemptCountMaximum)
-    try container.encode(statuses.ordered(), forKey: .statuses)
   }
 }

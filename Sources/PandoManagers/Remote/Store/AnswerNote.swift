@@ -1,7 +1,8 @@
 import FoundationEssentials
+import PandoModels
 
 /// What the reader of a queued request's answer has to know; stored with the request.
-struct AnswerNote: Codable {
+struct AnswerNote {
   enum Kind: String, Codable {
     case create, update, remove
   }
@@ -28,5 +29,21 @@ struct AnswerNote: Codable {
     guard let text, let note = try? JSONDecoder().decode(AnswerNote.self, from: Data(text.utf8))
     else { return nil }
     self = note
+  }
+}
+
+extension AnswerNote: Codable {
+  init(from decoder: any Decoder) throws {
+    let row = try decoder.row()
+    kind = try row.get("kind")
+    names = try row.get("names")
+    isReadByType = try row.get("isReadByType")
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var row = encoder.container(keyedBy: TextKey.self)
+    try row.encode(kind, forKey: TextKey("kind"))
+    try row.encode(names, forKey: TextKey("names"))
+    try row.encode(isReadByType, forKey: TextKey("isReadByType"))
   }
 }

@@ -24,7 +24,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     guard let type = E.self as? any PersistentEntity.Type else {
       for alias in try aliases(response, entry) {
-        try QueueTable.rename(alias, in: &transaction)
+        try QueueTable.rename(alias, in: StoredRows(transaction))
       }
       return
     }

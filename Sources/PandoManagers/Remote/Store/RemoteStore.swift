@@ -98,7 +98,8 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
       try await remove(found, in: context)
       return found
     }
-    _ = try await clientQueue.send(request)
+    _ = try await clientQueue.enqueue(request, subjects: found.map(\.modelIdentifier))
+      .confirmation()
     return found
   }
 }
@@ -130,7 +131,8 @@ extension RemoteStore {
       return try await get(identifier, query)
     }
     if let request = try E.request(for: .getAll(identifiers)) {
-      return try await answer(to: request, E.payload(for: .getAll(identifiers)), query)
+      return try await answer(
+        to: request, E.payload(for: .getAll(identifiers)), query, about: identifiers)
     }
     return try await getEach(identifiers, query)
   }
@@ -142,7 +144,7 @@ extension RemoteStore {
       try E.request(for: .get(identifier)) == nil ? .getAll([identifier]) : .get(identifier)
     var payload = E.payload(for: path)
     payload.isFilteredHere = false
-    return try await answer(to: request(for: path), payload, query)
+    return try await answer(to: request(for: path), payload, query, about: [identifier])
   }
 
   /// Asks for entities one by one; those that the server does not have are left out.
@@ -168,9 +170,12 @@ extension RemoteStore {
   }
 
   private func answer(
-    to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>
+    to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>,
+    about identifiers: [EntityIdentifier<E>] = []
   ) async throws -> RemoteAnswer<E> {
-    let response = try await clientQueue.send(request)
+    let isFree = request.configuration.strategy == .concurrent
+    let response = try await clientQueue.read(
+      request, isFree ? .nothing : query.readScope(identifiers))
     let content = try payload.content(of: response, to: request, decoder: E.makeDecoder())
     var result =
       payload.isFilteredHere
@@ -229,14 +234,16 @@ extension RemoteStore {
     if let custom = context.endpoint?.remoteRequest {
       var note = AnswerNote(entities.first?.id.isLocal == true ? .create : .update)
       note.names = custom.payload.names
-      let ticket = try ticket(custom.request, identifiers, note)
+      let ticket = try ticket(
+        custom.request, identifiers, note, related: entities.flatMap(\.namedIdentifiers))
       return RemoteWrite(clientQueue, [.init(ticket: ticket)], identifiers, isRemoval: false)
     }
     let parts = try entities.map { entity -> RemoteWrite<E>.Part in
       guard entity.id.isLocal else { return .init(ticket: try ticket(toUpdate: entity)) }
       let path = RemotePath.create(entity)
       let ticket = try ticket(
-        request(for: path), [entity.id], AnswerNote(.create, E.payload(for: path)))
+        request(for: path), [entity.id], AnswerNote(.create, E.payload(for: path)),
+        related: entity.namedIdentifiers)
       return .init(ticket: ticket, change: { [self] in try self.ticket(toUpdate: entity) })
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
@@ -245,7 +252,8 @@ extension RemoteStore {
   private func ticket(toUpdate entity: E) throws -> QueueTicket {
     let path = RemotePath.update(entity)
     return try ticket(
-      request(for: path), [entity.id], AnswerNote(.update, E.payload(for: path)))
+      request(for: path), [entity.id], AnswerNote(.update, E.payload(for: path)),
+      related: entity.namedIdentifiers)
   }
 
   /// Makes the requests for a removal, without any effect so far.
@@ -272,13 +280,34 @@ extension RemoteStore {
   }
 
   private func ticket(
-    _ request: APIRequest, _ identifiers: [EntityIdentifier<E>], _ note: AnswerNote
+    _ request: APIRequest, _ identifiers: [EntityIdentifier<E>], _ note: AnswerNote,
+    related: [String] = []
   ) throws -> QueueTicket {
     let subjects = identifiers.map(\.modelIdentifier)
     return clientQueue.ticket(
       for: request, subjects: subjects, makes: note.kind == .create ? subjects : [],
-      handler: AnswerReader<E>.name,
-      note: try note.text)
+      related: related, handler: AnswerReader<E>.name, note: try note.text)
+  }
+}
+
+extension Query where E: RemoteEntity {
+  /// What the answer to it is about; entities may be asked for by former identifiers.
+  fileprivate func readScope(_ current: [EntityIdentifier<E>]) -> ReadScope {
+    guard let identifiers else { return .type(E.identifierNamespace) }
+    return .nodes((current.isEmpty ? identifiers : current).map(\.modelIdentifier))
+  }
+}
+
+extension Entity {
+  /// The model identifiers of the entities that it names and of the nodes inside it, each once.
+  fileprivate var namedIdentifiers: [String] {
+    var found = Self.relationships.flatMap { $0.modelIdentifiers(self) }
+    func add(_ model: any Model) {
+      if let identifier = model.modelIdentifier { found.append(identifier) }
+      model.forEach(add)
+    }
+    self.forEach(add)
+    return found.map { ByteString($0) }.unique.map(\.text)
   }
 }
 

@@ -56,10 +56,11 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     _ part: Part, in transaction: inout ModelTransaction
   ) throws -> QueueTicket? {
     guard let local = part.removed ?? part.ticket.draft.makes.first else { return part.ticket }
-    let (isKnown, refused) = try QueueTable.making(local, in: transaction)
+    let rows = StoredRows(transaction)
+    let (isKnown, refused) = try QueueTable.making(local, in: rows)
     if isKnown { return try part.change?() ?? part.ticket }
     // What was refused before is tried again now, or needed no longer.
-    for number in refused { try QueueTable.remove(number, in: &transaction) }
+    for number in refused { try QueueTable.remove(number, in: rows) }
     return part.removed == nil ? part.ticket : nil
   }
 

@@ -27,7 +27,10 @@ final class Session {
     let (endings, continuation) = AsyncStream.makeStream(of: Void.self)
     self.endings = endings
     store = try ModelStore(path: directory)
-    let client = URLSessionAPIClient(baseURL: server)
+    var transport = URLSessionAPIClient.Configuration()
+    // One at a time, so that the story is the same each time; a service takes four, or more.
+    transport.laneCountMaximum = 1
+    let client = URLSessionAPIClient(baseURL: server, configuration: transport)
     var configuration = QueueConfiguration()
     // The server is on this machine: to ask whether it is back costs little.
     configuration.retryInterval = .seconds(1)

@@ -1,0 +1,111 @@
+import PandoManagers
+import Foundation
+import PandoModels
+import PandoStore
+import PandoProviders
+import PandoTestSupport
+import PandoFixtures
+import Testing
+
+/// After a logout nothing of the user is here, and nothing is sent for them.
+@Suite struct RemovingAllTests {
+  let server = APIClientDouble()
+
+  private func withContainer(
+    _ body: (CoreManagerContainer, ModelStore) async throws -> Void
+  ) async throws {
+    server.answer(.put, "/volumes/7", with: Self.ok(#"{"id":7,"title":"A"}"#))
+    server.answer(.put, "/volumes/8", with: APIResponse(status: 422))
+    server.answer(.post, "/volumes", with: Self.ok(#"{"id":9,"title":"B"}"#))
+    server.answer(.get, "/volumes/7", with: Self.ok(#"{"id":7,"title":"late"}"#))
+    let store = try ModelStore.temporary()
+    let container = try CoreManagerContainer(
+      entities: Volume.self, Writer.self, Notice.self, client: server,
+      diskStoreConfig: .store(store))
+    try await body(container, store)
+    await container.close()
+    await store.close()
+  }
+
+  private static func ok(_ text: String) -> APIResponse {
+    APIResponse(status: 200, body: Data(text.utf8))
+  }
+
+  @Test func `what waits is not sent, what is on its way is not stored, and nothing is left`()
+    async throws
+  {
+    try await withContainer { container, store in
+      let volumes = container[Volume.self]
+      let queue = try #require(container.clientQueue)
+      _ = try? await volumes.set(Volume(id: .remote(8), title: "refused"), in: .localAndRemote)
+        .confirmed()
+      try await store.write {
+        try $0.append([.node(TreeNode("Note:1", type: "Note"))], toCollection: "notes")
+      }
+      server.hold()
+      let read = Task { try await volumes.get(byID: .remote(7), in: .remote()) }
+      await server.received(2)
+      let sent = try await volumes.set(Volume(id: .remote(7), title: "sent"), in: .localAndRemote)
+      let new = try await volumes.set(Volume(id: .local("b"), title: "new"), in: .localAndRemote)
+      await server.received(3)
+      let commit = try store.read { try $0.commitNumber }
+      try await container.removeAllLocalData()
+      #expect(try store.read { try $0.commitNumber } == commit + 1, "one commit")
+      for written in [sent, new] {
+        let error = await apiError { try await written.confirmed() }
+        #expect(error?.code == .dropped)
+      }
+      let readError = await apiError { try await read.value }
+      #expect(readError?.code == .dropped)
+      server.release()
+      try expectNothing(in: store)
+      #expect(try queue.requests().isEmpty)
+      let count = server.requests.count
+
+      // The next user begins anew, and the order of writes goes on.
+      queue.flush()
+      let next = try await volumes.set(Volume(id: .remote(7), title: "A"), in: .localAndRemote)
+      try await next.confirmed()
+      #expect(server.requests.dropFirst(count).map(\.description) == ["PUT /volumes/7"])
+      #expect(try await volumes.get(byID: .remote(7), in: .remote())?.title == "late")
+      #expect(try await volumes.get(byID: .remote(7))?.title == "late")
+      #expect(try store.verify().problems.isEmpty)
+    }
+  }
+
+  @Test func `an answer to a read that began before comes too late`() async throws {
+    try await withContainer { container, store in
+      let before = SequenceNumber.of(commit: try store.read { try $0.commitNumber })
+      try await container.removeAllLocalData()
+      let late = Volume(id: .remote(7), title: "late")
+      _ = try await store.write { try $0.apply([late], asOf: before).map(\.stored?.title) }
+      try expectNothing(in: store)
+    }
+  }
+
+  @Test func `followed queries and providers show nothing, and go on`() async throws {
+    try await withContainer { container, store in
+      let volumes = container[Volume.self]
+      try await volumes.set(Volume(id: .remote(1), title: "one"))
+      var results = volumes.continuousAll().values.makeAsyncIterator()
+      #expect(try await results.next()?.entities.count == 1)
+      try await container.removeAllLocalData()
+      #expect(try await results.next()?.entities.isEmpty == true)
+      try await volumes.set(Volume(id: .remote(2), title: "two"))
+      #expect(try await results.next()?.entities.map(\.title) == ["two"])
+    }
+  }
+
+  private func expectNothing(in store: ModelStore) throws {
+    try store.read { snapshot in
+      #expect(try snapshot.count() == 0)
+      #expect(try snapshot.collectionKeys().isEmpty)
+      var names: [String] = []
+      try snapshot.forEachProperty(withPrefix: "") { name, _ in
+        names.append(name)
+        return true
+      }
+      #expect(names == ["queue-next"] || names.isEmpty)
+    }
+  }
+}
