@@ -110,6 +110,9 @@ let package = Package(
       name: "PandoQueueTestProcess",
       dependencies: ["PandoURLSession", "PandoManagers", "PandoStore", "PandoModels"],
       path: "Tests/PandoQueueTestProcess", swiftSettings: languageSettings),
+    .executableTarget(
+      name: "PandoHTTPTestProcess", dependencies: ["PandoFixtures"],
+      path: "Tests/PandoHTTPTestProcess", swiftSettings: languageSettings),
     .testTarget(
       name: "PandoFixturesTests", dependencies: ["PandoFixtures", "PandoSystem"],
       swiftSettings: languageSettings),
@@ -146,7 +149,7 @@ let package = Package(
       dependencies: [
         "PandoManagers", "PandoURLSession", "PandoTestSupport", "PandoProviders",
         "PandoConsistency", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
-        "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess",
+        "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess", "PandoHTTPTestProcess",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -12,12 +12,33 @@ public final class URLSessionAPIClient: APIClient {
     public var identifier = "default"
     /// Header fields of every request; those of the request itself come before them.
     public var headers: APIHeaders = ["Accept": "application/json"]
-    /// How long to wait for an answer, in seconds, where the request does not say.
+    /// How long to wait while nothing comes, in seconds, where the request does not say.
+    ///
+    /// In whole seconds, rounded up; one at least.
     public var timeoutInSeconds = 60.0
+    /// How long to wait for the end of an answer, in seconds, also while it comes byte by byte; `nil` for
+    /// as long as it takes.
+    ///
+    /// It counts for each attempt and each redirect by itself, and not for streamed answers.
+    public var totalTimeoutInSeconds: Double? = 600
     /// How many connections to the server are open at most.
     public var connectionCountMaximum = 16
+    /// How many requests that change something are on their way at the same time at most.
+    public var laneCountMaximum = 4
     /// Completes a request before each attempt; `nil` to send it as it is.
     public var prepare: (@Sendable (APIRequest) async throws -> APIRequest)?
+    /// Gives the value of `Authorization`; `nil` to set none.
+    ///
+    /// Asked before each request that has no such field, with `nil`; it should have the value at hand
+    /// then. Asked again after a 401, with that answer's status and header fields: it gets a new value,
+    /// with which the request is sent once more, or `nil` if there is none. The answer to the second
+    /// attempt counts, also if it is 401. Of requests that are refused at the same time one asks for all;
+    /// those that come meanwhile wait for the new value. Requests that the closure itself sends with
+    /// this client go without.
+    ///
+    /// What it throws is thrown to those who send; a queue tries again after any error but an ``APIError``
+    /// of another kind than `connectionLost` and `timedOut`.
+    public var authorize: (@Sendable (_ refused: APIResponse?) async throws -> String?)?
     /// Reads the content of an answer that says no; `nil` to quote it.
     public var errorPayload: (@Sendable (APIResponse, APIRequest) -> (any Error)?)?
 
@@ -29,10 +50,15 @@ public final class URLSessionAPIClient: APIClient {
   public let baseURL: URL
   /// The name of the server among those that one store has requests for.
   public var identifier: String { configuration.identifier }
+  /// How many requests that change something are on their way at the same time at most.
+  public var laneCountMaximum: Int { configuration.laneCountMaximum }
 
-  private let configuration: Configuration
+  let configuration: Configuration
+  let base: String
   private let session: URLSession
-  private let base: String
+  private let sessionConfiguration: URLSessionConfiguration
+  private let delegate = ExchangeDelegate()
+  private let authorizer: Authorizer?
 
   /// Makes a client.
   ///
@@ -44,13 +70,14 @@ public final class URLSessionAPIClient: APIClient {
     self.configuration = configuration
     let text = baseURL.absoluteString
     base = text.hasSuffix("/") ? String(text.dropLast()) : text
-    let sessionConfiguration = URLSessionConfiguration.ephemeral
-    sessionConfiguration.timeoutIntervalForRequest = configuration.timeoutInSeconds
+    authorizer = configuration.authorize.map(Authorizer.init)
+    sessionConfiguration = .ephemeral
     sessionConfiguration.httpMaximumConnectionsPerHost = configuration.connectionCountMaximum
     // What is kept of answers is kept above the transport, where it can be asked for.
     sessionConfiguration.urlCache = nil
     sessionConfiguration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    session = URLSession(configuration: sessionConfiguration)
+    sessionConfiguration.urlCredentialStorage = nil
+    session = delegate.makeSession(sessionConfiguration)
   }
 
   deinit { session.finishTasksAndInvalidate() }
@@ -67,27 +94,41 @@ public final class URLSessionAPIClient: APIClient {
 
   /// Sends a request and waits for the whole answer.
   ///
+  /// A request with content has a connection of its own. One without may be sent twice when a connection
+  /// that was kept open breaks before the answer begins.
+  ///
+  /// A redirect is followed if that can lose nothing: a reading request follows all, another one 307 and
+  /// 308 with method and content, and 303 with GET. Otherwise the redirect is the answer, and likewise
+  /// from https to http and after 20 of them; its content is empty. `Authorization` and `Cookie` don't go
+  /// to another scheme, host or port; other header fields do.
+  ///
   /// - Parameter request: The request.
   /// - Returns: The answer, whatever its status is.
-  /// - Throws: ``APIError`` `connectionLost`, `timedOut` or `invalidRequest`.
+  /// - Throws: ``APIError`` `connectionLost`, `timedOut` or `invalidRequest`; what
+  ///   ``Configuration/authorize`` throws; `CancellationError` if the task was cancelled, which ends the
+  ///   request at once.
   public func send(_ request: APIRequest) async throws -> APIResponse {
-    let urlRequest = try urlRequest(request)
-    let data: Data
-    let response: URLResponse
-    do {
-      (data, response) = try await session.data(for: urlRequest)
-    } catch {
-      throw Self.failure(of: request, error)
-    }
-    guard let response = response as? HTTPURLResponse else {
-      throw APIError(.malformedAnswer, request, "the answer is none of HTTP")
-    }
-    var headers = APIHeaders()
-    for (name, value) in response.allHeaderFields {
-      headers["\(name)"] = "\(value)"
-    }
-    try Self.checkLength(of: data, headers: headers, status: response.statusCode, request)
-    return APIResponse(status: response.statusCode, headers: headers, body: data)
+    var (response, exchange) = try await open(request, limit: nil)
+    response.body = try await exchange.content()
+    return response
+  }
+
+  /// How many bytes of a streamed answer wait for the reader in memory, but for the last piece.
+  static let streamedByteCountMaximum = 1 << 20
+
+  /// Sends a request and returns as soon as status and header fields of the answer are there.
+  ///
+  /// About 1 MB of the content is held in memory, however large the answer is. What comes beyond that while
+  /// the reader is slower than the server waits in a file without a name, in the folder for temporary files.
+  /// The request ends when nobody holds the answer any more. For 200 MB a debug build on two cores needed 6 MB
+  /// more, 10 MB with a reader that began when all had come; ``send(_:)`` needs as much as the answer.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The answer, whatever its status is.
+  /// - Throws: As ``send(_:)``; what goes wrong later is thrown to who reads the content.
+  public func stream(_ request: APIRequest) async throws -> StreamedResponse {
+    let (head, exchange) = try await open(request, limit: Self.streamedByteCountMaximum)
+    return StreamedResponse(head, exchange)
   }
 
   /// Reads the content of an answer that says no, as the configuration says.
@@ -100,55 +141,64 @@ public final class URLSessionAPIClient: APIClient {
     configuration.errorPayload?(response, request)
   }
 
-  private func urlRequest(_ request: APIRequest) throws -> URLRequest {
-    guard let url = URL(string: base + request.target), url.host != nil,
-      url.scheme == "http" || url.scheme == "https"
+  /// Sends a request, with what it needs to be let in, until an answer begins that counts.
+  private func open(
+    _ request: APIRequest, limit: Int?
+  ) async throws -> (head: APIResponse, exchange: Exchange) {
+    var made = try urlRequest(request)
+    guard let authorizer, authorizer.isAsked, made.value(forHTTPHeaderField: "Authorization") == nil
     else {
-      throw APIError(
-        .invalidRequest, request,
-        "\(base + request.target) is no address; escape the path with APIPath(\"…\\(value)…\")")
+      let opened = try await follow(made, request, limit)
+      return (opened.head, opened.exchange)
     }
-    var made = URLRequest(url: url)
-    made.httpMethod = request.method.rawValue
-    if let timeout = request.configuration.timeoutInSeconds { made.timeoutInterval = timeout }
-    for field in configuration.headers.fields {
-      made.setValue(field.value, forHTTPHeaderField: field.name)
+    let grant = try await authorizer.grant()
+    made.setValue(grant.value, forHTTPHeaderField: "Authorization")
+    let first = try await follow(made, request, limit)
+    guard first.head.status == 401, !first.isElsewhere else { return (first.head, first.exchange) }
+    let second: Authorizer.Grant?
+    do {
+      second = try await authorizer.grant(after: grant, first.head)
+    } catch {
+      first.exchange.stop()
+      throw error
     }
-    if let body = request.body {
-      made.httpBody = body.bytes
-      made.setValue(body.contentType, forHTTPHeaderField: "Content-Type")
-    }
-    for field in request.headers.fields {
-      made.setValue(field.value, forHTTPHeaderField: field.name)
-    }
-    return made
+    guard let second else { return (first.head, first.exchange) }
+    first.exchange.stop()
+    made.setValue(second.value, forHTTPHeaderField: "Authorization")
+    let again = try await follow(made, request, limit)
+    return (again.head, again.exchange)
   }
 
-  /// Refuses an answer that ended before all of it had come.
-  private static func checkLength(
-    of data: Data, headers: APIHeaders, status: Int, _ request: APIRequest
-  ) throws {
-    guard request.method != .head, status != 204, !(300..<400).contains(status),
-      headers["Content-Encoding"] == nil,
-      let length = headers["Content-Length"].flatMap({ Int($0) }),
-      data.count < length
-    else { return }
-    throw APIError(
-      .connectionLost, request,
-      "the connection ended after \(data.count) of \(length) bytes of the answer")
+  /// Sends a request, and again where redirects lead.
+  private func follow(
+    _ made: URLRequest, _ request: APIRequest, _ limit: Int?
+  ) async throws -> (head: APIResponse, exchange: Exchange, isElsewhere: Bool) {
+    var (current, count, isElsewhere) = (made, 0, false)
+    while true {
+      try Task.checkCancellation()
+      let exchange = start(current, request, limit)
+      let head = try await exchange.response()
+      guard count < 20, let next = current.redirected(by: head) else {
+        return (head, exchange, isElsewhere)
+      }
+      exchange.stop()
+      isElsewhere = isElsewhere || !next.hasOrigin(of: current)
+      current = next
+      count += 1
+    }
   }
 
-  private static func failure(of request: APIRequest, _ error: any Error) -> any Error {
-    guard let error = error as? URLError else {
-      if error is CancellationError { return error }
-      return APIError(.connectionLost, request, "no answer came", underlying: error)
-    }
-    switch error.code {
-    case .cancelled: return CancellationError()
-    case .timedOut:
-      return APIError(.timedOut, request, "no answer came in time")
-    default:
-      return APIError(.connectionLost, request, "no whole answer came", underlying: error)
-    }
+  private func start(_ made: URLRequest, _ request: APIRequest, _ limit: Int?) -> Exchange {
+    // On a connection that the server has just closed, libcurl sends it again on another one, where
+    // FoundationNetworking has no content for it any more: both sides wait (6.3.1). A session of its own
+    // has no such connection.
+    let isAlone = made.httpBody?.isEmpty == false
+    let session = isAlone ? delegate.makeSession(sessionConfiguration) : session
+    defer { if isAlone { session.finishTasksAndInvalidate() } }
+    let task = session.dataTask(with: made)
+    let exchange = Exchange(request, task, limit: limit)
+    delegate.add(exchange, of: task)
+    exchange.start(timeoutInSeconds: limit == nil ? configuration.totalTimeoutInSeconds : nil)
+    return exchange
   }
 }

@@ -1,0 +1,46 @@
+public import Foundation
+public import PandoManagers
+
+/// An answer whose content comes piece by piece.
+///
+/// - Note: Any thread; one reader at a time.
+public struct StreamedResponse: AsyncSequence, Sendable {
+  /// A piece of the content.
+  public typealias Element = Data
+
+  /// Status and header fields; the content is empty.
+  public let head: APIResponse
+
+  // Ends the exchange with the last copy of the answer.
+  fileprivate final class Reading: Sendable {
+    let exchange: Exchange
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    deinit { exchange.stop() }
+  }
+
+  private let reading: Reading
+
+  init(_ head: APIResponse, _ exchange: Exchange) {
+    self.head = head
+    reading = Reading(exchange)
+  }
+
+  /// Reads the content, which comes once.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let reading: Reading
+
+    /// Waits for the next piece.
+    ///
+    /// - Returns: Some bytes; `nil` after the last of them.
+    /// - Throws: ``APIError`` `connectionLost` or `timedOut` when the content does not come to its end;
+    ///   `CancellationError` if the task was cancelled, which ends the request.
+    public mutating func next() async throws -> Data? { try await reading.exchange.next() }
+  }
+
+  /// Makes the reader of the content.
+  ///
+  /// - Returns: The reader; a second one gets what the first has left.
+  public func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
+}
