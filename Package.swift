@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "Pando", targets: ["Pando"]),
     .library(name: "PandoStore", targets: ["PandoStore"]),
     .library(name: "PandoLMDB", targets: ["PandoLMDB"]),
+    .library(name: "PandoRemote", targets: ["PandoRemote"]),
     .library(name: "PandoURLSession", targets: ["PandoURLSession"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
@@ -73,15 +74,21 @@ let package = Package(
       ],
       swiftSettings: librarySettings),
     .target(
-      name: "PandoURLSession", dependencies: ["PandoManagers"], swiftSettings: librarySettings),
+      name: "PandoRemote",
+      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
+      swiftSettings: smallSettings),
+    .target(
+      name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
+      swiftSettings: librarySettings),
     .target(
       name: "PandoTestSupport",
-      dependencies: ["PandoManagers", "PandoSystem"],
+      dependencies: ["PandoRemote", "PandoManagers", "PandoSystem"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
+        "Pando", "PandoRemote", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels",
+        "PandoSystem",
       ],
       swiftSettings: librarySettings),
 
@@ -108,7 +115,9 @@ let package = Package(
       path: "Tests/PandoProvidersTestProcess", swiftSettings: languageSettings),
     .executableTarget(
       name: "PandoQueueTestProcess",
-      dependencies: ["PandoURLSession", "PandoManagers", "PandoStore", "PandoModels"],
+      dependencies: [
+        "PandoURLSession", "PandoRemote", "PandoManagers", "PandoStore", "PandoModels",
+      ],
       path: "Tests/PandoQueueTestProcess", swiftSettings: languageSettings),
     .executableTarget(
       name: "PandoHTTPTestProcess", dependencies: ["PandoFixtures"],
@@ -147,7 +156,7 @@ let package = Package(
     .testTarget(
       name: "PandoManagersTests",
       dependencies: [
-        "PandoManagers", "PandoURLSession", "PandoTestSupport", "PandoProviders",
+        "PandoManagers", "PandoRemote", "PandoURLSession", "PandoTestSupport", "PandoProviders",
         "PandoConsistency", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
         "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess", "PandoHTTPTestProcess",
       ],
@@ -157,7 +166,7 @@ let package = Package(
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [
-        "PandoCommand", "Pando", "PandoURLSession", "PandoLMDB", "PandoSystem", "PandoFixtures",
+        "PandoCommand", "Pando", "PandoRemote", "PandoURLSession", "PandoLMDB", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
   ]

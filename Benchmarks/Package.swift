@@ -41,6 +41,7 @@ let package = Package(
       dependencies: [
         "CPeerSupport", "CPeerLMDB", "CPeerSQLite", "CPeerRocksDB",
         .product(name: "Pando", package: "pando"),
+        .product(name: "PandoRemote", package: "pando"),
         .product(name: "PandoLMDB", package: "pando"),
       ],
       swiftSettings: settings),

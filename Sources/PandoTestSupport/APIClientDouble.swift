@@ -1,4 +1,4 @@
-public import PandoManagers
+public import PandoRemote
 import FoundationEssentials
 import PandoSystem
 

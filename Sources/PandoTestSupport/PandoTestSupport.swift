@@ -1,1 +1,2 @@
 @_exported public import PandoManagers
+@_exported public import PandoRemote

@@ -1,5 +1,5 @@
 import Foundation
-import PandoManagers
+import PandoRemote
 
 /// Gives requests the value of `Authorization`, and gets one new value for all that were refused.
 final class Authorizer: @unchecked Sendable {

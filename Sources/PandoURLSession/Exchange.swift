@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import PandoManagers
+import PandoRemote
 
 /// One request on its way and what has come of its answer so far.
 ///

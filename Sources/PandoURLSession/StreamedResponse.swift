@@ -1,5 +1,5 @@
 public import Foundation
-public import PandoManagers
+public import PandoRemote
 
 /// An answer whose content comes piece by piece.
 ///

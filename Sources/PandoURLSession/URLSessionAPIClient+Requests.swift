@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import PandoManagers
+import PandoRemote
 
 extension URLSessionAPIClient {
   /// Makes what URLSession sends.

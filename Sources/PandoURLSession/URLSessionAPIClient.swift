@@ -1,6 +1,6 @@
 public import Foundation
 import FoundationNetworking
-public import PandoManagers
+public import PandoRemote
 
 /// Carries requests over HTTP with FoundationNetworking.
 ///

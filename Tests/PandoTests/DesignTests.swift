@@ -14,10 +14,12 @@ import Testing
     "PandoProviders": ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
     "PandoManagers": ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
     "Pando": ["PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore", "PandoModels"],
-    "PandoURLSession": ["PandoManagers"],
-    "PandoTestSupport": ["PandoManagers", "PandoSystem"],
+    "PandoRemote": ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
+    "PandoURLSession": ["PandoRemote"],
+    "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
-      "Pando", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
+      "Pando", "PandoManagers", "PandoRemote", "PandoStore", "PandoLMDB", "PandoModels",
+      "PandoSystem",
     ],
   ]
 

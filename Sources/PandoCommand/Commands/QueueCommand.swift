@@ -2,6 +2,7 @@ import PandoManagers
 import FoundationEssentials
 import PandoModels
 import PandoStore
+import PandoRemote
 
 /// `pando queue`: shows, retries and drops the requests that wait for a server.
 enum QueueCommand: Command {

@@ -20,29 +20,24 @@ extension CoreManager: ContainedManager {
 
 /// Puts a container together.
 final class ContainerBuilder {
-  let clientQueue: APIClientQueue?
+  let server: (any ServerLink)?
   let continuous: ContinuousScope
   private(set) var managers: [ObjectIdentifier: any ContainedManager] = [:]
   private let config: DiskStoreConfig
-  private let client: (any APIClient)?
   private let cacheLimit: Int
   private let events: ManagerEventHandler?
   private var types: [any Entity.Type] = []
 
   init(
-    _ config: DiskStoreConfig, _ client: (any APIClient)?, cacheLimit: Int,
+    _ config: DiskStoreConfig, _ server: (any ServerLink)?, cacheLimit: Int,
     _ events: ManagerEventHandler?
   ) throws {
     let providers = try config.modelStore.map { try DataModelManager(store: $0) }
     continuous = ContinuousScope(providers ?? DataModelManager())
     self.config = config
-    self.client = client
+    self.server = server
     self.cacheLimit = cacheLimit
     self.events = events
-    clientQueue = client.map { client in
-      config.modelStore.map { APIClientQueue.open(for: $0, client: client) }
-        ?? APIClientQueue(client: client)
-    }
   }
 
   /// Makes the manager of a type.
@@ -50,10 +45,10 @@ final class ContainerBuilder {
     precondition(managers[ObjectIdentifier(type)] == nil, "\(E.modelTypeName) is named twice")
     try check(type)
     let stores = E.stores(
-      with: client, clientQueue: clientQueue, cacheLimit: cacheLimit, diskStoreConfig: config)
+      with: StackConfiguration(cacheLimit: cacheLimit, diskStoreConfig: config, server: server))
     managers[ObjectIdentifier(type)] = CoreManager(
       stores: stores, events: events, continuous: continuous)
-    clientQueue?.register(type)
+    server?.register(type)
     types.append(type)
   }
 

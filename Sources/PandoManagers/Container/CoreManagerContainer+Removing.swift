@@ -24,13 +24,13 @@ extension CoreManagerContainer {
     if let store = diskStoreConfig.modelStore {
       try await store.write { transaction in
         try transaction.removeAll()
-        try QueueTable.removeAll(in: StoredRows(transaction))
+        try transaction.forgetRequests()
         try transaction.forgetArrangement()
         try transaction.forgetOrder()
       }
-      APIClientQueue.forgetAll(of: store)
+      for server in ServerLinks.links(of: store) { server.forgetAll() }
     }
-    if clientQueue?.store == nil { clientQueue?.forgetAll() }
+    if let server, server.store == nil { server.forgetAll() }
     for manager in allManagers { try await manager.removeFromMemory() }
   }
 }

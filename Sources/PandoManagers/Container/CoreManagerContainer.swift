@@ -1,15 +1,17 @@
 public import PandoProviders
 import PandoSystem
 import PandoModels
-import PandoStore
+package import PandoStore
 
-/// The core managers of a service, one for each entity type, over one store and one client.
+/// The core managers of a service, one for each entity type, over one store.
 ///
 /// ```swift
 /// let container = try CoreManagerContainer(
-///   entities: Book.self, Author.self, cacheLimit: 512, client: client, diskStoreConfig: .path("data"))
-/// let book = try await container[Book.self].get(byID: .remote("7"), in: .localOr(.remote()))
+///   entities: Book.self, Author.self, cacheLimit: 512, diskStoreConfig: .path("data"))
+/// let book = try await container[Book.self].get(byID: .remote("7"))
 /// ```
+/// With `import PandoRemote` it takes a client, too, and `.localOr(.remote())` asks a server.
+///
 /// Several containers may share an open `ModelStore`, with other types and other limits: each has a
 /// memory of its own, and all see what any of them, a provider or a plain write changes.
 ///
@@ -27,11 +29,11 @@ public final class CoreManagerContainer: Sendable {
   /// shown, by providers only.
   public let dataModelManager: DataModelManager
 
-  /// The queue of requests; `nil` without a client.
-  public let clientQueue: APIClientQueue?
-
   /// Where the persistent entities live, with the store open.
   public let diskStoreConfig: DiskStoreConfig
+
+  /// The way to the server of the entities; `nil` if there is none.
+  package let server: (any ServerLink)?
 
   private let managers: [ObjectIdentifier: any ContainedManager]
   private let continuous: ContinuousScope
@@ -40,8 +42,7 @@ public final class CoreManagerContainer: Sendable {
 
   /// Opens a container: the store, the queue, and a manager for each entity type.
   ///
-  /// Indexes that the types declare and the store lacks are made. Requests that an earlier run has left
-  /// are sent.
+  /// Indexes that the types declare and the store lacks are made.
   ///
   /// *Precondition:* the cache limit is not negative, and no type is named twice.
   ///
@@ -49,36 +50,51 @@ public final class CoreManagerContainer: Sendable {
   ///   - entities: The entity types.
   ///   - cacheLimit: How many entities of each type memory holds before the disk at most; 0 for no
   ///     memory, which is faster for small entities of which less than every second get finds one there.
-  ///   - client: What carries requests; `nil` if no type is on a server.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.
   /// - Throws: ``ManagerError`` `incompatibleEntity` when nothing of what is stored of a type fits it any
   ///   more (one record that fits is enough to open); `StoreError` `typeCollision` when two types have
   ///   one name; what opening the store throws.
-  public init<each E: Entity>(
+  public convenience init<each E: Entity>(
     entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
-    client: (any APIClient)? = nil, diskStoreConfig: DiskStoreConfig = .none,
-    events: ManagerEventHandler? = nil
+    diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
+  ) throws {
+    try self.init(
+      entities: repeat each entities, cacheLimit: cacheLimit, diskStoreConfig: diskStoreConfig,
+      events: events
+    ) { _ in nil }
+  }
+
+  /// Opens a container with a way to a server.
+  ///
+  /// - Parameters:
+  ///   - entities: The entity types.
+  ///   - cacheLimit: How many entities of each type memory holds before the disk at most.
+  ///   - diskStoreConfig: Where persistent entities live.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  ///   - makeServer: Makes the way to the server; it gets the open store, `nil` if there is none.
+  /// - Throws: As the form without.
+  package init<each E: Entity>(
+    entities: repeat (each E).Type, cacheLimit: Int, diskStoreConfig: DiskStoreConfig,
+    events: ManagerEventHandler?, server makeServer: (ModelStore?) -> (any ServerLink)?
   ) throws {
     precondition(cacheLimit >= 0, "a container can't have the cache limit \(cacheLimit)")
     let config = try diskStoreConfig.opened()
     do {
-      let builder = try ContainerBuilder(config, client, cacheLimit: cacheLimit, events)
+      let builder = try ContainerBuilder(
+        config, makeServer(config.modelStore), cacheLimit: cacheLimit, events)
       for type in repeat each entities { try builder.add(type) }
       try builder.finish()
       dataModelManager = builder.continuous.providers
       managers = builder.managers
       continuous = builder.continuous
-      clientQueue = builder.clientQueue
+      server = builder.server
     } catch {
       if config.isOwned { config.modelStore?.close() }
       throw error
     }
     self.diskStoreConfig = config
-    if let clientQueue {
-      QueueUses.begin(clientQueue)
-      clientQueue.start()
-    }
+    server?.beginUse()
   }
 
   /// The manager of an entity type.
@@ -124,26 +140,8 @@ public final class CoreManagerContainer: Sendable {
     guard !wasClosed else { return }
     for manager in managers.values { await manager.drain() }
     continuous.close()
-    if let clientQueue, QueueUses.end(clientQueue) { await clientQueue.close() }
+    await server?.endUse()
     await dataModelManager.close()
     if diskStoreConfig.isOwned { await diskStoreConfig.modelStore?.close() }
-  }
-}
-
-/// How many containers use a queue: containers over one store share it, and the last one closes it.
-private enum QueueUses {
-  private static let counts = Locked<[ObjectIdentifier: Int]>([:])
-
-  static func begin(_ queue: APIClientQueue) {
-    counts.withLock { $0[ObjectIdentifier(queue), default: 0] += 1 }
-  }
-
-  /// - Returns: Whether nobody uses it any more.
-  static func end(_ queue: APIClientQueue) -> Bool {
-    counts.withLock { counts in
-      let count = (counts[ObjectIdentifier(queue)] ?? 1) - 1
-      counts[ObjectIdentifier(queue)] = count > 0 ? count : nil
-      return count == 0
-    }
   }
 }

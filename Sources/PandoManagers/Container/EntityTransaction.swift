@@ -103,7 +103,7 @@ public struct EntityTransaction: ~Copyable {
   }
 
   private static func keepsOrder<E: PersistentEntity>(_ type: E.Type) -> Bool {
-    type is any RemoteEntity.Type
+    type is any ServedEntity.Type
   }
 
   /// What tells the server; `nil` if it is not told.

@@ -12,7 +12,7 @@ public struct DiskStoreConfig: Sendable {
   let place: Place
 
   /// Anything that stores of a service's own need; given to
-  /// ``Entity/stores(with:clientQueue:cacheLimit:diskStoreConfig:)``.
+  /// ``Entity/stores(with:)``.
   public var custom: (any Sendable)?
 
   /// The one store of all persistent types, open; `nil` if there is none, and before a container has

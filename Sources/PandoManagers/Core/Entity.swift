@@ -47,16 +47,9 @@ public protocol Entity: Queryable {
   /// By default a local entity is kept in memory, a persistent one in memory and on disk, and a remote
   /// one asked for at the server besides.
   ///
-  /// - Parameters:
-  ///   - client: What carries requests; `nil` if the container has none.
-  ///   - clientQueue: The queue of requests, for a ``RemoteStore``; `nil` without a client.
-  ///   - cacheLimit: How many entities memory holds before the disk at most.
-  ///   - diskStoreConfig: Where persistent entities live, with the store open.
+  /// - Parameter configuration: What the container has been made with.
   /// - Returns: The stores, in any order.
-  static func stores(
-    with client: (any APIClient)?, clientQueue: APIClientQueue?, cacheLimit: Int,
-    diskStoreConfig: DiskStoreConfig
-  ) -> [any Storing<Self>]
+  static func stores(with configuration: StackConfiguration) -> [any Storing<Self>]
 }
 
 extension Entity {
@@ -107,3 +100,21 @@ extension LocalEntity {
 
 /// An entity that is kept on disk, and in memory while it is in use.
 public protocol PersistentEntity: LocalEntity {}
+
+/// An entity that a server keeps, too: `RemoteEntity` in `PandoRemote` is one.
+///
+/// What is stored here then has to be known by its age, because answers may come late.
+///
+/// ```swift
+/// struct Book: PersistentEntity, RemoteEntity {
+///   var id: EntityIdentifier<Book>
+///   var title: String
+/// }
+/// ```
+public protocol ServedEntity: Entity {
+  /// This entity under the identifier that the server has given.
+  ///
+  /// - Parameter identifier: The identifier.
+  /// - Returns: The same entity, named so; `nil` if the type is no `MutableEntity`.
+  func named(by identifier: EntityIdentifier<Self>) -> Self?
+}

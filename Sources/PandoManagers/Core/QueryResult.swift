@@ -9,7 +9,7 @@ public struct QueryResult<E: Queryable>: Sendable {
   public internal(set) var undecodable: [UndecodableRecord] = []
 
   /// Which part of all it is, of the answer of a server that says so.
-  public internal(set) var page: AnswerPage?
+  public var page: AnswerPage?
 
   /// The groups of a query that groups; `nil` for one group of all.
   private let grouped: [QueryGroup<E>]?
@@ -98,11 +98,21 @@ public struct QueryGroup<E: Queryable>: Sendable, Equatable {
 /// Which part of all an answer of a server is.
 public struct AnswerPage: Sendable {
   /// What the next page is asked for by; `nil` for the last one.
-  public internal(set) var cursor: String?
+  public var cursor: String?
   /// How many there are in all; `nil` if the server does not say it.
-  public internal(set) var total: Int?
+  public var total: Int?
   /// The address of the next page; `nil` for the last one.
-  public internal(set) var next: String?
+  public var next: String?
+
+  /// Says which part of all an answer is.
+  ///
+  /// - Parameters:
+  ///   - cursor: What the next page is asked for by.
+  ///   - total: How many there are in all.
+  ///   - next: The address of the next page.
+  public init(cursor: String? = nil, total: Int? = nil, next: String? = nil) {
+    (self.cursor, self.total, self.next) = (cursor, total, next)
+  }
 
   /// Whether more follow, as far as the server says.
   public var hasNext: Bool { cursor != nil || next != nil }

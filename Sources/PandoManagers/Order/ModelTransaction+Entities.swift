@@ -179,14 +179,21 @@ extension ModelTransaction {
 
 extension ModelTransaction {
   /// Notes that entities of a type stand in another order than the one in which they came.
-  mutating func markArranged(_ typeName: String) throws {
+  package mutating func markArranged(_ typeName: String) throws {
     try setProperty("arranged/\(typeName)", to: [1])
   }
 
   /// Notes that entities stand in the order in which they come.
-  mutating func forgetArrangement() throws {
+  mutating func forgetArrangement() throws { try forgetProperties("arranged/") }
+
+  /// Removes all requests of all clients, and which identifiers servers have given.
+  mutating func forgetRequests() throws {
+    for prefix in QueueNames.all { try forgetProperties(prefix) }
+  }
+
+  private mutating func forgetProperties(_ prefix: String) throws {
     var names: [String] = []
-    try snapshot.forEachProperty(withPrefix: "arranged/") { name, _ in
+    try snapshot.forEachProperty(withPrefix: prefix) { name, _ in
       names.append(name)
       return true
     }

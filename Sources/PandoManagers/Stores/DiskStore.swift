@@ -23,7 +23,7 @@ public struct DiskStore<E: PersistentEntity>: Sendable {
   /// - Parameter modelStore: An open store; any number of types, managers and providers may share it.
   public init(modelStore: ModelStore) {
     self.modelStore = modelStore
-    keepsOrder = E.self is any RemoteEntity.Type
+    keepsOrder = E.self is any ServedEntity.Type
     NamespaceTypes.others(of: E.self)
   }
 }
@@ -181,7 +181,7 @@ extension DiskStore {
 
 extension Array where Element: Hashable {
   /// The elements, each where it stands first.
-  var unique: [Element] {
+  package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
   }

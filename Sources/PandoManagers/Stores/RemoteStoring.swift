@@ -43,11 +43,11 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// Whether the server has no more that match: what is not in a complete answer is not on the server.
   public var isComplete: Bool
 
-  /// What is wrong with elements that were left out, of a ``RemotePayload`` that skips them.
-  public var malformed: [APIError] = []
+  /// What is wrong with elements that were left out, of a `RemotePayload` that skips them.
+  public var malformed: [any Error] = []
 
   /// What else is to be stored with the entities.
-  var included: [IncludedEntities] = []
+  package var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
 
   /// Makes an answer.
   ///

@@ -16,7 +16,35 @@ package struct TextKey: CodingKey {
   package init?(intValue: Int) { nil }
 }
 
+extension Decoder {
+  /// Opens an object of text keys.
+  ///
+  /// - Returns: Its fields.
+  /// - Throws: What the decoder throws.
+  package func row() throws -> KeyedDecodingContainer<TextKey> {
+    try container(keyedBy: TextKey.self)
+  }
+}
+
 extension KeyedDecodingContainer<TextKey> {
+  /// Reads a field.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: Its value.
+  /// - Throws: What the decoder throws, also where there is none.
+  package func get<Value: Decodable>(_ name: String) throws -> Value {
+    try decode(Value.self, forKey: TextKey(name))
+  }
+
+  /// Reads a field that may be absent or null.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: Its value; `nil` if there is none.
+  /// - Throws: What the decoder throws.
+  package func find<Value: Decodable>(_ name: String) throws -> Value? {
+    try decodeIfPresent(Value.self, forKey: TextKey(name))
+  }
+
   /// Finds the case of an enum whose values an object holds: `{"case": {"label": value}}`.
   ///
   /// - Parameters:

@@ -240,12 +240,9 @@ struct Custom: PersistentEntity {
   var id: EntityIdentifier<Custom>
   var note = ""
 
-  static func stores(
-    with client: (any APIClient)?, clientQueue: APIClientQueue?, cacheLimit: Int,
-    diskStoreConfig: DiskStoreConfig
-  ) -> [any Storing<Custom>] {
-    let text = diskStoreConfig.custom as? String ?? ""
-    return [Noting(note: "\(text) \(cacheLimit)")]
+  static func stores(with configuration: StackConfiguration) -> [any Storing<Custom>] {
+    let text = configuration.diskStoreConfig.custom as? String ?? ""
+    return [Noting(note: "\(text) \(configuration.cacheLimit)")]
   }
 }
 

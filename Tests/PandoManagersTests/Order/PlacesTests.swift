@@ -1,4 +1,5 @@
 import PandoManagers
+import PandoRemote
 import PandoModels
 import PandoStore
 import Testing

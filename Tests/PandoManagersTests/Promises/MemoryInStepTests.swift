@@ -1,4 +1,5 @@
 import PandoManagers
+import PandoRemote
 import PandoProviders
 import PandoModels
 import PandoStore
@@ -292,11 +293,8 @@ private struct Sheet: LocalEntity {
     isEven = number.isMultiple(of: 2)
   }
 
-  static func stores(
-    with client: (any APIClient)?, clientQueue: APIClientQueue?, cacheLimit: Int,
-    diskStoreConfig: DiskStoreConfig
-  ) -> [any Storing<Sheet>] {
-    [diskStoreConfig.custom as? InMemoryStore<Sheet> ?? InMemoryStore()]
+  static func stores(with configuration: StackConfiguration) -> [any Storing<Sheet>] {
+    [configuration.diskStoreConfig.custom as? InMemoryStore<Sheet> ?? InMemoryStore()]
   }
 }
 

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PandoManagers
+@testable import PandoRemote
 
 @Suite struct APIPathTests {
   @Test(arguments: [

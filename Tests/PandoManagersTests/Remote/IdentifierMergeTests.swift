@@ -1,4 +1,5 @@
 import PandoManagers
+import PandoRemote
 import PandoProviders
 import Foundation
 import PandoSystem

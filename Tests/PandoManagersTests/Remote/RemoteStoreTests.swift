@@ -1,5 +1,6 @@
 import PandoURLSession
 import PandoManagers
+import PandoRemote
 import Foundation
 import PandoSystem
 import PandoModels

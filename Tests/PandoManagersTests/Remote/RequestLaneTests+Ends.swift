@@ -1,4 +1,5 @@
 import PandoManagers
+import PandoRemote
 import Foundation
 import PandoSystem
 import PandoModels

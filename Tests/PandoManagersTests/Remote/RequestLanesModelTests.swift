@@ -2,6 +2,7 @@ import PandoModels
 import PandoFixtures
 import Testing
 @testable import PandoManagers
+@testable import PandoRemote
 
 /// The lines of requests, compared with what their names say, for calls in any order.
 @Suite struct RequestLanesModelTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Pando
+import PandoRemote
 import Synchronization
 
 /// Requests that wait durably for a server: how many are queued with the write that they tell of, and

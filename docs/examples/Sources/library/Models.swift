@@ -1,4 +1,5 @@
 import Pando
+import PandoURLSession
 
 /// Something to read; its author is another entity.
 struct Book: PersistentEntity, MutableEntity {

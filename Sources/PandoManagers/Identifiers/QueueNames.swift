@@ -1,0 +1,47 @@
+import PandoModels
+
+/// The names of a queue's rows among the properties of a store.
+///
+/// | name | value |
+/// |---|---|
+/// | `queue/` and the number, 16 hexadecimal digits | a `QueuedRequest` as CBOR |
+/// | `queue-failed/` and the number | the same, of one that came to an end without success |
+/// | `queue-next` | the number that comes next, 8 bytes, least significant first |
+/// | `queue-key/`, client, `/`, uniquing key | the number of the newest request with that key |
+/// | `queue-mark/` and a model identifier | the requests that change or name it: of a local one their numbers, else how many |
+/// | `alias/` and a model identifier | the ``IdentifierAlias`` that took its place, as CBOR |
+package enum QueueNames {
+  package static let waiting = "queue/"
+  package static let failed = "queue-failed/"
+  package static let next = "queue-next"
+  /// What the names of all rows about requests begin with, but for the number that comes next.
+  package static let all = [waiting, failed, "queue-key/", "queue-mark/", "alias/"]
+  private static let byteCountMaximum = 400
+
+  package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
+  package static func failed(_ number: UInt64) -> String { failed + digits(number) }
+  package static func key(_ key: String, client: String) -> String {
+    bounded("queue-key/", client + "/" + key)
+  }
+  package static func mark(_ modelIdentifier: String) -> String {
+    bounded("queue-mark/", modelIdentifier)
+  }
+  package static func alias(_ modelIdentifier: String) -> String {
+    bounded("alias/", modelIdentifier)
+  }
+
+  private static func digits(_ number: UInt64) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - text.count) + text
+  }
+
+  /// A name that fits; whoever reads the row checks what it is about.
+  private static func bounded(_ prefix: String, _ text: String) -> String {
+    guard prefix.utf8.count + text.utf8.count > byteCountMaximum else { return prefix + text }
+    let bytes = Array(text.utf8)
+    let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
+    // A character may end at the cut: half of one would not be text.
+    let start = String(text.unicodeScalars.prefix(60))
+    return prefix + start + "#" + digits(hash)
+  }
+}

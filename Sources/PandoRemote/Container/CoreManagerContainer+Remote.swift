@@ -1,0 +1,58 @@
+public import PandoManagers
+import PandoStore
+import PandoSystem
+
+extension CoreManagerContainer {
+  /// The queue of requests; `nil` without a client.
+  public var clientQueue: APIClientQueue? { server as? APIClientQueue }
+
+  /// Opens a container: the store, the queue, and a manager for each entity type.
+  ///
+  /// ```swift
+  /// let container = try CoreManagerContainer(
+  ///   entities: Book.self, Author.self, client: client, diskStoreConfig: .path("data"))
+  /// let book = try await container[Book.self].get(byID: .remote("7"), in: .localOr(.remote()))
+  /// ```
+  /// Indexes that the types declare and the store lacks are made. Requests that an earlier run has left
+  /// are sent.
+  ///
+  /// *Precondition:* the cache limit is not negative, and no type is named twice.
+  ///
+  /// - Parameters:
+  ///   - entities: The entity types.
+  ///   - cacheLimit: How many entities of each type memory holds before the disk at most; 0 for no
+  ///     memory.
+  ///   - client: What carries requests; `nil` if no type is on a server.
+  ///   - diskStoreConfig: Where persistent entities live.
+  ///   - events: Told what goes wrong behind the back of every caller.
+  /// - Throws: As the form without a client.
+  public convenience init<each E: Entity>(
+    entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
+    client: (any APIClient)?, diskStoreConfig: DiskStoreConfig = .none,
+    events: ManagerEventHandler? = nil
+  ) throws {
+    try self.init(
+      entities: repeat each entities, cacheLimit: cacheLimit, diskStoreConfig: diskStoreConfig,
+      events: events
+    ) { store in
+      guard let client else { return nil }
+      guard let store else { return APIClientQueue(client: client) }
+      return APIClientQueue.open(for: store, client: client)
+    }
+  }
+}
+
+extension APIClientQueue: ServerLink {
+  package func beginUse() {
+    state.withLock { $0.useCount += 1 }
+    start()
+  }
+
+  package func endUse() async {
+    let isLast = state.withLock { state in
+      state.useCount -= 1
+      return state.useCount == 0
+    }
+    if isLast { await close() }
+  }
+}

@@ -1,0 +1,260 @@
+import PandoManagers
+import FoundationEssentials
+import PandoModels
+import PandoStore
+
+/// What an answer has.
+///
+/// This and what follows are objects because less code is made for them; they are used once each.
+final class PayloadContent<E: Entity> {
+  var entities: [E] = []
+  /// What else is to be stored with them.
+  var included: [IncludedEntities] = []
+  /// Which part of all it is, if it says so.
+  var page: AnswerPage?
+  /// What is wrong with elements that were left out.
+  var malformed: [APIError] = []
+
+  init(_ entities: [E] = []) { self.entities = entities }
+}
+
+/// Stores entities of another type than the one that was asked for, as old as a place in the order.
+typealias IncludedEntities = @Sendable (inout ModelTransaction, UInt64) throws -> Void
+
+/// Entities of another type in an answer.
+struct PayloadInclusion: Sendable {
+  /// Reads them; `nil` if there are none.
+  let read: @Sendable (any Decoder) throws -> (IncludedEntities, [DecodingError])?
+
+  init<Other: PersistentEntity & RemoteEntity>(_ type: Other.Type, _ names: [String]) {
+    read = { decoder in
+      let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
+      return found.map { members in
+        let entities = members.entities
+        return ({ _ = try $0.apply(entities, asOf: $1) }, members.malformed)
+      }
+    }
+  }
+}
+
+/// Where an answer says which part of all it is.
+struct PageNames: Sendable {
+  let total: [String]
+  let cursor: [String]
+  let next: [String]
+}
+
+/// What is to be read, whatever the type of the entities is.
+private final class PayloadReading: Sendable {
+  let names: [String]
+  let skipsMalformed: Bool
+  let inclusions: [PayloadInclusion]
+  let pageNames: PageNames?
+
+  init<E: Entity>(_ payload: RemotePayload<E>) {
+    names = payload.names
+    skipsMalformed = payload.skipsMalformed
+    inclusions = payload.inclusions
+    pageNames = payload.pageNames
+  }
+
+  static var key: CodingUserInfoKey {
+    guard let key = CodingUserInfoKey(rawValue: "pando.payload") else {
+      preconditionFailure("every text makes a key")
+    }
+    return key
+  }
+}
+
+extension RemotePayload {
+  /// Reads an answer.
+  ///
+  /// - Throws: ``APIError`` `malformedAnswer`, which says where.
+  func content(
+    of response: APIResponse, to request: APIRequest, decoder: JSONDecoder
+  ) throws -> PayloadContent<E> {
+    guard !response.body.isEmpty else { return PayloadContent() }
+    do {
+      if let read { return PayloadContent(try read(response)) }
+      decoder.userInfo[PayloadReading.key] = PayloadReading(self)
+      let found = try decoder.decode(PayloadRoot<E>.self, from: response.body)
+      let content = PayloadContent(found.members.entities)
+      content.included = found.included
+      content.page = found.page
+      if content.page != nil, content.page?.next == nil {
+        content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
+      }
+      content.malformed = found.members.malformed.map {
+        Self.malformed(response, to: request, $0)
+      }
+      return content
+    } catch let error as APIError {
+      throw error
+    } catch let error as DecodingError {
+      throw Self.malformed(response, to: request, error)
+    } catch {
+      throw APIError(
+        .malformedAnswer, request, "the answer can't be read as \(E.modelTypeName)",
+        status: response.status, underlying: error)
+    }
+  }
+
+  /// Says where an answer is not what was expected.
+  private static func malformed(
+    _ response: APIResponse, to request: APIRequest, _ error: DecodingError
+  ) -> APIError {
+    let reason: String
+    do {
+      _ = try TreeValue(json: String(decoding: response.body, as: UTF8.self))
+      reason = "the answer is no \(E.modelTypeName): \(error.sentence)"
+    } catch {
+      reason = "the answer is not JSON: \(error)"
+    }
+    return APIError(.malformedAnswer, request, reason, status: response.status)
+  }
+}
+
+/// What the decoder reads.
+private final class PayloadRoot<E: Entity>: Decodable {
+  let members: PayloadMembers<E>
+  var included: [IncludedEntities] = []
+  var page: AnswerPage?
+
+  init(from decoder: any Decoder) throws {
+    let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
+    members = try decoder.required(PayloadMembers<E>.self, at: reading?.names ?? [])
+    for inclusion in reading?.inclusions ?? [] {
+      guard let (entities, malformed) = try inclusion.read(decoder) else { continue }
+      included.append(entities)
+      members.malformed += malformed
+    }
+    guard let names = reading?.pageNames else { return }
+    page = AnswerPage(
+      cursor: try? decoder.optional(PageText.self, at: names.cursor)?.text,
+      total: try? decoder.optional(Int.self, at: names.total),
+      next: try? decoder.optional(PageText.self, at: names.next)?.text)
+  }
+}
+
+/// An entity or a list of them.
+private final class PayloadMembers<E: Entity>: Decodable {
+  var entities: [E] = []
+  var malformed: [DecodingError] = []
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() { return }
+    // Not by trying: the error must be that of the form that is there.
+    guard (try? decoder.unkeyedContainer()) != nil else {
+      entities = [try container.decode(E.self)]
+      return
+    }
+    let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
+    guard reading?.skipsMalformed == true else {
+      entities = try container.decode([E].self)
+      return
+    }
+    for member in try container.decode([PayloadMember<E>].self) {
+      if let entity = member.entity { entities.append(entity) }
+      if let error = member.error { malformed.append(error) }
+    }
+  }
+}
+
+/// An entity, or why it is none.
+private final class PayloadMember<E: Entity>: Decodable {
+  private(set) var entity: E?
+  private(set) var error: DecodingError?
+
+  init(from decoder: any Decoder) throws {
+    do {
+      entity = try E(from: decoder)
+    } catch let error as DecodingError {
+      self.error = error
+    }
+  }
+}
+
+/// A cursor: some servers write it as a number.
+private struct PageText: Decodable {
+  let text: String?
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let number = try? container.decode(Int64.self) {
+      text = String(number)
+    } else {
+      text = container.decodeNil() ? nil : try container.decode(String.self)
+    }
+  }
+}
+
+extension AnswerPage {
+  /// The target of `rel="next"` in a header field `Link`.
+  fileprivate static func next(in link: String) -> String? {
+    for part in link.split(separator: ",") where part.contains("rel=\"next\"") {
+      guard let start = part.firstIndex(of: "<"), let end = part.firstIndex(of: ">"), start < end
+      else { continue }
+      return String(part[part.index(after: start)..<end])
+    }
+    return nil
+  }
+}
+
+extension Decoder {
+  /// Reads what some names lead to.
+  fileprivate func required<Value: Decodable>(_ type: Value.Type, at names: [String]) throws
+    -> Value
+  {
+    guard let last = names.last else { return try Value(from: self) }
+    var container = try container(keyedBy: TextKey.self)
+    for name in names.dropLast() {
+      container = try container.nestedContainer(keyedBy: TextKey.self, forKey: TextKey(name))
+    }
+    return try container.decode(Value.self, forKey: TextKey(last))
+  }
+
+  /// Reads what some names lead to; `nil` if they lead nowhere, or there are none.
+  fileprivate func optional<Value: Decodable>(
+    _ type: Value.Type, at names: [String]
+  ) throws -> Value? {
+    guard let last = names.last, var container = try? container(keyedBy: TextKey.self) else {
+      return nil
+    }
+    for name in names.dropLast() {
+      guard
+        let next = try? container.nestedContainer(keyedBy: TextKey.self, forKey: TextKey(name))
+      else { return nil }
+      container = next
+    }
+    return try container.decodeIfPresent(Value.self, forKey: TextKey(last))
+  }
+}
+
+extension DecodingError {
+  /// Where in the JSON and what is wrong, as `$[3].year: expected a number`.
+  var sentence: String {
+    let context: Context
+    var reason: String
+    switch self {
+    case .keyNotFound(let key, let found):
+      context = found
+      reason = "there is no \"\(key.stringValue)\""
+    case .typeMismatch(let type, let found):
+      context = found
+      reason = "expected \(type)"
+    case .valueNotFound(let type, let found):
+      context = found
+      reason = "expected \(type), found null"
+    case .dataCorrupted(let found):
+      context = found
+      reason = found.debugDescription
+    @unknown default: return "\(self)"
+    }
+    while reason.hasSuffix(".") { reason.removeLast() }
+    let place = context.codingPath.map { key in
+      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+    }
+    return "$\(place.joined()): \(reason)"
+  }
+}

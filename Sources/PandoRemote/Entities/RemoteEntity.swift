@@ -1,0 +1,118 @@
+public import PandoManagers
+public import FoundationEssentials
+import PandoModels
+
+/// An entity that a server keeps.
+///
+/// Where the API is an ordinary one, its endpoint is all there is to say:
+///
+/// ```swift
+/// extension Book: RemoteEntity {
+///   static let endpoint: APIPath = "/books"
+/// }
+/// ```
+///
+/// Then `GET /books`, `GET /books/7`, `POST /books`, `PUT /books/7` and `DELETE /books/7` are sent. Any
+/// other API is described by ``request(for:)`` and ``payload(for:)``.
+public protocol RemoteEntity: ServedEntity {
+  /// Where the server keeps the entities of this type; a slash and the name of the type unless declared.
+  static var endpoint: APIPath { get }
+
+  /// The request for what is asked for or is to be done.
+  ///
+  /// - Parameter path: What is asked for or is to be done.
+  /// - Returns: The request; `nil` if the API has none.
+  /// - Throws: Why the request can't be made.
+  static func request(for path: RemotePath<Self>) throws -> APIRequest?
+
+  /// Where the entities are in the answer.
+  ///
+  /// - Parameter path: What was asked for or done.
+  /// - Returns: By default the whole content: one entity or a list of them.
+  static func payload(for path: RemotePath<Self>) -> RemotePayload<Self>
+
+  /// Makes what reads the JSON of answers; by default dates are ISO 8601.
+  ///
+  /// - Returns: A new decoder.
+  static func makeDecoder() -> JSONDecoder
+
+  /// Makes what writes the JSON of requests; by default dates are ISO 8601.
+  ///
+  /// - Returns: A new encoder.
+  static func makeEncoder() -> JSONEncoder
+}
+
+extension RemoteEntity {
+  /// None: only a ``MutableEntity`` can take another identifier.
+  ///
+  /// - Parameter identifier: The identifier.
+  /// - Returns: `nil`.
+  public func named(by identifier: EntityIdentifier<Self>) -> Self? { nil }
+
+  /// A slash and the name of the type.
+  public static var endpoint: APIPath { "/\(modelTypeName)" }
+
+  /// The request of an ordinary API at ``endpoint``.
+  ///
+  /// There is none for several identifiers at once, which are asked for one by one, and for removing by
+  /// query. A search asks for all.
+  ///
+  /// - Parameter path: What is asked for or is to be done.
+  /// - Returns: The request; `nil` if an ordinary API has none.
+  /// - Throws: `EncodingError` if an entity can't be encoded.
+  public static func request(for path: RemotePath<Self>) throws -> APIRequest? {
+    switch path {
+    case .get(let id): APIRequest(.get, endpoint.appending(id))
+    case .search: APIRequest(.get, endpoint)
+    case .create(let entity):
+      APIRequest(.post, endpoint, body: try APIBody(json: entity, encoder: makeEncoder()))
+    case .update(let entity):
+      APIRequest(
+        .put, endpoint.appending(entity.id),
+        body: try APIBody(json: entity, encoder: makeEncoder()))
+    case .remove(let id): APIRequest(.delete, endpoint.appending(id))
+    case .getAll, .removeAll: nil
+    }
+  }
+
+  /// The whole content; for a search it is filtered here, because all were asked for.
+  ///
+  /// - Parameter path: What was asked for or done.
+  /// - Returns: Where the entities are.
+  public static func payload(for path: RemotePath<Self>) -> RemotePayload<Self> {
+    var payload = RemotePayload<Self>.content
+    payload.isFilteredHere = true
+    return payload
+  }
+
+  /// A decoder for dates as ISO 8601.
+  ///
+  /// - Returns: A new decoder.
+  public static func makeDecoder() -> JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    return decoder
+  }
+
+  /// An encoder for dates as ISO 8601, with sorted names.
+  ///
+  /// - Returns: A new encoder.
+  public static func makeEncoder() -> JSONEncoder { APIBody.makeEncoder() }
+}
+
+/// An entity of a server that can be made and changed here.
+public protocol MutableEntity: RemoteEntity {
+  /// This entity under another identifier.
+  ///
+  /// - Parameter id: The identifier that the server has given.
+  /// - Returns: The same entity, named so.
+  func withIdentifier(_ id: EntityIdentifier<Self>) -> Self
+}
+
+extension MutableEntity {
+  /// ``withIdentifier(_:)``.
+  ///
+  /// - Parameter identifier: The identifier that the server has given.
+  /// - Returns: The same entity, named so.
+  public func named(by identifier: EntityIdentifier<Self>) -> Self? { withIdentifier(identifier) }
+}

@@ -1,0 +1,103 @@
+public import PandoManagers
+import FoundationEssentials
+import PandoModels
+
+/// Where the entities are in an answer, and what is known of them.
+public struct RemotePayload<E: Entity>: Sendable {
+  /// The names that lead to the entities from the outermost object inward; empty if the content is
+  /// an entity or a list of them.
+  public var names: [String]
+  /// Whether an answer to an unbounded search has all that the server has.
+  public var isComplete = true
+  /// Whether filter, order and window of the query are applied to the answer here, because the server
+  /// was asked for all.
+  public var isFilteredHere = false
+  /// Whether an element of a list that can't be read is left out, and told; else the answer is an error.
+  ///
+  /// An answer without some of its elements is not complete.
+  public var skipsMalformed = false
+  /// Entities of other types that stand in the answer, too.
+  var inclusions: [PayloadInclusion] = []
+  /// Where the answer says which part of all it is; `nil` if it does not.
+  var pageNames: PageNames?
+  /// Reads the entities where names are not enough; `nil` to read JSON.
+  public var read: (@Sendable (APIResponse) throws -> [E])?
+
+  /// Makes a description of an answer.
+  ///
+  /// - Parameter names: The names that lead to the entities.
+  public init(_ names: [String] = []) { self.names = names }
+
+  /// The whole content: one entity or a list of them.
+  public static var content: RemotePayload { RemotePayload() }
+
+  /// Inside an object, as in `{"data": {"books": […]}}`.
+  ///
+  /// - Parameter names: The names that lead to the entities from the outermost object inward.
+  /// - Returns: The description.
+  public static func under(_ names: String...) -> RemotePayload { RemotePayload(names) }
+
+  /// The same description, by which elements of a list that can't be read are left out, and told: as
+  /// ``ManagerEvent`` `malformedElement`, and in ``RemoteAnswer/malformed``.
+  ///
+  /// ```swift
+  /// static func payload(for path: RemotePath<Book>) -> RemotePayload<Book> {
+  ///   .under("books").skippingMalformed
+  /// }
+  /// ```
+  public var skippingMalformed: RemotePayload {
+    var payload = self
+    payload.skipsMalformed = true
+    return payload
+  }
+
+  /// The same description of an answer that has entities of another type, too.
+  ///
+  /// Where the answer is stored, they are stored in the same commit, each as old as the request. They are
+  /// kept if the entities that were asked for are on disk; an answer that lacks them is whole.
+  ///
+  /// ```swift
+  /// .under("books").including(Author.self, under: "included", "authors")
+  /// ```
+  /// - Parameters:
+  ///   - type: Their type.
+  ///   - names: The names that lead to them from the outermost object inward.
+  /// - Returns: The description.
+  public func including<Other: PersistentEntity & RemoteEntity>(
+    _ type: Other.Type, under names: String...
+  ) -> RemotePayload {
+    var payload = self
+    payload.inclusions.append(PayloadInclusion(type, names))
+    return payload
+  }
+
+  /// The same description of an answer that says which part of all it is: ``QueryResult/page``.
+  ///
+  /// A link to the next page is found in the header field `Link`, too. An answer that is not the last page
+  /// is not complete.
+  ///
+  /// - Parameters:
+  ///   - total: The names that lead to how many there are in all; empty if it is not said.
+  ///   - cursor: The names that lead to what the next page is asked for by.
+  ///   - next: The names that lead to the address of the next page.
+  /// - Returns: The description.
+  public func paged(
+    total: [String] = [], cursor: [String] = [], next: [String] = []
+  ) -> RemotePayload {
+    var payload = self
+    payload.pageNames = PageNames(total: total, cursor: cursor, next: next)
+    return payload
+  }
+
+  /// Reads an answer in a way of its own.
+  ///
+  /// - Parameter read: Reads the entities; an empty content is an empty list before it is called.
+  /// - Returns: The description.
+  public static func reading(
+    _ read: @escaping @Sendable (APIResponse) throws -> [E]
+  ) -> RemotePayload {
+    var payload = RemotePayload()
+    payload.read = read
+    return payload
+  }
+}

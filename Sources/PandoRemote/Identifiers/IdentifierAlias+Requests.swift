@@ -1,0 +1,93 @@
+import FoundationEssentials
+import PandoManagers
+import PandoModels
+
+extension IdentifierAlias {
+  /// What a model identifier that is local looks like in a body: `local:` and its key.
+  static func localText(of modelIdentifier: String) -> String {
+    guard let range = modelIdentifier.firstRange(of: ":local:") else { return modelIdentifier }
+    return String(modelIdentifier[modelIdentifier.utf8.index(after: range.lowerBound)...])
+  }
+
+  /// Puts the server's identifiers in the place of local ones that have become known.
+  static func apply(
+    to entry: inout QueuedRequest, in rows: any QueueRows
+  ) throws {
+    for identifier in entry.marks + (entry.related ?? []) {
+      guard let alias = try read(identifier, in: rows) else { continue }
+      alias.apply(to: &entry)
+    }
+  }
+
+  static func read(
+    _ modelIdentifier: String, in rows: any QueueRows
+  ) throws -> IdentifierAlias? {
+    guard let bytes = try rows.value(QueueNames.alias(modelIdentifier)) else { return nil }
+    return try read(bytes, of: modelIdentifier)
+  }
+
+  /// Puts the server's identifier in the place of the local one.
+  func apply(to entry: inout QueuedRequest) {
+    entry.request.replace(self)
+    for index in entry.subjects.indices where entry.subjects[index].hasSameBytes(as: old) {
+      entry.subjects[index] = new
+    }
+    entry.related = entry.related?.map { $0.hasSameBytes(as: old) ? new : $0 }
+    entry.makes.removeAll { $0.hasSameBytes(as: old) }
+  }
+}
+
+extension APIRequest {
+  /// Puts a server's identifier in the place of a local one, wherever it stands as a whole: as a
+  /// segment of the path, as a value behind the question mark or one of a list there, as the value of
+  /// a header field, as a text or a name in a JSON content.
+  @_optimize(size)
+  mutating func replace(_ alias: IdentifierAlias) {
+    guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
+    let local = IdentifierAlias.localText(of: alias.old)
+    let escaped = APIPath.escaping(local)
+    path.text = path.text.split(separator: "/", omittingEmptySubsequences: false)
+      .map { $0.utf8.elementsEqual(escaped.utf8) ? APIPath.escaping(alias.text) : String($0) }
+      .joined(separator: "/")
+    for index in query.indices {
+      query[index].value = query[index].value
+        .split(separator: ",", omittingEmptySubsequences: false)
+        .map { $0.utf8.elementsEqual(local.utf8) ? alias.text : String($0) }
+        .joined(separator: ",")
+    }
+    headers.mapValues { $0.hasSameBytes(as: local) ? alias.text : $0 }
+    path.localIdentifiers.removeAll { $0.hasSameBytes(as: alias.old) }
+    body?.replace(alias, local: local)
+  }
+}
+
+extension APIBody {
+  fileprivate mutating func replace(_ alias: IdentifierAlias, local: String) {
+    guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
+    localIdentifiers.removeAll { $0.hasSameBytes(as: alias.old) }
+    // What was encoded as JSON here is JSON; both texts are small.
+    guard let json = try? TreeValue(json: String(decoding: bytes, as: UTF8.self)),
+      let new = try? TreeValue(json: alias.json)
+    else { return }
+    bytes = Data(json.replacing(local, with: new, name: alias.text).json().utf8)
+  }
+}
+
+extension TreeValue {
+  /// The same JSON with a text replaced wherever it stands as a whole.
+  func replacing(_ text: String, with value: TreeValue, name: String) -> TreeValue {
+    switch self {
+    case .string(let string) where string.hasSameBytes(as: text): return value
+    case .array(let elements):
+      return .array(elements.map { $0.replacing(text, with: value, name: name) })
+    case .object(let fields):
+      var replaced: [String: TreeValue] = [:]
+      for (key, field) in fields {
+        let key = key.hasSameBytes(as: text) ? name : key
+        replaced[key] = field.replacing(text, with: value, name: name)
+      }
+      return .object(replaced)
+    default: return self
+    }
+  }
+}

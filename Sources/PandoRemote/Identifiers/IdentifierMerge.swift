@@ -1,0 +1,171 @@
+import PandoManagers
+import PandoModels
+import PandoStore
+
+/// Puts the identifier that a server gave in the place of a local one, everywhere in a store.
+///
+/// That is in the entity, in the trees and collections that hold it, in the entities that name it, and
+/// in the requests that are still queued, all in one transaction. What is rewritten keeps its place in the order of writes: it is as new as it was.
+final class IdentifierMerge<E: PersistentEntity> {
+  let old: EntityIdentifier<E>
+  let new: EntityIdentifier<E>
+  /// Who can name entities of this type, besides the trees that hold them.
+  let relatedTypes: [any Entity.Type]
+
+  init(old: EntityIdentifier<E>, new: EntityIdentifier<E>, relatedTypes: [any Entity.Type]) {
+    self.old = old
+    self.new = new
+    self.relatedTypes = relatedTypes
+  }
+
+  /// Carries it out.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction that acknowledges the request.
+  ///   - renamed: Makes the entity under its new identifier of the one stored here.
+  /// - Throws: What the disk throws; `ModelError` when a record can't be read or written.
+  func carryOut(
+    in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
+  ) throws {
+    try QueueTable.rename(IdentifierAlias(old, becomes: new), in: StoredRows(transaction))
+    try moveEntity(in: &transaction, renamed)
+    for type in relatedTypes { try renameRelated(type, in: &transaction) }
+  }
+
+  @_optimize(size)
+  private func moveEntity(
+    in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
+  ) throws {
+    let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
+    let state = try transaction.snapshot.sequenceState(of: oldName)
+    guard let local = try transaction.snapshot.model(oldName, as: E.self) else {
+      // Removed here while the server was making it: it must not come back with the answer.
+      if state.sequenceNumber > 0, try !transaction.snapshot.contains(newName) {
+        try transaction.setSequenceRow(
+          SequenceRow(.tombstone, sequenceNumber: state.sequenceNumber), of: newName)
+      }
+      return
+    }
+    let rank = try transaction.snapshot.naturalRank(of: oldName)
+    let there = try transaction.snapshot.sequenceState(of: newName)
+    if !there.isStored || there.sequenceNumber <= state.sequenceNumber {
+      // Somebody who asked the server may have got the entity before this answer came.
+      let entity = try renamed(local)
+      let stored = try transaction.snapshot.model(newName, as: E.self)
+      try copyProjections(in: &transaction)
+      try transaction.set(stored?.merging(entity) ?? entity)
+      try restore(state, of: newName, in: &transaction)
+    }
+    try repointParents(in: &transaction)
+    try repointCollections(in: &transaction)
+    try transaction.delete(oldName)
+    guard let rank, !there.isStored else { return }
+    try transaction.setNaturalRank(rank, of: newName)
+    for type in try transaction.snapshot.typeNames(of: newName) {
+      try transaction.markArranged(type)
+    }
+  }
+
+  /// Gives a node the place back that it had before it was rewritten.
+  private func restore(
+    _ state: SequenceState, of name: String, in transaction: inout ModelTransaction
+  ) throws {
+    guard state.isStored, let commit = try transaction.snapshot.lastCommit(of: name),
+      commit != state.commit
+    else { return }
+    let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
+    try transaction.setSequenceRow(
+      SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: name)
+  }
+
+  /// Lets records that the node has as other types go with it.
+  private func copyProjections(in transaction: inout ModelTransaction) throws {
+    for type in try transaction.snapshot.typeNames(of: old.modelIdentifier)
+    where !type.hasSameBytes(as: E.modelTypeName) {
+      guard var tree = try transaction.snapshot.tree(old.modelIdentifier, as: type, depth: 0)
+      else { continue }
+      tree.identifier = new.modelIdentifier
+      tree.fields = try renamed(tree.fields)
+      try transaction.rewrite(tree)
+    }
+  }
+
+  private func repointParents(in transaction: inout ModelTransaction) throws {
+    for parent in try transaction.snapshot.parents(of: old.modelIdentifier) {
+      let state = try transaction.snapshot.sequenceState(of: parent)
+      for type in try transaction.snapshot.typeNames(of: parent) {
+        guard var tree = try transaction.snapshot.tree(parent, as: type, depth: 0) else { continue }
+        let fields = tree.fields.repointing(old.modelIdentifier, to: new.modelIdentifier)
+        guard fields != tree.fields else { continue }
+        tree.fields = fields
+        try transaction.rewrite(tree)
+      }
+      try restore(state, of: parent, in: &transaction)
+    }
+  }
+
+  private func repointCollections(in transaction: inout ModelTransaction) throws {
+    for key in try transaction.snapshot.collections(holding: old.modelIdentifier) {
+      let elements = try transaction.snapshot.collectionTrees(key, depth: 0) ?? []
+      for (index, element) in elements.enumerated() {
+        let repointed = element.repointing(old.modelIdentifier, to: new.modelIdentifier)
+        guard repointed != element else { continue }
+        try transaction.update(repointed, at: index, inCollection: key)
+      }
+    }
+  }
+
+  /// Renames it where it stands as a value in records of other types.
+  private func renamed(_ fields: TreeValue) throws -> TreeValue {
+    let alias = try IdentifierAlias(old, becomes: new)
+    return fields.replacing(
+      old.text, with: try TreeValue(json: alias.json), name: alias.text)
+  }
+
+  private func renameRelated<R: Entity>(
+    _ type: R.Type, in transaction: inout ModelTransaction
+  ) throws {
+    let relationships = R.relationships.filter {
+      $0.target.identifierNamespace == E.identifierNamespace
+    }
+    guard !relationships.isEmpty else { return }
+    var changed: [R] = []
+    try transaction.snapshot.forEachModel(of: type) { entity in
+      var renamed = entity
+      for relationship in relationships
+      where relationship.modelIdentifiers(entity).contains(where: {
+        $0.hasSameBytes(as: old.modelIdentifier)
+      }) {
+        relationship.replacing(&renamed, old.modelIdentifier, new.modelIdentifier)
+      }
+      if renamed != entity { changed.append(renamed) }
+      return true
+    }
+    for entity in changed {
+      let state = try transaction.snapshot.sequenceState(of: entity.id.modelIdentifier)
+      // Not asked for by that: a child of somebody stays one.
+      try transaction.set(entity)
+      try restore(state, of: entity.id.modelIdentifier, in: &transaction)
+    }
+  }
+}
+
+extension TreeValue {
+  /// The same with every reference to a node made one to another.
+  fileprivate func repointing(_ old: String, to new: String) -> TreeValue {
+    switch self {
+    case .reference(let identifier, let typeName):
+      guard identifier.hasSameBytes(as: old) else { return self }
+      return .reference(identifier: new, typeName: typeName)
+    case .required(let value): return .required(value.repointing(old, to: new))
+    case .array(let elements): return .array(elements.map { $0.repointing(old, to: new) })
+    case .object(let fields): return .object(fields.mapValues { $0.repointing(old, to: new) })
+    case .entries(let entries): return .entries(entries.mapValues { $0.repointing(old, to: new) })
+    case .tagged(let tag, let value): return .tagged(tag, value.repointing(old, to: new))
+    case .node(var node):
+      node.fields = node.fields.repointing(old, to: new)
+      return .node(node)
+    case .null, .bool, .integer, .unsigned, .double, .string, .bytes: return self
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import PandoSystem
+import PandoStore
+
+extension APIClientQueue {
+  /// Forgets all requests, with their rows if these are in memory.
+  package func forgetAll() {
+    if let rows = storage as? MemoryQueueStorage { rows.removeAll() }
+    let ended = state.withLock { state in
+      let ended = state
+      state.reads = [:]
+      state.tickets = [:]
+      state.sending = [:]
+      state.outcomes = []
+      state.held = [:]
+      state.generation += 1
+      state.forgetLanes()
+      state.serverAnswered()
+      return ended
+    }
+    runner.kept.removeAll()
+    ended.end(with: APIError(.dropped, "queue", "all local data was removed"))
+    signal.set(.progress)
+  }
+}

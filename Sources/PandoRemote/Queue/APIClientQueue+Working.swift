@@ -1,0 +1,378 @@
+import PandoSystem
+import PandoModels
+import PandoManagers
+
+/// The work of a queue; one task does it, so that one thing happens after another.
+extension APIClientQueue {
+  /// Sends what may be sent now.
+  func work(_ reasons: QueueSignal.Reasons) async {
+    state.withLock { state in
+      state.isWorking = true
+      // Statement 24: again after the pause, or at once on a new request or `flush`. A server that asks
+      // for patience is not asked again because of a new request.
+      if !reasons.isDisjoint(with: [.timer, .flush]) || state.pauseError == nil {
+        if !reasons.isDisjoint(with: [.request, .timer, .flush]) { state.resume() }
+      }
+      if reasons.contains(.flush) { state.flush() }
+    }
+    if !reasons.isDisjoint(with: [.request, .timer, .flush]) { forgetDroppedTickets() }
+    do {
+      while !Task.isCancelled, try await advance() {}
+    } catch is CancellationError {
+      // The queue is closed; what was on its way stays marked.
+    } catch {
+      configuration.onEvent?(.storeFailed(error))
+      let waiting = state.withLock { state in
+        state.forgetLanes()
+        return state.reads.filter { $0.value.task == nil }.map(\.key)
+      }
+      endReads(waiting, with: error)
+      pause(for: configuration.retryInterval)
+    }
+    state.withLock { $0.isWorking = false }
+  }
+
+  /// Goes one step.
+  ///
+  /// - Returns: Whether something was done.
+  private func advance() async throws -> Bool {
+    try takeIn()
+    startReads()
+    endStalledReads()
+    let outcomes = state.withLock { $0.outcomes }
+    var answers: [QueueAnswer] = []
+    for outcome in outcomes {
+      if let answer = try await answer(of: outcome) { answers.append(answer) }
+    }
+    let (numbers, generation) = state.withLock { state in
+      // Who waits for an entity to be made waits until it is known by which name.
+      for answer in answers where answer.entry.makes.isEmpty {
+        state.lanes.finish(answer.entry.id)
+      }
+      return (state.takeNumbers(upTo: client.laneCountMaximum), state.generation)
+    }
+    guard !answers.isEmpty || !numbers.isEmpty else { return !outcomes.isEmpty }
+    for _ in answers { await configuration.onStep?(.answered) }
+    let progress = try await progress(answers, marking: numbers)
+    state.withLock { state in
+      let answered = Set(answers.map(\.entry.id))
+      state.outcomes.removeAll { answered.contains($0.entry.id) }
+      for alias in progress.aliases { state.lanes.rename(alias.old, to: alias.new) }
+      for number in answered { state.lanes.finish(number) }
+      let marked = Set(progress.marked.map(\.id))
+      for number in numbers where !marked.contains(number) { state.lanes.finish(number) }
+      if !answers.isEmpty { state.serverAnswered() }
+    }
+    let marked = Set(progress.marked.map(\.id))
+    for number in numbers where !marked.contains(number) { tellDropped(number) }
+    for (place, answer) in answers.enumerated() {
+      await configuration.onStep?(.acknowledged)
+      tell(answer, progress.failures[place])
+    }
+    for entry in progress.marked { try await send(entry, generation) }
+    return true
+  }
+
+  /// Stores answers and marks requests.
+  private func progress(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
+    let marked = state.withLock { state in
+      numbers.compactMap { state.markedBefore.removeValue(forKey: $0) }
+    }
+    if answers.isEmpty, marked.count == numbers.count { return QueueProgress(marked: marked) }
+    return try await storage.advance(answers, marking: numbers)
+  }
+
+  /// Lets new requests stand in line.
+  private func takeIn() throws {
+    let (first, next) = (state.withLock { $0.firstUnknown }, try storage.nextNumber)
+    if next > first {
+      var last = next
+      var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String])] = []
+      var marked: [QueuedRequest] = []
+      try storage.forEachWaiting(from: first, of: client.identifier) { entry in
+        found.append((entry.id, entry.claims, entry.namespaces))
+        if entry.state == .inFlight { marked.append(entry) }
+        last = max(last, entry.id + 1)
+      }
+      state.withLock { state in
+        for (id, claims, namespaces) in found {
+          let isTaken = state.isTaken(id)
+          state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)
+        }
+        for entry in marked { state.markedBefore[entry.id] = entry }
+        state.firstUnknown = last
+      }
+      if !found.isEmpty { tellStalled() }
+    }
+    state.withLock { state in
+      let new = state.reads.filter {
+        !$0.value.isQueued && $0.value.limit <= state.firstUnknown
+      }.keys.ordered()
+      for key in new {
+        guard let read = state.reads[key] else { continue }
+        state.reads[key]?.isQueued = true
+        state.lanes.add(
+          RequestLanes.firstRead | key, order: read.order, read.claims, isTaken: read.task != nil)
+      }
+    }
+  }
+
+  /// Sends a request that is marked as on its way.
+  @_optimize(size)
+  private func send(_ entry: QueuedRequest, _ generation: Int) async throws {
+    if let local = entry.unknownIdentifiers.first {
+      let error = APIError(
+        .localIdentifier, entry.request,
+        "the server does not know \(local): the request that would have made it known was refused "
+          + "or dropped")
+      try await fail(entry, with: error)
+      return
+    }
+    await configuration.onStep?(.marked)
+    configuration.onEvent?(.sending(entry))
+    var request = entry.request
+    if let header = configuration.idempotencyHeader, request.headers[header] == nil {
+      request.headers[header] = entry.token
+    }
+    state.withLock { state in
+      guard !state.isClosed, state.generation == generation else { return }
+      state.sending[entry.id] = Task.detached { [runner, signal, request, weak self] in
+        let result: Result<APIResponse, APIError>
+        do throws(APIError) {
+          result = .success(try await runner.attempt(request))
+        } catch {
+          result = .failure(error)
+        }
+        guard !Task.isCancelled else { return }
+        self?.state.withLock { $0.outcomes.append(SentRequest(entry, result)) }
+        signal.set(.progress)
+      }
+    }
+  }
+
+  /// What a request was answered with; `nil` if it has failed, which is dealt with.
+  private func answer(of outcome: SentRequest) async throws -> QueueAnswer? {
+    let entry = outcome.entry
+    state.withLock { $0.sending[entry.id] = nil }
+    switch outcome.result {
+    case .success(var response):
+      response.commitNumber = entry.commitNumber
+      let handler = entry.handler.flatMap { name in state.withLock { $0.handlers[name] } }
+      return QueueAnswer(entry, response, handler)
+    case .failure(let error) where entry.request.method == .delete && error.code == .notFound:
+      // It is gone, which is what was asked for; perhaps an earlier attempt did it.
+      return QueueAnswer(entry, APIResponse(status: error.status ?? 404))
+    case .failure(let error):
+      let policy = entry.request.configuration.retryPolicy
+      if policy.allows(error, afterAttempts: entry.attemptCount, since: entry.date) {
+        try await putBack(entry, after: error)
+      } else {
+        try await fail(entry, with: error)
+        if !error.isConnectionFailure { state.withLock { $0.serverAnswered() } }
+      }
+      return nil
+    }
+  }
+
+  /// Tells that an answer is stored, or why not.
+  private func tell(_ answer: QueueAnswer, _ failure: (any Error)?) {
+    let entry = answer.entry
+    if let failure {
+      let error =
+        failure as? APIError
+        ?? APIError(
+          .malformedAnswer, entry.request, "the answer could not be stored",
+          status: answer.response.status, underlying: failure)
+      configuration.onEvent?(.failed(entry, error))
+      finish(entry.token, .failure(error))
+      return
+    }
+    if entry.handler != nil, answer.handler == nil, store != nil {
+      configuration.onEvent?(.unhandled(entry))
+    }
+    configuration.onEvent?(.confirmed(entry))
+    finish(entry.token, .success(answer.response))
+  }
+
+  private func fail(_ entry: QueuedRequest, with error: APIError) async throws {
+    try await storage.fail(entry.id, token: entry.token, failure: "\(error)")
+    state.withLock { state in
+      state.outcomes.removeAll { $0.entry.id == entry.id }
+      state.lanes.finish(entry.id)
+    }
+    configuration.onEvent?(.failed(entry, error))
+    finish(entry.token, .failure(error))
+  }
+
+  /// Statement 24: the request goes back to the front without a word to its caller; what only reads
+  /// and waits behind it fails.
+  private func putBack(_ entry: QueuedRequest, after error: APIError) async throws {
+    try await storage.putBack(entry.id, failure: "\(error)")
+    configuration.onEvent?(.putBack(entry, error))
+    let duration = configuration.pause(after: error, attemptCount: entry.attemptCount)
+    let (isOut, isAgain) = state.withLock { state in
+      state.outcomes.removeAll { $0.entry.id == entry.id }
+      state.failureCount += 1
+      let isOut =
+        error.isConnectionFailure || state.failureCount >= configuration.circuitFailureCount
+      return (isOut, state.flushed.remove(entry.id) != nil)
+    }
+    if isAgain {
+      state.withLock { $0.lanes.putBack(entry.id) }
+      return
+    }
+    guard isOut else {
+      return hold(entry, error, for: duration)
+    }
+    state.withLock { state in
+      state.lanes.putBack(entry.id)
+      state.isProbing = true
+      state.pauseError = error.isConnectionFailure ? nil : error
+    }
+    if state.withLock({ !$0.isPaused }) { pause(for: duration) }
+    // Who came while the attempt was under way has seen it fail. Before the reads are told: one that
+    // comes after that must be heard.
+    signal.forget(.request)
+    endReads(state.withLock { $0.reads.filter { $0.value.task == nil }.map(\.key) }, with: error)
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    for ticket in tickets where ticket.committedNumber != nil { ticket.noteOutOfReach() }
+  }
+
+  /// Lets one request wait, and those behind it: reads fail, and who can go on without the answer is
+  /// told to.
+  private func hold(_ entry: QueuedRequest, _ error: APIError, for duration: Duration) {
+    let clock = configuration.clock
+    state.withLock { state in
+      let timer = Task.detached { [signal, weak self] in
+        guard (try? await clock.sleep(for: duration)) != nil else { return }
+        self?.state.withLock { $0.release(entry.id) }
+        signal.set(.progress)
+      }
+      state.held[entry.id] = HeldRequest(error: error, timer: timer)
+      if state.isClosed { timer.cancel() }
+    }
+    tellStalled()
+    endStalledReads()
+  }
+
+  /// Tells who waits for requests that a busy server has put off, and can go on without the answer.
+  private func tellStalled() {
+    let (stalled, tickets): (Set<UInt64>?, [QueueTicket]) = state.withLock { state in
+      guard !state.held.isEmpty || state.pauseError != nil else { return ([], []) }
+      let isAll = state.pauseError != nil
+      return (
+        isAll ? nil : state.lanes.stalled(by: Array(state.held.keys)),
+        state.tickets.values.compactMap(\.ticket)
+      )
+    }
+    for ticket in tickets {
+      guard let number = ticket.committedNumber, stalled?.contains(number) != false else {
+        continue
+      }
+      ticket.noteOutOfReach()
+    }
+  }
+
+  private func pause(for duration: Duration) {
+    let clock = configuration.clock
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      state.isPaused = true
+      state.pauseTimer?.cancel()
+      state.pauseTimer = Task.detached { [signal] in
+        guard (try? await clock.sleep(for: duration)) != nil else { return }
+        signal.set(.timer)
+      }
+    }
+  }
+
+  /// Tells the caller of a request that is not there any more when its turn comes.
+  private func tellDropped(_ number: UInt64) {
+    let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
+    for ticket in tickets where ticket.committedNumber == number {
+      finish(
+        ticket.draft.token,
+        .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
+    }
+  }
+
+  /// Tells callers whose requests another process has dropped.
+  private func forgetDroppedTickets() {
+    let tickets = state.withLock { state in
+      state.isPaused || state.failureCount > 0
+        ? state.tickets.values.compactMap(\.ticket) : []
+    }
+    for ticket in tickets {
+      guard let number = ticket.committedNumber, (try? storage.contains(number)) == false else {
+        continue
+      }
+      finish(
+        ticket.draft.token,
+        .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
+    }
+  }
+}
+
+extension APIClientQueue.State {
+  /// The numbers of the requests that are to be sent now.
+  fileprivate mutating func takeNumbers(upTo limit: Int) -> [UInt64] {
+    var numbers: [UInt64] = []
+    guard !isPaused else { return [] }
+    while sending.count + numbers.count < (isProbing ? 1 : max(1, limit)), let number = lanes.take()
+    {
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// The server is there: nothing has to wait for that any more.
+  mutating func serverAnswered() {
+    failureCount = 0
+    isProbing = false
+    resume()
+  }
+
+  fileprivate mutating func resume() {
+    isPaused = false
+    pauseError = nil
+    pauseTimer?.cancel()
+    pauseTimer = nil
+  }
+
+  fileprivate mutating func flush() {
+    isProbing = false
+    flushed = Set(sending.keys)
+    for number in held.keys { release(number) }
+  }
+
+  /// Lets a request go that a busy server has put off.
+  fileprivate mutating func release(_ number: UInt64) {
+    guard let request = held.removeValue(forKey: number) else { return }
+    request.timer.cancel()
+    lanes.putBack(number)
+  }
+
+  /// Whether a request is on its way, was, or is put off: no other one may go in its place.
+  fileprivate func isTaken(_ number: UInt64) -> Bool {
+    sending[number] != nil || held[number] != nil || outcomes.contains { $0.entry.id == number }
+  }
+
+  /// Has everything stand in line once more, because nobody knows what is stored.
+  mutating func forgetLanes() {
+    lanes = RequestLanes()
+    firstUnknown = 0
+    markedBefore = [:]
+    for key in reads.keys { reads[key]?.isQueued = false }
+  }
+}
+
+extension APIError {
+  /// The same failure, of a request that waited behind the one that failed.
+  func telling(_ request: APIRequest) -> APIError {
+    APIError(
+      code, request, "was not sent, because the one before it failed", status: status,
+      underlying: self)
+  }
+}

@@ -1,0 +1,54 @@
+import PandoModels
+public import PandoStore
+import PandoManagers
+
+extension ModelSnapshot {
+  /// Returns the requests that wait for a server, in their order, then those that were refused.
+  ///
+  /// - Returns: The requests of all clients.
+  /// - Throws: `ModelError` or ``StoreError`` when a row can't be read.
+  /// - Complexity: O(*n*) for *n* requests.
+  public func queuedRequests() throws -> [QueuedRequest] {
+    var found: [QueuedRequest] = []
+    for prefix in [QueueNames.waiting, QueueNames.failed] {
+      try forEachProperty(withPrefix: prefix) { _, bytes in
+        found.append(try QueueTable.decode(bytes))
+        return true
+      }
+    }
+    return found
+  }
+
+  /// Returns whether a node has changes that no server has acknowledged: a request that changes it, or
+  /// one that gives it to the server under its local identifier, is queued or was refused.
+  ///
+  /// - Parameter modelIdentifier: The identifier of the node.
+  /// - Returns: Whether there is such a request.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n*).
+  public func hasQueuedRequests(for modelIdentifier: String) throws -> Bool {
+    try property(QueueNames.mark(modelIdentifier)) != nil
+  }
+}
+
+extension ModelTransaction {
+  /// Drops a request that waits for a server or was refused by one.
+  ///
+  /// - Parameter number: The ``QueuedRequest/id`` of the request.
+  /// - Returns: The request; `nil` if there is none of that number.
+  /// - Throws: `LMDBError` when the disk refuses.
+  @discardableResult
+  public mutating func dropQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
+    try QueueTable.remove(number, in: StoredRows(self))
+  }
+
+  /// Puts a request that a server refused at the end of the queue again, under a new number.
+  ///
+  /// - Parameter number: The ``QueuedRequest/id`` of the request.
+  /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
+  /// - Throws: `LMDBError` when the disk refuses.
+  @discardableResult
+  public mutating func retryQueuedRequest(_ number: UInt64) throws -> QueuedRequest? {
+    try QueueTable.retry(number, in: StoredRows(self))
+  }
+}

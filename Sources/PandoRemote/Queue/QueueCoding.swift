@@ -1,0 +1,48 @@
+import FoundationEssentials
+import PandoModels
+
+extension QueuedRequest: Codable {
+  /// Decodes the request.
+  ///
+  /// - Parameter decoder: Where from.
+  /// - Throws: What the decoder throws.
+  public init(from decoder: any Decoder) throws {
+    let row = try decoder.row()
+    id = try row.get("id")
+    token = try row.get("token")
+    client = try row.get("client")
+    request = try row.get("request")
+    subjects = try row.get("subjects")
+    makes = try row.get("makes")
+    related = try row.find("related")
+    handler = try row.find("handler")
+    note = try row.find("note")
+    commitNumber = try row.get("commitNumber")
+    date = try row.get("date")
+    state = try row.get("state")
+    attemptCount = try row.get("attemptCount")
+    lastFailure = try row.find("lastFailure")
+  }
+
+  /// Encodes the request.
+  ///
+  /// - Parameter encoder: Where to.
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var row = encoder.container(keyedBy: TextKey.self)
+    try row.encode(id, forKey: TextKey("id"))
+    try row.encode(token, forKey: TextKey("token"))
+    try row.encode(client, forKey: TextKey("client"))
+    try row.encode(request, forKey: TextKey("request"))
+    try row.encode(subjects, forKey: TextKey("subjects"))
+    try row.encode(makes, forKey: TextKey("makes"))
+    try row.encodeIfPresent(related, forKey: TextKey("related"))
+    try row.encodeIfPresent(handler, forKey: TextKey("handler"))
+    try row.encodeIfPresent(note, forKey: TextKey("note"))
+    try row.encode(commitNumber, forKey: TextKey("commitNumber"))
+    try row.encode(date, forKey: TextKey("date"))
+    try row.encode(state, forKey: TextKey("state"))
+    try row.encode(attemptCount, forKey: TextKey("attemptCount"))
+    try row.encodeIfPresent(lastFailure, forKey: TextKey("lastFailure"))
+  }
+}

@@ -1,0 +1,220 @@
+import PandoLMDB
+import PandoSystem
+import PandoModels
+import PandoStore
+import PandoManagers
+
+/// Reads the answers to queued requests of a kind.
+struct QueueAnswerHandler: Sendable {
+  /// Stores what an answer says, in the transaction that takes the request off the queue.
+  var store: @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
+  /// Which local identifiers an answer gives a name to; asked where there is no store.
+  var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
+}
+
+/// An answer that is to be stored.
+final class QueueAnswer: Sendable {
+  let entry: QueuedRequest
+  let response: APIResponse
+  let handler: QueueAnswerHandler?
+
+  init(_ entry: QueuedRequest, _ response: APIResponse, _ handler: QueueAnswerHandler? = nil) {
+    (self.entry, self.response, self.handler) = (entry, response, handler)
+  }
+}
+
+/// What one step of a queue did.
+struct QueueProgress: Sendable {
+  /// Why answers could not be used, by their place; then their requests are set aside.
+  var failures: [Int: any Error] = [:]
+  /// The identifiers that answers gave to entities, and those they had before.
+  var aliases: [IdentifierAlias] = []
+  /// The requests that were to be marked, as they are now; those that may not be sent are not marked.
+  var marked: [QueuedRequest] = []
+}
+
+/// Where the rows of a queue are.
+protocol QueueStorage: Sendable {
+  /// The number of the last commit; 0 without a store.
+  var commitNumber: UInt64 { get throws }
+  /// The number that the next request gets.
+  var nextNumber: UInt64 { get throws }
+  /// Reads the requests that wait, with this number and later ones.
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws
+  func requests() throws -> [QueuedRequest]
+  func contains(_ number: UInt64) throws -> Bool
+  func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
+  func putBack(_ number: UInt64, failure: String) async throws
+  func fail(_ number: UInt64, token: String, failure: String) async throws
+  func retry(_ number: UInt64) async throws -> QueuedRequest?
+  func remove(_ number: UInt64) async throws -> QueuedRequest?
+
+  /// Takes requests off the queue that were answered, and marks others as on their way, all together.
+  ///
+  /// - Parameters:
+  ///   - answers: The answers; each is read by its handler in the same transaction.
+  ///   - numbers: The requests that are about to be sent.
+  /// - Returns: What became of them.
+  /// - Throws: What the disk throws; then nothing was done.
+  func advance(_ answers: [QueueAnswer], marking numbers: [UInt64]) async throws -> QueueProgress
+}
+
+/// A queue in the rows of a store.
+struct StoreQueueStorage: QueueStorage {
+  let store: ModelStore
+
+  var commitNumber: UInt64 { get throws { try store.read { try $0.commitNumber } } }
+
+  var nextNumber: UInt64 {
+    get throws {
+      try store.read { try $0.property(QueueNames.next).flatMap(QueueTable.number) ?? 1 }
+    }
+  }
+
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws {
+    try store.read { snapshot in
+      try snapshot.forEachProperty(
+        withPrefix: QueueNames.waiting, from: QueueNames.waiting(number)
+      ) { _, bytes in
+        let entry = try QueueTable.decode(bytes)
+        if entry.client.hasSameBytes(as: client) { body(entry) }
+        return true
+      }
+    }
+  }
+
+  func requests() throws -> [QueuedRequest] { try store.read { try $0.queuedRequests() } }
+
+  func contains(_ number: UInt64) throws -> Bool {
+    try store.read { try $0.property(QueueNames.waiting(number)) != nil }
+  }
+
+  func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
+    try await store.write { try QueueTable.append(draft, isIdle: isIdle, to: StoredRows($0)) }
+  }
+
+  func putBack(_ number: UInt64, failure: String) async throws {
+    try await store.write { try QueueTable.putBack(number, failure: failure, in: StoredRows($0)) }
+  }
+
+  func fail(_ number: UInt64, token: String, failure: String) async throws {
+    try await store.write {
+      try QueueTable.fail(number, token: token, failure: failure, in: StoredRows($0))
+    }
+  }
+
+  func retry(_ number: UInt64) async throws -> QueuedRequest? {
+    try await store.write { try QueueTable.retry(number, in: StoredRows($0)) }
+  }
+
+  func remove(_ number: UInt64) async throws -> QueuedRequest? {
+    try await store.write { try QueueTable.remove(number, in: StoredRows($0)) }
+  }
+
+  func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
+    try await store.write { transaction in
+      let rows = StoredRows(transaction)
+      return try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+        guard let handler = answer.handler else { return nil }
+        do {
+          try rows.transaction.nested { try handler.store(answer.response, stored, &$0) }
+          return nil
+        } catch  where !Self.isOfDisk(error) {
+          return error
+        }
+      }
+    }
+  }
+
+  /// Whether an error is one of the disk, and the answer is good.
+  private static func isOfDisk(_ error: any Error) -> Bool {
+    error is LMDBError || (error as? StoreError)?.underlying is LMDBError
+  }
+}
+
+/// A queue that ends with the process.
+final class MemoryQueueStorage: QueueStorage {
+  private let rows = Locked(MemoryRows())
+
+  var commitNumber: UInt64 { 0 }
+  var nextNumber: UInt64 { get throws { try rows.withLock { try QueueTable.nextNumber(in: $0) } } }
+
+  func forEachWaiting(
+    from number: UInt64, of client: String, _ body: (QueuedRequest) -> Void
+  ) throws {
+    try rows.withLock { rows in
+      for number in number..<max(number, try QueueTable.nextNumber(in: rows)) {
+        guard let bytes = rows.value(QueueNames.waiting(number)) else { continue }
+        let entry = try QueueTable.decode(bytes)
+        if entry.client.hasSameBytes(as: client) { body(entry) }
+      }
+    }
+  }
+
+  func requests() throws -> [QueuedRequest] {
+    try rows.withLock { rows in
+      var found: [QueuedRequest] = []
+      for prefix in [QueueNames.waiting, QueueNames.failed] {
+        try rows.forEachValue(prefix) { _, bytes in
+          found.append(try QueueTable.decode(bytes))
+          return true
+        }
+      }
+      return found
+    }
+  }
+
+  func contains(_ number: UInt64) throws -> Bool {
+    rows.withLock { $0.value(QueueNames.waiting(number)) != nil }
+  }
+
+  func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend {
+    try rows.withLock { try QueueTable.append(draft, isIdle: isIdle, to: $0) }
+  }
+
+  /// Whether the server knows an entity or a queued request makes it.
+  func isKnown(_ modelIdentifier: String) throws -> Bool {
+    try rows.withLock { try QueueTable.making(modelIdentifier, in: $0).isKnown }
+  }
+
+  func putBack(_ number: UInt64, failure: String) async throws {
+    try rows.withLock { try QueueTable.putBack(number, failure: failure, in: $0) }
+  }
+
+  func fail(_ number: UInt64, token: String, failure: String) async throws {
+    try rows.withLock { try QueueTable.fail(number, token: token, failure: failure, in: $0) }
+  }
+
+  func retry(_ number: UInt64) async throws -> QueuedRequest? {
+    try rows.withLock { try QueueTable.retry(number, in: $0) }
+  }
+
+  func removeAll() { rows.withLock { $0.removeAll() } }
+
+  func remove(_ number: UInt64) async throws -> QueuedRequest? {
+    try rows.withLock { try QueueTable.remove(number, in: $0) }
+  }
+
+  func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64]
+  ) async throws -> QueueProgress {
+    try rows.withLock { rows in
+      try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+        do {
+          for alias in try answer.handler?.aliases(answer.response, stored) ?? [] {
+            try QueueTable.rename(alias, in: rows)
+          }
+          return nil
+        } catch {
+          return error
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,348 @@
+import FoundationEssentials
+import PandoModels
+import PandoManagers
+
+/// A request on its way into a queue.
+struct QueueDraft: Sendable {
+  let token: String
+  let client: String
+  let request: APIRequest
+  let subjects: [String]
+  let makes: [String]
+  var related: [String]?
+  let handler: String?
+  let note: String?
+  let date: Date
+}
+
+/// What an append did.
+struct QueueAppend: Sendable {
+  let number: UInt64
+  /// The tokens of the requests whose place it took.
+  let aborted: [String]
+}
+
+/// The operations on the rows of a queue, each inside one rows.
+enum QueueTable {
+  /// How many refused requests are kept; the oldest go first.
+  static let failedCountMaximum = 1000
+
+  /// Puts a request at the end.
+  ///
+  /// - Parameters:
+  ///   - draft: The request.
+  ///   - isIdle: Whether it is sent at once if nothing is before it: then its mark says so already.
+  ///   - commitNumber: That of the transaction, where it is known.
+  ///   - rows: The rows in the transaction of the local write.
+  /// - Returns: Its number, and whose place it took.
+  /// - Throws: ``APIError`` `invalidRequest`; what the disk throws.
+  static func append(
+    _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to rows: any QueueRows
+  ) throws -> QueueAppend {
+    try refuseAmbiguity(draft.request)
+    let aborted = try abortRequests(like: draft, in: rows)
+    let number = try nextNumber(in: rows)
+    try rows.setValue(QueueNames.next, to: bytes(number + 1))
+    let commitNumber = try commitNumber ?? rows.visibleCommitNumber
+    var entry = QueuedRequest(
+      id: number, token: draft.token, client: draft.client, request: draft.request,
+      subjects: draft.subjects, makes: draft.makes, related: draft.related,
+      handler: draft.handler, note: draft.note,
+      commitNumber: commitNumber, date: draft.date, state: .waiting,
+      attemptCount: 0, lastFailure: nil)
+    try IdentifierAlias.apply(to: &entry, in: rows)
+    if isIdle, entry.unknownIdentifiers.isEmpty, try isEmpty(of: draft.client, in: rows) {
+      entry.markInFlight()
+    }
+    try put(entry, in: rows)
+    return QueueAppend(number: number, aborted: aborted)
+  }
+
+  /// Whether no request waits for a server.
+  static func isEmpty(
+    of client: String, in rows: any QueueRows
+  ) throws -> Bool {
+    var isEmpty = true
+    try rows.forEachValue(QueueNames.waiting) { _, bytes in
+      isEmpty = try !decode(bytes).client.hasSameBytes(as: client)
+      return isEmpty
+    }
+    return isEmpty
+  }
+
+  /// One step of a queue: see ``QueueStorage/advance(_:marking:)``.
+  ///
+  /// - Parameters:
+  ///   - answers: The answers.
+  ///   - numbers: The requests that are about to be sent.
+  ///   - rows: The rows.
+  ///   - store: Stores what an answer says; returns why it can't be used.
+  /// - Returns: What became of them.
+  /// - Throws: What the disk throws.
+  static func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: any QueueRows,
+    store: (QueueAnswer, QueuedRequest) throws -> (any Error)?
+  ) throws -> QueueProgress {
+    var progress = QueueProgress()
+    for (place, answer) in answers.enumerated() {
+      let (number, token) = (answer.entry.id, answer.entry.token)
+      // The row counts: identifiers may have come into it since it was read.
+      guard let stored = try entry(number, in: rows), stored.token == token else { continue }
+      if let failure = try store(answer, stored) {
+        progress.failures[place] = failure
+        try fail(number, token: token, failure: "\(failure)", in: rows)
+      } else {
+        try remove(number, in: rows)
+      }
+      for made in stored.makes {
+        if let alias = try IdentifierAlias.read(made, in: rows) { progress.aliases.append(alias) }
+      }
+    }
+    for number in numbers {
+      guard let waiting = try entry(number, in: rows), waiting.state != .failed else {
+        continue
+      }
+      let isMarked = waiting.state == .inFlight || !waiting.unknownIdentifiers.isEmpty
+      let marked = isMarked ? waiting : try markInFlight(number, in: rows)
+      if let marked { progress.marked.append(marked) }
+    }
+    return progress
+  }
+
+  static func entry(
+    _ number: UInt64, in rows: any QueueRows
+  ) throws -> QueuedRequest? {
+    guard
+      let bytes = try rows.value(QueueNames.waiting(number))
+        ?? rows.value(QueueNames.failed(number))
+    else { return nil }
+    return try decode(bytes)
+  }
+
+  /// Notes that a request is about to be sent.
+  ///
+  /// - Returns: `nil` if it is no longer there.
+  static func markInFlight(
+    _ number: UInt64, in rows: any QueueRows
+  ) throws -> QueuedRequest? {
+    guard var entry = try entry(number, in: rows), entry.state != .failed else { return nil }
+    entry.markInFlight()
+    try rows.setValue(entry.name, to: encode(entry))
+    return entry
+  }
+
+  /// Lets a request wait again at its old place, which is the front.
+  static func putBack(
+    _ number: UInt64, failure: String, in rows: any QueueRows
+  ) throws {
+    guard var entry = try entry(number, in: rows), entry.state != .failed else { return }
+    entry.state = .waiting
+    entry.lastFailure = failure
+    try rows.setValue(entry.name, to: encode(entry))
+  }
+
+  /// Puts a server's identifier in the place of a local one in all requests, and remembers it.
+  static func rename(
+    _ alias: IdentifierAlias, in rows: any QueueRows
+  ) throws {
+    try rows.setValue(QueueNames.alias(alias.old), to: encode(alias))
+    for number in try numbers(marking: alias.old, in: rows) {
+      guard var entry = try entry(number, in: rows),
+        entry.marks.contains(where: { $0.hasSameBytes(as: alias.old) })
+      else { continue }
+      for mark in entry.marks { try setMark(mark, of: number, to: false, in: rows) }
+      alias.apply(to: &entry)
+      try rows.setValue(entry.name, to: encode(entry))
+      for mark in entry.marks { try setMark(mark, of: number, to: true, in: rows) }
+    }
+  }
+
+  /// Takes a request off the queue; statement 29: by its identity.
+  ///
+  /// - Returns: The request; `nil` if it is not there any more.
+  @discardableResult
+  static func remove(
+    _ number: UInt64, token: String? = nil, in rows: any QueueRows
+  ) throws -> QueuedRequest? {
+    guard let entry = try entry(number, in: rows), token == nil || entry.token == token
+    else { return nil }
+    try rows.setValue(entry.name, to: nil)
+    for mark in entry.marks { try setMark(mark, of: number, to: false, in: rows) }
+    if let key = entry.request.configuration.uniquingKey {
+      let name = QueueNames.key(key, client: entry.client)
+      if try rows.value(name) == bytes(number) { try rows.setValue(name, to: nil) }
+    }
+    return entry
+  }
+
+  /// Sets a request aside that came to an end without success; its marks stay.
+  static func fail(
+    _ number: UInt64, token: String, failure: String, in rows: any QueueRows
+  ) throws {
+    guard var entry = try entry(number, in: rows), entry.token == token,
+      entry.state != .failed
+    else { return }
+    try rows.setValue(entry.name, to: nil)
+    entry.state = .failed
+    entry.lastFailure = failure
+    try rows.setValue(entry.name, to: encode(entry))
+    try trimFailed(in: rows)
+  }
+
+  /// Puts a refused request at the end of the queue again, under a new number.
+  ///
+  /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
+  static func retry(
+    _ number: UInt64, in rows: any QueueRows
+  ) throws -> QueuedRequest? {
+    guard let old = try entry(number, in: rows), old.state == .failed else { return nil }
+    try remove(number, in: rows)
+    var entry = old
+    entry.id = try nextNumber(in: rows)
+    entry.state = .waiting
+    entry.attemptCount = 0
+    try rows.setValue(QueueNames.next, to: bytes(entry.id + 1))
+    try IdentifierAlias.apply(to: &entry, in: rows)
+    try put(entry, in: rows)
+    return entry
+  }
+}
+
+extension QueueTable {
+  /// The number that the next request gets.
+  static func nextNumber(
+    in rows: any QueueRows
+  ) throws -> UInt64 {
+    try rows.value(QueueNames.next).flatMap(number) ?? 1
+  }
+
+  /// The numbers of the requests that change or name an entity which only has a local identifier.
+  static func numbers(
+    marking modelIdentifier: String, in rows: any QueueRows
+  ) throws -> [UInt64] {
+    numbers(try rows.value(QueueNames.mark(modelIdentifier)) ?? [])
+  }
+
+  /// How a server comes to know an entity.
+  ///
+  /// - Returns: Whether it knows it or a queued request makes it; and refused requests to make it.
+  static func making(
+    _ modelIdentifier: String, in rows: any QueueRows
+  ) throws -> (isKnown: Bool, refused: [UInt64]) {
+    if try IdentifierAlias.read(modelIdentifier, in: rows) != nil { return (true, []) }
+    var making = (isKnown: false, refused: [UInt64]())
+    for number in try numbers(marking: modelIdentifier, in: rows) {
+      guard let entry = try entry(number, in: rows),
+        entry.makes.contains(where: { $0.hasSameBytes(as: modelIdentifier) })
+      else { continue }
+      if entry.state == .failed { making.refused.append(number) } else { making.isKnown = true }
+    }
+    return making
+  }
+
+  /// Writes a request with the rows that lead to it.
+  static func put(
+    _ entry: QueuedRequest, in rows: any QueueRows
+  ) throws {
+    try rows.setValue(entry.name, to: encode(entry))
+    for mark in entry.marks { try setMark(mark, of: entry.id, to: true, in: rows) }
+    if let key = entry.request.configuration.uniquingKey {
+      let name = QueueNames.key(key, client: entry.client)
+      try rows.setValue(name, to: bytes(entry.id))
+    }
+  }
+
+  static func setMark(
+    _ modelIdentifier: String, of number: UInt64, to isSet: Bool, in rows: any QueueRows
+  ) throws {
+    let name = QueueNames.mark(modelIdentifier)
+    let stored = try rows.value(name) ?? []
+    var before = numbers(stored)
+    guard modelIdentifier.contains(":local:") else {
+      // Nobody asks which they are, and there may be many: they are counted.
+      let isCount = before.count == 1 && before[0] & countMark != 0
+      let count = isCount ? before[0] & ~countMark : UInt64(before.count)
+      let after = isSet ? count + 1 : max(count, 1) - 1
+      return try rows.setValue(name, to: after == 0 ? nil : bytes(after | countMark))
+    }
+    before.removeAll { $0 == number }
+    if isSet { before.append(number) }
+    try rows.setValue(name, to: before.isEmpty ? nil : before.flatMap(bytes))
+  }
+
+  /// What tells a count from a list of numbers.
+  private static let countMark: UInt64 = 1 << 63
+
+  /// Removes the requests with the same uniquing key, except one that is on its way.
+  private static func abortRequests(
+    like draft: QueueDraft, in rows: any QueueRows
+  ) throws -> [String] {
+    guard let key = draft.request.configuration.uniquingKey,
+      let old = try rows.value(QueueNames.key(key, client: draft.client)).flatMap(number),
+      let entry = try entry(old, in: rows), entry.state != .inFlight,
+      entry.request.configuration.uniquingKey?.hasSameBytes(as: key) == true
+    else { return [] }
+    try remove(old, in: rows)
+    return [entry.token]
+  }
+
+  private static func trimFailed(
+    in rows: any QueueRows
+  ) throws {
+    var found: [UInt64] = []
+    try rows.forEachValue(QueueNames.failed) { name, _ in
+      found.append(UInt64(name.dropFirst(QueueNames.failed.count), radix: 16) ?? 0)
+      return true
+    }
+    for number in found.dropLast(failedCountMaximum) { try remove(number, in: rows) }
+  }
+
+  /// Refuses a request in which one text stands for two entities.
+  private static func refuseAmbiguity(_ request: APIRequest) throws {
+    let identifiers = request.localIdentifiers
+    guard identifiers.count > 1 else { return }
+    var owners: [ByteString: String] = [:]
+    for identifier in identifiers {
+      let text = ByteString(IdentifierAlias.localText(of: identifier))
+      if let owner = owners.updateValue(identifier, forKey: text) {
+        throw APIError(
+          .invalidRequest, request,
+          "\(owner) and \(identifier) have the same local key; make local identifiers with "
+            + "EntityIdentifier()")
+      }
+    }
+  }
+}
+
+extension QueueTable {
+  static func encode(_ value: some Encodable) throws -> [UInt8] {
+    try RecordEncoder.encodeValue(value).body
+  }
+
+  static func decode<Value: Decodable>(
+    _ bytes: [UInt8], as type: Value.Type = QueuedRequest.self
+  ) throws -> Value {
+    try unsafe bytes.withUnsafeBytes { try unsafe RecordDecoder.decodeValue(type, from: $0) }
+  }
+
+  static func bytes(_ number: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+
+  static func number(_ bytes: [UInt8]) -> UInt64? { numbers(bytes).first }
+
+  static func numbers(_ bytes: [UInt8]) -> [UInt64] {
+    stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+      (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) }
+    }
+  }
+}
+
+extension QueuedRequest {
+  var name: String { state == .failed ? QueueNames.failed(id) : QueueNames.waiting(id) }
+
+  mutating func markInFlight() {
+    state = .inFlight
+    attemptCount += 1
+  }
+}

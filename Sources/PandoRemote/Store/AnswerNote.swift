@@ -1,0 +1,50 @@
+import PandoManagers
+import FoundationEssentials
+import PandoModels
+
+/// What the reader of a queued request's answer has to know; stored with the request.
+struct AnswerNote {
+  enum Kind: String, Codable {
+    case create, update, remove
+  }
+
+  var kind: Kind
+  /// The names that lead to the entities in the answer.
+  var names: [String] = []
+  /// Whether the entity type reads the answer in a way of its own.
+  var isReadByType = false
+
+  var text: String {
+    get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }
+  }
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  init<E: Entity>(_ kind: Kind, _ payload: RemotePayload<E>) {
+    self.kind = kind
+    names = payload.names
+    isReadByType = payload.read != nil || !payload.inclusions.isEmpty
+  }
+
+  init?(_ text: String?) {
+    guard let text, let note = try? JSONDecoder().decode(AnswerNote.self, from: Data(text.utf8))
+    else { return nil }
+    self = note
+  }
+}
+
+extension AnswerNote: Codable {
+  init(from decoder: any Decoder) throws {
+    let row = try decoder.row()
+    kind = try row.get("kind")
+    names = try row.get("names")
+    isReadByType = try row.get("isReadByType")
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var row = encoder.container(keyedBy: TextKey.self)
+    try row.encode(kind, forKey: TextKey("kind"))
+    try row.encode(names, forKey: TextKey("names"))
+    try row.encode(isReadByType, forKey: TextKey("isReadByType"))
+  }
+}

@@ -1,0 +1,113 @@
+import PandoManagers
+import PandoModels
+import PandoStore
+
+/// Reads the answers to queued writes of one entity type and stores what they say.
+///
+/// It belongs to no object: after a restart it reads the answers to requests of the run before.
+struct AnswerReader<E: RemoteEntity>: Sendable {
+  let relatedTypes: @Sendable () -> [any Entity.Type]
+
+  static var name: String { "entity:" + E.modelTypeName }
+
+  /// Which local identifier an answer gives a name to.
+  func aliases(_ response: APIResponse, _ entry: QueuedRequest) throws -> [IdentifierAlias] {
+    guard
+      let (old, new) = try identifiers(
+        entry, try content(response, entry, local: nil).entities, response)
+    else { return [] }
+    return [try IdentifierAlias(old, becomes: new)]
+  }
+
+  /// Stores what an answer says, as old as its request.
+  func store(
+    _ response: APIResponse, _ entry: QueuedRequest, _ transaction: inout ModelTransaction
+  ) throws {
+    guard let type = E.self as? any PersistentEntity.Type else {
+      for alias in try aliases(response, entry) {
+        try QueueTable.rename(alias, in: StoredRows(transaction))
+      }
+      return
+    }
+    try store(as: type, response, entry, &transaction)
+  }
+
+  private func store<P: PersistentEntity>(
+    as type: P.Type, _ response: APIResponse, _ entry: QueuedRequest,
+    _ transaction: inout ModelTransaction
+  ) throws {
+    if AnswerNote(entry.note)?.kind == .remove {
+      let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
+      try transaction.removeEntities(gone, asOf: SequenceNumber.of(commit: entry.commitNumber))
+      return
+    }
+    let local = try entry.subjects.first.flatMap {
+      try transaction.snapshot.model($0, as: P.self)
+    }
+    let content = try content(response, entry, local: local as? E)
+    var answered = content.entities
+    if let (old, new) = try identifiers(entry, answered, response) {
+      guard let old = old as? EntityIdentifier<P>, let new = new as? EntityIdentifier<P> else {
+        preconditionFailure("a type is another one than itself")
+      }
+      let merge = IdentifierMerge(old: old, new: new, relatedTypes: relatedTypes())
+      try merge.carryOut(in: &transaction) { entity in
+        guard let mutable = entity as? any MutableEntity,
+          let renamed = mutable.renamed(new) as? P
+        else {
+          throw APIError(
+            .malformedAnswer, entry.request,
+            "the server gave \(E.modelTypeName) an identifier, and the type is no MutableEntity")
+        }
+        return renamed
+      }
+    }
+    if answered.isEmpty {
+      // Nothing came back: what was sent is what the server has.
+      for subject in entry.subjects {
+        let name = try transaction.snapshot.currentIdentifier(of: subject)
+        guard let stored = try transaction.snapshot.model(name, as: P.self) as? E else { continue }
+        answered.append(stored)
+      }
+    }
+    let stored = answered.compactMap { $0 as? P }
+    let asOf = SequenceNumber.of(commit: entry.commitNumber)
+    _ = try transaction.apply(stored, asOf: asOf)
+    for included in content.included { try included(&transaction, asOf) }
+  }
+
+  /// What an answer has.
+  private func content(
+    _ response: APIResponse, _ entry: QueuedRequest, local: E?
+  ) throws -> PayloadContent<E> {
+    let note = AnswerNote(entry.note)
+    guard note?.kind != .remove else { return PayloadContent() }
+    var payload = RemotePayload<E>(note?.names ?? [])
+    if note?.isReadByType == true, let local {
+      payload = E.payload(for: note?.kind == .create ? .create(local) : .update(local))
+    }
+    return try payload.content(of: response, to: entry.request, decoder: E.makeDecoder())
+  }
+
+  /// The local identifier of what was made, and the one that the server gave.
+  private func identifiers(
+    _ entry: QueuedRequest, _ entities: [E], _ response: APIResponse
+  ) throws -> (EntityIdentifier<E>, EntityIdentifier<E>)? {
+    guard AnswerNote(entry.note)?.kind == .create,
+      let old = entry.subjects.first.flatMap({ EntityIdentifier<E>(modelIdentifier: $0) }),
+      old.isLocal
+    else { return nil }
+    if let new = entities.first?.id, !new.isLocal { return (old, new) }
+    // Some servers say it by the place of what they have made.
+    if let place = response.headers["Location"]?.split(separator: "/").last,
+      let text = APIPath.unescaping(place),
+      let new = EntityIdentifier<E>(text: text), !new.isLocal
+    {
+      return (old, new)
+    }
+    throw APIError(
+      .malformedAnswer, entry.request,
+      "the server made \(E.modelTypeName) and did not say under which identifier",
+      status: response.status)
+  }
+}

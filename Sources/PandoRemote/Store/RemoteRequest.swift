@@ -1,0 +1,36 @@
+public import PandoManagers
+
+/// A request that a caller gives in the place of the one that the entity type would make.
+struct RemoteRequest<E: Entity>: Sendable {
+  let request: APIRequest
+  let payload: RemotePayload<E>
+}
+
+extension RemoteEndpoint {
+  /// A request of the caller's own.
+  ///
+  /// For a write of several entities it is sent once, for all of them.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - payload: Where the entities are in the answer.
+  /// - Returns: The endpoint.
+  public static func request(
+    _ request: APIRequest, payload: RemotePayload<E> = .content
+  ) -> RemoteEndpoint {
+    RemoteEndpoint(request: RemoteRequest(request: request, payload: payload))
+  }
+
+  var remoteRequest: RemoteRequest<E>? { request as? RemoteRequest<E> }
+}
+
+extension APIError: RemoteFailure {
+  /// Whether the server was out of reach, has nothing there, or refused.
+  public var remoteFailureKind: RemoteFailureKind {
+    switch code {
+    case .connectionLost, .timedOut: .connection
+    case .notFound: .notFound
+    default: .other
+    }
+  }
+}

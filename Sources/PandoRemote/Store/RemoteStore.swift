@@ -1,0 +1,367 @@
+public import PandoManagers
+import PandoSystem
+import PandoModels
+import PandoStore
+
+/// The entities of one type on a server.
+///
+/// Reading asks the server; writing goes through the durable queue. The answer to a write is stored in
+/// the transaction that takes its request off the queue, also after a restart.
+///
+/// - Note: Any thread, several calls at the same time.
+public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
+  /// What the requests go through.
+  public let clientQueue: APIClientQueue
+
+  /// `remote`.
+  public var level: StoreLevel { .remote }
+
+  /// Makes a store.
+  ///
+  /// - Parameter clientQueue: What the requests go through; from now on it knows how to read answers
+  ///   to writes of this type.
+  public init(clientQueue: APIClientQueue) {
+    self.clientQueue = clientQueue
+    clientQueue.register(E.self)
+  }
+
+  /// Asks the server by identifiers.
+  ///
+  /// - Parameters:
+  ///   - query: A query by identifiers.
+  ///   - context: How the caller reads.
+  /// - Returns: Those that the server has.
+  /// - Throws: ``APIError``.
+  public func get(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> {
+    do {
+      return try await fetch(query, in: context).result
+    } catch let error as APIError where error.code == .notFound {
+      return .empty
+    }
+  }
+
+  /// Asks the server.
+  ///
+  /// - Parameters:
+  ///   - query: Any query.
+  ///   - context: How the caller reads.
+  /// - Returns: Those that match, in the order of the answer.
+  /// - Throws: ``APIError``.
+  public func search(
+    withQuery query: Query<E>, in context: ReadContext<E>
+  ) async throws -> QueryResult<E> { try await fetch(query, in: context).result }
+
+  /// Has the server store entities, and waits for that.
+  ///
+  /// - Parameters:
+  ///   - entities: The entities.
+  ///   - context: Which request is made.
+  /// - Returns: What the server answered with, as it is stored here now.
+  /// - Throws: ``APIError``; ``ManagerError`` `aborted`.
+  public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
+    let write = try request(toSet: entities, in: context)
+    try await write.enqueue()
+    write.committed()
+    return try await write.answer()
+  }
+
+  /// Has the server remove entities, and waits for that.
+  ///
+  /// - Parameters:
+  ///   - identifiers: The identifiers.
+  ///   - context: Which request is made.
+  /// - Throws: ``APIError``; ``ManagerError`` `aborted`.
+  public func remove(
+    _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) async throws {
+    let write = try request(toRemove: identifiers, in: context)
+    try await write.enqueue()
+    write.committed()
+    _ = try await write.answer()
+  }
+
+  /// Has the server remove what matches, and waits for that.
+  ///
+  /// What matches is asked for first; it is removed one by one if the API has no request for all.
+  ///
+  /// - Parameters:
+  ///   - query: Any query.
+  ///   - context: Which request is made.
+  /// - Returns: The identifiers of what was removed.
+  /// - Throws: ``APIError``.
+  public func removeAll(
+    withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    let found = try await fetch(query, in: .remote()).result.entities.map(\.id)
+    guard let request = try E.request(for: .removeAll(query)) else {
+      try await remove(found, in: context)
+      return found
+    }
+    _ = try await clientQueue.enqueue(request, subjects: found.map(\.modelIdentifier))
+      .confirmation()
+    return found
+  }
+}
+
+extension RemoteStore {
+  /// Asks the server, and says whether the answer is complete.
+  ///
+  /// Several identifiers are asked for one by one, side by side, if the API has no request for them.
+  ///
+  /// - Parameters:
+  ///   - query: What is asked for.
+  ///   - context: How the caller reads.
+  /// - Returns: The answer.
+  /// - Throws: ``APIError``: `notFound` for a single identifier that the server does not have.
+  public func fetch(_ query: Query<E>, in context: ReadContext<E>) async throws -> RemoteAnswer<E> {
+    try query.validate()
+    if let custom = context.endpoint?.remoteRequest {
+      return try await answer(to: custom.request, custom.payload, query)
+    }
+    guard let asked = query.identifiers else {
+      let path = RemotePath.search(query)
+      return try await answer(to: request(for: path), E.payload(for: path), query)
+    }
+    let identifiers = try known(asked)
+    guard identifiers.count > 1 else {
+      guard let identifier = identifiers.first else {
+        return RemoteAnswer(result: .empty, isComplete: false)
+      }
+      return try await get(identifier, query)
+    }
+    if let request = try E.request(for: .getAll(identifiers)) {
+      return try await answer(
+        to: request, E.payload(for: .getAll(identifiers)), query, about: identifiers)
+    }
+    return try await getEach(identifiers, query)
+  }
+
+  private func get(
+    _ identifier: EntityIdentifier<E>, _ query: Query<E>
+  ) async throws -> RemoteAnswer<E> {
+    let path: RemotePath<E> =
+      try E.request(for: .get(identifier)) == nil ? .getAll([identifier]) : .get(identifier)
+    var payload = E.payload(for: path)
+    payload.isFilteredHere = false
+    return try await answer(to: request(for: path), payload, query, about: [identifier])
+  }
+
+  /// Asks for entities one by one; those that the server does not have are left out.
+  private func getEach(
+    _ identifiers: [EntityIdentifier<E>], _ query: Query<E>
+  ) async throws -> RemoteAnswer<E> {
+    let found = try await withThrowingTaskGroup(of: (Int, [E]).self) { group in
+      for (index, identifier) in identifiers.enumerated() {
+        group.addTask {
+          do {
+            return (index, try await self.get(identifier, query).result.entities)
+          } catch let error as APIError where error.code == .notFound {
+            return (index, [])
+          }
+        }
+      }
+      var found = [[E]](repeating: [], count: identifiers.count)
+      for try await (index, entities) in group { found[index] = entities }
+      return found
+    }
+    return RemoteAnswer(
+      result: QueryResult(found.flatMap { $0 }, groupedBy: query.groupedBy), isComplete: true)
+  }
+
+  private func answer(
+    to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>,
+    about identifiers: [EntityIdentifier<E>] = []
+  ) async throws -> RemoteAnswer<E> {
+    let isFree = request.configuration.strategy == .concurrent
+    let response = try await clientQueue.read(
+      request, isFree ? .nothing : query.readScope(identifiers))
+    let content = try payload.content(of: response, to: request, decoder: E.makeDecoder())
+    var result =
+      payload.isFilteredHere
+      ? try query.apply(to: content.entities)
+      : QueryResult(content.entities, groupedBy: query.groupedBy)
+    result.page = content.page
+    var isComplete = payload.isComplete && query.isUnbounded
+    // Of what was left out nobody knows which entity it is: it may be one that is here.
+    if !content.malformed.isEmpty { isComplete = false }
+    if let page = content.page, page.hasNext || page.total ?? 0 > content.entities.count {
+      isComplete = false
+    }
+    var answer = RemoteAnswer(result: result, isComplete: isComplete)
+    answer.malformed = content.malformed
+    answer.included = content.included
+    return answer
+  }
+
+  private func request(for path: RemotePath<E>) throws -> APIRequest {
+    if let request = try E.request(for: path) { return request }
+    throw APIError(
+      .noRequest, E.modelTypeName, "request(for:) has no request for \(path.kind)")
+  }
+
+  /// The identifiers by which the server knows entities; those it does not know are left out.
+  private func known(
+    _ identifiers: [EntityIdentifier<E>]
+  ) throws -> [EntityIdentifier<E>] {
+    guard identifiers.contains(where: \.isLocal), let store = clientQueue.store else {
+      return identifiers.filter { !$0.isLocal }
+    }
+    return try store.read { snapshot in
+      try identifiers.map { try snapshot.currentIdentifier(of: $0) }.filter { !$0.isLocal }
+    }
+  }
+}
+
+extension RemoteStore {
+  /// Makes the requests for a write, without any effect so far.
+  ///
+  /// - Parameters:
+  ///   - entities: What the server is to store: one with a local identifier is made there.
+  ///   - context: How the caller writes.
+  /// - Returns: The requests.
+  /// - Throws: ``APIError`` `noRequest`; what the entity type throws.
+  public func request(
+    toSet entities: [E], in context: WriteContext<E>
+  ) throws -> any QueuedWrite<E> {
+    if let entity = entities.first(where: \.id.isLocal), !(E.self is any MutableEntity.Type) {
+      throw APIError(
+        .invalidRequest, entity.id.modelIdentifier,
+        "can't be made on a server: \(E.modelTypeName) is no MutableEntity, so it could not take the "
+          + "identifier that the server gives")
+    }
+    let identifiers = entities.map(\.id)
+    if let custom = context.endpoint?.remoteRequest {
+      var note = AnswerNote(entities.first?.id.isLocal == true ? .create : .update)
+      note.names = custom.payload.names
+      let ticket = try ticket(
+        custom.request, identifiers, note, related: entities.flatMap(\.namedIdentifiers))
+      return RemoteWrite(clientQueue, [.init(ticket: ticket)], identifiers, isRemoval: false)
+    }
+    let parts = try entities.map { entity -> RemoteWrite<E>.Part in
+      guard entity.id.isLocal else { return .init(ticket: try ticket(toUpdate: entity)) }
+      let path = RemotePath.create(entity)
+      let ticket = try ticket(
+        request(for: path), [entity.id], AnswerNote(.create, E.payload(for: path)),
+        related: entity.namedIdentifiers)
+      return .init(ticket: ticket, change: { [self] in try self.ticket(toUpdate: entity) })
+    }
+    return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
+  }
+
+  private func ticket(toUpdate entity: E) throws -> QueueTicket {
+    let path = RemotePath.update(entity)
+    return try ticket(
+      request(for: path), [entity.id], AnswerNote(.update, E.payload(for: path)),
+      related: entity.namedIdentifiers)
+  }
+
+  /// Makes the requests for a removal, without any effect so far.
+  ///
+  /// - Parameters:
+  ///   - identifiers: What the server is to remove.
+  ///   - context: How the caller writes.
+  /// - Returns: The requests.
+  /// - Throws: ``APIError`` `noRequest`; what the entity type throws.
+  public func request(
+    toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
+  ) throws -> any QueuedWrite<E> {
+    if let custom = context.endpoint?.remoteRequest {
+      let ticket = try ticket(custom.request, identifiers, AnswerNote(.remove))
+      return RemoteWrite(clientQueue, [.init(ticket: ticket)], identifiers, isRemoval: true)
+    }
+    let parts = try identifiers.map { identifier in
+      RemoteWrite<E>.Part(
+        ticket: try ticket(
+          request(for: .remove(identifier)), [identifier], AnswerNote(.remove)),
+        removed: identifier.isLocal ? identifier.modelIdentifier : nil)
+    }
+    return RemoteWrite(clientQueue, parts, identifiers, isRemoval: true)
+  }
+
+  private func ticket(
+    _ request: APIRequest, _ identifiers: [EntityIdentifier<E>], _ note: AnswerNote,
+    related: [String] = []
+  ) throws -> QueueTicket {
+    let subjects = identifiers.map(\.modelIdentifier)
+    return clientQueue.ticket(
+      for: request, subjects: subjects, makes: note.kind == .create ? subjects : [],
+      related: related, handler: AnswerReader<E>.name, note: try note.text)
+  }
+}
+
+extension Query where E: RemoteEntity {
+  /// What the answer to it is about; entities may be asked for by former identifiers.
+  fileprivate func readScope(_ current: [EntityIdentifier<E>]) -> ReadScope {
+    guard let identifiers else { return .type(E.identifierNamespace) }
+    return .nodes((current.isEmpty ? identifiers : current).map(\.modelIdentifier))
+  }
+}
+
+extension Entity {
+  /// The model identifiers of the entities that it names and of the nodes inside it, each once.
+  fileprivate var namedIdentifiers: [String] {
+    var found = Self.relationships.flatMap { $0.modelIdentifiers(self) }
+    func add(_ model: any Model) {
+      if let identifier = model.modelIdentifier { found.append(identifier) }
+      model.forEach(add)
+    }
+    self.forEach(add)
+    return found.map { ByteString($0) }.unique.map(\.text)
+  }
+}
+
+extension RemotePath {
+  /// What it is about, for a person.
+  fileprivate var kind: String {
+    switch self {
+    case .get(let id): "the entity \(id.text)"
+    case .getAll(let ids): "\(ids.count) identifiers"
+    case .search: "a search"
+    case .create: "making an entity"
+    case .update(let entity): "storing the entity \(entity.id.text)"
+    case .remove(let id): "removing the entity \(id.text)"
+    case .removeAll: "removing by query"
+    }
+  }
+}
+
+extension APIClientQueue {
+  /// Makes an entity type known: how answers to its writes are read, and which identifiers of other
+  /// entities it holds.
+  ///
+  /// Types without a ``RemoteStore`` are made known by this when they hold identifiers of entities
+  /// that a server names.
+  ///
+  /// - Parameter type: The entity type.
+  public func register<E: Entity>(_ type: E.Type) {
+    state.withLock { state in
+      if !state.relatedTypes.contains(where: { $0 == type }) { state.relatedTypes.append(type) }
+    }
+    if let type = type as? any RemoteEntity.Type { registerReader(type) }
+  }
+
+  private func registerReader<E: RemoteEntity>(_ type: E.Type) {
+    let reader = AnswerReader<E> { [weak self] in
+      (self?.state.withLock { $0.relatedTypes } ?? []).compactMap { $0 as? any Entity.Type }
+    }
+    setAnswerHandler(
+      named: AnswerReader<E>.name,
+      QueueAnswerHandler(store: reader.store, aliases: reader.aliases))
+  }
+
+  /// Whether the server knows an entity or a queued request makes it; for queues in memory.
+  func isKnownInMemory(_ modelIdentifier: String) throws -> Bool {
+    guard let rows = storage as? MemoryQueueStorage else {
+      preconditionFailure("the rows of this queue are in a store")
+    }
+    return try rows.isKnown(modelIdentifier)
+  }
+
+  /// Queues the request of a ticket by itself.
+  func append(_ ticket: QueueTicket) async throws {
+    guard !isClosed else { throw APIError(.closed, ticket.request, "the queue was closed") }
+    ticket.appended(try await storage.append(ticket.draft, isIdle: isIdle))
+  }
+}

@@ -1,0 +1,130 @@
+import PandoManagers
+import PandoSystem
+import PandoModels
+import PandoStore
+
+/// A write to a server, as one queued request or several.
+final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
+  /// The request for one entity, or the caller's own for all of them.
+  struct Part: Sendable {
+    /// The request.
+    let ticket: QueueTicket
+    /// What is sent in its place if the server knows the entity already or is about to: it is made
+    /// once and changed after that.
+    var change: (@Sendable () throws -> QueueTicket)?
+    /// The entity, if the server may not know it at all: then there is nothing to be removed.
+    var removed: String?
+  }
+
+  private let queue: APIClientQueue
+  private let parts: [Part]
+  private let identifiers: [EntityIdentifier<E>]
+  private let isRemoval: Bool
+  /// Those that are queued; of several runs of the transaction the last one counts.
+  private let chosen = Locked<[QueueTicket]>([])
+
+  /// Makes a write.
+  ///
+  /// - Parameters:
+  ///   - queue: Where to.
+  ///   - parts: The requests.
+  ///   - identifiers: The identifiers of what is written, in order.
+  ///   - isRemoval: Whether they are removed.
+  init(
+    _ queue: APIClientQueue, _ parts: [Part], _ identifiers: [EntityIdentifier<E>], isRemoval: Bool
+  ) {
+    self.queue = queue
+    self.parts = parts
+    self.identifiers = identifiers
+    self.isRemoval = isRemoval
+  }
+
+  func enqueue(_ transaction: inout ModelTransaction) throws {
+    // A place of its own: what is asked of the server later is newer.
+    _ = transaction.takeSequenceNumber()
+    let commitNumber = transaction.commitNumber
+    var tickets: [QueueTicket] = []
+    for part in parts {
+      guard let ticket = try choose(part, in: &transaction) else { continue }
+      try ticket.enqueue(in: &transaction, commitNumber: commitNumber)
+      tickets.append(ticket)
+    }
+    chosen.withLock { [tickets] in $0 = tickets }
+  }
+
+  /// The request that fits what the server knows by then; `nil` if there is nothing to be sent.
+  private func choose(
+    _ part: Part, in transaction: inout ModelTransaction
+  ) throws -> QueueTicket? {
+    guard let local = part.removed ?? part.ticket.draft.makes.first else { return part.ticket }
+    let rows = StoredRows(transaction)
+    let (isKnown, refused) = try QueueTable.making(local, in: rows)
+    if isKnown { return try part.change?() ?? part.ticket }
+    // What was refused before is tried again now, or needed no longer.
+    for number in refused { try QueueTable.remove(number, in: rows) }
+    return part.removed == nil ? part.ticket : nil
+  }
+
+  func enqueue() async throws {
+    if let store = queue.store { return try await store.write { try self.enqueue(&$0) } }
+    var tickets: [QueueTicket] = []
+    for part in parts {
+      var ticket = part.ticket
+      if let local = part.removed ?? part.ticket.draft.makes.first {
+        let isKnown = try queue.isKnownInMemory(local)
+        if part.removed != nil, !isKnown { continue }
+        if isKnown, let change = part.change { ticket = try change() }
+      }
+      try await queue.append(ticket)
+      tickets.append(ticket)
+    }
+    chosen.withLock { [tickets] in $0 = tickets }
+  }
+
+  func committed() {
+    for ticket in chosen.withLock({ $0 }) { ticket.committed() }
+  }
+
+  func firstOutcome() async throws -> [E]? {
+    var answers: [(QueueTicket, APIResponse)] = []
+    for ticket in chosen.withLock({ $0 }) {
+      guard let response = try await told({ try await ticket.firstOutcome() }) else { return nil }
+      answers.append((ticket, response))
+    }
+    return try stored(answers)
+  }
+
+  func answer() async throws -> [E] {
+    var answers: [(QueueTicket, APIResponse)] = []
+    for ticket in chosen.withLock({ $0 }) {
+      answers.append((ticket, try await told { try await ticket.confirmation() }))
+    }
+    return try stored(answers)
+  }
+
+  /// What is stored now of what was written; without a store, what the server answered.
+  private func stored(_ answers: [(QueueTicket, APIResponse)]) throws -> [E] {
+    guard !isRemoval else { return [] }
+    if let store = queue.store, E.self is any PersistentEntity.Type {
+      return try store.read { snapshot in
+        try identifiers.compactMap { identifier in
+          try snapshot.model(
+            snapshot.currentIdentifier(of: identifier).modelIdentifier, as: E.self)
+        }
+      }
+    }
+    return try answers.flatMap { ticket, response in
+      try RemotePayload<E>(AnswerNote(ticket.draft.note)?.names ?? []).content(
+        of: response, to: ticket.request, decoder: E.makeDecoder()
+      ).entities
+    }
+  }
+
+  private func told<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let error as APIError where error.code == .aborted {
+      throw ManagerError(.aborted, E.modelTypeName, error.description, underlying: [error])
+    }
+  }
+}
