@@ -50,9 +50,11 @@ public struct EntityTransaction: ~Copyable {
     _ entity: E, in context: WriteContext<E> = .local
   ) throws -> E {
     // First what may be refused: who catches that finds nothing done.
-    let request = try server(for: context)?.request(toSet: [entity], in: context)
+    let server = try server(for: context)
+    let request = try server?.request(toSet: [entity], in: context)
+    let replaced = try server?.replaced(bySetting: [entity], in: &transaction)
     let applied = try transaction.apply([entity], asOf: nil, keepsOrder: Self.keepsOrder(E.self))
-    if let request { requests.append(EntityRequest(request)) }
+    if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
     return applied.first?.stored ?? entity
   }
 
@@ -74,9 +76,10 @@ public struct EntityTransaction: ~Copyable {
     guard var entity = try get(type, identifier) else { return nil }
     try change(&entity)
     let request = try server?.request(toSet: [entity], in: context)
+    let replaced = try server?.replaced(bySetting: [entity], in: &transaction)
     let update = EntityUpdate(identifier) { [entity] in $0 = entity }
     let applied = try transaction.apply(update, keepsOrder: Self.keepsOrder(type))
-    if let request { requests.append(EntityRequest(request)) }
+    if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
     return applied.first?.stored
   }
 
@@ -91,15 +94,23 @@ public struct EntityTransaction: ~Copyable {
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {
     let current = try transaction.snapshot.currentIdentifier(of: identifier)
-    let request = try server(for: context)?.request(toRemove: [current], in: context)
+    let server = try server(for: context)
+    let request = try server?.request(toRemove: [current], in: context)
+    let replaced = try server?.replaced(byRemoving: [current], in: &transaction)
     try transaction.removeEntities([current], asOf: nil, keepsOrder: Self.keepsOrder(type))
-    if let request { requests.append(EntityRequest(request)) }
+    if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
   }
 
   /// Puts the requests into the queue, behind all changes, in the order of the calls.
   consuming func finish() throws -> [EntityRequest] {
     for request in requests { try request.enqueue(&transaction) }
     return requests
+  }
+
+  /// What was replaced, with what has become of it by now.
+  private func written(_ replaced: (any Sendable)?) throws -> (any Sendable)? {
+    guard let nodes = replaced as? any ReplacedNodes else { return replaced }
+    return try nodes.written(in: transaction.snapshot)
   }
 
   private static func keepsOrder<E: PersistentEntity>(_ type: E.Type) -> Bool {
@@ -143,8 +154,8 @@ struct EntityRequest: Sendable {
   /// Waits for the server; of a request whose place a later one took that one is waited for.
   let confirm: @Sendable () async throws -> Void
 
-  init<E: Entity>(_ write: any QueuedWrite<E>) {
-    enqueue = { try write.enqueue(&$0) }
+  init<E: Entity>(_ write: any QueuedWrite<E>, replacing replaced: (any Sendable)?) {
+    enqueue = { try write.enqueue(&$0, replacing: replaced) }
     committed = { write.committed() }
     confirm = {
       do {

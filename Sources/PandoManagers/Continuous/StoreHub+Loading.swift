@@ -12,7 +12,7 @@ extension StoreHub {
   ///
   /// - Parameter query: The query; not retained.
   func begin<E: Queryable>(_ query: LiveQuery<E>) {
-    let followers = followers(of: E.self, countingHolders: query.followed.namesHolders)
+    let followers = followers(of: E.self, countingHolders: query.followed.needsStore)
     followers.insert(query)
     query.endings.add { [weak followers, number = query.number] in followers?.remove(number) }
     loader.async { [weak query] in

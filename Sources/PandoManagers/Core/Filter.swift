@@ -63,6 +63,20 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.holders, .equal, identifier)
   }
 
+  /// Entities of which a server has what is here, does not have it yet, or has refused it.
+  ///
+  /// ```swift
+  /// let refused = Query<Issue>(filter: .synchronizationState(.refused))
+  /// ```
+  /// Only a store on disk knows it; elsewhere such a query throws ``QueryError`` `needsStore`. A followed
+  /// one is read again when the state of an entity changes.
+  ///
+  /// - Parameter state: The state.
+  /// - Returns: The filter.
+  public static func synchronizationState(_ state: SynchronizationState) -> Filter {
+    compare(.synchronization, .equal, state.rawValue)
+  }
+
   /// Entities that another entity holds, wherever in it.
   ///
   /// - Parameter id: The identifier of the one that holds them.

@@ -22,3 +22,13 @@ public enum PersistenceStrategy: Sendable, Hashable {
   /// It is stored, and nothing is removed.
   public static var retainExtraLocalData: PersistenceStrategy { .persist(.retainExtraLocalData) }
 }
+
+/// Whether a server has an entity as it is here.
+public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
+  /// Nothing that was written here waits for the server.
+  case synced
+  /// Something was written here that the server does not have yet.
+  case pending
+  /// Something that the server has refused is still here; see `RemoteEntity.refusalPolicy`.
+  case refused
+}

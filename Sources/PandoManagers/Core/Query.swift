@@ -126,9 +126,10 @@ extension Query {
   /// - Throws: ``QueryError`` as ``validate()``.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
     try validate()
-    if filter.namesHolders {
+    if filter.needsStore {
       throw QueryError(
-        .needsStore, E.modelTypeName, "only a store on disk knows who holds an entity")
+        .needsStore, E.modelTypeName,
+        "only a store on disk knows who holds an entity, and whether a server has it")
     }
     var found = entities.filter(filter.matches)
     if !uniqueBy.isEmpty {

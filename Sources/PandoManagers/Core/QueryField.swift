@@ -175,6 +175,8 @@ public struct QueryField<E: Queryable>: Sendable {
   var namesAllChildren: Bool { shape == .children }
   /// Whether they are those of all that hold the entity.
   var namesHolders: Bool { shape == .holders }
+  /// Whether a store knows its value and the entity does not.
+  var isStoresOwn: Bool { shape == .holders || shape == .synchronization }
 
   /// Whether its value may stand in another node than the entity's own; of a key path that is not
   /// declared nobody knows.
@@ -183,7 +185,7 @@ public struct QueryField<E: Queryable>: Sendable {
   }
 
   /// Whether it may have more than one value.
-  var namesSeveral: Bool { hasElements || namesAllChildren || namesHolders }
+  var namesSeveral: Bool { hasElements || namesAllChildren || isStoresOwn }
 
   /// How errors and plans call the field.
   package var label: String {
@@ -250,6 +252,8 @@ private enum FieldShape: Sendable {
   case children
   /// All that hold the entity; only a store knows them.
   case holders
+  /// Whether a server has the entity as it is; only a store knows it.
+  case synchronization
 }
 
 extension QueryField {
@@ -358,6 +362,11 @@ extension QueryField {
   /// Those that hold the entity, by the identifiers of their nodes, which the entity does not know.
   static var holders: QueryField {
     QueryField(\E.self, .holders, kinds: { [.string] }) { _ in .null }
+  }
+
+  /// Whether a server has the entity as it is, which the entity does not know.
+  static var synchronization: QueryField {
+    QueryField(\E.self, .synchronization, kinds: { [.string] }) { _ in .null }
   }
 
   private static func child(

@@ -26,6 +26,8 @@ public struct WriteContext<E: Entity>: Sendable {
   /// Only what nothing has changed since is written.
   public package(set) var asOf: UInt64?
 
+  /// Done in the transaction of the local write, before it.
+  package var firstStep: (@Sendable ([E], inout ModelTransaction) throws -> Void)?
   /// Done in the transaction of the local write, in this order.
   package var steps: [Step] = []
   /// What is written instead of given entities.

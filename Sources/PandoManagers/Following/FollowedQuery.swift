@@ -21,7 +21,7 @@ final class FollowedQuery<E: Queryable>: Sendable {
   /// How changes find it.
   let key: FollowedKey
   /// Whether who holds an entity counts, so that a change of any node may change the result.
-  let namesHolders: Bool
+  let needsStore: Bool
   private let contract: (any EntityContract<E>)?
   private let sorter: EntitySorter<E>
 
@@ -51,8 +51,8 @@ final class FollowedQuery<E: Queryable>: Sendable {
     stored.limit = capacity
     self.stored = stored
     ordersByChange = query.uniqueBy.isEmpty && query.nodeIdentifiers == nil
-    namesHolders = query.filter.namesHolders
-    key = namesHolders ? .type : Self.key(of: query)
+    needsStore = query.filter.needsStore
+    key = needsStore ? .type : Self.key(of: query)
   }
 
   /// Whether a change of a node inside an entity may let it in, though none that is shown is like it.

@@ -61,7 +61,7 @@ struct QueryWindow<E: Queryable>: Sendable {
   /// - Returns: What became of the window; `exhausted` leaves it unusable.
   /// - Complexity: O(*n* + *c* log *c*) for *n* kept entities and *c* changes.
   mutating func apply(_ changes: [EntityChange<E>]) -> Outcome {
-    if followed.namesHolders { return .exhausted }
+    if followed.needsStore { return .exhausted }
     let outcome = changes.count <= 4 ? applyEach(changes) : merge(changes)
     if outcome == .changed, let shownCount = followed.shownCount, kept.count < shownCount,
       !isComplete

@@ -9,13 +9,16 @@ import PandoModels
 /// | `queue-next` | the number that comes next, 8 bytes, least significant first |
 /// | `queue-key/`, client, `/`, uniquing key | the number of the newest request with that key |
 /// | `queue-mark/` and a model identifier | the requests that change or name it: of a local one their numbers, else how many |
+/// | `queue-refused/` and a model identifier | how many requests that a server refused have left their change in it |
 /// | `alias/` and a model identifier | the ``IdentifierAlias`` that took its place, as CBOR |
 package enum QueueNames {
   package static let waiting = "queue/"
   package static let failed = "queue-failed/"
   package static let next = "queue-next"
   /// What the names of all rows about requests begin with, but for the number that comes next.
-  package static let all = [waiting, failed, "queue-key/", "queue-mark/", "alias/"]
+  package static let all = [waiting, failed, "queue-key/", marks, refusals, "alias/"]
+  package static let marks = "queue-mark/"
+  package static let refusals = "queue-refused/"
   private static let byteCountMaximum = 400
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
@@ -24,7 +27,10 @@ package enum QueueNames {
     bounded("queue-key/", client + "/" + key)
   }
   package static func mark(_ modelIdentifier: String) -> String {
-    bounded("queue-mark/", modelIdentifier)
+    bounded(marks, modelIdentifier)
+  }
+  package static func refusal(_ modelIdentifier: String) -> String {
+    bounded(refusals, modelIdentifier)
   }
   package static func alias(_ modelIdentifier: String) -> String {
     bounded("alias/", modelIdentifier)

@@ -1,4 +1,5 @@
 import PandoModels
+import PandoStore
 import PandoSystem
 
 extension CoreManager {
@@ -37,7 +38,9 @@ extension CoreManager {
           .confirmed)
       }
       let request = try queue.request(toSet: entities, in: context)
-      let written = try await stack.write(entities, in: withQueueing(request, context))
+      let written = try await stack.write(
+        entities,
+        in: withQueueing(request, context) { try queue.replaced(bySetting: $0, in: &$1) })
       if !stack.runsSteps { try await request.enqueue() }
       request.committed()
       return Written(
@@ -73,10 +76,17 @@ extension CoreManager {
       }
       // The request holds what the transaction has found and made, and is queued in it.
       let queued = Locked<(any QueuedWrite<E>)?>(nil)
+      let replaced = Locked<(any Sendable)?>(nil)
+      let endpoint = context.endpoint ?? .derived
+      var context = context
+      context.firstStep = { entities, transaction in
+        let found = try queue.replaced(bySetting: entities, in: &transaction)
+        replaced.withLock { $0 = found }
+      }
       let queueing = EntityUpdate(identifier, replacing: replacement, change) {
         stored, transaction in
-        let request = try queue.request(toSet: [stored], in: context)
-        try request.enqueue(&transaction)
+        let request = try queue.request(toSet: [stored], in: .localAndRemote(endpoint: endpoint))
+        try request.enqueue(&transaction, replacing: replaced.withLock { $0 })
         queued.withLock { $0 = request }
       }
       let written = try await stack.write(queueing, in: context)
@@ -128,10 +138,19 @@ extension CoreManager {
 
   /// A local write in whose transaction a request is queued, if it is made in one.
   private func withQueueing(
-    _ request: any QueuedWrite<E>, _ context: WriteContext<E>
+    _ request: any QueuedWrite<E>, _ context: WriteContext<E>,
+    _ replacedBy: @escaping @Sendable ([E], inout ModelTransaction) throws -> (any Sendable)?
   ) -> WriteContext<E> {
     guard stack.runsSteps else { return context }
-    return context.with { try request.enqueue(&$0) }
+    let replaced = Locked<(any Sendable)?>(nil)
+    var context = context.with { transaction in
+      try request.enqueue(&transaction, replacing: replaced.withLock { $0 })
+    }
+    context.firstStep = { entities, transaction in
+      let found = try replacedBy(entities, &transaction)
+      replaced.withLock { $0 = found }
+    }
+    return context
   }
 
   private func remoteStore() throws -> any Storing<E> {
@@ -176,7 +195,11 @@ extension CoreManager {
         return Written((), .confirmed)
       }
       let request = try queue.request(toRemove: identifiers, in: context)
-      try await stack.remove(identifiers, in: withQueueing(request, context))
+      try await stack.remove(
+        identifiers,
+        in: withQueueing(request, context) { _, transaction in
+          try queue.replaced(byRemoving: identifiers, in: &transaction)
+        })
       if !stack.runsSteps { try await request.enqueue() }
       request.committed()
       return Written((), .queued) { _ = try await request.answer() }

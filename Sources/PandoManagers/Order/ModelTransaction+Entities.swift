@@ -8,14 +8,17 @@ extension ModelTransaction {
   ///
   /// - Parameters:
   ///   - entities: The new values.
+  ///   - first: Done before.
   ///   - asOf: The place at which their request was made; `nil` for values of this moment.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
-    _ entities: [E], asOf: UInt64?, keepsOrder: Bool = true
+    _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
+    asOf: UInt64?, keepsOrder: Bool = true
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
+    try first?(entities, &self)
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     var applied: [AppliedEntity<E>] = []
     applied.reserveCapacity(entities.count)
@@ -52,11 +55,22 @@ extension ModelTransaction {
   ///
   /// - Returns: Nothing if there is no such entity.
   mutating func apply<E: LocalEntity>(
-    _ update: EntityUpdate<E>, keepsOrder: Bool
+    _ update: EntityUpdate<E>,
+    after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
+    keepsOrder: Bool
   ) throws -> [AppliedEntity<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
     let name = identifier.modelIdentifier
+    if let first {
+      guard var entity = try snapshot.model(name, as: E.self) else { return [] }
+      if let replacement = update.replacement {
+        entity = replacement.new
+      } else {
+        try update.change(&entity)
+      }
+      try first([entity], &self)
+    }
     let changed: E?
     if let (new, old) = update.replacement, new.id == identifier, old.id == identifier {
       guard try snapshot.contains(name) else { return [] }

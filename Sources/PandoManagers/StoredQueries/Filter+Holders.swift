@@ -2,20 +2,21 @@ import PandoModels
 import PandoStore
 
 extension Filter {
-  /// Whether it asks who holds an entity.
-  var namesHolders: Bool {
-    var namesHolders = false
+  /// Whether it asks for what a store knows and entities do not.
+  var needsStore: Bool {
+    var needsStore = false
     tree.forEachLeaf { leaf in
-      if case .compare(let field, _, _) = leaf, field.namesHolders { namesHolders = true }
+      if case .compare(let field, _, _) = leaf, field.isStoresOwn { needsStore = true }
     }
-    return namesHolders
+    return needsStore
   }
 }
 
 extension ModelSnapshot {
-  /// The same query by the identifiers of what nodes hold now, where it asks for that.
+  /// The same query by the identifiers of what nodes hold now and of what waits for a server, where it asks
+  /// for that.
   func resolved<E: Queryable>(_ query: Query<E>) throws -> Query<E> {
-    guard query.filter.namesHolders else { return query }
+    guard query.filter.needsStore else { return query }
     var result = query
     result.filter = Filter(try resolved(query.filter.tree))
     return result
@@ -27,6 +28,11 @@ extension ModelSnapshot {
     switch tree {
     case .compare(let field, _, .string(let holder)) where field.namesHolders:
       return Filter<E>.identifiers(try children(of: currentIdentifier(of: holder))).tree
+    case .compare(let field, _, .string(let name)) where field.isStoresOwn:
+      guard let state = SynchronizationState(rawValue: name) else { return tree }
+      let unlike = try identifiers(notSynchronized: E.nodeNamespace ?? "", as: state)
+      let filter = Filter<E>.identifiers(unlike)
+      return state == .synced ? .not(filter.tree) : filter.tree
     case .and(let parts): return .and(try parts.map { try resolved($0) })
     case .or(let parts): return .or(try parts.map { try resolved($0) })
     case .not(let part): return .not(try resolved(part))

@@ -71,10 +71,11 @@ extension DiskStore: UpdatingStoring {
     return try await modelStore.write { transaction in
       let applied =
         if let update = context.update {
-          try transaction.apply(update, keepsOrder: keepsOrder)
+          try transaction.apply(update, after: context.firstStep, keepsOrder: keepsOrder)
         } else {
           try transaction.apply(
-            entities, asOf: context.asOf, keepsOrder: keepsOrder || context.asOf != nil)
+            entities, after: context.firstStep, asOf: context.asOf,
+            keepsOrder: keepsOrder || context.asOf != nil)
         }
       for step in context.steps { try step(&transaction) }
       let place = context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)
@@ -108,6 +109,7 @@ extension DiskStore: UpdatingStoring {
   ) async throws -> UInt64 {
     let keepsOrder = keepsOrder
     return try await modelStore.write { transaction in
+      try context.firstStep?([], &transaction)
       try transaction.removeEntities(identifiers, asOf: context.asOf, keepsOrder: keepsOrder)
       for step in context.steps { try step(&transaction) }
       return context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)

@@ -23,6 +23,28 @@ public protocol RemoteStoring<E>: Storing {
     toSet entities: [E], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E>
 
+  /// Returns what a write is about to replace, for ``QueuedWrite/enqueue(_:replacing:)``.
+  ///
+  /// - Parameters:
+  ///   - entities: What will be stored.
+  ///   - transaction: The transaction of the local write, before it.
+  /// - Returns: What is stored now; `nil`, as by default, if the write stays whatever the server says.
+  /// - Throws: What the disk throws.
+  func replaced(
+    bySetting entities: [E], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)?
+
+  /// Returns what a removal is about to replace, for ``QueuedWrite/enqueue(_:replacing:)``.
+  ///
+  /// - Parameters:
+  ///   - identifiers: What will be removed.
+  ///   - transaction: The transaction of the local removal, before it.
+  /// - Returns: What is stored now; `nil`, as by default, if the removal stays whatever the server says.
+  /// - Throws: What the disk throws.
+  func replaced(
+    byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)?
+
   /// Makes the request for a removal, without any effect so far.
   ///
   /// - Parameters:
@@ -33,6 +55,28 @@ public protocol RemoteStoring<E>: Storing {
   func request(
     toRemove identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) throws -> any QueuedWrite<E>
+}
+
+extension RemoteStoring {
+  /// Nothing.
+  ///
+  /// - Parameters:
+  ///   - entities: What will be stored.
+  ///   - transaction: The transaction of the local write, before it.
+  /// - Returns: `nil`.
+  public func replaced(
+    bySetting entities: [E], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)? { nil }
+
+  /// Nothing.
+  ///
+  /// - Parameters:
+  ///   - identifiers: What will be removed.
+  ///   - transaction: The transaction of the local removal, before it.
+  /// - Returns: `nil`.
+  public func replaced(
+    byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)? { nil }
 }
 
 /// What a server answered to a read.
@@ -75,6 +119,15 @@ public protocol QueuedWrite<E>: Sendable {
   /// - Throws: Why it can't be queued; then the local write is not made either.
   func enqueue(_ transaction: inout ModelTransaction) throws
 
+  /// Puts the request into the queue, with what the local write has replaced: should the server refuse it,
+  /// the queue takes it back. By default that is not kept.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction of the local write, after it; it may run more than once.
+  ///   - replaced: What ``RemoteStoring`` said before the write.
+  /// - Throws: Why it can't be queued; then the local write is not made either.
+  func enqueue(_ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?) throws
+
   /// Puts the request into the queue where there is no local write, in a transaction of its own.
   ///
   /// - Throws: Why it can't be queued.
@@ -95,6 +148,28 @@ public protocol QueuedWrite<E>: Sendable {
   /// - Throws: What the server refused it with; ``ManagerError`` `aborted` when a newer request took
   ///   its place.
   func answer() async throws -> [E]
+}
+
+extension QueuedWrite {
+  /// Puts the request into the queue; what the local write has replaced is not kept.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction of the local write, after it; it may run more than once.
+  ///   - replaced: What ``RemoteStoring`` said before the write.
+  /// - Throws: Why it can't be queued; then the local write is not made either.
+  public func enqueue(
+    _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
+  ) throws { try enqueue(&transaction) }
+}
+
+/// What a write replaces, noted before it.
+package protocol ReplacedNodes: Sendable {
+  /// The same with what the write has made of it.
+  ///
+  /// - Parameter snapshot: What is stored right after the write.
+  /// - Returns: Both.
+  /// - Throws: What the disk throws.
+  func written(in snapshot: ModelSnapshot) throws -> Self
 }
 
 /// An error of a remote store that says what kind it is.

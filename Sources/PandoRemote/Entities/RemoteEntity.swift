@@ -31,6 +31,9 @@ public protocol RemoteEntity: ServedEntity {
   /// - Returns: By default the whole content: one entity or a list of them.
   static func payload(for path: RemotePath<Self>) -> RemotePayload<Self>
 
+  /// What happens here to a write that the server refuses; by default it is taken back.
+  static var refusalPolicy: RefusalPolicy { get }
+
   /// Makes what reads the JSON of answers; by default dates are ISO 8601.
   ///
   /// - Returns: A new decoder.
@@ -43,6 +46,9 @@ public protocol RemoteEntity: ServedEntity {
 }
 
 extension RemoteEntity {
+  /// It is taken back.
+  public static var refusalPolicy: RefusalPolicy { .undo }
+
   /// None: only a ``MutableEntity`` can take another identifier.
   ///
   /// - Parameter identifier: The identifier.
@@ -98,6 +104,24 @@ extension RemoteEntity {
   ///
   /// - Returns: A new encoder.
   public static func makeEncoder() -> JSONEncoder { APIBody.makeEncoder() }
+}
+
+/// What happens here to a write to both, store and server, that the server refuses.
+///
+/// ```swift
+/// extension Draft: RemoteEntity {
+///   static var refusalPolicy: RefusalPolicy { .keep }
+/// }
+/// ```
+public enum RefusalPolicy: Sendable, Hashable {
+  /// The store goes back to what it would be without the write, in one commit: what it changed and nobody has
+  /// changed since is as it was before, and requests that wait are made anew where they would send it. So
+  /// are nodes inside the entity, and what a removal has taken out of other entities and lists. What the
+  /// store would not take back any more stays, marked.
+  case undo
+  /// The write stays, and its entities are marked as ``SynchronizationState`` `refused` until the request is
+  /// sent again or dropped.
+  case keep
 }
 
 /// An entity of a server that can be made and changed here.

@@ -152,7 +152,7 @@ final class IdentifierMerge<E: PersistentEntity> {
 
 extension TreeValue {
   /// The same with every reference to a node made one to another.
-  fileprivate func repointing(_ old: String, to new: String) -> TreeValue {
+  func repointing(_ old: String, to new: String) -> TreeValue {
     switch self {
     case .reference(let identifier, let typeName):
       guard identifier.hasSameBytes(as: old) else { return self }

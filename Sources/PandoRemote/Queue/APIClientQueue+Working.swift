@@ -197,12 +197,18 @@ extension APIClientQueue {
   }
 
   private func fail(_ entry: QueuedRequest, with error: APIError) async throws {
-    try await storage.fail(entry.id, token: entry.token, failure: "\(error)")
+    let later = state.withLock { state in
+      error.meansUndone
+        ? LaterRequests(
+          numbers: state.lanes.numbers(after: entry.id, at: entry.subjects),
+          firstUnknown: state.firstUnknown) : nil
+    }
+    let kept = try await storage.fail(entry, failure: "\(error)", undoing: later)
     state.withLock { state in
       state.outcomes.removeAll { $0.entry.id == entry.id }
       state.lanes.finish(entry.id)
     }
-    configuration.onEvent?(.failed(entry, error))
+    configuration.onEvent?(.failed(kept ?? entry, error))
     finish(entry.token, .failure(error))
   }
 

@@ -22,6 +22,8 @@ extension QueuedRequest: Codable {
     state = try row.get("state")
     attemptCount = try row.get("attemptCount")
     lastFailure = try row.find("lastFailure")
+    undo = try row.find("undo")
+    isUndone = try row.find("isUndone") ?? false
   }
 
   /// Encodes the request.
@@ -44,5 +46,7 @@ extension QueuedRequest: Codable {
     try row.encode(state, forKey: TextKey("state"))
     try row.encode(attemptCount, forKey: TextKey("attemptCount"))
     try row.encodeIfPresent(lastFailure, forKey: TextKey("lastFailure"))
+    try row.encodeIfPresent(undo, forKey: TextKey("undo"))
+    if isUndone { try row.encode(true, forKey: TextKey("isUndone")) }
   }
 }

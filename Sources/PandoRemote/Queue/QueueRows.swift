@@ -12,6 +12,8 @@ protocol QueueRows: AnyObject {
 
   func value(_ name: String) throws -> [UInt8]?
   func setValue(_ name: String, to value: [UInt8]?) throws
+  /// Says that a server has a node now, or has it no more, as it is here.
+  func stateChanged(of modelIdentifier: String) throws
   func forEachValue(_ prefix: String, _ body: (String, [UInt8]) throws -> Bool) throws
 }
 
@@ -25,10 +27,15 @@ final class StoredRows: QueueRows {
     transaction.commitNumber
   }
 
-  func value(_ name: String) throws -> [UInt8]? {
+  func value(_ name: String) throws -> [UInt8]? { try reading { try $0.property(name) } }
+
+  /// Reads what this write has made so far.
+  func reading<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
     let transaction = transaction.alias()
-    return try transaction.snapshot.property(name)
+    return try body(transaction.snapshot)
   }
+
+  func stateChanged(of modelIdentifier: String) throws { try transaction.touch(modelIdentifier) }
 
   func setValue(_ name: String, to value: [UInt8]?) throws {
     try transaction.setProperty(name, to: value)
@@ -45,6 +52,8 @@ final class MemoryRows: QueueRows {
   private var values: [ByteString: [UInt8]] = [:]
 
   var visibleCommitNumber: UInt64 { 0 }
+
+  func stateChanged(of modelIdentifier: String) {}
 
   /// Removes all rows, but for the number that comes next.
   func removeAll() { values = values.filter { $0.key == ByteString(QueueNames.next) } }

@@ -33,6 +33,19 @@ struct QueueProgress: Sendable {
   var marked: [QueuedRequest] = []
 }
 
+/// The requests that stand in line behind one.
+struct LaterRequests: Sendable {
+  /// Those that the lanes know.
+  let numbers: [UInt64]
+  /// The first one that they do not know.
+  let firstUnknown: UInt64
+
+  /// All of them.
+  func all(in rows: StoredRows) throws -> [UInt64] {
+    numbers + Array(firstUnknown..<max(firstUnknown, try QueueTable.nextNumber(in: rows)))
+  }
+}
+
 /// Where the rows of a queue are.
 protocol QueueStorage: Sendable {
   /// The number of the last commit; 0 without a store.
@@ -47,7 +60,16 @@ protocol QueueStorage: Sendable {
   func contains(_ number: UInt64) throws -> Bool
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
   func putBack(_ number: UInt64, failure: String) async throws
-  func fail(_ number: UInt64, token: String, failure: String) async throws
+  /// Sets a request aside, and takes back what was written here with it where that is known.
+  ///
+  /// - Parameters:
+  ///   - entry: The request.
+  ///   - failure: Why.
+  ///   - undoing: The later requests that stand in line behind it; `nil` if nothing is to be taken back.
+  /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  func fail(
+    _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
+  ) async throws -> QueuedRequest?
   func retry(_ number: UInt64) async throws -> QueuedRequest?
   func remove(_ number: UInt64) async throws -> QueuedRequest?
 
@@ -101,9 +123,27 @@ struct StoreQueueStorage: QueueStorage {
     try await store.write { try QueueTable.putBack(number, failure: failure, in: StoredRows($0)) }
   }
 
-  func fail(_ number: UInt64, token: String, failure: String) async throws {
-    try await store.write {
-      try QueueTable.fail(number, token: token, failure: failure, in: StoredRows($0))
+  func fail(
+    _ entry: QueuedRequest, failure: String, undoing later: LaterRequests?
+  ) async throws -> QueuedRequest? {
+    try await store.write { transaction in
+      let rows = StoredRows(transaction)
+      return try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: rows) {
+        stored in
+        if stored.isUndone { return true }
+        guard let later, let undo = stored.undo else { return false }
+        do {
+          try rows.transaction.nested { inner in
+            let rows = StoredRows(inner)
+            try WriteUndo(QueuedUndo(undo, in: rows), in: rows)
+              .carryOut(stored, before: later.all(in: rows))
+          }
+          return true
+        } catch  where !Self.isOfDisk(error) {
+          // What was there before is refused here now: then what was written stays, marked.
+          return false
+        }
+      }
     }
   }
 
@@ -187,8 +227,12 @@ final class MemoryQueueStorage: QueueStorage {
     try rows.withLock { try QueueTable.putBack(number, failure: failure, in: $0) }
   }
 
-  func fail(_ number: UInt64, token: String, failure: String) async throws {
-    try rows.withLock { try QueueTable.fail(number, token: token, failure: failure, in: $0) }
+  func fail(
+    _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
+  ) async throws -> QueuedRequest? {
+    try rows.withLock {
+      try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: $0)
+    }
   }
 
   func retry(_ number: UInt64) async throws -> QueuedRequest? {

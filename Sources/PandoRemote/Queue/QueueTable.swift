@@ -13,6 +13,8 @@ struct QueueDraft: Sendable {
   let handler: String?
   let note: String?
   let date: Date
+  /// What it replaces here.
+  var undo: Data?
 }
 
 /// What an append did.
@@ -40,7 +42,7 @@ enum QueueTable {
     _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to rows: any QueueRows
   ) throws -> QueueAppend {
     try refuseAmbiguity(draft.request)
-    let aborted = try abortRequests(like: draft, in: rows)
+    let aborted = try abortRequest(like: draft, in: rows)
     let number = try nextNumber(in: rows)
     try rows.setValue(QueueNames.next, to: bytes(number + 1))
     let commitNumber = try commitNumber ?? rows.visibleCommitNumber
@@ -49,13 +51,14 @@ enum QueueTable {
       subjects: draft.subjects, makes: draft.makes, related: draft.related,
       handler: draft.handler, note: draft.note,
       commitNumber: commitNumber, date: draft.date, state: .waiting,
-      attemptCount: 0, lastFailure: nil)
+      attemptCount: 0, lastFailure: nil, undo: draft.undo)
+    if let aborted { try entry.takePlace(of: aborted, in: rows) }
     try IdentifierAlias.apply(to: &entry, in: rows)
     if isIdle, entry.unknownIdentifiers.isEmpty, try isEmpty(of: draft.client, in: rows) {
       entry.markInFlight()
     }
     try put(entry, in: rows)
-    return QueueAppend(number: number, aborted: aborted)
+    return QueueAppend(number: number, aborted: aborted.map { [$0.token] } ?? [])
   }
 
   /// Whether no request waits for a server.
@@ -150,10 +153,10 @@ enum QueueTable {
       guard var entry = try entry(number, in: rows),
         entry.marks.contains(where: { $0.hasSameBytes(as: alias.old) })
       else { continue }
-      for mark in entry.marks { try setMark(mark, of: number, to: false, in: rows) }
+      try setMarks(of: entry, to: false, in: rows)
       alias.apply(to: &entry)
       try rows.setValue(entry.name, to: encode(entry))
-      for mark in entry.marks { try setMark(mark, of: number, to: true, in: rows) }
+      try setMarks(of: entry, to: true, in: rows)
     }
   }
 
@@ -167,7 +170,7 @@ enum QueueTable {
     guard let entry = try entry(number, in: rows), token == nil || entry.token == token
     else { return nil }
     try rows.setValue(entry.name, to: nil)
-    for mark in entry.marks { try setMark(mark, of: number, to: false, in: rows) }
+    try setMarks(of: entry, to: false, in: rows)
     if let key = entry.request.configuration.uniquingKey {
       let name = QueueNames.key(key, client: entry.client)
       if try rows.value(name) == bytes(number) { try rows.setValue(name, to: nil) }
@@ -175,18 +178,31 @@ enum QueueTable {
     return entry
   }
 
-  /// Sets a request aside that came to an end without success; its marks stay.
+  /// Sets a request aside that came to an end without success.
+  ///
+  /// What is marked as waiting is marked as refused, or, if what was written here has been taken back, as what
+  /// the server has.
+  ///
+  /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  @discardableResult
   static func fail(
-    _ number: UInt64, token: String, failure: String, in rows: any QueueRows
-  ) throws {
+    _ number: UInt64, token: String, failure: String, in rows: any QueueRows,
+    undo: (QueuedRequest) throws -> Bool = { _ in false }
+  ) throws -> QueuedRequest? {
     guard var entry = try entry(number, in: rows), entry.token == token,
       entry.state != .failed
-    else { return }
+    else { return nil }
+    // Later requests are looked at while this one still stands before them.
+    let isUndone = try undo(entry)
     try rows.setValue(entry.name, to: nil)
+    try setMarks(of: entry, to: false, in: rows)
     entry.state = .failed
     entry.lastFailure = failure
+    entry.isUndone = isUndone
     try rows.setValue(entry.name, to: encode(entry))
+    try setMarks(of: entry, to: true, in: rows)
     try trimFailed(in: rows)
+    return entry
   }
 
   /// Puts a refused request at the end of the queue again, under a new number.
@@ -201,6 +217,8 @@ enum QueueTable {
     entry.id = try nextNumber(in: rows)
     entry.state = .waiting
     entry.attemptCount = 0
+    // What has been taken back here is newer than what it was queued with.
+    if entry.isUndone { entry.commitNumber = try rows.visibleCommitNumber }
     try rows.setValue(QueueNames.next, to: bytes(entry.id + 1))
     try IdentifierAlias.apply(to: &entry, in: rows)
     try put(entry, in: rows)
@@ -245,14 +263,39 @@ extension QueueTable {
     _ entry: QueuedRequest, in rows: any QueueRows
   ) throws {
     try rows.setValue(entry.name, to: encode(entry))
-    for mark in entry.marks { try setMark(mark, of: entry.id, to: true, in: rows) }
+    try setMarks(of: entry, to: true, in: rows)
     if let key = entry.request.configuration.uniquingKey {
       let name = QueueNames.key(key, client: entry.client)
       try rows.setValue(name, to: bytes(entry.id))
     }
   }
 
-  static func setMark(
+  /// Marks the nodes that a request is about, or takes the marks off.
+  ///
+  /// One that has been taken back leaves none; one that was refused and is not leaves a second one in what it
+  /// changes.
+  static func setMarks(
+    of entry: QueuedRequest, to isSet: Bool, in rows: any QueueRows
+  ) throws {
+    guard entry.state != .failed || !entry.isUndone else { return }
+    for mark in entry.marks {
+      let wasSet = try rows.value(QueueNames.mark(mark)) != nil
+      try setMark(mark, of: entry.id, to: isSet, in: rows)
+      if try wasSet != (rows.value(QueueNames.mark(mark)) != nil) {
+        try rows.stateChanged(of: mark)
+      }
+    }
+    guard entry.state == .failed else { return }
+    for subject in entry.subjects {
+      let name = QueueNames.refusal(subject)
+      let count = try rows.value(name).flatMap(number) ?? 0
+      let after = isSet ? count + 1 : max(count, 1) - 1
+      try rows.setValue(name, to: after == 0 ? nil : bytes(after))
+      if (count == 0) != (after == 0) { try rows.stateChanged(of: subject) }
+    }
+  }
+
+  private static func setMark(
     _ modelIdentifier: String, of number: UInt64, to isSet: Bool, in rows: any QueueRows
   ) throws {
     let name = QueueNames.mark(modelIdentifier)
@@ -273,17 +316,16 @@ extension QueueTable {
   /// What tells a count from a list of numbers.
   private static let countMark: UInt64 = 1 << 63
 
-  /// Removes the requests with the same uniquing key, except one that is on its way.
-  private static func abortRequests(
+  /// Removes the request with the same uniquing key, except one that is on its way.
+  private static func abortRequest(
     like draft: QueueDraft, in rows: any QueueRows
-  ) throws -> [String] {
+  ) throws -> QueuedRequest? {
     guard let key = draft.request.configuration.uniquingKey,
       let old = try rows.value(QueueNames.key(key, client: draft.client)).flatMap(number),
       let entry = try entry(old, in: rows), entry.state != .inFlight,
       entry.request.configuration.uniquingKey?.hasSameBytes(as: key) == true
-    else { return [] }
-    try remove(old, in: rows)
-    return [entry.token]
+    else { return nil }
+    return try remove(old, in: rows)
   }
 
   private static func trimFailed(

@@ -56,7 +56,11 @@ public final class QueueTicket: Sendable {
     try enqueue(in: &transaction, commitNumber: nil)
   }
 
-  func enqueue(in transaction: inout ModelTransaction, commitNumber: UInt64?) throws {
+  func enqueue(
+    in transaction: inout ModelTransaction, commitNumber: UInt64?, undo: QueuedUndo? = nil
+  ) throws {
+    var draft = draft
+    draft.undo = try undo?.bytes
     appended(
       try QueueTable.append(
         draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: StoredRows(transaction)))

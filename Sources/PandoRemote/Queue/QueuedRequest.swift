@@ -43,6 +43,10 @@ public struct QueuedRequest: Sendable, Identifiable {
   public internal(set) var attemptCount: Int
   /// Why the last attempt failed.
   public internal(set) var lastFailure: String?
+  /// What it has replaced here, as ``QueuedUndo``; `nil` if it stays when the server refuses it.
+  var undo: Data?
+  /// Whether the server has refused it, and what was written here with it has been taken back.
+  public internal(set) var isUndone = false
 }
 
 extension QueuedRequest {

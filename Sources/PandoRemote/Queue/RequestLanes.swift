@@ -209,6 +209,20 @@ struct RequestLanes {
     return lane.first < lane.line.count && lane.line[lane.first].waiter.order < order
   }
 
+  /// The requests that stand in line for some names, later than one of them, and have not gone yet.
+  func numbers(after number: UInt64, at names: [String]) -> [UInt64] {
+    guard let first = waiters[number] else { return [] }
+    var found: Set<UInt64> = []
+    for name in names {
+      guard let lane = lanes[ByteString(name)] else { continue }
+      for (waiter, _) in lane.line[lane.first...]
+      where waiter.order > first.order && !waiter.hasGone && waiter.number < Self.firstRead {
+        found.insert(waiter.number)
+      }
+    }
+    return found.ordered()
+  }
+
   /// Some requests, and who waits for them, directly or behind others that do.
   func stalled(by numbers: [UInt64]) -> Set<UInt64> {
     var found = Set(numbers)

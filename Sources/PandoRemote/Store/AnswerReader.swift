@@ -36,6 +36,11 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     as type: P.Type, _ response: APIResponse, _ entry: QueuedRequest,
     _ transaction: inout ModelTransaction
   ) throws {
+    if entry.isUndone, let undo = entry.undo {
+      // Sent again after it was refused: what was taken back here is true now.
+      let rows = StoredRows(transaction)
+      try WriteUndo(QueuedUndo(undo, in: rows).redo, in: rows).carryOut(entry, before: [])
+    }
     if AnswerNote(entry.note)?.kind == .remove {
       let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
       try transaction.removeEntities(gone, asOf: SequenceNumber.of(commit: entry.commitNumber))

@@ -1,7 +1,7 @@
 public import PandoManagers
 import PandoSystem
 import PandoModels
-import PandoStore
+public import PandoStore
 
 /// The entities of one type on a server.
 ///
@@ -237,7 +237,8 @@ extension RemoteStore {
       note.names = custom.payload.names
       let ticket = try ticket(
         custom.request, identifiers, note, related: entities.flatMap(\.namedIdentifiers))
-      return RemoteWrite(clientQueue, [.init(ticket: ticket)], identifiers, isRemoval: false)
+      return RemoteWrite(
+        clientQueue, [.init(ticket: ticket, isCustom: true)], identifiers, isRemoval: false)
     }
     let parts = try entities.map { entity -> RemoteWrite<E>.Part in
       guard entity.id.isLocal else { return .init(ticket: try ticket(toUpdate: entity)) }
@@ -248,6 +249,34 @@ extension RemoteStore {
       return .init(ticket: ticket, change: { [self] in try self.ticket(toUpdate: entity) })
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
+  }
+
+  /// Notes what a write replaces, if the type takes back what the server refuses.
+  ///
+  /// - Parameters:
+  ///   - entities: What will be stored.
+  ///   - transaction: The transaction of the local write, before it.
+  /// - Returns: What is stored now.
+  /// - Throws: What the disk throws.
+  public func replaced(
+    bySetting entities: [E], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)? {
+    guard E.refusalPolicy == .undo else { return nil }
+    return try ReplacedState<E>(settingIn: transaction.snapshot, entities)
+  }
+
+  /// Notes what a removal replaces, if the type takes back what the server refuses.
+  ///
+  /// - Parameters:
+  ///   - identifiers: What will be removed.
+  ///   - transaction: The transaction of the local removal, before it.
+  /// - Returns: What is stored now.
+  /// - Throws: What the disk throws.
+  public func replaced(
+    byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
+  ) throws -> (any Sendable)? {
+    guard E.refusalPolicy == .undo else { return nil }
+    return try ReplacedState<E>(removingIn: &transaction, identifiers)
   }
 
   private func ticket(toUpdate entity: E) throws -> QueueTicket {
@@ -269,7 +298,8 @@ extension RemoteStore {
   ) throws -> any QueuedWrite<E> {
     if let custom = context.endpoint?.remoteRequest {
       let ticket = try ticket(custom.request, identifiers, AnswerNote(.remove))
-      return RemoteWrite(clientQueue, [.init(ticket: ticket)], identifiers, isRemoval: true)
+      return RemoteWrite(
+        clientQueue, [.init(ticket: ticket, isCustom: true)], identifiers, isRemoval: true)
     }
     let parts = try identifiers.map { identifier in
       RemoteWrite<E>.Part(

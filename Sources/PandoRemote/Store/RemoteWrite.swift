@@ -14,6 +14,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     var change: (@Sendable () throws -> QueueTicket)?
     /// The entity, if the server may not know it at all: then there is nothing to be removed.
     var removed: String?
+    /// Whether the caller has made the request.
+    var isCustom = false
   }
 
   private let queue: APIClientQueue
@@ -40,13 +42,22 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   }
 
   func enqueue(_ transaction: inout ModelTransaction) throws {
+    try enqueue(&transaction, replacing: nil)
+  }
+
+  func enqueue(
+    _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
+  ) throws {
+    let replaced = try (replaced as? ReplacedState<E>)?.written(in: transaction.snapshot)
     // A place of its own: what is asked of the server later is newer.
     _ = transaction.takeSequenceNumber()
     let commitNumber = transaction.commitNumber
     var tickets: [QueueTicket] = []
-    for part in parts {
+    for (index, part) in parts.enumerated() {
       guard let ticket = try choose(part, in: &transaction) else { continue }
-      try ticket.enqueue(in: &transaction, commitNumber: commitNumber)
+      let index = parts.count == identifiers.count && !part.isCustom ? index : nil
+      let undo = try replaced?.undo(of: ticket, at: index)
+      try ticket.enqueue(in: &transaction, commitNumber: commitNumber, undo: undo)
       tickets.append(ticket)
     }
     chosen.withLock { [tickets] in $0 = tickets }

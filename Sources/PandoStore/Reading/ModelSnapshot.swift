@@ -128,6 +128,15 @@ extension ModelSnapshot {
 }
 
 extension ModelSnapshot {
+  /// Returns all records of a node.
+  ///
+  /// - Parameter identifier: The identifier of the node.
+  /// - Returns: The records, their children as references; empty if there is no such node.
+  /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  package func records(of identifier: String) throws -> [TreeNode] {
+    try reader.records(of: identifier)
+  }
+
   /// Returns a node with all it contains, untyped.
   ///
   /// - Parameters:

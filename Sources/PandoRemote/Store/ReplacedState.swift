@@ -1,0 +1,136 @@
+import FoundationEssentials
+import PandoManagers
+import PandoModels
+import PandoStore
+
+/// What a write replaces here, noted while it is made.
+struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
+  /// What concerns one of the entities.
+  struct Item: Sendable {
+    let identifier: EntityIdentifier<E>
+    /// The entity before the write, if it was there.
+    var entity: E?
+    var nodes: [QueuedUndo.Node] = []
+    var places: [QueuedUndo.Place] = []
+  }
+
+  private(set) var items: [Item]
+  private var isWritten = false
+
+  /// Notes what is stored before entities are set.
+  init(settingIn snapshot: ModelSnapshot, _ entities: [E]) throws {
+    items = try entities.map { entity in
+      let identifier = try snapshot.currentIdentifier(of: entity.id)
+      var item = Item(identifier: identifier)
+      item.entity = try? snapshot.model(identifier.modelIdentifier, as: E.self)
+      item.nodes = try entity.nodes(as: identifier).map {
+        QueuedUndo.Node(identifier: $0, before: try snapshot.records(of: $0), after: [])
+      }
+      return item
+    }
+  }
+
+  /// Notes what is stored before entities are removed: they, those who can't be without them, and those that
+  /// lose them.
+  init(
+    removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
+  ) throws {
+    items = []
+    for identifier in identifiers {
+      var item = Item(identifier: identifier)
+      guard let trial = try RemovalTrial.run(identifier.modelIdentifier, in: &transaction) else {
+        items.append(item)
+        continue
+      }
+      let snapshot = transaction.alias()
+      item.nodes = try (trial.deletion.deleted + trial.deletion.updated).map {
+        QueuedUndo.Node(identifier: $0, before: try snapshot.snapshot.records(of: $0), after: [])
+      }
+      for key in trial.deletion.collections {
+        item.places += try snapshot.snapshot.places(of: trial.deletion.deleted, inCollection: key)
+      }
+      items.append(item)
+    }
+  }
+
+  func written(in snapshot: ModelSnapshot) throws -> ReplacedState {
+    guard !isWritten else { return self }
+    var result = self
+    result.isWritten = true
+    for index in items.indices {
+      result.items[index].nodes = try items[index].nodes.compactMap { node in
+        var node = node
+        node.after = try snapshot.records(of: node.identifier)
+        return node.before == node.after ? nil : node
+      }
+    }
+    return result
+  }
+
+  /// What is stored with the request of one entity, or with that of all of them.
+  func undo(of ticket: QueueTicket, at index: Int?) throws -> QueuedUndo {
+    let chosen = index.map { [items[$0]] } ?? items
+    var body: Data?
+    if index != nil, let entity = chosen[0].entity {
+      let path = ticket.draft.makes.isEmpty ? RemotePath.update(entity) : .create(entity)
+      body = try? E.request(for: path)?.body?.bytes
+    }
+    return QueuedUndo(
+      nodes: chosen.flatMap(\.nodes), places: chosen.flatMap(\.places), body: body)
+  }
+}
+
+extension Entity {
+  /// The identifiers of the nodes in it, its own first, each once.
+  fileprivate func nodes(as identifier: EntityIdentifier<Self>) -> [String] {
+    var found = [identifier.modelIdentifier]
+    func add(_ model: any Model) {
+      if let identifier = model.modelIdentifier { found.append(identifier) }
+      model.forEach(add)
+    }
+    self.forEach(add)
+    return found.map { ByteString($0) }.unique.map(\.text)
+  }
+}
+
+/// What a removal would do.
+private struct RemovalTrial: Error {
+  let deletion: Deletion
+
+  /// Removes a node, sees what that does, and lets it be undone.
+  ///
+  /// - Returns: `nil` if there is no such node, or it can't be removed.
+  static func run(
+    _ identifier: String, in transaction: inout ModelTransaction
+  ) throws -> RemovalTrial? {
+    do {
+      try transaction.nested { inner in
+        if let deletion = try inner.delete(identifier) { throw RemovalTrial(deletion: deletion) }
+      }
+      return nil
+    } catch let trial as RemovalTrial {
+      return trial
+    } catch let error as StoreError where error.code == .restricted {
+      return nil
+    }
+  }
+}
+
+extension ModelSnapshot {
+  /// Where some nodes stand in a collection.
+  fileprivate func places(
+    of identifiers: [String], inCollection key: String
+  ) throws -> [QueuedUndo.Place] {
+    let wanted = Set(identifiers.map { ByteString($0) })
+    var found: [QueuedUndo.Place] = []
+    for (index, element) in (try collectionTrees(key, depth: 0) ?? []).enumerated() {
+      guard case .reference(let identifier, let typeName) = element,
+        wanted.contains(ByteString(identifier))
+      else { continue }
+      found.append(
+        QueuedUndo.Place(
+          collection: key, index: index, identifier: identifier, typeName: typeName))
+    }
+    return found
+  }
+}
