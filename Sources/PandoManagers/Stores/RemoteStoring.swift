@@ -64,6 +64,7 @@ extension RemoteStoring {
   ///   - entities: What will be stored.
   ///   - transaction: The transaction of the local write, before it.
   /// - Returns: `nil`.
+  /// - Throws: Nothing.
   public func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
@@ -74,6 +75,7 @@ extension RemoteStoring {
   ///   - identifiers: What will be removed.
   ///   - transaction: The transaction of the local removal, before it.
   /// - Returns: `nil`.
+  /// - Throws: Nothing.
   public func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }

@@ -62,7 +62,8 @@ extension APIRequest {
 }
 
 extension APIBody {
-  fileprivate mutating func replace(_ alias: IdentifierAlias, local: String) {
+  /// Puts a server's identifier in the place of a local one, wherever it stands as a whole.
+  mutating func replace(_ alias: IdentifierAlias, local: String) {
     guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
     localIdentifiers.removeAll { $0.hasSameBytes(as: alias.old) }
     // What was encoded as JSON here is JSON; both texts are small.

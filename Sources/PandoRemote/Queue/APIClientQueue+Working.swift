@@ -200,7 +200,8 @@ extension APIClientQueue {
     let later = state.withLock { state in
       error.meansUndone
         ? LaterRequests(
-          numbers: state.lanes.numbers(after: entry.id, at: entry.subjects),
+          numbers: state.lanes.numbers(
+            after: entry.id, at: entry.subjects + (entry.related ?? [])),
           firstUnknown: state.firstUnknown) : nil
     }
     let kept = try await storage.fail(entry, failure: "\(error)", undoing: later)

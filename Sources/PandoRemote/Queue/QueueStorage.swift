@@ -67,6 +67,7 @@ protocol QueueStorage: Sendable {
   ///   - failure: Why.
   ///   - undoing: The later requests that stand in line behind it; `nil` if nothing is to be taken back.
   /// - Returns: The request as it is kept; `nil` if it is not there any more.
+  /// - Throws: What the disk throws; then nothing was done.
   func fail(
     _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
   ) async throws -> QueuedRequest?

@@ -8,9 +8,9 @@ struct QueuedUndo {
   /// A node that the write has changed.
   struct Node {
     var identifier: String
-    /// Its records before and after the write; none where there was no such node.
-    var before: [TreeNode]
-    var after: [TreeNode]
+    /// Its records before and after the write, as lossless JSON; empty where there was no such node.
+    var before: String
+    var after: String
   }
 
   /// Where a node stood in a collection that the write has taken it out of.
@@ -26,7 +26,7 @@ struct QueuedUndo {
   /// The places of what was removed.
   var places: [Place] = []
   /// What the request would have sent before the write; `nil` if that is not known.
-  var body: Data?
+  var body: APIBody?
 
   /// Reads the bytes that are stored with a request, with the identifiers that nodes have now.
   init(_ bytes: Data, in rows: any QueueRows) throws {
@@ -37,9 +37,13 @@ struct QueuedUndo {
         places[place].identifier = alias.new
       }
     }
+    for identifier in body?.localIdentifiers ?? [] {
+      guard let alias = try IdentifierAlias.read(identifier, in: rows) else { continue }
+      body?.replace(alias, local: IdentifierAlias.localText(of: alias.old))
+    }
   }
 
-  init(nodes: [Node], places: [Place] = [], body: Data?) {
+  init(nodes: [Node], places: [Place] = [], body: APIBody?) {
     (self.nodes, self.places, self.body) = (nodes, places, body)
   }
 
@@ -56,43 +60,18 @@ struct QueuedUndo {
 extension QueuedUndo.Node {
   /// Takes the identifiers that servers have given since.
   fileprivate mutating func rename(in rows: any QueueRows) throws {
+    guard [identifier, before, after].contains(where: { $0.contains(":local:") }) else { return }
+    var (old, new) = (try [TreeNode](json: before), try [TreeNode](json: after))
     var local: Set<ByteString> = []
-    for record in before + after { record.addLocalIdentifiers(to: &local) }
-    for old in local {
-      guard let alias = try IdentifierAlias.read(old.text, in: rows) else { continue }
+    for record in old + new { record.addLocalIdentifiers(to: &local) }
+    for name in local {
+      guard let alias = try IdentifierAlias.read(name.text, in: rows) else { continue }
       let json = try TreeValue(json: alias.json)
       if identifier.hasSameBytes(as: alias.old) { identifier = alias.new }
-      before = before.map { $0.renamed(alias, json) }
-      after = after.map { $0.renamed(alias, json) }
+      old = old.map { $0.renamed(alias, json) }
+      new = new.map { $0.renamed(alias, json) }
     }
-  }
-
-  /// The same node as a later write would have found and left it, had an earlier write not been.
-  func undoing(_ earlier: QueuedUndo.Node) -> QueuedUndo.Node {
-    var result = self
-    if earlier.before.isEmpty {
-      // It would not have been there.
-      result.before = []
-    } else if earlier.after.isEmpty {
-      if before.isEmpty { result.before = earlier.before }
-    } else {
-      result.before = Self.undoing(before, earlier)
-      result.after = Self.undoing(after, earlier)
-    }
-    return result
-  }
-
-  private static func undoing(
-    _ records: [TreeNode], _ earlier: QueuedUndo.Node
-  ) -> [TreeNode] {
-    records.map { record in
-      guard let before = earlier.before.record(of: record.typeName),
-        let after = earlier.after.record(of: record.typeName)
-      else { return record }
-      var result = record
-      result.fields = record.fields.undoing(from: before.fields, to: after.fields)
-      return result
-    }
+    (before, after) = (old.json, new.json)
   }
 }
 
@@ -102,8 +81,8 @@ extension [TreeNode] {
     first { $0.typeName.hasSameBytes(as: typeName) }
   }
 
-  fileprivate init(json: String) throws {
-    guard case .array(let values) = try TreeValue(json: json, form: .lossless) else {
+  init(json: String) throws {
+    guard !json.isEmpty, case .array(let values) = try TreeValue(json: json, form: .lossless) else {
       self = []
       return
     }
@@ -113,7 +92,7 @@ extension [TreeNode] {
     }
   }
 
-  fileprivate var json: String { TreeValue.array(map { .node($0) }).json(.lossless) }
+  var json: String { isEmpty ? "" : TreeValue.array(map { .node($0) }).json(.lossless) }
 }
 
 extension TreeNode {
@@ -167,15 +146,15 @@ extension QueuedUndo.Node: Codable {
   init(from decoder: any Decoder) throws {
     let row = try decoder.row()
     identifier = try row.get("identifier")
-    before = try [TreeNode](json: row.get("before"))
-    after = try [TreeNode](json: row.get("after"))
+    before = try row.get("before")
+    after = try row.get("after")
   }
 
   func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encode(identifier, forKey: TextKey("identifier"))
-    try row.encode(before.json, forKey: TextKey("before"))
-    try row.encode(after.json, forKey: TextKey("after"))
+    try row.encode(before, forKey: TextKey("before"))
+    try row.encode(after, forKey: TextKey("after"))
   }
 }
 

@@ -209,14 +209,14 @@ struct RequestLanes {
     return lane.first < lane.line.count && lane.line[lane.first].waiter.order < order
   }
 
-  /// The requests that stand in line for some names, later than one of them, and have not gone yet.
+  /// The requests that stand in line for some names, later than one of them.
   func numbers(after number: UInt64, at names: [String]) -> [UInt64] {
     guard let first = waiters[number] else { return [] }
     var found: Set<UInt64> = []
     for name in names {
       guard let lane = lanes[ByteString(name)] else { continue }
       for (waiter, _) in lane.line[lane.first...]
-      where waiter.order > first.order && !waiter.hasGone && waiter.number < Self.firstRead {
+      where waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead {
         found.insert(waiter.number)
       }
     }

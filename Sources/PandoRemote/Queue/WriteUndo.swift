@@ -25,35 +25,58 @@ struct WriteUndo {
   ///   - later: The numbers of later requests about the same nodes that have not been sent.
   /// - Throws: `StoreError` where the store refuses what was there before; what the disk throws.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
+    if try isRemovedAgain(since: entry) {
+      // That stays. Should it be refused, too, it has all of this to bring back.
+      return try rebase(later, behind: entry, isRemovedAgain: true)
+    }
     for node in nodes where node.after.isEmpty { try restore(node) }
     for node in nodes where !node.after.isEmpty && !node.before.isEmpty { try revert(node) }
     for (place, node) in nodes.enumerated() where node.before.isEmpty {
       try removeMade(node, isFirst: place == 0)
     }
     for place in undo.places { try restore(place) }
-    for number in later { try rebase(number, behind: entry) }
+    try rebase(later, behind: entry)
+  }
+
+  /// Whether what the write has removed was removed once more since.
+  private func isRemovedAgain(since entry: QueuedRequest) throws -> Bool {
+    guard let first = nodes.first, first.after.isEmpty else { return false }
+    let state = try rows.reading { try $0.sequenceState(of: first.identifier) }
+    return !state.isStored
+      && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber)
   }
 
   /// Brings back a node that the write has removed.
   private func restore(_ node: QueuedUndo.Node) throws {
     guard try !rows.reading({ try $0.contains(node.identifier) }) else { return }
-    for record in node.before { try rows.transaction.rewrite(record) }
+    try keepingPlace(of: node.identifier) {
+      for record in try [TreeNode](json: node.before) { try rows.transaction.set(record) }
+    }
   }
 
   /// Takes the write's change out of a node.
   private func revert(_ node: QueuedUndo.Node) throws {
-    for before in node.before {
-      guard let after = node.after.record(of: before.typeName),
-        var now = try rows.reading({ snapshot in
-          try snapshot.typeNames(of: node.identifier).contains(before.typeName)
-            ? snapshot.tree(node.identifier, as: before.typeName, depth: 0) : nil
-        })
-      else { continue }
-      let fields = now.fields.undoing(from: before.fields, to: after.fields)
-      guard fields != now.fields else { continue }
-      now.fields = fields
-      try rows.transaction.rewrite(now)
+    let change = try NodeChange(node)
+    try keepingPlace(of: node.identifier) {
+      for var now in try rows.reading({ try $0.records(of: node.identifier) }) {
+        let fields = change.undoing(now)
+        guard fields != now.fields else { continue }
+        now.fields = fields
+        try rows.transaction.rewrite(now)
+      }
     }
+  }
+
+  /// Writes a node that stays as old as it was: what was asked of the server since is newer.
+  private func keepingPlace(of identifier: String, _ write: () throws -> Void) throws {
+    let state = try rows.reading { try $0.sequenceState(of: identifier) }
+    try write()
+    guard state.sequenceNumber > 0,
+      let commit = try rows.reading({ try $0.lastCommit(of: identifier) }), commit != state.commit
+    else { return }
+    let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
+    try rows.transaction.setSequenceRow(
+      SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: identifier)
   }
 
   /// Removes a node that the write has made: others than the first one only if nobody has use for them.
@@ -63,7 +86,7 @@ struct WriteUndo {
       if isFirst { return false }
       return try !snapshot.parents(of: node.identifier).isEmpty
         || !snapshot.collections(holding: node.identifier).isEmpty
-        || snapshot.records(of: node.identifier) != node.after
+        || snapshot.records(of: node.identifier).json != node.after
     }
     guard !isKept else { return }
     let place = rows.transaction.takeSequenceNumber()
@@ -87,38 +110,114 @@ struct WriteUndo {
       at: min(place.index, count), inCollection: key)
   }
 
-  /// Lets a later request be as if the write had never been.
-  private func rebase(_ number: UInt64, behind first: QueuedRequest) throws {
-    guard var entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
-      entry.state == .waiting, entry.attemptCount == 0
-    else { return }
-    if let bytes = entry.undo {
-      var later = try QueuedUndo(bytes, in: rows)
-      for (place, node) in later.nodes.enumerated() {
-        guard let undone = nodes.first(where: { $0.identifier.hasSameBytes(as: node.identifier) })
-        else { continue }
-        later.nodes[place] = node.undoing(undone)
+  /// Lets later requests be as if the write had never been.
+  private func rebase(
+    _ later: [UInt64], behind first: QueuedRequest, isRemovedAgain: Bool = false
+  ) throws {
+    var lacksHeir = isRemovedAgain
+    var changes: [ByteString: NodeChange] = [:]
+    for node in nodes { changes[ByteString(node.identifier)] = try NodeChange(node) }
+    let content = try ContentChange(undo.body?.bytes, first.request.body?.bytes)
+    // What one of them has left, the next one has found.
+    var known: (before: [String: String], bodies: [Data: Data]) = ([:], [:])
+    for number in later {
+      guard var entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
+        entry.state != .failed
+      else { continue }
+      if let bytes = entry.undo {
+        var undo = try QueuedUndo(bytes, in: rows)
+        for place in undo.nodes.indices {
+          guard let change = changes[ByteString(undo.nodes[place].identifier)] else { continue }
+          known.before = try change.undo(in: &undo.nodes[place], known.before)
+        }
+        if let body = undo.body?.bytes {
+          undo.body?.bytes = try known.bodies[body] ?? content?.undoing(body) ?? body
+        }
+        if lacksHeir, entry.subjects == first.subjects, undo.nodes.isEmpty {
+          (undo.nodes, undo.places) = (nodes, self.undo.places)
+          lacksHeir = false
+        }
+        entry.undo = try undo.bytes
       }
-      if let body = later.body {
-        later.body = try undo.body.flatMap { try Self.undoing(body, $0, first.request.body?.bytes) }
+      // What the server may have seen is sent again as it is.
+      if let body = entry.request.body?.bytes, let content, entry.attemptCount == 0,
+        entry.handler == first.handler, entry.subjects == first.subjects
+      {
+        let undone = try content.undoing(body)
+        entry.request.body?.bytes = undone
+        known.bodies = [body: undone]
       }
-      entry.undo = try later.bytes
+      try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
-    if let body = entry.request.body?.bytes, let before = undo.body,
-      entry.handler == first.handler, entry.subjects == first.subjects
-    {
-      entry.request.body?.bytes = try Self.undoing(body, before, first.request.body?.bytes)
-    }
-    try rows.setValue(entry.name, to: QueueTable.encode(entry))
+  }
+}
+
+/// What a write has changed in a node.
+private struct NodeChange {
+  private let before: [TreeNode]
+  private let after: [TreeNode]
+
+  init(_ node: QueuedUndo.Node) throws {
+    before = try [TreeNode](json: node.before)
+    after = try [TreeNode](json: node.after)
   }
 
-  /// The content of a request as it would be without the write.
-  static func undoing(_ body: Data, _ before: Data, _ after: Data?) throws -> Data {
-    guard let after else { return body }
-    let texts = [body, before, after].map { String(decoding: $0, as: UTF8.self) }
-    let values = try texts.map { try TreeValue(json: $0) }
-    let result = values[0].undoing(from: values[1], to: values[2])
-    return result == values[0] ? body : Data(result.json().utf8)
+  /// The fields of a record as they would be without the write.
+  func undoing(_ record: TreeNode) -> TreeValue {
+    guard let before = before.record(of: record.typeName),
+      let after = after.record(of: record.typeName)
+    else { return record.fields }
+    return record.fields.undoing(from: before.fields, to: after.fields)
+  }
+
+  /// Lets a later write have found and left the node as it would have been without this one.
+  ///
+  /// - Returns: What it has left, and what that is without this one.
+  func undo(
+    in later: inout QueuedUndo.Node, _ known: [String: String]
+  ) throws -> [String: String] {
+    if before.isEmpty {
+      // It would not have been there; then the next one has made it.
+      if later.before == after.json { later.before = "" }
+      return known
+    }
+    if after.isEmpty {
+      if later.before.isEmpty { later.before = before.json }
+      return known
+    }
+    let left = later.after
+    later.before = try known[later.before] ?? undoing(later.before)
+    later.after = try undoing(later.after)
+    var known = known
+    if known.count > 16 { known = [:] }
+    known[left] = later.after
+    return known
+  }
+
+  private func undoing(_ json: String) throws -> String {
+    var records = try [TreeNode](json: json)
+    for place in records.indices { records[place].fields = undoing(records[place]) }
+    return records.json
+  }
+}
+
+/// What a write has changed in the content of requests.
+private struct ContentChange {
+  private let before: TreeValue
+  private let after: TreeValue
+
+  /// - Returns: `nil` if that is not known.
+  init?(_ before: Data?, _ after: Data?) throws {
+    guard let before, let after else { return nil }
+    self.before = try TreeValue(json: String(decoding: before, as: UTF8.self))
+    self.after = try TreeValue(json: String(decoding: after, as: UTF8.self))
+  }
+
+  /// A content as it would be without the write.
+  func undoing(_ content: Data) throws -> Data {
+    let value = try TreeValue(json: String(decoding: content, as: UTF8.self))
+    let result = value.undoing(from: before, to: after)
+    return result == value ? content : Data(result.json().utf8)
   }
 }
 
@@ -134,11 +233,17 @@ extension QueuedRequest {
         new.nodes.append(earlier)
         continue
       }
-      new.nodes[place].before = new.nodes[place].undoing(earlier).before
+      var node = new.nodes[place]
+      _ = try NodeChange(earlier).undo(in: &node, [:])
+      new.nodes[place].before = node.before
     }
     new.places += old.places
     new.body = try new.body.flatMap { body in
-      try old.body.map { try WriteUndo.undoing(body, $0, aborted.request.body?.bytes) }
+      var body = body
+      let content = try ContentChange(old.body?.bytes, aborted.request.body?.bytes)
+      guard let content else { return nil }
+      body.bytes = try content.undoing(body.bytes)
+      return body
     }
     self.undo = try new.bytes
   }

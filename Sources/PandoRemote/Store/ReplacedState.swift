@@ -10,7 +10,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     let identifier: EntityIdentifier<E>
     /// The entity before the write, if it was there.
     var entity: E?
-    var nodes: [QueuedUndo.Node] = []
+    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode])] = []
     var places: [QueuedUndo.Place] = []
   }
 
@@ -24,7 +24,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
       var item = Item(identifier: identifier)
       item.entity = try? snapshot.model(identifier.modelIdentifier, as: E.self)
       item.nodes = try entity.nodes(as: identifier).map {
-        QueuedUndo.Node(identifier: $0, before: try snapshot.records(of: $0), after: [])
+        (identifier: $0, before: try snapshot.records(of: $0), after: [])
       }
       return item
     }
@@ -44,7 +44,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
       }
       let snapshot = transaction.alias()
       item.nodes = try (trial.deletion.deleted + trial.deletion.updated).map {
-        QueuedUndo.Node(identifier: $0, before: try snapshot.snapshot.records(of: $0), after: [])
+        (identifier: $0, before: try snapshot.snapshot.records(of: $0), after: [])
       }
       for key in trial.deletion.collections {
         item.places += try snapshot.snapshot.places(of: trial.deletion.deleted, inCollection: key)
@@ -70,13 +70,15 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// What is stored with the request of one entity, or with that of all of them.
   func undo(of ticket: QueueTicket, at index: Int?) throws -> QueuedUndo {
     let chosen = index.map { [items[$0]] } ?? items
-    var body: Data?
+    var body: APIBody?
     if index != nil, let entity = chosen[0].entity {
       let path = ticket.draft.makes.isEmpty ? RemotePath.update(entity) : .create(entity)
-      body = try? E.request(for: path)?.body?.bytes
+      body = try? E.request(for: path)?.body
     }
     return QueuedUndo(
-      nodes: chosen.flatMap(\.nodes), places: chosen.flatMap(\.places), body: body)
+      nodes: chosen.flatMap(\.nodes).map {
+        QueuedUndo.Node(identifier: $0.identifier, before: $0.before.json, after: $0.after.json)
+      }, places: chosen.flatMap(\.places), body: body)
   }
 }
 

@@ -27,6 +27,7 @@ struct QueueSuite {
     }
     try measureLanes()
     try measureReadsBeside()
+    try measureRefusals()
   }
 
   private func suffix(_ durability: Durability) -> String {
@@ -111,6 +112,33 @@ extension QueueSuite {
                 }
                 return 0
               }, checksum: { try requests.end() })
+          }
+        ]))
+  }
+
+  /// Writes that are taken back while others wait behind them.
+  private func measureRefusals() throws {
+    let count = runner.options.scaled(smoke: 1, standard: 10)
+    let refused = RefusedWrite(
+      laterCount: runner.options.scaled(smoke: 20, standard: 1_000),
+      sameCount: runner.options.scaled(smoke: 2, standard: 100))
+    try runner.measure(
+      Workload(
+        name: "refused",
+        operation: "a write taken back, 1 000 later ones behind it, 100 to the same entity",
+        parameters: ["later": refused.laterCount], durability: .consistent,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            return try .time(
+              count, stride: 1, in: directory,
+              { latencies in
+                for _ in 0..<count {
+                  let took = try refused.measure(in: runner.makeDirectory())
+                  latencies.record(nanoseconds: UInt64(took / .nanoseconds(1)))
+                }
+                return 0
+              }, checksum: { 1 })
           }
         ]))
   }
