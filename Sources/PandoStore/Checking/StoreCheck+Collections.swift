@@ -39,13 +39,21 @@ extension StoreCheck {
     of cacheKey: String, _ number: UInt64, _ reader: borrowing StoreReader
   ) throws {
     let list = CountedList(table: reader.tables.elements, number: number)
-    var occurrences: [UInt64: Int] = [:]
+    // In how many elements each node is, and in which leaf the last of them.
+    var occurrences: [UInt64: (count: Int, leaf: UInt64)] = [:]
+    var leaf = CountedList.rootBlock
     do {
       _ = try list.checkInvariants(in: reader.snapshot)
-      try list.forEach(of: reader.snapshot) { _, bytes in
+      let enter: (UInt64, Span<UInt8>, Int) -> Bool = { block, _, _ in
+        leaf = block
+        return true
+      }
+      try list.forEach(of: reader.snapshot, where: enter) { _, bytes in
         let element = try CollectionElement(bytes, of: cacheKey)
         if case .value(let body) = element { try RecordBody.validate(body.span) }
-        for child in try element.children() { occurrences[child, default: 0] += 1 }
+        for child in try element.children() {
+          occurrences[child] = ((occurrences[child]?.count ?? 0) + 1, leaf)
+        }
         count { $0.elementCount += 1 }
         return true
       }
@@ -54,13 +62,16 @@ extension StoreCheck {
     } catch let error as ModelError {
       return try note(cacheKey, "an element can't be read: \(error)")
     }
-    for (child, count) in occurrences {
+    for (child, (count, leaf)) in occurrences {
       guard let row = try reader.summary(of: child) else {
         try note(cacheKey, "it lists node \(child), which does not exist")
         continue
       }
-      if try reader.occurrenceCount(of: child, inCollection: number) != count {
+      let occurrence = try reader.occurrence(of: child, inCollection: number)
+      if occurrence.count != count {
         try note(cacheKey, "the dependency index does not count \(row.identifier) \(count) times")
+      } else if let known = occurrence.leaf, known != leaf, leaf != CountedList.rootBlock {
+        try note(cacheKey, "the dependency index says another place of \(row.identifier)")
       }
       self.count { $0.edgeCount += 1 }
     }

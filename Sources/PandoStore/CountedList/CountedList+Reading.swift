@@ -39,14 +39,18 @@ extension CountedList {
   /// - Parameters:
   ///   - range: Which positions; `nil` means all.
   ///   - snapshot: Where to read.
-  ///   - mayMatter: Gets all items of a leaf and how many they are; returns `false` to pass over them.
+  ///   - leaves: The leaves to look at, where the list has more than one row; `nil` means all. The others are
+  ///     not read.
+  ///   - mayMatter: Gets a leaf's block, all its items and how many they are; returns `false` to pass over
+  ///     them.
   ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
   /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or what `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* elements visited; no copy, no allocation.
+  /// - Complexity: O(log *n* + *m*) for *m* elements visited; with `leaves` the rows above the leaves are
+  ///   read, one for some 20 000 elements of 9 bytes. No copy, no allocation.
   /// - Precondition: The range lies within `0...count`.
   func forEach(
-    in range: Range<Int>? = nil, of snapshot: Snapshot,
-    where mayMatter: (Span<UInt8>, Int) -> Bool = { _, _ in true },
+    in range: Range<Int>? = nil, of snapshot: Snapshot, leaves: [UInt64]? = nil,
+    where mayMatter: (UInt64, Span<UInt8>, Int) -> Bool = { _, _, _ in true },
     _ body: (Int, Span<UInt8>) throws -> Bool
   ) throws {
     let root = try root(in: snapshot)
@@ -56,7 +60,7 @@ extension CountedList {
       range.lowerBound >= 0 && range.upperBound <= count,
       "range \(range) is outside 0..<\(count)")
     guard let root, !range.isEmpty else { return }
-    _ = try visit(root, startingAt: 0, range, of: snapshot, where: mayMatter, body)
+    _ = try visit(root, startingAt: 0, range, of: snapshot, leaves, where: mayMatter, body)
   }
 
   /// Calls `body` for the elements beneath a row whose first element has a position.
@@ -64,19 +68,24 @@ extension CountedList {
   /// - Returns: `false` if `body` wants no more.
   private func visit(
     _ row: Row, startingAt start: Int, _ range: Range<Int>, of snapshot: Snapshot,
-    where mayMatter: (Span<UInt8>, Int) -> Bool, _ body: (Int, Span<UInt8>) throws -> Bool
+    _ leaves: [UInt64]?, where mayMatter: (UInt64, Span<UInt8>, Int) -> Bool,
+    _ body: (Int, Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     if row.level == 0 {
-      guard mayMatter(row.payload, row.itemCount) else { return true }
+      guard mayMatter(row.block, row.payload, row.itemCount) else { return true }
       return try visitLeaf(row, startingAt: start, range, body)
     }
     let first = try row.child(at: max(range.lowerBound - start, 0))
     var position = start + first.start
     for index in first.index..<row.itemCount where position < range.upperBound {
       let entry = try row.entry(at: index)
+      if row.level == 1, let leaves, !leaves.contains(entry.block) {
+        position += entry.elementCount
+        continue
+      }
       let child = try self.row(entry, level: row.level - 1, in: snapshot)
       let goesOn = try visit(
-        child, startingAt: position, range, of: snapshot, where: mayMatter, body)
+        child, startingAt: position, range, of: snapshot, leaves, where: mayMatter, body)
       guard goesOn else { return false }
       position += entry.elementCount
     }

@@ -97,13 +97,16 @@ extension CountedList.Run {
 
   /// Puts other items in the place of some.
   ///
+  /// - Returns: Where the bytes of those lay.
   /// - Precondition: The run is consistent, and `items` lies within it.
-  mutating func replaceItems(_ items: Range<Int>, with other: Self) {
+  @discardableResult
+  mutating func replaceItems(_ items: Range<Int>, with other: Self) -> Range<Int> {
     precondition(level == other.level, "runs of levels \(level) and \(other.level)")
     let (first, last) = (cut(before: items.lowerBound), cut(before: items.upperBound))
     bytes.replaceSubrange(first.offset..<last.offset, with: other.bytes)
     itemCount += other.itemCount - items.count
     elementCount += other.elementCount - (last.elementCount - first.elementCount)
+    return first.offset..<last.offset
   }
 
   /// The first items of a consistent run.

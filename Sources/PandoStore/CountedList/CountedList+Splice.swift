@@ -31,6 +31,8 @@ extension CountedList {
     /// What comes in the place of the replaced items of the current level.
     var replacement: Run
     var nextBlock: UInt64
+    /// On level 0, from which leaves the bytes of the present run are.
+    var origins: [(block: UInt64?, byteCount: Int)] = []
 
     /// Finds the rows a change begins with.
     init(
@@ -77,17 +79,31 @@ extension CountedList.Splice {
   typealias Limits = CountedList.Limits
 
   /// Makes the change.
-  mutating func apply(to transaction: inout WriteTransaction) throws {
+  ///
+  /// - Parameters:
+  ///   - transaction: Where to write.
+  ///   - note: Gets the elements that come to lie in another leaf.
+  /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
+  mutating func apply(
+    to transaction: inout WriteTransaction, noting note: CountedList.MoveNote
+  ) throws {
     while true {
       let (first, last) = (left[left.count - 1], right[right.count - 1])
       let isOneRow = first.start == last.start
       var run = first.run
+      let byteCount = replacement.bytes.count
       if isOneRow {
-        run.replaceItems(first.index..<last.index, with: replacement)
+        let old = run.replaceItems(first.index..<last.index, with: replacement)
+        let rest = first.run.bytes.count - old.upperBound
+        origins = [(first.block, old.lowerBound), (nil, byteCount), (first.block, rest)]
       } else {
         run = run.prefix(first.index)
+        let rest = last.run.suffix(from: last.index)
+        origins = [
+          (first.block, run.bytes.count), (nil, byteCount), (last.block, rest.bytes.count),
+        ]
         run.append(contentsOf: replacement)
-        run.append(contentsOf: last.run.suffix(from: last.index))
+        run.append(contentsOf: rest)
       }
       var pieces = pieces(of: run)
       // A single row that has not shrunk leaves no row emptier than it was.
@@ -97,9 +113,13 @@ extension CountedList.Splice {
         try repair(&run, &pieces, in: transaction.snapshot)
       }
       if left.count == 1, pieces.count <= 1 {
+        if run.level == 0 { noteMoves(run, [run.bytes.count], [CountedList.rootBlock], note) }
         return try finish(run, in: &transaction)
       }
       let entries = try write(run, pieces, isRepaired: isRepaired, in: &transaction)
+      if run.level == 0 {
+        noteMoves(run, pieces.map(\.bytes.upperBound), entries.map(\.block), note)
+      }
       replacement = Run(level: run.level + 1, entries: entries)
       climb()
     }
@@ -140,6 +160,7 @@ extension CountedList.Splice {
       guard isToBeJoined(row, with: pieces.first, isFirst: isFirst) else { break }
       left = try list.steps(to: position, downTo: run.level, in: snapshot)
       run.replaceItems(0..<0, with: left[left.count - 1].run)
+      origins.insert((left[left.count - 1].block, left[left.count - 1].run.bytes.count), at: 0)
       pieces = self.pieces(of: run)
       isFirst = false
     }
@@ -150,6 +171,7 @@ extension CountedList.Splice {
       guard isToBeJoined(row, with: pieces.last, isFirst: isFirst) else { break }
       right = try list.steps(to: position, downTo: run.level, in: snapshot)
       run.append(contentsOf: right[right.count - 1].run)
+      origins.append((right[right.count - 1].block, right[right.count - 1].run.bytes.count))
       pieces = self.pieces(of: run)
       isFirst = false
     }

@@ -7,6 +7,7 @@ extension CountedList {
   ///   - elements: The elements in order.
   ///   - index: A position of the list; `count` appends.
   ///   - transaction: Where to write.
+  ///   - note: Gets the elements that come to lie in another leaf, the inserted ones among them.
   /// - Throws: ``CountedListError``, or `LMDBError`. The list may be half changed then: end the
   ///   transaction or the nested one around the call.
   /// - Complexity: O(log *n* + *m*) for *m* elements; one element rewrites a row on each level, and
@@ -14,11 +15,11 @@ extension CountedList {
   /// - Precondition: `0 <= index <= count`.
   func insert(
     contentsOf elements: some Sequence<[UInt8]>, at index: Int,
-    in transaction: inout WriteTransaction
+    in transaction: inout WriteTransaction, noting note: MoveNote = { _ in }
   ) throws {
     let run = try Run(elements: elements)
     if run.itemCount == 0 { return try checkRange(index..<index, in: transaction.snapshot) }
-    try splice(index..<index, with: run, in: &transaction)
+    try splice(index..<index, with: run, in: &transaction, noting: note)
   }
 
   /// Inserts one element.
@@ -55,11 +56,12 @@ extension CountedList {
   /// - Complexity: O(log *n*).
   /// - Precondition: `0 <= index < count`.
   func replace(
-    at index: Int, with element: Span<UInt8>, in transaction: inout WriteTransaction
+    at index: Int, with element: Span<UInt8>, in transaction: inout WriteTransaction,
+    noting note: MoveNote = { _ in }
   ) throws {
     var run = Run(level: 0)
     try run.append(element)
-    try splice(index..<(index + 1), with: run, in: &transaction)
+    try splice(index..<(index + 1), with: run, in: &transaction, noting: note)
   }
 
   /// Puts other elements in the place of a range of positions.
@@ -79,9 +81,11 @@ extension CountedList {
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n* + *r*) for *r* rows removed.
   /// - Precondition: The range lies within `0...count`.
-  func remove(in range: Range<Int>, in transaction: inout WriteTransaction) throws {
+  func remove(
+    in range: Range<Int>, in transaction: inout WriteTransaction, noting note: MoveNote = { _ in }
+  ) throws {
     if range.isEmpty { return try checkRange(range, in: transaction.snapshot) }
-    try splice(range, with: Run(level: 0), in: &transaction)
+    try splice(range, with: Run(level: 0), in: &transaction, noting: note)
   }
 
   /// Moves one element.
@@ -90,11 +94,13 @@ extension CountedList {
   ///   - index: Where the element is.
   ///   - destination: Where it is afterwards.
   ///   - transaction: Where to write.
+  ///   - note: Gets the elements that come to lie in another leaf, and this one.
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
   /// - Precondition: Both are positions of the list, below `count`.
   func move(
-    from index: Int, to destination: Int, in transaction: inout WriteTransaction
+    from index: Int, to destination: Int, in transaction: inout WriteTransaction,
+    noting note: MoveNote = { _ in }
   ) throws {
     let count = try count(in: transaction.snapshot)
     precondition(
@@ -103,8 +109,8 @@ extension CountedList {
     if index == destination { return }
     var run = Run(level: 0)
     try run.append(element(at: index, in: transaction.snapshot))
-    try splice(index..<(index + 1), with: Run(level: 0), in: &transaction)
-    try splice(destination..<destination, with: run, in: &transaction)
+    try splice(index..<(index + 1), with: Run(level: 0), in: &transaction, noting: note)
+    try splice(destination..<destination, with: run, in: &transaction, noting: note)
   }
 
   /// Removes all elements, and with them every row, also those of a damaged list.
@@ -143,10 +149,11 @@ extension CountedList {
   }
 
   private func splice(
-    _ range: Range<Int>, with run: Run, in transaction: inout WriteTransaction
+    _ range: Range<Int>, with run: Run, in transaction: inout WriteTransaction,
+    noting note: MoveNote = { _ in }
   ) throws {
     var splice = try Splice(self, range, with: run, in: transaction.snapshot)
-    try splice.apply(to: &transaction)
+    try splice.apply(to: &transaction, noting: note)
   }
 }
 
@@ -174,7 +181,10 @@ extension CountedList {
   ///
   /// - Parameters:
   ///   - transaction: Where to write.
-  ///   - mayChange: Gets all items of a leaf and how many they are; returns `false` if all of them stay.
+  ///   - leaves: The leaves to look at; `nil` means all.
+  ///   - mayChange: Gets a leaf's block, all its items and how many they are; returns `false` if all of them
+  ///     stay.
+  ///   - note: Gets the elements that come to lie in another leaf.
   ///   - decide: Gets an element's position and its bytes, which live during the call.
   /// - Returns: The positions that were replaced and removed.
   /// - Throws: ``CountedListError``, `LMDBError`, or what `decide` throws; the list is unchanged
@@ -183,12 +193,13 @@ extension CountedList {
   /// - Complexity: O(*n* + *r* log *n*) for *n* elements and *r* leaves that change.
   @discardableResult
   func edit(
-    in transaction: inout WriteTransaction,
-    where mayChange: (Span<UInt8>, Int) -> Bool = { _, _ in true },
+    in transaction: inout WriteTransaction, leaves: [UInt64]? = nil,
+    where mayChange: (UInt64, Span<UInt8>, Int) -> Bool = { _, _, _ in true },
+    noting note: MoveNote = { _ in },
     _ decide: (Int, Span<UInt8>) throws -> Edit
   ) throws -> EditResult {
     var edits: [(position: Int, edit: Edit)] = []
-    try forEach(of: transaction.snapshot, where: mayChange) { position, element in
+    try forEach(of: transaction.snapshot, leaves: leaves, where: mayChange) { position, element in
       let edit = try decide(position, element)
       switch edit {
       case .keep: return true
@@ -209,7 +220,7 @@ extension CountedList {
       let changed = try leaf.run.changedItems(from: first, group, startingAt: leaf.start + shift)
       let range = (leaf.start + first)..<(leaf.start + first + changed.itemCountBefore)
       var splice = try Splice(self, range, with: changed.run, in: transaction.snapshot)
-      try splice.apply(to: &transaction)
+      try splice.apply(to: &transaction, noting: note)
       rest = rest.dropFirst(group.count)
       for (position, edit) in group {
         if edit == .remove {

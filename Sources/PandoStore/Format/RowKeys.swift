@@ -110,11 +110,8 @@ enum IdentifierHash {
 /// ```
 ///
 /// All parents of a child are one range, collections first. The value is one byte, the `EdgeKinds` of
-/// the edge; where the parent is a collection, it is how many of its elements list or hold the child,
-/// four bytes, little endian.
+/// the edge; where the parent is a collection, an ``Occurrence`` of four bytes.
 struct ParentKey {
-  static let occurrenceByteCount = 4
-
   let bytes: InlineArray<16, UInt8>
 
   init(child: UInt64, parent: RecordKey) {

@@ -68,8 +68,9 @@ struct StoreTables: Sendable {
 struct StoreState: Equatable {
   /// The version of the byte layouts in docs/format.md that this code reads and writes.
   ///
-  /// Version 3 is version 2 with indexes of several fields or unique ones, or with cache keys that stand
-  /// in `collections` by their beginning and their hash; a store without them is of version 2.
+  /// Version 3 is version 2 with indexes of several fields or unique ones, with cache keys that stand in
+  /// `collections` by their beginning and their hash, or with lists of more than one row, of which `parents`
+  /// may say in which row an element is; a store without them is of version 2.
   static let formatVersion: UInt32 = 3
   static let plainFormatVersion: UInt32 = 2
   static let magic: [UInt8] = Array("PNDO".utf8)

@@ -159,7 +159,7 @@ extension StoreReader {
         throw Self.malformedEdge(of: node)
       }
       let parent = RecordKey(rawValue: number)
-      guard value.count == (parent.isCollection ? ParentKey.occurrenceByteCount : 1) else {
+      guard value.count == (parent.isCollection ? Occurrence.byteCount : 1) else {
         throw Self.malformedEdge(of: node)
       }
       return try body(parent, parent.isCollection ? .element : EdgeKinds(rawValue: value[0]))
@@ -170,16 +170,14 @@ extension StoreReader {
     .damaged("node \(node)", "a row of the dependency index is malformed")
   }
 
-  /// In how many elements of a collection a node is.
-  func occurrenceCount(of node: UInt64, inCollection number: UInt64) throws -> Int {
+  /// In how many elements of a collection a node is, and where.
+  func occurrence(of node: UInt64, inCollection number: UInt64) throws -> Occurrence {
     let key = ParentKey(child: node, parent: RecordKey(collection: number))
     guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.parents) else {
-      return 0
+      return Occurrence(count: 0)
     }
-    let width = ParentKey.occurrenceByteCount
-    guard bytes.count == width, let count = ByteFields.littleEndian(bytes, at: 0, width: width)
-    else { throw Self.malformedEdge(of: node) }
-    return Int(count)
+    guard let occurrence = Occurrence(bytes) else { throw Self.malformedEdge(of: node) }
+    return occurrence
   }
 
   func hasParents(_ node: UInt64) throws -> Bool {

@@ -108,8 +108,9 @@ extension WriteSession {
     let element = try element()
     guard old != element else { return }
     try countOccurrences(of: [old], in: list, by: -1)
-    try withTransaction { try list.replace(at: index, with: element.bytes.span, in: &$0) }
-    try countOccurrences(of: [element], in: list, by: 1)
+    try changing(list, by: 1) { transaction, note in
+      try list.replace(at: index, with: element.bytes.span, in: &transaction, noting: note)
+    }
     state.content?.insert(into: cacheKey)
     state.changes.change(collection: cacheKey, [.update(index: index)])
   }
@@ -121,7 +122,9 @@ extension WriteSession {
       throw StoreError.outOfRange("\(position)", of: cacheKey, count: count)
     }
     guard source != target else { return }
-    try withTransaction { try list.move(from: source, to: target, in: &$0) }
+    try changing(list, by: 0) { transaction, note in
+      try list.move(from: source, to: target, in: &transaction, noting: note)
+    }
     state.changes.change(collection: cacheKey, [.move(from: source, to: target)])
   }
 
@@ -131,7 +134,9 @@ extension WriteSession {
       return
     }
     try countOccurrences(of: old, in: list, by: -1)
-    try withTransaction { try list.remove(in: range, in: &$0) }
+    try changing(list, by: 0) { transaction, note in
+      try list.remove(in: range, in: &transaction, noting: note)
+    }
     state.changes.change(collection: cacheKey, range.reversed().map { .delete(index: $0) })
   }
 
@@ -159,30 +164,56 @@ extension WriteSession {
   func loseElements(_ doomed: Set<UInt64>, inCollection number: UInt64) throws -> String {
     let cacheKey = try reading { try $0.cacheKey(ofCollection: number) }
     let list = CountedList(table: tables.elements, number: number)
+    // In how many elements the doomed nodes are, and in which leaves: nobody need look elsewhere. To find
+    // that out costs a search for each, so that is done for few only.
+    var remaining = Int.max
+    var leaves: [UInt64]?
+    if doomed.count <= Self.countedDoomedNodesMaximum {
+      (remaining, leaves) = try reading { reader in
+        var (count, leaves): (Int, [UInt64]?) = (0, [])
+        for node in doomed {
+          let occurrence = try reader.occurrence(of: node, inCollection: number)
+          count += occurrence.count
+          if let leaf = occurrence.leaf {
+            leaves?.append(leaf)
+          } else if occurrence.count > 0 {
+            leaves = nil
+          }
+        }
+        return (count, leaves)
+      }
+    }
+    try loseElements(doomed, in: list, cacheKey, leaves, &remaining)
+    // Only in a damaged store are they elsewhere.
+    if leaves != nil, remaining > 0 {
+      try loseElements(doomed, in: list, cacheKey, nil, &remaining)
+    }
+    return cacheKey
+  }
+
+  /// Takes doomed nodes out of some leaves of a list, or out of all; what remains is how many were not found.
+  private func loseElements(
+    _ doomed: Set<UInt64>, in list: CountedList, _ cacheKey: String, _ leaves: [UInt64]?,
+    _ remaining: inout Int
+  ) throws {
     var changes: [CollectionChangeInformation] = []
     var replaced: [(old: CollectionElement, new: CollectionElement?)] = []
     var hasChangedValues = false
-    // In how many elements the doomed nodes are: behind the last of them nobody need look. To count
-    // them costs a search for each, so that is done for few only.
-    var remaining = Int.max
-    if doomed.count <= Self.countedDoomedNodesMaximum {
-      remaining = try reading { reader in
-        try doomed.reduce(0) { try $0 + reader.occurrenceCount(of: $1, inCollection: number) }
-      }
-    }
     let only = doomed.count == 1 ? doomed.first : nil
-    try withTransaction { transaction in
-      _ = try list.edit(
-        in: &transaction,
-        where: { items, count in
-          if remaining <= 0 { return true }
+    var left = remaining
+    // What comes in takes the place of a value, and is counted below.
+    _ = try changing(list, by: 0) { transaction, note in
+      try list.edit(
+        in: &transaction, leaves: leaves,
+        where: { _, items, count in
+          if left <= 0 { return true }
           return only.map { CollectionElement.items(items, count: count, mayHold: $0) } ?? true
-        }
+        }, noting: note
       ) { index, bytes in
-        if remaining <= 0 { return .keepRest }
+        if left <= 0 { return .keepRest }
         if let node = CollectionElement.node(bytes), !doomed.contains(node) { return .keep }
         let element = try CollectionElement(bytes, of: cacheKey)
-        remaining -= try element.children().intersection(doomed).count
+        left -= try element.children().intersection(doomed).count
         switch try Self.loss(of: element, doomed) {
         case .unchanged: return .keep
         case .lost:
@@ -198,13 +229,13 @@ extension WriteSession {
         }
       }
     }
+    remaining = left
     for (old, new) in replaced {
-      try countOccurrences(of: [old], in: list, by: -1)
-      if let new { try countOccurrences(of: [new], in: list, by: 1) }
+      let lost = try old.children().subtracting(new?.children() ?? [])
+      for child in lost { try countOccurrence(of: child, in: list, by: -1) }
     }
     if hasChangedValues { state.content?.mix(cacheKey) }
     state.changes.change(collection: cacheKey, changes.reversed())
-    return cacheKey
   }
 
   private static let countedDoomedNodesMaximum = 16
@@ -271,8 +302,37 @@ extension WriteSession {
   ) throws {
     guard !elements.isEmpty else { return }
     let rows = elements.map(\.bytes)
-    try withTransaction { try list.insert(contentsOf: rows, at: index, in: &$0) }
-    try countOccurrences(of: elements, in: list, by: 1)
+    try changing(list, by: 1) { transaction, note in
+      try list.insert(contentsOf: rows, at: index, in: &transaction, noting: note)
+    }
+  }
+
+  /// Changes an ordered list, and corrects the index rows of what has come to lie in another leaf.
+  ///
+  /// - Parameters:
+  ///   - list: The list.
+  ///   - difference: In how many more elements the nodes of elements are that come in.
+  ///   - body: Changes it.
+  /// - Returns: What `body` returned.
+  /// - Throws: What `body` throws; ``StoreError`` for rows that are damaged.
+  private func changing<Result>(
+    _ list: CountedList, by difference: Int,
+    _ body: (inout WriteTransaction, (CountedList.LeafMove) -> Void) throws -> Result
+  ) throws -> Result {
+    var moves: [CountedList.LeafMove] = []
+    let result = try withTransaction { try body(&$0) { moves.append($0) } }
+    for move in moves {
+      let difference = move.isNew ? difference : 0
+      try move.forEach { bytes in
+        if let node = CollectionElement.node(bytes) {
+          return try countOccurrence(of: node, in: list, by: difference, move.block)
+        }
+        for child in try CollectionElement(bytes, of: "collection \(list.number)").children() {
+          try countOccurrence(of: child, in: list, by: difference, move.block)
+        }
+      }
+    }
+    return result
   }
 
   /// Corrects the index rows of nodes that elements list or hold.
@@ -286,19 +346,29 @@ extension WriteSession {
     }
   }
 
+  /// Corrects the index row of a node that comes into an element, goes out of one, or moves with it.
+  ///
+  /// - Parameters:
+  ///   - child: The node.
+  ///   - list: The list.
+  ///   - difference: In how many more elements it is.
+  ///   - block: Where it is, if that is its only element and this is known.
+  /// - Throws: ``StoreError`` for a row that is damaged.
   private func countOccurrence(
-    of child: UInt64, in list: CountedList, by difference: Int
+    of child: UInt64, in list: CountedList, by difference: Int,
+    _ block: UInt64 = CountedList.rootBlock
   ) throws {
     let parent = RecordKey(collection: list.number)
     let key = ParentKey(child: child, parent: parent)
-    let stored = try reading { try $0.occurrenceCount(of: child, inCollection: list.number) }
-    let count = stored + difference
+    let stored = try reading { try $0.occurrence(of: child, inCollection: list.number) }
+    let count = stored.count + difference
     guard count > 0 else {
-      try deleteRow(key.bytes.span, in: tables.parents)
+      if difference < 0 { try deleteRow(key.bytes.span, in: tables.parents) }
       return
     }
-    var value: [UInt8] = []
-    ByteFields.append(UInt64(count), width: ParentKey.occurrenceByteCount, to: &value)
-    try put(value.span, forKey: key.bytes.span, in: tables.parents)
+    let occurrence = count == 1 ? Occurrence(inBlock: block) : Occurrence(count: count)
+    if occurrence == stored { return }
+    if occurrence.leaf != nil { state.counters.formatVersion = StoreState.formatVersion }
+    try put(occurrence.bytes.span, forKey: key.bytes.span, in: tables.parents)
   }
 }

@@ -116,7 +116,7 @@ extension WriteSession {
     _ = try indexes(ofType: 0)  // reads them all
     let isNew =
       try state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
-      || reading { try $0.hasShortenedCacheKey() }
+      || reading { try $0.hasShortenedCacheKey() || $0.hasLongList() }
     state.counters.formatVersion = isNew ? StoreState.formatVersion : StoreState.plainFormatVersion
   }
 
