@@ -5,6 +5,7 @@ extension Sequence {
   /// all types share the machine code of one sort.
   package func ordered(by isBefore: (Element, Element) -> Bool) -> [Element] {
     let elements = Array(self)
+    if elements.count < 2 { return elements }
     let positions = sortedPositions(elements.count) { isBefore(elements[$0], elements[$1]) }
     return positions.map { elements[$0] }
   }

@@ -26,7 +26,7 @@ enum ChangeLog {
   ///
   /// By hand, because each write has one and its own coding takes longer than many a write. The bytes
   /// are the same.
-  static func encode(_ changeSet: ChangeSet) throws -> [UInt8] {
+  static func encode(_ changeSet: ChangeSet) -> [UInt8] {
     var writer = CBORWriter(minimumCapacity: 1024)
     // In the order of the encoded keys: the shorter first.
     writer.append(mapHead: 7)
@@ -38,14 +38,55 @@ enum ChangeLog {
     append("updated", changeSet.updated, to: &writer)
     append("inserted", changeSet.inserted, to: &writer)
     writer.append("collections")
-    if changeSet.collections.isEmpty {
-      writer.append(arrayHead: 0)
-    } else {
-      try writer.append(raw: RecordEncoder.encodeValue(changeSet.collections).body[...])
-    }
+    writer.append(arrayHead: changeSet.collections.count)
+    for update in changeSet.collections { append(update, to: &writer) }
     writer.append("commitNumber")
     writer.append(changeSet.commitNumber)
     return writer.bytes
+  }
+
+  private static func append(_ update: CollectionUpdate, to writer: inout CBORWriter) {
+    writer.append(mapHead: 2)
+    writer.append("change")
+    writer.append(mapHead: 1)
+    switch update.change {
+    case .reset:
+      writer.append("reset")
+      writer.append(mapHead: 0)
+    case .changes(let steps):
+      writer.append("changes")
+      writer.append(mapHead: 1)
+      writer.append("_0")
+      writer.append(arrayHead: steps.count)
+      for step in steps { append(step, to: &writer) }
+    }
+    writer.append("cacheKey")
+    writer.append(update.cacheKey)
+  }
+
+  private static func append(
+    _ step: CollectionChangeInformation, to writer: inout CBORWriter
+  ) {
+    func append(_ kind: String, _ index: Int) {
+      writer.append(mapHead: 1)
+      writer.append(kind)
+      writer.append(mapHead: 1)
+      writer.append("index")
+      writer.append(Int64(index))
+    }
+    switch step {
+    case .update(let index): append("update", index)
+    case .delete(let index): append("delete", index)
+    case .insert(let index): append("insert", index)
+    case .move(let source, let target):
+      writer.append(mapHead: 1)
+      writer.append("move")
+      writer.append(mapHead: 2)
+      writer.append("to")
+      writer.append(Int64(target))
+      writer.append("from")
+      writer.append(Int64(source))
+    }
   }
 
   private static func append(

@@ -172,8 +172,7 @@ extension WriteSession {
   @_optimize(size)
   func loadType(_ name: String, schemaVersion: UInt32) throws {
     _ = try typeNumber(named: name)
-    state.types[ByteString(name)]?.schemaVersion = schemaVersion
-    state.typesToWrite.insert(ByteString(name))
+    state.types.change(name) { $0.schemaVersion = schemaVersion }
   }
 
   /// Stores a node of a dump with the commit numbers its records had.

@@ -65,8 +65,15 @@ struct TypeBlock: Equatable {
       throw StoreError.damaged(
         "type number \(type)", "a row of its nodes has \(bytes.count) bytes and is malformed")
     }
-    for index in 0..<bytes.count {
-      words[index / 8] |= UInt64(bytes[index]) << UInt64(index % 8 * 8)
+    let wholeCount = bytes.count / 8
+    for index in 0..<wholeCount {
+      // In bounds by the line above.
+      words[index] = unsafe UInt64(
+        littleEndian: bytes.bytes.unsafeLoadUnaligned(
+          fromByteOffset: 8 &* index, as: UInt64.self))
+    }
+    for index in 8 * wholeCount..<bytes.count {
+      words[wholeCount] |= UInt64(bytes[index]) << UInt64(index % 8 * 8)
     }
   }
 
@@ -125,11 +132,18 @@ struct TypeBlock: Equatable {
 
   /// The bytes of the row; empty for a block without nodes.
   var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(8 * Self.wordCount)
-    for word in words { ByteFields.append(word, width: 8, to: &bytes) }
-    while bytes.last == 0 { bytes.removeLast() }
-    return bytes
+    var count = words.count
+    while count > 0, words[count - 1] == 0 { count -= 1 }
+    if count == 0 { return [] }
+    let byteCount = 8 * count - words[count - 1].leadingZeroBitCount / 8
+    return unsafe Array(unsafeUninitializedCapacity: 8 * count) { room, initializedCount in
+      // The room is for so many words; those behind the last byte are zeros that nobody reads.
+      for index in 0..<count {
+        unsafe UnsafeMutableRawBufferPointer(room).storeBytes(
+          of: words[index].littleEndian, toByteOffset: 8 &* index, as: UInt64.self)
+      }
+      initializedCount = byteCount
+    }
   }
 }
 
@@ -148,26 +162,39 @@ extension [UInt64] {
 
 /// The rows of nodes by type that a flush has changed and not written yet.
 struct TypeBlocks {
+  /// So many rows are searched one by one.
+  private static let listedCountMaximum = 8
+
+  /// Where the rows are; empty as long as they are few.
   private var positions: [UInt64: Int] = [:]
   private var rows: [(number: UInt64, block: TypeBlock)] = []
   /// The position of the row that each type's last record was in: new nodes mostly share one.
   private var recentPositions: [Int] = []
 
   /// The numbers of the rows.
-  var numbers: some Collection<UInt64> { positions.keys }
+  var numbers: [UInt64] { rows.map(\.number) }
+
+  private func position(_ number: UInt64) -> Int? {
+    guard positions.isEmpty else { return positions[number] }
+    return rows.firstIndex { $0.number == number }
+  }
 
   /// The rows in the order of their numbers.
   var sorted: [(number: UInt64, block: TypeBlock)] { rows.ordered { $0.number < $1.number } }
 
   subscript(number: UInt64) -> TypeBlock? {
-    get { positions[number].map { rows[$0].block } }
+    get { position(number).map { rows[$0].block } }
     set {
       guard let newValue else { preconditionFailure("a row that has changed stays") }
-      if let position = positions[number] {
+      if let position = position(number) {
         rows[position].block = newValue
-      } else {
-        positions[number] = rows.count
-        rows.append((number, newValue))
+        return
+      }
+      rows.append((number, newValue))
+      if !positions.isEmpty {
+        positions[number] = rows.count - 1
+      } else if rows.count > Self.listedCountMaximum {
+        for (position, row) in rows.enumerated() { positions[row.number] = position }
       }
     }
   }
@@ -182,7 +209,7 @@ struct TypeBlocks {
     if type < recentPositions.count, rows[recentPositions[type]].number == number {
       position = recentPositions[type]
     } else {
-      guard let found = positions[number] else { return false }
+      guard let found = self.position(number) else { return false }
       position = found
       let missing = type + 1 - recentPositions.count
       if missing > 0 { recentPositions += Array(repeating: found, count: missing) }

@@ -75,8 +75,15 @@ final class TypeDirectory: Sendable {
 
   /// The name of a type number in a snapshot.
   ///
+  /// - Parameters:
+  ///   - number: The number.
+  ///   - reader: Where to look for it.
+  ///   - isCommitted: Whether a committed version has it, though the reader may be that of a write.
+  /// - Returns: The name.
   /// - Throws: ``StoreError`` `damaged` when no type has the number.
-  func name(ofTypeNumber number: UInt32, in reader: borrowing StoreReader) throws -> String {
+  func name(
+    ofTypeNumber number: UInt32, in reader: borrowing StoreReader, isCommitted: Bool = false
+  ) throws -> String {
     if let name = state.withLock({ $0.names[number] }) { return name }
     var found: String?
     try reader.forEachType { name, row in
@@ -85,7 +92,7 @@ final class TypeDirectory: Sendable {
     guard let found else {
       throw StoreError.damaged("type number \(number)", "no type has this number")
     }
-    if reader.isCommitted { learn(name: found, number: number) }
+    if isCommitted || reader.isCommitted { learn(name: found, number: number) }
     return found
   }
 

@@ -69,9 +69,9 @@ struct Migrator {
             totalCount: keys.count))
       }
     }
-    session.state.types[ByteString(migration.typeName)]?.schemaVersion = UInt32(
-      clamping: migration.version)
-    session.state.typesToWrite.insert(ByteString(migration.typeName))
+    session.state.types.change(migration.typeName) {
+      $0.schemaVersion = UInt32(clamping: migration.version)
+    }
   }
 
   @_optimize(size)

@@ -63,7 +63,7 @@ extension ChangeRecorder {
 
   var summary: Summary? {
     var summary = Summary()
-    let gone = Set(deleted)
+    let gone = inserted.isEmpty ? [] : Set(deleted)
     var returned: Set<ByteString> = []
     for node in inserted where !removedNumbers.contains(node.number) {
       if !gone.isEmpty, gone.contains(ByteString(node.identifier)) {
@@ -79,10 +79,17 @@ extension ChangeRecorder {
     for identifier in deleted where !returned.contains(identifier) {
       summary.deleted.append(identifier.text)
     }
-    var collections = collectionChanges.mapValues { CollectionChange.changes($0) }
-    for key in resetCollections { collections[key] = .reset }
-    summary.collections = collections.ordered { $0.key < $1.key }
-      .map { CollectionUpdate(cacheKey: $0.key.text, change: $0.value) }
+    for (key, changes) in collectionChanges {
+      summary.collections.append(CollectionUpdate(cacheKey: key.text, change: .changes(changes)))
+    }
+    for key in resetCollections {
+      summary.collections.append(CollectionUpdate(cacheKey: key.text, change: .reset))
+    }
+    if summary.collections.count > 1 {
+      summary.collections = summary.collections.ordered {
+        $0.cacheKey.hasBytes(before: $1.cacheKey)
+      }
+    }
     let isEmpty =
       summary.inserted.isEmpty && summary.updated.isEmpty && summary.deleted.isEmpty
       && summary.collections.isEmpty

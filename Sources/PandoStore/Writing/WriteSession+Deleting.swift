@@ -29,7 +29,9 @@ extension WriteSession {
     var cascade = try planCascade(from: node)
     let holders = cascade.holders.filter { !cascade.isDoomed.contains($0.parent.node) }
     guard holders.isEmpty else { throw try restricted(holders) }
-    for child in try owned(by: cascade.doomed, cascade.isDoomed) { cascade.doom(child) }
+    if state.deletionRules?.isEmpty != true {
+      for child in try owned(by: cascade.doomed, cascade.isDoomed) { cascade.doom(child) }
+    }
     var deletion = Deletion()
     var updated: Set<UInt64> = []
     let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
@@ -228,8 +230,7 @@ extension WriteSession {
     for name in types {
       let number = Int(try typeNumber(named: name))
       if number < state.recordDifferences.count { state.recordDifferences[number] = 0 }
-      state.types[ByteString(name)]?.recordCount = 0
-      state.typesToWrite.insert(ByteString(name))
+      state.types.change(name) { $0.recordCount = 0 }
     }
   }
 }

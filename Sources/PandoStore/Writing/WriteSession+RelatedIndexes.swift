@@ -89,6 +89,8 @@ extension WriteSession {
 
   /// Takes the rows of a node that goes out of the indexes, while its children can still be named.
   func leaveIndexes(_ node: UInt64) throws {
+    _ = try indexes(ofType: 0)  // reads them all
+    if state.indexes?.isEmpty ?? false, state.childTypes.isEmpty { return }
     for type in try reading({ try $0.requiredSummary(of: node).types }) {
       let key = RecordKey(type: type, node: node)
       if try indexes(ofType: type) == nil, !state.childTypes.contains(type) { continue }

@@ -204,6 +204,7 @@ extension WriteSession {
   func changeEdges(
     of parent: RecordKey, from before: ArraySlice<RecordEdge>, to after: ArraySlice<RecordEdge>
   ) throws {
+    if before.isEmpty, after.isEmpty { return }
     let old = ChildKinds(before)
     let new = ChildKinds(after)
     for (child, kinds) in new.entries where old[child] != kinds {

@@ -12,8 +12,7 @@ import PandoModels
     var counters: StoreState
     var changes: ChangeRecorder
     /// Type rows read or changed in this flush.
-    var types: [ByteString: TypeRow] = [:]
-    var typesToWrite: Set<ByteString> = []
+    var types = TypeRows()
     /// Numbers of the Swift types met in this flush; a list, because trees show few types.
     var swiftTypes: [KnownType] = []
     /// The rows of nodes by type that this flush has changed and not written yet.
@@ -321,7 +320,7 @@ extension WriteSession {
   var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
 
   func recordCount(ofTypeNamed name: String) -> UInt64? {
-    guard let row = state.types[ByteString(name)] else { return nil }
+    guard let row = state.types[name] else { return nil }
     return row.recordCount &+ UInt64(bitPattern: Int64(recordDifference(ofType: row.number)))
   }
 
@@ -364,10 +363,10 @@ extension WriteSession {
 
   /// The number of a type, given now if the store has not met the type before.
   func typeNumber(named name: String) throws -> UInt32 {
-    if let row = state.types[ByteString(name)] { return row.number }
+    if let row = state.types[name] { return row.number }
     try ModelTypeName.validate(name)
     if let row = try reading({ try $0.typeRow(named: name) }) {
-      state.types[ByteString(name)] = row
+      state.types.add(row, name)
       return row.number
     }
     guard state.counters.nextType <= UInt64(RecordKey.typeMaximum) else {
@@ -376,7 +375,7 @@ extension WriteSession {
     }
     let row = TypeRow(number: UInt32(state.counters.nextType))
     state.counters.nextType += 1
-    state.types[ByteString(name)] = row
+    state.types.add(row, name)
     let key = Array(name.utf8)
     let bytes = row.bytes
     // A type without records is whole.
@@ -387,8 +386,12 @@ extension WriteSession {
   }
 
   func typeName(_ number: UInt32) throws -> String {
-    if let entry = state.types.first(where: { $0.value.number == number }) { return entry.key.text }
-    let name = try reading { try directory.name(ofTypeNumber: number, in: $0) }
+    if let name = state.types.name(ofNumber: number) { return name }
+    // A number that had been given when the flush began stays.
+    let isCommitted = number < countersAtStart?.nextType ?? 0
+    let name = try reading {
+      try directory.name(ofTypeNumber: number, in: $0, isCommitted: isCommitted)
+    }
     _ = try typeNumber(named: name)
     return name
   }
@@ -454,20 +457,18 @@ extension WriteSession {
   func endFlush() throws {
     try writeTypeBlocks()
     for (number, difference) in state.recordDifferences.enumerated() where difference != 0 {
-      let name = ByteString(try typeName(UInt32(number)))
-      let count = Int64(bitPattern: state.types[name]?.recordCount ?? 0) + Int64(difference)
-      precondition(count >= 0, "type \(name.text) would have \(count) records")
-      state.types[name]?.recordCount = UInt64(count)
-      state.typesToWrite.insert(name)
+      let name = try typeName(UInt32(number))
+      state.types.change(name) { row in
+        let count = Int64(bitPattern: row.recordCount) + Int64(difference)
+        precondition(count >= 0, "type \(name) would have \(count) records")
+        row.recordCount = UInt64(count)
+      }
     }
     state.recordDifferences = []
-    for name in state.typesToWrite.ordered() {
-      guard let row = state.types[name] else { continue }
-      let key = Array(name.text.utf8)
+    for (name, row) in state.types.takeChanged() {
       let bytes = row.bytes
-      try put(bytes.span, forKey: key.span, in: tables.types)
+      try put(bytes.span, forKey: name.utf8Span.span, in: tables.types)
     }
-    state.typesToWrite = []
     if state.counters != countersAtStart {
       let bytes = state.counters.bytes
       let key = StoreState.key
