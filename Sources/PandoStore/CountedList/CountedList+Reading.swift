@@ -68,7 +68,7 @@ extension CountedList {
   /// - Returns: `false` if `body` wants no more.
   private func visit(
     _ row: Row, startingAt start: Int, _ range: Range<Int>, of snapshot: Snapshot,
-    _ leaves: [UInt64]?, where mayMatter: (UInt64, Span<UInt8>, Int) -> Bool,
+    _ allLeaves: [UInt64]?, where mayMatter: (UInt64, Span<UInt8>, Int) -> Bool,
     _ body: (Int, Span<UInt8>) throws -> Bool
   ) throws -> Bool {
     if row.level == 0 {
@@ -77,15 +77,16 @@ extension CountedList {
     }
     let first = try row.child(at: max(range.lowerBound - start, 0))
     var position = start + first.start
+    let leaves = row.level == 1 ? allLeaves : nil
     for index in first.index..<row.itemCount where position < range.upperBound {
       let entry = try row.entry(at: index)
-      if row.level == 1, let leaves, !leaves.contains(entry.block) {
+      if let leaves, !leaves.contains(entry.block) {
         position += entry.elementCount
         continue
       }
       let child = try self.row(entry, level: row.level - 1, in: snapshot)
       let goesOn = try visit(
-        child, startingAt: position, range, of: snapshot, leaves, where: mayMatter, body)
+        child, startingAt: position, range, of: snapshot, allLeaves, where: mayMatter, body)
       guard goesOn else { return false }
       position += entry.elementCount
     }

@@ -102,7 +102,8 @@ extension CountedList.Run {
   @discardableResult
   mutating func replaceItems(_ items: Range<Int>, with other: Self) -> Range<Int> {
     precondition(level == other.level, "runs of levels \(level) and \(other.level)")
-    let (first, last) = (cut(before: items.lowerBound), cut(before: items.upperBound))
+    let first = cut(before: items.lowerBound)
+    let last = cut(before: items.upperBound, from: (items.lowerBound, first))
     bytes.replaceSubrange(first.offset..<last.offset, with: other.bytes)
     itemCount += other.itemCount - items.count
     elementCount += other.elementCount - (last.elementCount - first.elementCount)
@@ -126,10 +127,17 @@ extension CountedList.Run {
   }
 
   /// What lies before an item: bytes and elements.
-  private func cut(before index: Int) -> (offset: Int, elementCount: Int) {
-    precondition((0...itemCount).contains(index), "item \(index) of \(itemCount)")
-    var (offset, elements) = (0, 0)
-    for _ in 0..<index {
+  ///
+  /// - Parameters:
+  ///   - index: The item.
+  ///   - start: An item before it, or the same, and what lies before that.
+  /// - Returns: How many bytes, and how many elements.
+  private func cut(
+    before index: Int, from start: (index: Int, cut: (offset: Int, elementCount: Int)) = (0, (0, 0))
+  ) -> (offset: Int, elementCount: Int) {
+    precondition((start.index...itemCount).contains(index), "item \(index) of \(itemCount)")
+    var (offset, elements) = start.cut
+    for _ in start.index..<index {
       guard let item = item(at: offset) else { preconditionFailure("the run is consistent") }
       (offset, elements) = (item.end, elements + item.elementCount)
     }

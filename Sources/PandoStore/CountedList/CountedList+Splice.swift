@@ -53,10 +53,27 @@ extension CountedList {
         right = left
         return
       }
-      left = try list.steps(to: range.lowerBound, downTo: 0, in: snapshot)
+      guard let root else { preconditionFailure("a list of \(count) has a root") }
+      left = try list.steps(to: range.lowerBound, downTo: 0, from: root, in: snapshot)
       let isOneLeaf = range.isEmpty || range.upperBound <= left[left.count - 1].end
       right = isOneLeaf ? left : try list.steps(to: range.upperBound - 1, downTo: 0, in: snapshot)
       // On the right the index of the current level is that of the first item that stays.
+      right[right.count - 1].index = range.upperBound - right[right.count - 1].start
+    }
+
+    /// Replaces elements of one leaf, to which the steps lead.
+    init(
+      _ list: CountedList, _ range: Range<Int>, with inserted: Run, at steps: [Step],
+      _ count: Int, nextBlock: UInt64
+    ) {
+      self.list = list
+      self.nextBlock = nextBlock
+      replacement = inserted
+      elementCountBefore = count
+      packing = Self.packing(of: inserted, in: range, of: count)
+      left = steps
+      left[left.count - 1].index = range.lowerBound - left[left.count - 1].start
+      right = left
       right[right.count - 1].index = range.upperBound - right[right.count - 1].start
     }
 
@@ -213,9 +230,17 @@ extension CountedList {
   func steps(
     to position: Int, downTo level: Int, in snapshot: Snapshot
   ) throws -> [Splice.Step] {
-    guard var row = try root(in: snapshot) else {
+    guard let root = try root(in: snapshot) else {
       preconditionFailure("a list with position \(position) has a root")
     }
+    return try steps(to: position, downTo: level, from: root, in: snapshot)
+  }
+
+  /// The same with a root that has been read.
+  func steps(
+    to position: Int, downTo level: Int, from root: Row, in snapshot: Snapshot
+  ) throws -> [Splice.Step] {
+    var row = root
     let target = min(position, row.elementCount - 1)
     var (steps, start): ([Splice.Step], Int) = ([], 0)
     while row.level > level {

@@ -213,13 +213,14 @@ extension CountedList {
     var rest = edits[...]
     while let (position, _) = rest.first {
       let shift = result.removed.count
-      let steps = try steps(to: position - shift, downTo: 0, in: transaction.snapshot)
+      let (steps, nextBlock) = try steps(to: position - shift, in: transaction.snapshot)
       let leaf = steps[steps.count - 1]
       let group = rest.prefix { $0.position - shift < leaf.end }
       let first = position - shift - leaf.start
       let changed = try leaf.run.changedItems(from: first, group, startingAt: leaf.start + shift)
       let range = (leaf.start + first)..<(leaf.start + first + changed.itemCountBefore)
-      var splice = try Splice(self, range, with: changed.run, in: transaction.snapshot)
+      var splice = Splice(
+        self, range, with: changed.run, at: steps, steps[0].run.elementCount, nextBlock: nextBlock)
       try splice.apply(to: &transaction, noting: note)
       rest = rest.dropFirst(group.count)
       for (position, edit) in group {
@@ -231,6 +232,18 @@ extension CountedList {
       }
     }
     return result
+  }
+}
+
+extension CountedList {
+  /// The way to the leaf that holds a position, and the next unused block.
+  private func steps(
+    to position: Int, in snapshot: Snapshot
+  ) throws -> (steps: [Splice.Step], nextBlock: UInt64) {
+    guard let root = try root(in: snapshot) else {
+      preconditionFailure("a list with position \(position) has a root")
+    }
+    return (try steps(to: position, downTo: 0, from: root, in: snapshot), root.nextBlock)
   }
 }
 

@@ -119,12 +119,22 @@ struct StoreState: Equatable {
   }
 
   var bytes: [UInt8] {
-    var bytes = Self.magic
-    ByteFields.append(UInt64(formatVersion), width: 4, to: &bytes)
-    bytes.append(contentsOf: storeIdentifier)
-    for counter in [commitNumber, nextNode, nextType, nextCollection, oldestChange] {
-      ByteFields.append(counter, width: 8, to: &bytes)
+    unsafe Array(unsafeUninitializedCapacity: 64) { room, count in
+      let room = UnsafeMutableRawBufferPointer(room)
+      // All are in bounds: 4 bytes of magic, 4, 16 of the identifier, and 5 counters of 8.
+      for index in 0..<4 { unsafe room[index] = Self.magic[index] }
+      unsafe room.storeBytes(of: formatVersion.littleEndian, toByteOffset: 4, as: UInt32.self)
+      for index in 0..<16 { unsafe room[8 + index] = storeIdentifier[index] }
+      func store(_ counter: UInt64, _ index: Int) {
+        unsafe room.storeBytes(
+          of: counter.littleEndian, toByteOffset: 24 + 8 * index, as: UInt64.self)
+      }
+      store(commitNumber, 0)
+      store(nextNode, 1)
+      store(nextType, 2)
+      store(nextCollection, 3)
+      store(oldestChange, 4)
+      count = 64
     }
-    return bytes
   }
 }

@@ -50,9 +50,8 @@ struct TypeRow: Equatable {
 /// ```
 struct TypeBlock: Equatable {
   static let nodeCountLog2: UInt64 = 11
-  private static let wordCount = 1 << Int(nodeCountLog2) / 64
 
-  private var words = [UInt64](repeating: 0, count: wordCount)
+  private var words = InlineArray<32, UInt64>(repeating: 0)
 
   /// A block without nodes.
   init() {}
@@ -61,7 +60,7 @@ struct TypeBlock: Equatable {
   ///
   /// - Throws: ``StoreError`` `damaged` when it is too long or has zeros at its end.
   init(_ bytes: Span<UInt8>, type: UInt32) throws {
-    guard bytes.count > 0, bytes.count <= Self.wordCount * 8, bytes[bytes.count - 1] != 0 else {
+    guard bytes.count > 0, bytes.count <= words.count * 8, bytes[bytes.count - 1] != 0 else {
       throw StoreError.damaged(
         "type number \(type)", "a row of its nodes has \(bytes.count) bytes and is malformed")
     }
@@ -110,6 +109,11 @@ struct TypeBlock: Equatable {
     words[word] &= ~bit
   }
 
+  static func == (left: TypeBlock, right: TypeBlock) -> Bool {
+    for index in left.words.indices where left.words[index] != right.words[index] { return false }
+    return true
+  }
+
   /// Takes away the nodes of another block.
   mutating func subtract(_ other: TypeBlock) {
     for index in words.indices { words[index] &= ~other.words[index] }
@@ -120,8 +124,8 @@ struct TypeBlock: Equatable {
   func nodes(ofRow number: UInt64) -> [UInt64] {
     let first = (number & (1 << 48 - 1)) << Self.nodeCountLog2
     var nodes: [UInt64] = []
-    for (index, word) in words.enumerated() {
-      var rest = word
+    for index in words.indices {
+      var rest = words[index]
       while rest != 0 {
         nodes.append(first + UInt64(64 * index + rest.trailingZeroBitCount))
         rest &= rest - 1
@@ -180,7 +184,11 @@ struct TypeBlocks {
   }
 
   /// The rows in the order of their numbers.
-  var sorted: [(number: UInt64, block: TypeBlock)] { rows.ordered { $0.number < $1.number } }
+  ///
+  /// As they came, where they are too few for the order to make a difference.
+  var sorted: [(number: UInt64, block: TypeBlock)] {
+    rows.count <= Self.listedCountMaximum ? rows : rows.ordered { $0.number < $1.number }
+  }
 
   subscript(number: UInt64) -> TypeBlock? {
     get { position(number).map { rows[$0].block } }

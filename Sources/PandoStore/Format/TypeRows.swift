@@ -1,5 +1,4 @@
 import PandoModels
-import PandoSystem
 
 /// The rows of types that a flush has read or changed.
 ///
@@ -47,13 +46,13 @@ struct TypeRows {
     entries[position].hasChanged = true
   }
 
-  /// The rows to be written, in the order of their names; from then on they count as written.
+  /// The rows to be written, as they were met; from then on they count as written.
   mutating func takeChanged() -> [(name: String, row: TypeRow)] {
     var changed: [(name: String, row: TypeRow)] = []
     for index in entries.indices where entries[index].hasChanged {
       changed.append((entries[index].name, entries[index].row))
       entries[index].hasChanged = false
     }
-    return changed.count < 2 ? changed : changed.ordered { $0.name.hasBytes(before: $1.name) }
+    return changed
   }
 }

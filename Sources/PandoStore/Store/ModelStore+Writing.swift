@@ -130,9 +130,9 @@ private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
   func finish(_ outcome: Swift.Result<ChangeSet?, any Error>) { self.outcome = outcome }
 
   func commit() throws -> ModelStore.Commit<Result> {
-    guard let outcome else { preconditionFailure("the write has not finished") }
+    guard let outcome = outcome.take() else { preconditionFailure("the write has not finished") }
     let changeSet = try outcome.get()
-    guard let result else { preconditionFailure("a success without a result") }
+    guard let result = result.take() else { preconditionFailure("a success without a result") }
     return ModelStore.Commit(result: result, changeSet: changeSet)
   }
 }

@@ -6,18 +6,19 @@ extension WriteSession {
   ///
   /// All are encoded before the first row is written.
   func elements(_ models: [some SimpleModel & Encodable]) throws -> [CollectionElement] {
-    let collector = RecordCollector(self)
-    let encoder = RecordEncoder(sink: collector)
     var elements: [CollectionElement] = []
     elements.reserveCapacity(models.count)
-    for model in models {
-      if model.modelIdentifier == nil {
-        elements.append(.value(try encoder.encodeValue(model).body))
-      } else {
-        elements.append(.node(try encoder.encode(model)))
+    try collecting { collector in
+      let encoder = RecordEncoder(sink: collector)
+      for model in models {
+        if model.modelIdentifier == nil {
+          elements.append(.value(try encoder.encodeValue(model).body))
+        } else {
+          elements.append(.node(try encoder.encode(model)))
+        }
       }
+      try store(collector, elements)
     }
-    try store(collector, elements)
     state.content?.setElements(models)
     return elements
   }
@@ -346,6 +347,30 @@ extension WriteSession {
     }
   }
 
+  private func notePlace(_ occurrence: Occurrence) {
+    if occurrence.leaf != nil { state.counters.formatVersion = StoreState.formatVersion }
+  }
+
+  /// Puts the index row of a node that comes into an element.
+  ///
+  /// - Returns: The row that is there already, and stays; `nil` if there was none.
+  private func insertOccurrence(
+    _ occurrence: Occurrence, forKey key: ParentKey
+  ) throws -> Occurrence? {
+    let bytes = occurrence.bytes
+    let found = try insertRow(bytes.span, forKey: key.bytes.span, in: tables.parents) { found in
+      Occurrence(found)
+    }
+    switch found {
+    case .none:
+      notePlace(occurrence)
+      return nil
+    case .some(.none):
+      throw StoreError.damaged("collections", "a row of the dependency index is malformed")
+    case .some(let known): return known
+    }
+  }
+
   /// Corrects the index row of a node that comes into an element, goes out of one, or moves with it.
   ///
   /// - Parameters:
@@ -360,7 +385,15 @@ extension WriteSession {
   ) throws {
     let parent = RecordKey(collection: list.number)
     let key = ParentKey(child: child, parent: parent)
-    let stored = try reading { try $0.occurrence(of: child, inCollection: list.number) }
+    var stored = Occurrence(count: 0)
+    if difference == 1 {
+      // Most of what comes in is in the list for the first time: one search is enough then.
+      let first = Occurrence(inBlock: block)
+      guard let found = try insertOccurrence(first, forKey: key) else { return }
+      stored = found
+    } else {
+      stored = try reading { try $0.occurrence(of: child, inCollection: list.number) }
+    }
     let count = stored.count + difference
     guard count > 0 else {
       if difference < 0 { try deleteRow(key.bytes.span, in: tables.parents) }
@@ -368,7 +401,7 @@ extension WriteSession {
     }
     let occurrence = count == 1 ? Occurrence(inBlock: block) : Occurrence(count: count)
     if occurrence == stored { return }
-    if occurrence.leaf != nil { state.counters.formatVersion = StoreState.formatVersion }
+    notePlace(occurrence)
     try put(occurrence.bytes.span, forKey: key.bytes.span, in: tables.parents)
   }
 }

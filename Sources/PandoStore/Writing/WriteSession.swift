@@ -145,6 +145,27 @@ import PandoModels
     try unsafe transaction.pointee.put(value, forKey: key, in: table)
   }
 
+  /// Puts a row where there is none.
+  ///
+  /// - Parameters:
+  ///   - value: Its value.
+  ///   - key: Its key.
+  ///   - table: A table.
+  ///   - body: Reads the value that is there already, and stays.
+  /// - Returns: What `body` returned; `nil` if there was no row.
+  /// - Throws: `LMDBError`.
+  func insertRow<Found>(
+    _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable,
+    _ body: (Span<UInt8>) -> Found
+  ) throws -> Found? {
+    noteChange()
+    leaveEnd(of: table)
+    let found = try unsafe transaction.pointee.insertOrFind(value, forKey: key, in: table)
+    guard let found = unsafe found else { return nil }
+    // Read before the next change.
+    return body(unsafe found.bindMemory(to: UInt8.self).span)
+  }
+
   @discardableResult
   func deleteRow(_ key: Span<UInt8>, in table: RawTable) throws -> Bool {
     noteChange()
@@ -400,8 +421,7 @@ extension WriteSession {
   func countRecord(ofType number: UInt32, by difference: Int) throws {
     // The count of a type is read from its row here, which a delete has not needed so far.
     if recordDifference(ofType: number) == 0 { _ = try typeName(number) }
-    let missing = Int(number) + 1 - state.recordDifferences.count
-    if missing > 0 { state.recordDifferences += Array(repeating: 0, count: missing) }
+    while state.recordDifferences.count <= Int(number) { state.recordDifferences.append(0) }
     state.recordDifferences[Int(number)] += difference
   }
 

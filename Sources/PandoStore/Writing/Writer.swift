@@ -110,7 +110,7 @@ extension Writer: GroupCommitOwner {
     func end(_ error: (any Error)?) {
       if let error {
         writer.fail(job, error)
-      } else if let outcome {
+      } else if let outcome = outcome.take() {
         writer.finish(job, outcome)
       }
     }
