@@ -121,6 +121,8 @@ struct RecordMerger: ~Copyable {
     let head = try cursor.head()
     guard head.major == .map else { return nil }
     var fields: [Field] = []
+    // A damaged head may name any number.
+    fields.reserveCapacity(Int(min(head.argument, 32)))
     for _ in 0..<head.argument {
       let start = cursor.position
       // A key that is no text is one of a dictionary.

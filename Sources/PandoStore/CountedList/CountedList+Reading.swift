@@ -78,17 +78,21 @@ extension CountedList {
     let first = try row.child(at: max(range.lowerBound - start, 0))
     var position = start + first.start
     let leaves = row.level == 1 ? allLeaves : nil
-    for index in first.index..<row.itemCount where position < range.upperBound {
-      let entry = try row.entry(at: index)
-      if let leaves, !leaves.contains(entry.block) {
-        position += entry.elementCount
-        continue
+    var index = first.index
+    while index < row.itemCount, position < range.upperBound {
+      if let leaves {
+        let next = try row.nextChild(in: leaves, from: index)
+        position += next.start
+        index = next.index
+        if index == row.itemCount { break }
       }
+      let entry = try row.entry(at: index)
       let child = try self.row(entry, level: row.level - 1, in: snapshot)
       let goesOn = try visit(
         child, startingAt: position, range, of: snapshot, allLeaves, where: mayMatter, body)
       guard goesOn else { return false }
       position += entry.elementCount
+      index += 1
     }
     guard position >= min(range.upperBound, start + row.elementCount) else {
       throw row.damaged("fewer elements than the row says")

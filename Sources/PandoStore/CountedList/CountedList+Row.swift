@@ -127,6 +127,27 @@ extension CountedList.Row {
     throw damaged("no child holds position \(position)")
   }
 
+  /// The first child from an index on that is one of some blocks.
+  ///
+  /// - Returns: The item's index, or the number of items if there is none, and how many elements lie between.
+  /// - Throws: ``CountedListError/damaged(list:block:reason:)``.
+  func nextChild(
+    in blocks: [UInt64], from index: Int
+  ) throws(CountedListError) -> (index: Int, start: Int) {
+    var start: UInt64 = 0
+    let only = blocks.count == 1 ? blocks[0] : nil
+    for index in index..<itemCount {
+      let offset = index * CountedList.entryByteCount
+      let block = CountedList.word(in: payload, at: offset)
+      if only.map({ $0 == block }) ?? blocks.contains(block) { return (index, Int(start)) }
+      start &+= CountedList.word(in: payload, at: offset + 8)
+      guard start <= CountedList.Limits.elementCountMax else {
+        throw damaged("item \(index) is no entry")
+      }
+    }
+    return (itemCount, Int(start))
+  }
+
   /// The entry of a child.
   ///
   /// - Throws: ``CountedListError/damaged(list:block:reason:)``.

@@ -221,6 +221,12 @@ enum NodeRowBytes {
     let replaced = old.index(ofType: record.type)
     var row: [UInt8] = []
     let identifier = old.identifierBytes
+    // More than enough: the replaced body is counted too.
+    var byteCount =
+      NodeRow.fixedByteCount + (old.recordCount + 1) * NodeRow.entryByteCount + identifier.count
+      + record.body.count
+    for index in 0..<old.recordCount { byteCount += old.body(index).count }
+    row.reserveCapacity(byteCount)
     appendStart(
       isAskedFor: old.isAskedFor, recordCount: old.recordCount + (replaced == nil ? 1 : 0),
       identifierByteCount: identifier.count, to: &row)

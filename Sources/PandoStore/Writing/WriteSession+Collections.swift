@@ -212,7 +212,14 @@ extension WriteSession {
         }, noting: note
       ) { index, bytes in
         if left <= 0 { return .keepRest }
-        if let node = CollectionElement.node(bytes), !doomed.contains(node) { return .keep }
+        if let node = CollectionElement.node(bytes) {
+          // One number is compared faster than looked up.
+          if let only {
+            if node != only { return .keep }
+          } else if !doomed.contains(node) {
+            return .keep
+          }
+        }
         let element = try CollectionElement(bytes, of: cacheKey)
         left -= try element.children().intersection(doomed).count
         switch try Self.loss(of: element, doomed) {

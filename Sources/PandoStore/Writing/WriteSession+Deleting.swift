@@ -35,14 +35,14 @@ extension WriteSession {
     var deletion = Deletion()
     var updated: Set<UInt64> = []
     let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
-    for record in losers.ordered(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
+    for record in losers.inOrder(by: { ($0.node, $0.type) < ($1.node, $1.type) }) {
       if let identifier = try loseChildren(cascade.isDoomed, in: record),
         updated.insert(record.node).inserted
       {
         deletion.updated.append(identifier)
       }
     }
-    for collection in cascade.collections.ordered() {
+    for collection in cascade.collections.inOrder(by: <) {
       deletion.collections.append(try loseElements(cascade.isDoomed, inCollection: collection))
     }
     for node in cascade.doomed { try leaveIndexes(node) }
@@ -59,6 +59,7 @@ extension WriteSession {
     while !level.isEmpty {
       try reading { reader in
         let children = try requiredChildren(of: level, &cascade, reader)
+        if children.isEmpty { return }
         for (parent, children) in children.ordered(by: { $0.key.rawValue < $1.key.rawValue })
         where !cascade.isDoomed.contains(parent.node) {
           if try isLost(parent, without: children, reader) { cascade.doom(parent.node) }
@@ -166,6 +167,13 @@ extension WriteSession {
     try deleteRow(identifierKey.bytes.span, in: tables.identifiers)
     state.changes.delete(node, row.identifier)
     return row.identifier
+  }
+}
+
+extension Set {
+  /// The elements in an order; most deletes have one here, or none.
+  fileprivate func inOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
+    count < 2 ? first.map { [$0] } ?? [] : ordered(by: isBefore)
   }
 }
 
