@@ -1,3 +1,4 @@
+import PandoManagers
 import PandoModels
 import PandoStore
 
@@ -12,6 +13,7 @@ enum GetCommand: Command {
       .value("--type", "TYPE", "the record of this type, where a node has several"),
       .flag("--compact", "one line"),
       .flag("--lossless", "JSON that `pando set --lossless` reads back exactly"),
+      .flag("--state", "instead: synced, pending, or refused by a server"),
     ],
     notes: [
       """
@@ -28,6 +30,20 @@ enum GetCommand: Command {
     let depth = try arguments.count("--depth") ?? .max
     let identifier = arguments[1]
     let typeName = arguments.value("--type")
+    if arguments.has("--state") {
+      try arguments.refuse(
+        ["--depth", "--type", "--compact", "--lossless"], "goes without --state")
+      let state = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
+        try store.read { snapshot in
+          let state = try snapshot.synchronizationState(of: identifier)
+          guard try state != .synced || snapshot.contains(identifier) else {
+            throw CommandError.noNode(identifier, in: arguments[0])
+          }
+          return state
+        }
+      }
+      return try output.line(state.rawValue)
+    }
     let tree = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       try store.read { snapshot in
         let types = try snapshot.typeNames(of: identifier)

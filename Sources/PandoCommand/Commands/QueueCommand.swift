@@ -23,10 +23,11 @@ enum QueueCommand: Command {
     ],
     notes: [
       """
-      A line is the number, waiting, inFlight or failed, how often the request was sent, the \
+      A line is the number, waiting, inFlight, failed or undone, how often the request was sent, the \
       request, and why it failed the last time, with tabs between them; requests that wait come \
       first, in their order. inFlight was being sent when the line was printed, or when the process \
-      that sent it ended: the server may have got it.
+      that sent it ended: the server may have got it. failed was refused, and what was written here stays; \
+      undone was refused, and the store is as if it had never been written.
       """,
       """
       retry puts refused requests at the end of the queue again. drop removes requests, also those \
@@ -115,7 +116,9 @@ enum QueueCommand: Command {
     }
     for request in requests {
       var cells = [
-        "\(request.id)", request.state.rawValue, "\(request.attemptCount)", "\(request.request)",
+        "\(request.id)",
+        request.isUndone && request.state == .failed ? "undone" : request.state.rawValue,
+        "\(request.attemptCount)", "\(request.request)",
       ]
       if let failure = request.lastFailure { cells.append(failure) }
       try output.line(cells.map(\.escapingControlCharacters).joined(separator: "\t"))
@@ -126,6 +129,8 @@ enum QueueCommand: Command {
     [
       "number": TreeValue(exactly: request.id) ?? .null,
       "state": .string(request.state.rawValue),
+      "isUndone": .bool(request.isUndone),
+      "lanes": .texts(request.lanes),
       "attempts": .integer(Int64(request.attemptCount)),
       "method": .string(request.request.method.rawValue),
       "target": .string(request.request.target),

@@ -49,6 +49,8 @@ import Testing
       #expect(requests[0]["method"] as? String == "PUT")
       #expect(requests[0]["body"] as? String == #"{"title":"Dune"}"#)
       #expect(requests[0]["nodes"] as? [String] == ["Book:1"])
+      #expect(requests[0]["lanes"] as? [String] == ["Book:1"])
+      #expect(requests[0]["isUndone"] as? Bool == false)
     }
   }
 
@@ -74,6 +76,37 @@ import Testing
       #expect(try PandoProcess.output("queue", path, "drop", "all") == "")
       #expect(try PandoProcess.output("queue", path) == "")
     }
+  }
+
+  @Test func `what a server has not taken is seen by node`() async throws {
+    try await withQueue { path in
+      #expect(try PandoProcess.output("get", path, "Book:1", "--state") == "pending\n")
+      try PandoProcess.output("queue", path, "drop", "2", "3")
+      try PandoProcess.failure(1, "get", path, "Book:1", "--state")
+      try PandoProcess.output("set", path, "Book:1", #"{"title":"Dune"}"#, "--type", "Book")
+      #expect(try PandoProcess.output("get", path, "Book:1", "--state") == "synced\n")
+    }
+  }
+
+  @Test func `a refused write that was taken back is listed as undone`() async throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("pando-undone-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let server = try TestServer { _ in .status(422) }
+    let client = URLSessionAPIClient(baseURL: try #require(URL(string: server.address)))
+    let container = try CoreManagerContainer(
+      entities: Page.self, client: client, diskStoreConfig: .path(directory))
+    let written = try await container[Page.self].set(Page(id: .remote("7")), in: .localAndRemote)
+    await #expect(throws: APIError.self) { try await written.confirmed() }
+    await container.close()
+    server.stop()
+    let line = try PandoProcess.output("queue", directory)
+    #expect(line.hasPrefix("1\tundone\t1\tPUT /Page/7\t"))
+    try PandoProcess.failure(1, "get", directory, "Page:7")
+  }
+
+  private struct Page: PersistentEntity, RemoteEntity {
+    var id: EntityIdentifier<Page>
   }
 
   @Test func `wrong actions and numbers are told`() async throws {
