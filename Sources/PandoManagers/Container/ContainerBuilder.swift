@@ -33,7 +33,8 @@ final class ContainerBuilder {
     _ events: ManagerEventHandler?
   ) throws {
     let providers = try config.modelStore.map { try DataModelManager(store: $0) }
-    continuous = ContinuousScope(providers ?? DataModelManager())
+    continuous = ContinuousScope(
+      providers ?? DataModelManager(), store: config.modelStore)
     self.config = config
     self.server = server
     self.cacheLimit = cacheLimit
@@ -46,8 +47,9 @@ final class ContainerBuilder {
     try check(type)
     let stores = E.stores(
       with: StackConfiguration(cacheLimit: cacheLimit, diskStoreConfig: config, server: server))
-    managers[ObjectIdentifier(type)] = CoreManager(
-      stores: stores, events: events, continuous: continuous)
+    let manager = CoreManager(stores: stores, events: events, continuous: continuous)
+    managers[ObjectIdentifier(type)] = manager
+    continuous.add(manager, of: type)
     server?.register(type)
     types.append(type)
   }

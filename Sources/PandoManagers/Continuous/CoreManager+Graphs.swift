@@ -4,66 +4,76 @@ import PandoStore
 
 /// Entities together with those that they are related to.
 extension CoreManager {
-  /// Returns entities with those that they are related to, all of one moment.
+  /// Returns entities with those that they are related to.
   ///
-  /// The roots come from the stores that the context asks for; what they lead to comes from the store
-  /// on disk, in one snapshot, and from the sources that the shape names.
+  /// ```swift
+  /// let graph = try await books.graph(of: recent, in: .localOr(.remote()))
+  /// ```
+  /// The roots come from the stores that the context asks for. What they lead to is looked for as the
+  /// context says, too: `.localOr(.remote())` asks the server for what is not here, `.remote()` for all, step
+  /// by step and each entity once, those of one type in one request if the API has one for several
+  /// identifiers; what it answers is stored as the context says. The shape can say otherwise for single
+  /// paths (``GraphShape/reading(_:in:)``). A type that has no server is looked for here, and one that the
+  /// container does not have in the store on disk.
+  ///
+  /// What is on disk is of one snapshot, what is in memory is read at that time.
   ///
   /// - Parameters:
   ///   - query: Which entities are the roots.
-  ///   - shape: Which relationships are followed, and how far.
-  ///   - context: Which stores are asked for the roots.
+  ///   - shape: Which relationships are followed, how far, and where the entities come from.
+  ///   - context: Which stores are asked. Its contract counts for the roots, its access validator for all.
   /// - Returns: The graph.
   /// - Throws: What ``search(withQuery:in:)`` throws; ``ManagerError`` `unknownRelationship`; what a
-  ///   source of the shape throws. An entity that is nowhere is no error: it is ``EntityGraph/missing``.
+  ///   server or a source of the shape throws, unless the shape tolerates failures. An entity that is
+  ///   nowhere is no error: it is ``EntityGraph/missing``.
   public func graph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> EntityGraph<E> {
     let access = try AccessCheck(context.accessValidator, E.self)
-    let rules = try GraphRules(shape)
-    let store = try storeHub(Self.graphsNeedDisk).store
+    let live = try liveGraph(FollowedQuery(query, contract: context.contract), shape, context)
     try query.validate()
-    let live = LiveGraph(FollowedQuery(query, contract: context.contract), rules)
-    var roots: [E]?
-    if case .local = context.source {
+    if case .local = context.source, rootsCanBeRead {
     } else {
-      roots = try await search(withQuery: query, in: context).entities
+      _ = live.show(try await search(withQuery: query, in: context))
     }
     try await stack.recoverable?.prepare()
     while true {
-      let loaded = try store.read { try live.load($0, from: roots) }
-      if loaded.result.unasked.isEmpty {
+      let loaded = try live.load()
+      let asks = loaded.result.asks.filter { !$0.isBehind }
+      if asks.isEmpty {
         try access.confirm()
+        for ask in loaded.result.asks { live.sources.refresh(ask, live.rules) }
         return loaded.graph
       }
-      try await live.fetch(loaded.result.unasked)
+      try await live.fetch(asks)
     }
   }
 
   /// Follows entities with those that they are related to.
   ///
-  /// Every entity in the graph counts, not only its roots, and so does every one that it misses.
+  /// Every entity in the graph counts, not only its roots, and so does every one that it misses. What is
+  /// here is shown at once, without what is asked for (``EntityGraph/pending``), then again after each
+  /// answer.
   ///
   /// - Parameters:
   ///   - query: Which entities are the roots.
-  ///   - shape: Which relationships are followed, and how far.
-  ///   - context: Which stores are asked for the roots; as for ``continuousSearch(withQuery:in:)``.
-  /// - Returns: The graph, now and after each change; each one is of one moment. Iterations end by the
-  ///   errors that ``graph(of:shape:in:)`` throws.
+  ///   - shape: Which relationships are followed, how far, and where the entities come from.
+  ///   - context: Which stores are asked; for the roots as for ``continuousSearch(withQuery:in:)``, for the
+  ///     others as for ``graph(of:shape:in:)``.
+  /// - Returns: The graph, now and after each change; what is on disk is of one moment in each. Iterations
+  ///   end by the errors that ``graph(of:shape:in:)`` throws; with `.localThen` not for lack of a
+  ///   connection.
   public func continuousGraph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) -> ContinuousSequence<EntityGraph<E>> {
     let followed = FollowedQuery(query, contract: context.contract)
-    let begin = Result<FollowedSource<LiveGraph<E>>.Begin, any Error> {
-      let hub = try storeHub(Self.graphsNeedDisk)
-      return { hub.begin($0) }
-    }
     let source = FollowedSource<LiveGraph<E>>(
-      begin: begin, scope: continuous, validator: context.accessValidator,
+      begin: Result { try graphBeginning(context) }, scope: continuous,
+      validator: context.accessValidator,
       prepare: stack.prepare, first: firstAnswer(EntityRead(searching: query), in: context)
     ) {
       try query.validate()
-      return LiveGraph(followed, try GraphRules(shape))
+      return try self.liveGraph(followed, shape, context)
     }
     return ContinuousSequence(
       FollowedObservation(source: source) {
@@ -78,8 +88,36 @@ extension CoreManager {
       })
   }
 
-  private static var graphsNeedDisk: String {
-    "graphs are loaded from a store on disk, and this type has none"
+  /// Whether the roots that are here can be read at any time.
+  private var rootsCanBeRead: Bool { stack.followedStore != nil || stack.memory != nil }
+
+  private func liveGraph(
+    _ followed: FollowedQuery<E>, _ shape: GraphShape<E>, _ context: ReadContext<E>
+  ) throws -> LiveGraph<E> {
+    let sources = GraphSources(self, of: E.self, continuous, shape.rest ?? .rest(context))
+    let memory = stack.followedStore == nil ? stack.memory : nil
+    return LiveGraph(
+      followed, try GraphRules(shape), sources, memory: memory.map { Self.readRoots($0) })
+  }
+
+  private static func readRoots<Memory: FollowedMemory<E>>(
+    _ memory: Memory
+  ) -> LiveGraph<E>.ReadRoots { { try memory.read($0) } }
+
+  /// What begins to follow a graph.
+  private func graphBeginning(
+    _ context: ReadContext<E>
+  ) throws -> FollowedSource<LiveGraph<E>>.Begin {
+    guard rootsCanBeRead || stack.local.isEmpty && hasServer else {
+      throw ManagerError(
+        .noStore, E.modelTypeName, "no store in memory or on disk tells of changes of this type")
+    }
+    guard let store = stack.followedStore ?? continuous.store else {
+      let line = GraphLine(providers: continuous.providers)
+      return { line.begin($0) }
+    }
+    let hub = try StoreHub.hub(of: store)
+    return { hub.begin($0) }
   }
 }
 

@@ -11,6 +11,7 @@ extension StoreHub {
   /// Any thread; returns at once.
   func begin<Root: Entity>(_ graph: LiveGraph<Root>) {
     graphs.insert(graph)
+    graph.watch { [weak self] in self?.reload($0) }
     graph.endings.add { [weak self, number = graph.number] in self?.graphs.remove(number) }
     loader.async { [weak graph] in
       if let graph { self.load(graph) }
@@ -26,7 +27,8 @@ extension StoreHub {
         return (loaded, try snapshot.commitNumber)
       }
       graphs.add(loaded.dependencies, of: graph.number)
-      if !loaded.result.unasked.isEmpty { return fetch(loaded.result.unasked, for: graph) }
+      let awaited = graph.awaited(of: loaded)
+      if !awaited.isEmpty { return fetchFirst(awaited, for: graph) }
       // What this process has committed by then comes to the pipeline before.
       store.feed.waitForHandOver(of: number)
       line.enqueue { [weak graph] in
@@ -34,7 +36,11 @@ extension StoreHub {
         let isFollowed =
           !self.store.isReadOnly && number <= self.line.shown
           && graph.state.follow(loaded, at: number) { self.graphs.hasLoaded(graph.number) }
-        if !isFollowed { self.loadInOrder(graph) }
+        if isFollowed {
+          self.fetch(loaded.result.asks, for: graph)
+        } else {
+          self.loadInOrder(graph)
+        }
       }
     } catch {
       fail(graph, error)
@@ -75,27 +81,23 @@ extension StoreHub {
       self.graphs.replace(loaded.dependencies, of: graph.number)
       self.graphs.hasLoaded(graph.number)
       graph.state.commit(loaded, context: context)
-      if !loaded.result.unasked.isEmpty { self.fetch(loaded.result.unasked, for: graph) }
+      self.fetch(loaded.result.asks, for: graph)
     }
   }
 
-  /// Asks sources, then loads the graph again.
-  private func fetch<Root: Entity>(_ unasked: [Int: [ByteString]], for graph: LiveGraph<Root>) {
-    let task = Task { [weak graph] in
-      do {
-        try await graph?.fetch(unasked)
-        guard let graph, !Task.isCancelled else { return }
-        // The first time until nothing is left to be asked for; later what is there is shown.
-        if graph.observed.version > 1 {
-          self.reload(graph)
-        } else {
-          self.loader.async { self.load(graph) }
-        }
-      } catch {
-        if let graph { self.fail(graph, error) }
-      }
+  /// Asks sources of the caller before anything is shown, until nothing is left to be asked for.
+  private func fetchFirst<Root: Entity>(_ asks: [GraphAsk], for graph: LiveGraph<Root>) {
+    graph.begin(asks, then: { [weak self] graph in self?.loader.async { self?.load(graph) } }) {
+      [weak self] in self?.fail($0, $1)
     }
-    graph.endings.add { task.cancel() }
+  }
+
+  /// Asks for what has come up; what is there is shown meanwhile.
+  private func fetch<Root: Entity>(_ asks: [GraphAsk], for graph: LiveGraph<Root>) {
+    if asks.isEmpty { return }
+    graph.begin(asks, then: { [weak self] graph in self?.reload(graph) }) { [weak self] in
+      self?.fail($0, $1)
+    }
   }
 
   func fail<Root: Entity>(_ graph: LiveGraph<Root>, _ error: any Error) {

@@ -110,6 +110,11 @@ public struct ReadContext<E: Entity>: Sendable {
   package func with(source: Source) -> ReadContext {
     ReadContext(source, contract: contract, accessValidator: accessValidator)
   }
+
+  /// The same for entities of another type: with the requests that their type makes, without a contract.
+  func related<Other: Entity>(_ type: Other.Type) -> ReadContext<Other> {
+    ReadContext<Other>(source.related(), accessValidator: accessValidator)
+  }
 }
 
 extension ReadContext.Source {
@@ -120,6 +125,25 @@ extension ReadContext.Source {
     case .remote(let endpoint, let strategy), .remoteOrLocal(let endpoint, let strategy):
       (endpoint, strategy)
     case .localOr(let source), .localThen(let source): source.remote
+    }
+  }
+
+  /// What is asked after the local stores, or in their place; `nil` if no server is.
+  var server: Self? {
+    switch self {
+    case .local: nil
+    case .remote, .remoteOrLocal: self
+    case .localOr(let source), .localThen(let source): source.server
+    }
+  }
+
+  func related<Other: Entity>() -> ReadContext<Other>.Source {
+    switch self {
+    case .local: .local
+    case .remote(_, let strategy): .remote(.derived, strategy)
+    case .remoteOrLocal(_, let strategy): .remoteOrLocal(.derived, strategy)
+    case .localOr(let source): .localOr(source.related())
+    case .localThen(let source): .localThen(source.related())
     }
   }
 }

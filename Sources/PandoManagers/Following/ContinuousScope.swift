@@ -1,27 +1,52 @@
 import PandoProviders
 import PandoSystem
 import PandoModels
+import PandoStore
 
-/// What is followed through one container, so that it ends with the container's `close()`.
+/// What the managers of one container share: what is followed through them, so that it ends with the
+/// container's `close()`, and each other.
 package final class ContinuousScope: Sendable {
   /// Something followed that is not kept alive.
   private struct Entry: Sendable {
     weak let followed: (any Followed)?
   }
 
+  /// A manager that is not kept alive.
+  private struct Member: Sendable {
+    weak let manager: (any AnyObject & Sendable)?
+  }
+
   private struct State {
+    var members: [ObjectIdentifier: Member] = [:]
     var entries: [UInt64: Entry] = [:]
     var isClosed = false
   }
 
   /// Shows entities in memory in step with those who follow them.
   let providers: DataModelManager
+  /// The store on disk; `nil` for a manager without a container.
+  let store: ModelStore?
   private let state = Locked(State())
 
   /// Begins with nothing.
   ///
-  /// - Parameter providers: Those of the container; of their own for a manager without one.
-  init(_ providers: DataModelManager = DataModelManager()) { self.providers = providers }
+  /// - Parameters:
+  ///   - providers: Those of the container; of their own for a manager without one.
+  ///   - store: The store on disk.
+  init(_ providers: DataModelManager = DataModelManager(), store: ModelStore? = nil) {
+    self.providers = providers
+    self.store = store
+  }
+
+  /// Notes the manager of a type.
+  func add(_ manager: any AnyObject & Sendable, of type: any Entity.Type) {
+    state.withLock { $0.members[ObjectIdentifier(type)] = Member(manager: manager) }
+  }
+
+  /// The manager of a type, while the container is there.
+  func manager(of type: any Entity.Type) -> (any AnyObject & Sendable)? {
+    state.withLock { $0.members[ObjectIdentifier(type)]?.manager }
+  }
 
   /// Notes something that is followed from now on.
   func insert(_ followed: any Followed) {

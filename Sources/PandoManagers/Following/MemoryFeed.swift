@@ -25,6 +25,9 @@ protocol FollowedMemory<E>: Sendable {
 /// write ─► publish, in the order of the writes ─► pipeline of the providers ─► queries and live trees
 /// ```
 final class MemoryFeed<E: Entity>: Sendable {
+  /// Takes the identifiers of what has changed; on the pipeline.
+  typealias Watcher = @Sendable (Set<ByteString>) -> Void
+
   private let memory: any FollowedMemory<E>
   private let providers: DataModelManager
   private let followers = QueryFollowers<E>()
@@ -32,6 +35,8 @@ final class MemoryFeed<E: Entity>: Sendable {
   ///
   /// With it a query is filled again at its place in the order. Changed on the pipeline only.
   private let present = Locked<[ByteString: RankedEntity<E>]>([:])
+  /// Who else is told which entities have changed, by a number of theirs.
+  private let watchers = Locked<[UInt64: Watcher]>([:])
 
   init(_ memory: any FollowedMemory<E>, _ providers: DataModelManager) {
     self.memory = memory
@@ -52,8 +57,10 @@ final class MemoryFeed<E: Entity>: Sendable {
         changes.filter { $0.entity == nil }.map(\.identifier)
       )
     }
-    providers.show(change, with: followers.isEmpty ? nil : stage)
+    providers.show(change, with: isWatched ? stage : nil)
   }
+
+  private var isWatched: Bool { !followers.isEmpty || watchers.withLock { !$0.isEmpty } }
 
   /// Waits until what has been published so far is shown.
   func shown() async { await providers.shown() }
@@ -92,21 +99,54 @@ final class MemoryFeed<E: Entity>: Sendable {
   }
 
   private func stage(_ changes: [EntityChange<E>], at number: UInt64) -> FollowingRun {
-    present.withLock { present in
-      for change in changes { present[change.identifier] = change.entity }
-    }
     var run = FollowingRun(number: number, context: nil)
-    followers.stage(changes, &run, fill: fill)
+    if !followers.isEmpty {
+      present.withLock { present in
+        for change in changes { present[change.identifier] = change.entity }
+      }
+      followers.stage(changes, &run, fill: fill)
+    }
+    let watchers = watchers.withLock { $0 }
+    if !watchers.isEmpty {
+      run.add {
+        let touched = Set(changes.map(\.identifier))
+        for watcher in watchers.values { watcher(touched) }
+      }
+    }
     return run
   }
 
+  /// Tells somebody of every change from now on.
+  func watch(_ number: UInt64, _ watcher: @escaping Watcher) {
+    watchers.withLock { $0[number] = watcher }
+  }
+
+  func unwatch(_ number: UInt64) { watchers.withLock { $0[number] = nil } }
+
   /// What a window is filled with.
   private func fill(_ query: LiveQuery<E>) throws -> [RankedEntity<E>] {
-    let followed = query.followed
-    let present = present.withLock { $0 }
+    try query.followed.read(present.withLock { $0 })
+  }
+}
+
+extension FollowedMemory {
+  /// Reads what a window is filled with.
+  func read(_ followed: FollowedQuery<E>) throws -> [RankedEntity<E>] {
+    var present: [ByteString: RankedEntity<E>] = [:]
+    withPresent { entities, _ in
+      present = Dictionary(entities.map { ($0.identifier, $0) }) { $1 }
+    }
+    return try followed.read(present)
+  }
+}
+
+extension FollowedQuery {
+  /// What a window is filled with, of all entities that there are.
+  fileprivate func read(
+    _ present: [ByteString: RankedEntity<E>]
+  ) throws -> [RankedEntity<E>] {
     let ordered = present.values.ordered { $0.rank < $1.rank }.map(\.entity)
-    let found = try followed.stored.apply(to: ordered).entities
-    return followed.accepted(
-      found.compactMap { present[ByteString($0.id.modelIdentifier)] })
+    let found = try stored.apply(to: ordered).entities
+    return accepted(found.compactMap { present[ByteString($0.modelIdentifier ?? "")] })
   }
 }

@@ -14,6 +14,8 @@ package struct StoreStack<E: Entity>: Sendable {
   private let nearer: [any Storing<E>]
   /// The farthest local one, without the caches before it, if it is in memory.
   let memory: (any FollowedMemory<E>)?
+  /// The same, or the disk, if it answers without waiting.
+  let directLast: (any DirectStoring<E>)?
   /// The farthest local one, without the caches before it, if another one stands behind it.
   let recoverable: RecoverableStore<E>?
   /// Where there are others, writes come one after another, so that all are written in one order.
@@ -31,6 +33,7 @@ package struct StoreStack<E: Entity>: Sendable {
     nearer = Array(local.dropLast())
     recoverable = Self.withoutCaches(last) as? RecoverableStore<E>
     memory = Self.counting(last) as? any FollowedMemory<E>
+    directLast = Self.counting(last) as? any DirectStoring<E>
   }
 
   private static func withoutCaches(_ store: (any Storing<E>)?) -> (any Storing<E>)? {

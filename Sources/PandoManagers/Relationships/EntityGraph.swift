@@ -1,6 +1,6 @@
 import PandoModels
 
-/// Entities and those that they are related to, all of one moment.
+/// Entities and those that they are related to: what is on disk of one moment.
 ///
 /// ```swift
 /// let graph = try await loans.graph(of: .all, shape: .including(GraphPath(\.book, \.author)))
@@ -17,9 +17,17 @@ public struct EntityGraph<Root: Entity>: Sendable {
   let order: [ByteString]
   /// Those that somebody names and that are nowhere.
   let absent: [ByteString]
+  /// Those that somebody names and that are asked for.
+  var awaited: [ByteString] = []
 
   /// The identifiers of nodes that entities in the graph name and that could not be found.
   public var missing: [String] { absent.map(\.text) }
+
+  /// The identifiers of nodes that are being asked for; in a followed graph only.
+  public var pending: [String] { awaited.map(\.text) }
+
+  /// What could not be asked for, and why; of a shape that tolerates failures.
+  public internal(set) var failures: [GraphFailure] = []
 
   /// How many entities there are, roots included.
   public var count: Int { order.count }
@@ -54,16 +62,16 @@ public struct EntityGraph<Root: Entity>: Sendable {
 }
 
 extension EntityGraph: Equatable {
-  /// Whether both hold the same entities in the same order.
+  /// Whether both hold the same entities in the same order, and lack the same.
   ///
   /// - Parameters:
   ///   - left: A graph.
   ///   - right: A graph.
   /// - Returns: Whether they are equal.
   public static func == (left: EntityGraph, right: EntityGraph) -> Bool {
-    guard left.order == right.order, left.absent == right.absent, left.roots == right.roots else {
-      return false
-    }
+    guard left.order == right.order, left.absent == right.absent, left.awaited == right.awaited,
+      left.failures == right.failures, left.roots == right.roots
+    else { return false }
     return left.order.allSatisfy { key in
       guard let one = left.entities[key], let other = right.entities[key] else { return false }
       return one.isEqual(to: other)

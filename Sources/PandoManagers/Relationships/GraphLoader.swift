@@ -3,19 +3,14 @@ import PandoStore
 
 /// Walks from roots along relationships, and reads what it comes to.
 struct GraphLoader<Root: Entity> {
-  /// What has been asked of the sources of a graph, and what they had.
-  struct Fetched: Sendable {
-    /// What has been asked for, by the number of the source.
-    var asked: [Int: Set<ByteString>] = [:]
-    /// What was answered.
-    var entities: [ByteString: any Entity] = [:]
-  }
+  /// Says what is stored of an entity of a type; the manager of the type is `nil` if there is none.
+  typealias Read = (any Entity.Type, (any GraphSource)?, ByteString) throws -> PresentEntity
 
   /// What a walk has come to.
   struct Result: Sendable {
     let graph: EntityGraph<Root>
-    /// What sources have to be asked for yet, by their numbers.
-    let unasked: [Int: [ByteString]]
+    /// What has to be asked for yet.
+    let asks: [GraphAsk]
   }
 
   /// An entity that a walk leads through, and where it is on its paths.
@@ -24,67 +19,111 @@ struct GraphLoader<Root: Entity> {
     let place: GraphRules.Place
   }
 
+  /// A way from the root: the way to the step before, and the relationship from there.
+  private struct Way: Hashable {
+    let start: Int
+    let name: String
+  }
+
+  /// What is asked for together.
+  private struct AskKey: Hashable {
+    let type: ObjectIdentifier
+    let origin: Int?
+    let isBehind: Bool
+  }
+
+  /// A relationship that a walk has followed.
+  private struct Arrival {
+    let type: any Entity.Type
+    let place: GraphRules.Place
+    let way: Int
+  }
+
   private let rules: GraphRules
-  private let fetched: Fetched
-  private let read: (any Entity.Type, ByteString) throws -> (any Entity)?
+  private let sources: GraphSources
+  private let progress: GraphProgress
+  private let read: Read
   private var entities: [ByteString: any Entity] = [:]
+  private var roots: Set<ByteString> = []
   private var order: [ByteString] = []
-  private var absent: [ByteString] = []
-  private var isAbsent: Set<ByteString> = []
-  private var unasked: [Int: [ByteString]] = [:]
+  private var absent = OrderedNodes()
+  private var awaited = OrderedNodes()
+  private var managers: [ObjectIdentifier: (any GraphSource)?] = [:]
+  private var asks: [GraphAsk] = []
+  private var askIndex: [AskKey: Int] = [:]
+  private var ways: [Way] = []
+  private var wayIndex: [Way: Int] = [:]
 
   /// Loads a graph.
   ///
   /// - Parameters:
   ///   - roots: The entities at the root, in order.
   ///   - rules: Where the walk goes.
-  ///   - fetched: What sources have been asked for.
-  ///   - read: Returns a stored entity of a type by the identifier of its node.
+  ///   - sources: Where entities come from.
+  ///   - progress: What has been asked for.
+  ///   - read: Says what is stored of an entity.
   /// - Returns: The graph.
   /// - Throws: What `read` throws: an entity that can't be read is no missing one.
   static func load(
-    _ roots: [Root], _ rules: GraphRules, _ fetched: Fetched,
-    read: (any Entity.Type, ByteString) throws -> (any Entity)?
+    _ roots: [Root], _ rules: GraphRules, _ sources: GraphSources, _ progress: GraphProgress,
+    read: Read
   ) throws -> Result {
     try withoutActuallyEscaping(read) { read in
-      var loader = GraphLoader(rules: rules, fetched: fetched, read: read)
+      var loader = GraphLoader(rules, sources, progress, read)
       try loader.walk(from: roots)
-      let graph = EntityGraph(
-        roots: roots, entities: loader.entities, order: loader.order, absent: loader.absent)
-      return Result(graph: graph, unasked: loader.unasked)
+      return Result(graph: loader.graph(of: roots), asks: loader.asks)
     }
   }
 
   private init(
-    rules: GraphRules, fetched: Fetched,
-    read: @escaping (any Entity.Type, ByteString) throws -> (any Entity)?
+    _ rules: GraphRules, _ sources: GraphSources, _ progress: GraphProgress, _ read: @escaping Read
   ) {
     self.rules = rules
-    self.fetched = fetched
+    self.sources = sources
+    self.progress = progress
     self.read = read
+  }
+
+  private func graph(of roots: [Root]) -> EntityGraph<Root> {
+    let awaited = awaited.list.filter { entities[$0] == nil }
+    let absent = absent.list.filter { entities[$0] == nil && !self.awaited.contains($0) }
+    var graph = EntityGraph(roots: roots, entities: entities, order: order, absent: absent)
+    graph.awaited = awaited
+    if !progress.failures.isEmpty {
+      let lacking = Set(absent.map(\.text))
+      graph.failures = progress.failures.compactMap { failure in
+        var failure = failure
+        failure.identifiers = failure.identifiers.filter { lacking.contains($0) }
+        return failure.identifiers.isEmpty ? nil : failure
+      }
+    }
+    return graph
   }
 
   /// Level by level: the first visit of an entity is the one with most steps left.
   private mutating func walk(from roots: [Root]) throws {
     var seen: Set<Visit> = []
-    var level: [Visit] = []
+    var level: [(visit: Visit, way: Int)] = []
     for root in roots {
       let identifier = ByteString(root.id.modelIdentifier)
       if entities.updateValue(root, forKey: identifier) == nil { order.append(identifier) }
+      self.roots.insert(identifier)
       let visit = Visit(identifier: identifier, place: rules.start)
-      if seen.insert(visit).inserted { level.append(visit) }
+      if seen.insert(visit).inserted { level.append((visit, -1)) }
     }
     var depth = 0
     while !level.isEmpty, depth < rules.depthLimit {
-      var next: [Visit] = []
-      for visit in level {
+      var next: [(visit: Visit, way: Int)] = []
+      for (visit, way) in level {
         guard let entity = entities[visit.identifier] else { continue }
-        for edge in Self.edges(of: entity) {
+        for edge in Self.edges(of: entity) where !edge.identifiers.isEmpty {
           guard let place = rules.follow(edge.name, from: visit.place) else { continue }
+          let arrival = Arrival(
+            type: edge.target, place: place, way: self.way(Way(start: way, name: edge.name)))
           for identifier in edge.identifiers {
-            try load(identifier, as: edge.target, at: place)
             let visit = Visit(identifier: identifier, place: place)
-            if seen.insert(visit).inserted { next.append(visit) }
+            guard seen.insert(visit).inserted else { continue }
+            if try find(identifier, at: arrival) { next.append((visit, arrival.way)) }
           }
         }
       }
@@ -93,23 +132,88 @@ struct GraphLoader<Root: Entity> {
     }
   }
 
-  private mutating func load(
-    _ identifier: ByteString, as type: any Entity.Type, at place: GraphRules.Place
-  ) throws {
-    if let number = rules.fetcherNumber(at: place),
-      fetched.asked[number]?.contains(identifier) != true,
-      unasked[number]?.contains(identifier) != true
-    {
-      unasked[number, default: []].append(identifier)
+  /// Whether an entity is in the graph where a walk has come to it; notes it, or what has to be asked
+  /// for.
+  private mutating func find(_ identifier: ByteString, at arrival: Arrival) throws -> Bool {
+    if roots.contains(identifier) { return true }
+    let number = rules.originNumber(at: arrival.place)
+    let manager = manager(of: arrival.type)
+    let how = sources.reading(number.map { rules.origin($0) }, manager)
+    if let fetcher = rules.fetcher(number), !progress.hasAsked(identifier, fetcher: fetcher) {
+      ask(for: identifier, at: arrival, number)
     }
-    guard entities[identifier] == nil, !isAbsent.contains(identifier) else { return }
-    if let entity = try read(type, identifier) ?? fetched.entities[identifier] {
-      entities[identifier] = entity
-      order.append(identifier)
-    } else {
-      isAbsent.insert(identifier)
-      absent.append(identifier)
+    let isAnswered = progress.answered.contains(identifier)
+    if how.asks == .all, !isAnswered { return wait(for: identifier, at: arrival, number) }
+    if how.isStrict, progress.lacked.contains(identifier) { return miss(identifier) }
+    var entity = entities[identifier] ?? progress.unstored[identifier]
+    if entity == nil {
+      switch try read(arrival.type, manager, identifier) {
+      case .found(let found): entity = found
+      case .absent: entity = progress.given[identifier]
+      case .unknown:
+        guard isAnswered else { return wait(for: identifier, at: arrival, number) }
+      }
     }
+    guard let entity, how.isGood?(entity) ?? true else {
+      if how.asks == .never || isAnswered { return miss(identifier) }
+      return wait(for: identifier, at: arrival, number)
+    }
+    if entities.updateValue(entity, forKey: identifier) == nil { order.append(identifier) }
+    if how.asks == .behind, !progress.hasAsked(identifier) {
+      ask(for: identifier, at: arrival, number, isBehind: true)
+    }
+    return true
+  }
+
+  private mutating func manager(of type: any Entity.Type) -> (any GraphSource)? {
+    if let known = managers[ObjectIdentifier(type)] { return known }
+    let manager = sources.source(of: type)
+    managers[ObjectIdentifier(type)] = .some(manager)
+    return manager
+  }
+
+  private mutating func miss(_ identifier: ByteString) -> Bool {
+    absent.add(identifier)
+    return false
+  }
+
+  private mutating func wait(
+    for identifier: ByteString, at arrival: Arrival, _ number: Int?
+  ) -> Bool {
+    if awaited.add(identifier), !progress.hasAsked(identifier) {
+      ask(for: identifier, at: arrival, number)
+    }
+    return false
+  }
+
+  private mutating func ask(
+    for identifier: ByteString, at arrival: Arrival, _ number: Int?, isBehind: Bool = false
+  ) {
+    let key = AskKey(type: ObjectIdentifier(arrival.type), origin: number, isBehind: isBehind)
+    let index = askIndex[key] ?? asks.count
+    if index == asks.count {
+      asks.append(GraphAsk(arrival.type, origin: number, isBehind: isBehind))
+      askIndex[key] = index
+    }
+    asks[index].identifiers.append(identifier)
+    asks[index].paths.append(path(of: arrival.way))
+  }
+
+  private mutating func way(_ way: Way) -> Int {
+    if let known = wayIndex[way] { return known }
+    ways.append(way)
+    wayIndex[way] = ways.count - 1
+    return ways.count - 1
+  }
+
+  private func path(of way: Int) -> String {
+    var names: [String] = []
+    var way = way
+    while way >= 0 {
+      names.append(ways[way].name)
+      way = ways[way].start
+    }
+    return names.reversed().joined(separator: ".")
   }
 
   private struct Edge {
@@ -124,6 +228,21 @@ struct GraphLoader<Root: Entity> {
         name: relationship.name, target: relationship.target,
         identifiers: relationship.modelIdentifiers(entity).map { ByteString($0) })
     }
+  }
+}
+
+/// Nodes in the order in which they came, each once.
+private struct OrderedNodes {
+  private(set) var list: [ByteString] = []
+  private var members: Set<ByteString> = []
+
+  func contains(_ node: ByteString) -> Bool { members.contains(node) }
+
+  @discardableResult
+  mutating func add(_ node: ByteString) -> Bool {
+    guard members.insert(node).inserted else { return false }
+    list.append(node)
+    return true
   }
 }
 

@@ -10,15 +10,17 @@ struct GraphRules: Sendable {
     fileprivate var included: Int?
     /// The node in the tree of excluded paths; `nil` where nothing is excluded any more.
     fileprivate var excluded: Int?
-    /// The node in the tree of paths with a source; `nil` where there is none any more.
-    fileprivate var fetched: Int?
+    /// The node in the tree of paths with an origin; `nil` where there is none any more.
+    fileprivate var origin: Int?
   }
 
   private let included: GraphTree
   private let excluded: GraphTree
-  private let fetched: GraphTree
+  private let ends: GraphTree
   private let isRecursive: Bool
-  private let fetchers: [GraphFetcher]
+  private let origins: [GraphOrigin]
+  /// Whether a graph is shown without what could not be asked for.
+  let toleratesFailures: Bool
   let depthLimit: Int
   /// Where walks begin.
   let start: Place
@@ -27,19 +29,20 @@ struct GraphRules: Sendable {
   ///
   /// - Throws: ``ManagerError`` `unknownRelationship` for a path that no declaration leads along.
   init<Root: Entity>(_ shape: GraphShape<Root>) throws {
-    for path in (shape.included ?? []) + shape.excluded + shape.fetchers.map(\.path) {
+    for path in (shape.included ?? []) + shape.excluded + shape.origins.map(\.path) {
       try Self.validate(path)
     }
     included = GraphTree((shape.included ?? []).map(\.names))
     excluded = GraphTree(shape.excluded.map(\.names))
-    fetched = GraphTree(shape.fetchers.map(\.path.names))
-    fetchers = shape.fetchers.map(\.fetcher)
+    ends = GraphTree(shape.origins.map(\.path.names))
+    origins = shape.origins.map(\.origin)
+    toleratesFailures = shape.toleratesFailures
     isRecursive = shape.isRecursive
     depthLimit = shape.depthLimit
     start = Place(
       included: shape.included == nil ? nil : GraphTree.root,
       excluded: shape.excluded.isEmpty ? nil : GraphTree.root,
-      fetched: shape.fetchers.isEmpty ? nil : GraphTree.root)
+      origin: shape.origins.isEmpty ? nil : GraphTree.root)
   }
 
   /// Goes along a relationship.
@@ -58,14 +61,20 @@ struct GraphRules: Sendable {
       guard let child = included.child(of: node, name) else { return nil }
       next.included = isRecursive && included.end(at: child) != nil ? nil : child
     }
-    if let node = place.fetched { next.fetched = fetched.child(of: node, name) }
+    if let node = place.origin { next.origin = ends.child(of: node, name) }
     return next
   }
 
-  /// The number of the source of the entities at a place; the last one that was given counts.
-  func fetcherNumber(at place: Place) -> Int? { place.fetched.flatMap { fetched.end(at: $0) } }
+  /// The number of the origin of the entities at a place; the last one that was given counts.
+  func originNumber(at place: Place) -> Int? { place.origin.flatMap { ends.end(at: $0) } }
 
-  func fetcher(_ number: Int) -> GraphFetcher { fetchers[number] }
+  func origin(_ number: Int) -> GraphOrigin { origins[number] }
+
+  /// The number, if it is that of a source that the caller has given.
+  func fetcher(_ number: Int?) -> Int? {
+    guard let number, case .fetcher = origins[number] else { return nil }
+    return number
+  }
 
   private static func validate<Root: Entity>(_ path: GraphPath<Root>) throws {
     var type: any Entity.Type = Root.self

@@ -17,7 +17,10 @@ public struct GraphShape<Root: Entity>: Sendable {
   public private(set) var isRecursive = false
   /// How many steps the graph reaches at most.
   public private(set) var depthLimit = GraphShape.defaultDepthLimit
-  private(set) var fetchers: [(path: GraphPath<Root>, fetcher: GraphFetcher)] = []
+  /// Whether a graph is shown without what could not be asked for.
+  public internal(set) var toleratesFailures = false
+  var origins: [(path: GraphPath<Root>, origin: GraphOrigin)] = []
+  var rest: GraphReading?
 
   private init() {}
 
@@ -76,25 +79,6 @@ public struct GraphShape<Root: Entity>: Sendable {
     precondition(depthLimit >= 0, "a graph can't have the depth limit \(depthLimit)")
     var shape = self
     shape.depthLimit = depthLimit
-    return shape
-  }
-
-  /// This shape with a source for the entities at the end of a path.
-  ///
-  /// The source is asked once for each identifier that comes up there. What it answers counts where
-  /// the store has no such entity; a source that stores its answer is followed like any other change.
-  /// What it throws makes loading throw, and ends the iterations over a followed graph.
-  ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - fetch: Returns the entities that it has, of those with the identifiers.
-  /// - Returns: The shape.
-  public func fetching<Target: Entity>(
-    _ path: GraphPath<Root>,
-    with fetch: @escaping @Sendable ([EntityIdentifier<Target>]) async throws -> [Target]
-  ) -> GraphShape {
-    var shape = self
-    shape.fetchers.append((path, GraphFetcher(fetch)))
     return shape
   }
 }

@@ -5,7 +5,7 @@ struct LoadedGraph<Root: Entity>: Sendable {
   /// The roots, kept right change by change.
   var roots: QueryWindow<Root>
   let result: GraphLoader<Root>.Result
-  /// The identifiers of all nodes that the graph shows or misses, and of those inside its entities.
+  /// The identifiers of all nodes that the graph shows, misses or asks for, and of those inside its entities.
   let nodes: Set<ByteString>
   /// Those inside its entities; one of them can be an entity of the graph too.
   let innerNodes: Set<ByteString>
@@ -18,7 +18,7 @@ struct LoadedGraph<Root: Entity>: Sendable {
   init(_ roots: QueryWindow<Root>, _ result: GraphLoader<Root>.Result) {
     self.roots = roots
     self.result = result
-    var nodes = Set(result.graph.absent)
+    var nodes = Set(result.graph.absent + result.graph.awaited)
     if case .identifiers(let asked) = roots.followed.key { nodes.formUnion(asked) }
     var innerNodes: Set<ByteString> = []
     for (identifier, entity) in result.graph.entities {

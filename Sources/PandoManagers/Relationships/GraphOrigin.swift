@@ -1,4 +1,12 @@
-/// Where the entities at the end of a path come from, whatever their type is.
+/// Where the entities at the end of a path come from.
+enum GraphOrigin: Sendable {
+  /// A source that the caller has given.
+  case fetcher(GraphFetcher)
+  /// The stores of a manager.
+  case reading(GraphReading)
+}
+
+/// Gives the entities at the end of a path, whatever their type is.
 struct GraphFetcher: Sendable {
   let fetch: @Sendable (_ modelIdentifiers: [String]) async throws -> [any Entity]
 

@@ -1,0 +1,77 @@
+import PandoModels
+import PandoStore
+
+extension CoreManager: GraphSource {
+  var followedStore: ModelStore? { stack.followedStore }
+  var hasServer: Bool { !stack.remote.isEmpty }
+
+  func presentEntity(_ modelIdentifier: String) throws -> PresentEntity {
+    guard !stack.local.isEmpty else { return .absent }
+    guard let store = stack.directLast else { return .unknown }
+    guard let identifier = EntityIdentifier<E>(modelIdentifier: modelIdentifier) else {
+      return .absent
+    }
+    return switch try store.directAnswer(identifier) {
+    case .found(let entity): .found(entity)
+    case .absent: .absent
+    case .unknown: .unknown
+    }
+  }
+
+  /// Asks the local stores first where they can't be asked without waiting, then the server.
+  func answer(_ identifiers: [ByteString], _ reading: GraphReading) async throws -> GraphAnswer {
+    let context = reading.context(of: E.self)
+    var wanted = identifiers.compactMap { EntityIdentifier<E>(modelIdentifier: $0.text) }
+    var answer = GraphAnswer()
+    let isDirect = stack.local.isEmpty || stack.directLast != nil
+    if !isDirect, reading.asks != .all {
+      let request = EntityRead(getting: wanted)
+      let found = try await read(request, in: context.with(source: .local)).entities
+      answer.add(found, areStored: false)
+      wanted.removeAll { answer.found.contains(ByteString($0.modelIdentifier)) }
+    }
+    guard reading.asks != .never, let server = context.source.server, !wanted.isEmpty,
+      reading.asks == .all || mayAskServer(context)
+    else { return answer }
+    let asked = context.with(source: server)
+    let areStored = isDirect && !stack.local.isEmpty && server.remote?.strategy != .doNotPersist
+    do {
+      let found = try await read(EntityRead(getting: wanted), in: asked).entities
+      answer.add(found, areStored: areStored)
+    } catch let failure as any RemoteFailure
+      where failure.remoteFailureKind == .connection && reading.asks == .behind
+    {
+      // What is here is shown without the server.
+    }
+    return answer
+  }
+
+  func refresh(_ identifiers: [ByteString], _ reading: GraphReading) {
+    guard mayAskServer(reading.context(of: E.self)) else { return }
+    background.start { [self] in
+      do {
+        _ = try await answer(identifiers, reading)
+      } catch {
+        events?(ManagerEvent(.failedBackgroundRead, E.modelTypeName, error))
+      }
+    }
+  }
+
+  private func mayAskServer(_ context: ReadContext<E>) -> Bool {
+    context.accessValidator.map { $0.userAccess.level == .remote } ?? true
+  }
+
+  func watch(_ number: UInt64, _ body: @escaping @Sendable (Set<ByteString>) -> Void) -> Bool {
+    feed?.watch(number, body)
+    return feed != nil
+  }
+
+  func unwatch(_ number: UInt64) { feed?.unwatch(number) }
+}
+
+extension GraphAnswer {
+  fileprivate mutating func add<E: Entity>(_ entities: [E], areStored: Bool) {
+    for entity in entities { found.insert(ByteString(entity.id.modelIdentifier)) }
+    if !areStored { unstored += entities }
+  }
+}

@@ -1,0 +1,39 @@
+import PandoProviders
+
+/// Follows graphs where nothing is on disk.
+struct GraphLine: Sendable {
+  /// In whose order writes to memory are shown.
+  let providers: DataModelManager
+
+  /// Begins to follow a graph.
+  ///
+  /// Any thread; returns at once.
+  func begin<Root: Entity>(_ graph: LiveGraph<Root>) {
+    graph.watch { reload($0) }
+    reload(graph)
+  }
+
+  /// Loads it again, behind what is queued.
+  private func reload<Root: Entity>(_ graph: LiveGraph<Root>) {
+    providers.enqueue { [weak graph] in
+      if let graph { load(graph) }
+    }
+  }
+
+  /// On the pipeline.
+  private func load<Root: Entity>(_ graph: LiveGraph<Root>) {
+    do {
+      let loaded = try graph.loadFromMemory()
+      let awaited = graph.awaited(of: loaded)
+      if awaited.isEmpty {
+        graph.state.stage(loaded, at: 0)
+        graph.state.commit(loaded, context: nil)
+      }
+      graph.begin(awaited.isEmpty ? loaded.result.asks : awaited, then: { reload($0) }) {
+        $0.state.fail($1)
+      }
+    } catch {
+      graph.state.fail(error)
+    }
+  }
+}
