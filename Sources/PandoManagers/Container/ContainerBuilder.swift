@@ -13,6 +13,7 @@ protocol ContainedManager: AnyObject, Sendable {
 
 extension CoreManager: ContainedManager {
   func removeFromMemory() async throws {
+    answers.forget()
     guard stack.followedStore == nil, !stack.local.isEmpty else { return }
     _ = try await removeAll(withQuery: .all, in: .local)
   }

@@ -27,6 +27,7 @@ extension CoreManagerContainer {
         try transaction.forgetRequests()
         try transaction.forgetArrangement()
         try transaction.forgetOrder()
+        try transaction.forgetAnswerTimes()
       }
       for server in ServerLinks.links(of: store) { server.forgetAll() }
     }

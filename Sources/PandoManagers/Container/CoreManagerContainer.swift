@@ -118,6 +118,9 @@ public final class CoreManagerContainer: Sendable {
     managers[ObjectIdentifier(type)] as? CoreManager<E>
   }
 
+  /// Has the age of answers counted by another clock, which gives milliseconds since 1970.
+  package func setClock(_ now: @escaping @Sendable () -> Int64) { continuous.setClock(now) }
+
   /// Takes in what other processes have committed: for providers and continuous results; single reads
   /// see it anyway.
   ///

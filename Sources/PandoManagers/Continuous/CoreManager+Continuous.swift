@@ -9,7 +9,8 @@ import PandoModels
 /// With a server in the context it is asked once for each query that begins to be followed, and what
 /// it answers reaches those who follow like any other change. `.remote`, `.remoteOrLocal` and
 /// `.localOr` wait for their first answer and end by its error. `.localThen` shows what is here at
-/// once, and goes on without the server if there is no connection.
+/// once, and goes on without the server if there is no connection. `.staleWhileRevalidate` shows what is here
+/// at once, if that is enough, and what the server answers to it then; a failure is told to the event handler.
 ///
 /// An entity that can't be decoded is left out until it can be, and told to the manager's event handler
 /// (``ManagerEvent`` `undecodableEntity`).
@@ -128,7 +129,7 @@ extension CoreManager {
           return nil
         }
       }
-    case .remote, .remoteOrLocal, .localOr:
+    case .remote, .remoteOrLocal, .localOr, .staleWhileRevalidate:
       return .asked { [self] in try await self.answer(request, in: context) }
     }
   }

@@ -27,17 +27,21 @@ extension CoreManager: GraphSource {
     if !isDirect, reading.asks != .all {
       let request = EntityRead(getting: wanted)
       let found = try await read(request, in: context.with(source: .local)).entities
-      answer.add(found, areStored: false)
-      wanted.removeAll { answer.found.contains(ByteString($0.modelIdentifier)) }
+      answer.unstored += found
+      wanted = wanted.without(found)
+    }
+    if case .staleWhileRevalidate(let maxAge, _) = context.source {
+      wanted = try stale(wanted, in: context, maxAge)
     }
     guard reading.asks != .never, let server = context.source.server, !wanted.isEmpty,
       reading.asks == .all || mayAskServer(context)
     else { return answer }
-    let asked = context.with(source: server)
-    let areStored = isDirect && !stack.local.isEmpty && server.remote?.strategy != .doNotPersist
     do {
+      let asked = context.with(source: server)
       let found = try await read(EntityRead(getting: wanted), in: asked).entities
-      answer.add(found, areStored: areStored)
+      let areStored = isDirect && !stack.local.isEmpty && server.remote?.strategy != .doNotPersist
+      if !areStored { answer.unstored += found }
+      answer.lacked = wanted.without(found).map { ByteString($0.modelIdentifier) }
     } catch let failure as any RemoteFailure
       where failure.remoteFailureKind == .connection && reading.asks == .behind
     {
@@ -57,6 +61,20 @@ extension CoreManager: GraphSource {
     }
   }
 
+  /// Those that no server has answered to lately.
+  private func stale(
+    _ identifiers: [EntityIdentifier<E>], in context: ReadContext<E>, _ maxAge: Duration
+  ) throws -> [EntityIdentifier<E>] {
+    try identifiers.filter { identifier in
+      var present: [E] = []
+      if case .found(let entity) = try stack.directLast?.directAnswer(identifier) {
+        present = [entity]
+      }
+      return try !isFresh(
+        EntityRead(getting: [identifier]), in: context, maxAge, present: present)
+    }
+  }
+
   private func mayAskServer(_ context: ReadContext<E>) -> Bool {
     context.accessValidator.map { $0.userAccess.level == .remote } ?? true
   }
@@ -69,9 +87,11 @@ extension CoreManager: GraphSource {
   func unwatch(_ number: UInt64) { feed?.unwatch(number) }
 }
 
-extension GraphAnswer {
-  fileprivate mutating func add<E: Entity>(_ entities: [E], areStored: Bool) {
-    for entity in entities { found.insert(ByteString(entity.id.modelIdentifier)) }
-    if !areStored { unstored += entities }
+extension Array {
+  /// The identifiers of those that are not among some entities.
+  fileprivate func without<E: Entity>(_ entities: [E]) -> [EntityIdentifier<E>]
+  where Element == EntityIdentifier<E> {
+    let found = Set(entities.map(\.id))
+    return filter { !found.contains($0) }
   }
 }

@@ -42,7 +42,7 @@ extension CoreManager {
       let asks = loaded.result.asks.filter { !$0.isBehind }
       if asks.isEmpty {
         try access.confirm()
-        for ask in loaded.result.asks { live.sources.refresh(ask, live.rules) }
+        live.refresh(loaded.result.asks)
         return loaded.graph
       }
       try await live.fetch(asks)

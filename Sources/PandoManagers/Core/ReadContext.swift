@@ -17,6 +17,9 @@ public struct ReadContext<E: Entity>: Sendable {
     /// The local stores, and what is given in any case: behind the caller's back if the local stores
     /// have enough.
     case localThen(Source)
+    /// The local stores; if they have too little, what is given, and behind the caller's back if it has
+    /// not answered for so long.
+    case staleWhileRevalidate(maxAge: Duration, Source)
   }
 
   /// Which stores are asked.
@@ -83,6 +86,41 @@ public struct ReadContext<E: Entity>: Sendable {
       .localThen(other.source), contract: other.contract, accessValidator: other.accessValidator)
   }
 
+  /// What is here, else what the server has: `.localOr(.remote())`.
+  public static var cacheFirst: ReadContext { .localOr(.remote()) }
+
+  /// What the server has, else what is here: ``remoteOrLocal``.
+  public static var networkFirst: ReadContext { .remoteOrLocal }
+
+  /// What is here, asked for again behind the caller's back where it is older than that:
+  /// `.localThen(.remote())` that leaves the server alone while its last answer is young enough.
+  ///
+  /// ```swift
+  /// let feed = try await posts.search(withQuery: newest, in: .staleWhileRevalidate(maxAge: .seconds(60)))
+  /// ```
+  /// | here is | the server has answered within `maxAge` | else |
+  /// |---|---|---|
+  /// | enough | it is given | it is given, and the server is asked behind the caller's back |
+  /// | too little | it is given if the server had no more, else the server is waited for | the server is waited for |
+  ///
+  /// What the server answers then is stored, and so reaches those who follow; an error of it is told to the
+  /// event handler (``ManagerEvent`` `failedBackgroundRead`). Each stored answer counts for the query that it
+  /// was asked for, and for each identifier of one by identifiers; the times of the newest ones, 1 024 of
+  /// each type at most, are kept in the store, for what is in memory in memory.
+  ///
+  /// - Parameters:
+  ///   - maxAge: How old an answer may be, by the clock of this machine; an answer from the future is too old.
+  ///   - endpoint: Which request is made.
+  ///   - persistenceStrategy: What happens here to the answer; one that is not stored has no age.
+  /// - Returns: The context.
+  public static func staleWhileRevalidate(
+    maxAge: Duration, endpoint: RemoteEndpoint<E> = .derived,
+    persistenceStrategy: PersistenceStrategy = .persist
+  ) -> ReadContext {
+    ReadContext(
+      .staleWhileRevalidate(maxAge: maxAge, .remote(endpoint, persistenceStrategy)))
+  }
+
   /// The same context with a contract.
   ///
   /// - Parameter contract: What every entity of the answer must fulfil.
@@ -124,7 +162,8 @@ extension ReadContext.Source {
     case .local: nil
     case .remote(let endpoint, let strategy), .remoteOrLocal(let endpoint, let strategy):
       (endpoint, strategy)
-    case .localOr(let source), .localThen(let source): source.remote
+    case .localOr(let source), .localThen(let source), .staleWhileRevalidate(_, let source):
+      source.remote
     }
   }
 
@@ -133,7 +172,8 @@ extension ReadContext.Source {
     switch self {
     case .local: nil
     case .remote, .remoteOrLocal: self
-    case .localOr(let source), .localThen(let source): source.server
+    case .localOr(let source), .localThen(let source), .staleWhileRevalidate(_, let source):
+      source.server
     }
   }
 
@@ -144,6 +184,8 @@ extension ReadContext.Source {
     case .remoteOrLocal(_, let strategy): .remoteOrLocal(.derived, strategy)
     case .localOr(let source): .localOr(source.related())
     case .localThen(let source): .localThen(source.related())
+    case .staleWhileRevalidate(let maxAge, let source):
+      .staleWhileRevalidate(maxAge: maxAge, source.related())
     }
   }
 }
@@ -152,9 +194,14 @@ extension ReadContext.Source {
 public struct RemoteEndpoint<E: Entity>: Sendable {
   /// What the remote store makes its request from; `nil` for what the entity type says.
   package let request: (any Sendable)?
+  /// A text that is another one for another request; `nil` for what the entity type says.
+  let key: String?
 
-  package init(request: (any Sendable)?) { self.request = request }
+  package init(request: (any Sendable)?, key: String?) {
+    self.request = request
+    self.key = key
+  }
 
   /// What the entity type says.
-  public static var derived: RemoteEndpoint { RemoteEndpoint(request: nil) }
+  public static var derived: RemoteEndpoint { RemoteEndpoint(request: nil, key: nil) }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PandoProviders
 import PandoSystem
 import PandoModels
@@ -27,6 +28,14 @@ package final class ContinuousScope: Sendable {
   /// The store on disk; `nil` for a manager without a container.
   let store: ModelStore?
   private let state = Locked(State())
+  private let clock = Locked<@Sendable () -> Int64> {
+    Int64(Date().timeIntervalSince1970 * 1000)
+  }
+
+  /// Milliseconds since 1970.
+  var now: Int64 { clock.withLock { $0 }() }
+
+  func setClock(_ now: @escaping @Sendable () -> Int64) { clock.withLock { $0 = now } }
 
   /// Begins with nothing.
   ///

@@ -23,7 +23,7 @@ extension CoreManager {
     switch context.source {
     case .local: isLast = stack.local.count == 1
     case .localOr: isLast = false
-    case .localThen, .remote, .remoteOrLocal: return .unknown
+    case .localThen, .remote, .remoteOrLocal, .staleWhileRevalidate: return .unknown
     }
     guard let store = stack.direct else { return .unknown }
     let answer: DirectAnswer<E>

@@ -30,9 +30,13 @@ extension CoreManager {
       guard access.reachesServer else { return try await localAnswer(request, in: context).get() }
       return try await remoteOrLocalAnswer(request, in: context.with(source: source), access)
     case .localOr(let other):
-      return try await localAnswer(request, or: other, in: context, access, always: false)
+      return try await localAnswer(request, or: other, in: context, access) { _ in false }
     case .localThen(let other):
-      return try await localAnswer(request, or: other, in: context, access, always: true)
+      return try await localAnswer(request, or: other, in: context, access) { _ in true }
+    case .staleWhileRevalidate(let maxAge, let other):
+      return try await localAnswer(request, or: other, in: context, access) {
+        try self.isFresh(request, in: context, maxAge, present: $0.entities) ? nil : true
+      }
     }
   }
 
@@ -50,12 +54,15 @@ extension CoreManager {
 
   private func localAnswer(
     _ request: EntityRead<E>, or other: ReadContext<E>.Source, in context: ReadContext<E>,
-    _ access: AccessCheck, always: Bool
+    _ access: AccessCheck, refreshes: (QueryResult<E>) throws -> Bool?
   ) async throws -> QueryResult<E> {
     let local = await localAnswer(request, in: context)
+    // `nil` says that the server has no more.
+    let refreshes = try local.result.map(refreshes) ?? false
+    guard let refreshes else { return try local.get() }
     let hasEnough = local.result.map(request.isSufficient) ?? false
     guard !hasEnough else {
-      if always, access.reachesServer { refresh(request, from: other, in: context, access) }
+      if refreshes, access.reachesServer { refresh(request, from: other, in: context, access) }
       return try local.get()
     }
     guard access.reachesServer else { return try local.get() }
@@ -192,6 +199,7 @@ extension CoreManager {
   ) async throws -> QueryResult<E> {
     // The answer is as old as this.
     let asOf = try await stack.takeReadPlace()
+    let removalCount = answers.removalCount
     let answer: RemoteAnswer<E>
     do {
       answer = try await Self.fetch(request, from: store, in: context)
@@ -201,7 +209,11 @@ extension CoreManager {
       answer = RemoteAnswer(result: .empty, isComplete: true)
       try access.confirm()
       if let identifiers = request.identifiers, case .persist = context.source.remote?.strategy {
-        try await stack.removeAnswered(identifiers, asOf: asOf)
+        let times = times(of: answer, to: request, in: context)
+        try await stack.removeAnswered(identifiers, asOf: asOf) {
+          try $0.note(times, of: E.modelTypeName, asOf: asOf)
+        }
+        if stack.followedStore == nil { answers.note(times, since: removalCount) }
       }
       return answer.result
     }
@@ -215,8 +227,13 @@ extension CoreManager {
         entities: answer.result.entities, query: request.query, asOf: asOf,
         discardsExtra: discards,
         isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder)
+      let times = times(of: answer, to: request, in: context)
       write.included = answer.included
+      if !times.isEmpty {
+        write.included.append { try $0.note(times, of: E.modelTypeName, asOf: $1) }
+      }
       try await stack.store(write)
+      if stack.followedStore == nil { answers.note(times, since: removalCount) }
     }
     guard let contract = context.contract else { return answer.result }
     let valid = answer.result.entities.filter { contract.isValid($0, for: request.query) }

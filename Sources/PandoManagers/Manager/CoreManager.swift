@@ -16,6 +16,7 @@ public final class CoreManager<E: Entity>: Sendable {
   package let stack: StoreStack<E>
   let events: ManagerEventHandler?
   let background = TaskCounter()
+  let answers = AnswerMemory()
   /// What its continuous results share with those of the other managers of a container.
   let continuous: ContinuousScope
   /// What shows changes of the store that counts, if that is in memory.

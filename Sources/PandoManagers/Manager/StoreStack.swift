@@ -199,9 +199,19 @@ extension StoreStack {
   }
 
   /// Removes entities that a server said it does not have.
-  func removeAnswered(_ identifiers: [EntityIdentifier<E>], asOf: UInt64) async throws {
+  ///
+  /// - Parameters:
+  ///   - identifiers: Their identifiers.
+  ///   - asOf: The place at which it was asked.
+  ///   - step: What else is done in the transaction, if there is one.
+  /// - Throws: Why they can't be removed.
+  func removeAnswered(
+    _ identifiers: [EntityIdentifier<E>], asOf: UInt64, _ step: WriteContext<E>.Step? = nil
+  ) async throws {
     guard last != nil, !identifiers.isEmpty else { return }
-    try await remove(identifiers, in: .answer(asOf: asOf))
+    var context = WriteContext<E>.answer(asOf: asOf)
+    if runsSteps, let step { context.steps.append(step) }
+    try await remove(identifiers, in: context)
   }
 
   /// Removes from the local stores what matches a query.

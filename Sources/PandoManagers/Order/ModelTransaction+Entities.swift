@@ -205,7 +205,7 @@ extension ModelTransaction {
     for prefix in QueueNames.all { try forgetProperties(prefix) }
   }
 
-  private mutating func forgetProperties(_ prefix: String) throws {
+  mutating func forgetProperties(_ prefix: String) throws {
     var names: [String] = []
     try snapshot.forEachProperty(withPrefix: prefix) { name, _ in
       names.append(name)

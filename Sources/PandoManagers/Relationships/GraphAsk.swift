@@ -20,8 +20,8 @@ struct GraphAsk: Sendable {
 
 /// What came of asking.
 struct GraphAnswer: Sendable {
-  /// What was found.
-  var found: Set<ByteString> = []
+  /// What a server was asked for and did not give.
+  var lacked: [ByteString] = []
   /// The entities of it that are stored nowhere.
   var unstored: [any Entity] = []
   var error: (any Error)?
@@ -69,7 +69,7 @@ struct GraphProgress: Sendable {
     if let error = answer.error { fail(ask, error) }
     if fetcher == nil {
       answered.formUnion(ask.identifiers)
-      lacked.formUnion(ask.identifiers.filter { !answer.found.contains($0) })
+      lacked.formUnion(answer.error == nil ? answer.lacked : ask.identifiers)
     }
     for entity in answer.unstored {
       guard let identifier = entity.modelIdentifier.map({ ByteString($0) }) else { continue }

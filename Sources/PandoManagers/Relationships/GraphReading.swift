@@ -75,7 +75,7 @@ extension ReadContext.Source {
     case .local: .never
     case .remote, .remoteOrLocal: .all
     case .localOr: .missing
-    case .localThen: .behind
+    case .localThen, .staleWhileRevalidate: .behind
     }
   }
 

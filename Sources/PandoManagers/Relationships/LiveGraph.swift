@@ -182,6 +182,11 @@ extension LiveGraph {
     }
   }
 
+  /// Asks a server for it, behind the caller's back.
+  func refresh(_ asks: [GraphAsk]) {
+    for ask in claim(asks) { sources.refresh(ask, rules) }
+  }
+
   /// Asks for all of it, side by side, while somebody follows the graph.
   ///
   /// - Parameters:

@@ -18,7 +18,9 @@ extension RemoteEndpoint {
   public static func request(
     _ request: APIRequest, payload: RemotePayload<E> = .content
   ) -> RemoteEndpoint {
-    RemoteEndpoint(request: RemoteRequest(request: request, payload: payload))
+    let body = request.body.map { "\n" + String(decoding: $0.bytes, as: UTF8.self) } ?? ""
+    return RemoteEndpoint(
+      request: RemoteRequest(request: request, payload: payload), key: "\(request)" + body)
   }
 
   var remoteRequest: RemoteRequest<E>? { request as? RemoteRequest<E> }
