@@ -155,6 +155,20 @@ import Testing
     }
   }
 
+  @Test func `of an answer that is not complete only what was found has an age`() async throws {
+    try await Self.with { library, _ in
+      let result = QueryResult([Bard(1)])
+      func count(_ request: EntityRead<Bard>, isComplete: Bool) -> Int {
+        let answer = RemoteAnswer(result: result, isComplete: isComplete)
+        return library.bards.times(of: answer, to: request, in: .local).count
+      }
+      let all = EntityRead<Bard>(searching: .all)
+      let two = EntityRead<Bard>(getting: [.remote(1), .remote(2)])
+      #expect(count(all, isComplete: true) == 1 && count(all, isComplete: false) == 0)
+      #expect(count(two, isComplete: true) == 2 && count(two, isComplete: false) == 1)
+    }
+  }
+
   @Test func `what breaks the contract is not enough, however young it is`() async throws {
     try await Self.with { library, _ in
       library.shelf.withLock { $0.bards = [Bard(1, "a")] }

@@ -1,10 +1,11 @@
-import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
 import Testing
+
+@testable import PandoManagers
 
 /// Graphs whose entities are on disk, in memory and on a server.
 @Suite struct GraphSourcesTests {
@@ -216,6 +217,18 @@ import Testing
         #expect(library.requests == ["GET /bards/7"])
       }
     }
+  }
+
+  @Test func `what somebody has been asked for nobody else is asked for`() {
+    var ask = GraphAsk(Bard.self, origin: nil, isBehind: false)
+    ask.identifiers = ["Bard:1", "Bard:2", "Bard:1"].map { ByteString($0) }
+    ask.paths = ["authors", "authors", "sequel.authors"]
+    var progress = GraphProgress()
+    #expect(progress.claim(ask, fetcher: nil)?.identifiers == Array(ask.identifiers.prefix(2)))
+    let rest = progress.claim(ask, fetcher: nil)
+    #expect(rest?.identifiers == nil)
+    // A source of the caller's own is asked by itself.
+    #expect(progress.claim(ask, fetcher: 0)?.identifiers.count == 2)
   }
 
   @Test func `a manager without a container finds what is of its own type`() async throws {
