@@ -117,4 +117,13 @@ public protocol ServedEntity: Entity {
   /// - Parameter identifier: The identifier.
   /// - Returns: The same entity, named so; `nil` if the type is no `MutableEntity`.
   func named(by identifier: EntityIdentifier<Self>) -> Self?
+
+  /// Whether the server does not know all of its fields, or of those of entities that it holds.
+  static var hasLocalFields: Bool { get }
+
+  /// This entity, as a server has sent it, with what the server does not know as it is here.
+  ///
+  /// - Parameter stored: The same entity as it is stored here.
+  /// - Returns: The entity to store.
+  func keepingLocalFields(of stored: Self) -> Self
 }

@@ -79,3 +79,35 @@ public struct EntityField<E: Queryable>: Sendable {
   /// - Returns: Its value.
   public func value(of entity: E) -> QueryValue { reference.value(entity) }
 }
+
+/// The names of the stored properties along a key path, which synthesized coding writes.
+package enum PropertyNames {
+  /// Returns them, joined by dots.
+  ///
+  /// - Parameters:
+  ///   - keyPath: A key path over stored properties; optionals on the way have no name.
+  ///   - type: The type that it begins at.
+  /// - Returns: The names.
+  @_optimize(size)
+  package static func along(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
+    let text = "\(keyPath)"
+    let start = "\\\(type)"
+    precondition(
+      text.hasPrefix(start) && !text.contains("<computed") && !text.contains("<offset"),
+      "\(text) leads through something that is not a stored property; give the name under which it "
+        + "is coded")
+    let names = text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
+    return names.hasPrefix(".") ? String(names.dropFirst()) : names
+  }
+}
+
+extension Queryable {
+  /// The name under which what a key path leads to is coded, as the type declares it; `nil` if it does
+  /// not.
+  ///
+  /// - Parameter keyPath: A key path of the type.
+  /// - Returns: The name.
+  package static func declaredName(of keyPath: AnyKeyPath) -> String? {
+    fields.first { $0.reference.keyPath == keyPath && !$0.reference.namesSeveral }?.name
+  }
+}

@@ -102,23 +102,12 @@ public struct QueryField<E: Queryable>: Sendable {
 
   /// The names of the stored properties that it leads through, which Swift keeps for reflection.
   var propertyNames: String {
-    var name = Self.propertyNames(keyPath, of: E.self)
+    var name = PropertyNames.along(keyPath, of: E.self)
     if hasElements { name += "[]" }
     if let elementPath {
-      name += "." + Self.propertyNames(elementPath, of: type(of: elementPath).rootType)
+      name += "." + PropertyNames.along(elementPath, of: type(of: elementPath).rootType)
     }
     return name
-  }
-
-  private static func propertyNames(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
-    let text = "\(keyPath)"
-    let start = "\\\(type)"
-    precondition(
-      text.hasPrefix(start) && !text.contains("<computed") && !text.contains("<offset"),
-      "\(text) leads through something that is not a stored property; give the name under which it "
-        + "is coded")
-    let names = text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
-    return names.hasPrefix(".") ? String(names.dropFirst()) : names
   }
 
   /// The key under which it is coded; `nil` for a key path that is not among the declared fields.

@@ -200,7 +200,7 @@ extension CoreManager {
     // The answer is as old as this.
     let asOf = try await stack.takeReadPlace()
     let removalCount = answers.removalCount
-    let answer: RemoteAnswer<E>
+    var answer: RemoteAnswer<E>
     do {
       answer = try await Self.fetch(request, from: store, in: context)
     } catch let failure as any RemoteFailure
@@ -221,6 +221,9 @@ extension CoreManager {
       events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
     }
     try access.confirm()
+    if LocalFields.areIn(E.self) {
+      answer.result = try await withLocalFields(answer, request.query)
+    }
     if case .persist(let extra) = context.source.remote?.strategy {
       let discards = extra == .discardExtraLocalData && answer.isComplete
       var write = AnswerWrite(
@@ -238,6 +241,19 @@ extension CoreManager {
     guard let contract = context.contract else { return answer.result }
     let valid = answer.result.entities.filter { contract.isValid($0, for: request.query) }
     var result = QueryResult(valid, groupedBy: request.query.groupedBy)
+    result.page = answer.result.page
+    return result
+  }
+
+  /// What a server has answered, with what it does not know as it is stored here.
+  private func withLocalFields(
+    _ answer: RemoteAnswer<E>, _ query: Query<E>
+  ) async throws -> QueryResult<E> {
+    let entities = try await stack.withLocalFields(
+      answer.unfiltered ?? answer.result.entities)
+    var result =
+      answer.unfiltered == nil
+      ? QueryResult(entities, groupedBy: query.groupedBy) : try query.apply(to: entities)
     result.page = answer.result.page
     return result
   }

@@ -23,7 +23,7 @@ extension CoreManager {
       let asOf = try await stack.takeReadPlace()
       try await request.enqueue()
       request.committed()
-      let confirmation = confirmation(of: request, asOf: asOf)
+      let confirmation = confirmation(of: request, entities, asOf: asOf)
       guard try await request.firstOutcome() != nil else {
         return Written(Self.applied(entities), .queued, confirmation: confirmation)
       }
@@ -44,7 +44,8 @@ extension CoreManager {
       if !stack.runsSteps { try await request.enqueue() }
       request.committed()
       return Written(
-        written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place))
+        written.entities, .queued,
+        confirmation: confirmation(of: request, entities, asOf: written.place))
     }
   }
 
@@ -100,7 +101,8 @@ extension CoreManager {
       }
       request.committed()
       return try Written(
-        written.entities, .queued, confirmation: confirmation(of: request, asOf: written.place)
+        written.entities, .queued,
+        confirmation: confirmation(of: request, [stored], asOf: written.place)
       ).map { try Self.single($0, of: stored) }
     }
   }
@@ -110,13 +112,18 @@ extension CoreManager {
   /// The queue writes the answer to a disk store, in the transaction that takes the request off it. It
   /// knows no other store: there it is written here, whether anybody waits for it or not.
   private func confirmation(
-    of request: any QueuedWrite<E>, asOf: UInt64
+    of request: any QueuedWrite<E>, _ sent: [E], asOf: UInt64
   ) -> @Sendable () async throws -> [AppliedEntity<E>] {
     guard !stack.runsSteps, !stack.local.isEmpty else {
-      return { try await Self.applied(request.answer()) }
+      let keeps = stack.local.isEmpty
+      return {
+        let answer = try await request.answer()
+        return Self.applied(keeps ? LocalFields.restored(answer, ofSent: sent) : answer)
+      }
     }
     let answer = Task { [stack] in
-      try await stack.write(request.answer(), in: .answer(asOf: asOf)).entities
+      let answer = LocalFields.restored(try await request.answer(), ofSent: sent)
+      return try await stack.write(answer, in: .answer(asOf: asOf)).entities
     }
     return { try await answer.value }
   }

@@ -145,6 +145,13 @@ extension StoreStack {
     }
   }
 
+  /// Entities that a server has sent, with what it does not know as it is stored here.
+  func withLocalFields(_ entities: [E]) async throws -> [E] {
+    guard let last, !entities.isEmpty else { return entities }
+    let stored = try await last.get(withQuery: Query(ids: entities.map(\.id).unique), in: .local)
+    return LocalFields.restored(entities, from: stored.entities)
+  }
+
   /// Stores what a server answered.
   func store(_ answer: AnswerWrite<E>) async throws {
     guard let last else { return }

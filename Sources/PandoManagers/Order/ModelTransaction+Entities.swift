@@ -93,8 +93,9 @@ extension ModelTransaction {
       let stored = try snapshot.model(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
+    let whole = try LocalFields.restored(entity, in: snapshot)
     var fitting = AnswerFitting(asOf: asOf)
-    guard let fitted = try fitting.fit(entity, in: snapshot) as? E else {
+    guard let fitted = try fitting.fit(whole, in: snapshot) as? E else {
       // What it can't be without was removed later.
       return AppliedEntity(
         entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)

@@ -42,6 +42,10 @@ struct MemoryWrite<E: LocalEntity> {
     if let asOf, lastPlace(of: entity.id) > asOf {
       return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: true)
     }
+    var entity = entity
+    if asOf != nil, let stored = state.entries[entity.id]?.entity {
+      entity = LocalFields.restored([entity], from: [stored])[0]
+    }
     put(overwriting(entity), place: asOf ?? state.place)
     state.entries[entity.id]?.isSynchronized = asOf != nil
     return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: false)

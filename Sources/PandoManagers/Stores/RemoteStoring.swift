@@ -92,6 +92,12 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   /// What is wrong with elements that were left out, of a `RemotePayload` that skips them.
   public var malformed: [any Error] = []
 
+  /// What the server has sent, before the query was applied to it here.
+  ///
+  /// Given where the type has fields that the server does not know: what matches is known when these are
+  /// filled in.
+  package var unfiltered: [E]?
+
   /// What else is to be stored with the entities.
   package var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
 

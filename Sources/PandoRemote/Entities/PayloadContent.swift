@@ -25,8 +25,14 @@ typealias IncludedEntities = @Sendable (inout ModelTransaction, UInt64) throws -
 struct PayloadInclusion: Sendable {
   /// Reads them; `nil` if there are none.
   let read: @Sendable (any Decoder) throws -> (IncludedEntities, [DecodingError])?
+  /// The names that lead to them.
+  let names: [String]
+  /// How they look on the wire, if that is not how they are coded.
+  let form: @Sendable () throws -> WireForm?
 
   init<Other: PersistentEntity & RemoteEntity>(_ type: Other.Type, _ names: [String]) {
+    self.names = names
+    form = { try WireForm.of(Other.self) }
     read = { decoder in
       let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
       return found.map { members in
@@ -35,6 +41,39 @@ struct PayloadInclusion: Sendable {
       }
     }
   }
+}
+
+/// How what stands at a place of an answer looks on the wire.
+private struct PlacedForm {
+  /// The names that lead there.
+  let names: [String]
+  let form: WireForm
+}
+
+extension [PlacedForm] {
+  /// An answer as the decoders of the types read it.
+  fileprivate func received(_ body: Data) throws -> Data {
+    if isEmpty { return body }
+    let tree = try TreeValue(json: String(decoding: body, as: UTF8.self))
+    let changed = reduce(tree) { tree, place in
+      tree.changing(at: place.names[...]) { place.form.received($0) }
+    }
+    return Data(changed.json().utf8)
+  }
+
+  /// The names on the wire of a path of coding keys; of the place in a list `nil`.
+  fileprivate func names(along keys: [any CodingKey]) -> [String?] {
+    let texts = keys.map { $0.intValue == nil ? $0.stringValue : nil }
+    guard let place = first(where: { texts.starts(with: $0.names.map { $0 }) }) else {
+      return texts
+    }
+    let count = place.names.count
+    return texts.prefix(count) + place.form.names(along: keys[count...])
+  }
+}
+
+extension RemoteEntity {
+  fileprivate static func wireForm() throws -> WireForm? { try WireForm.of(Self.self) }
 }
 
 /// Where an answer says which part of all it is.
@@ -74,10 +113,13 @@ extension RemotePayload {
     of response: APIResponse, to request: APIRequest, decoder: JSONDecoder
   ) throws -> PayloadContent<E> {
     guard !response.body.isEmpty else { return PayloadContent() }
+    var forms: [PlacedForm] = []
     do {
       if let read { return PayloadContent(try read(response)) }
+      forms = try placedForms()
       decoder.userInfo[PayloadReading.key] = PayloadReading(self)
-      let found = try decoder.decode(PayloadRoot<E>.self, from: response.body)
+      let found = try decoder.decode(
+        PayloadRoot<E>.self, from: try forms.received(response.body))
       let content = PayloadContent(found.members.entities)
       content.included = found.included
       content.page = found.page
@@ -85,13 +127,16 @@ extension RemotePayload {
         content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
       }
       content.malformed = found.members.malformed.map {
-        Self.malformed(response, to: request, $0)
+        Self.malformed(response, to: request, $0, forms)
       }
       return content
     } catch let error as APIError {
       throw error
     } catch let error as DecodingError {
-      throw Self.malformed(response, to: request, error)
+      throw Self.malformed(response, to: request, error, forms)
+    } catch let error as JSONError {
+      throw APIError(
+        .malformedAnswer, request, "the answer is not JSON: \(error)", status: response.status)
     } catch {
       throw APIError(
         .malformedAnswer, request, "the answer can't be read as \(E.modelTypeName)",
@@ -99,14 +144,25 @@ extension RemotePayload {
     }
   }
 
+  /// Where the entities of an answer are that look otherwise than they are coded.
+  private func placedForms() throws -> [PlacedForm] {
+    var forms = try inclusions.compactMap { inclusion in
+      try inclusion.form().map { PlacedForm(names: inclusion.names, form: $0) }
+    }
+    if let form = try (E.self as? any RemoteEntity.Type)?.wireForm() {
+      forms.append(PlacedForm(names: names, form: form))
+    }
+    return forms
+  }
+
   /// Says where an answer is not what was expected.
   private static func malformed(
-    _ response: APIResponse, to request: APIRequest, _ error: DecodingError
+    _ response: APIResponse, to request: APIRequest, _ error: DecodingError, _ forms: [PlacedForm]
   ) -> APIError {
     let reason: String
     do {
       _ = try TreeValue(json: String(decoding: response.body, as: UTF8.self))
-      reason = "the answer is no \(E.modelTypeName): \(error.sentence)"
+      reason = "the answer is no \(E.modelTypeName): \(error.sentence(forms))"
     } catch {
       reason = "the answer is not JSON: \(error)"
     }
@@ -233,13 +289,14 @@ extension Decoder {
 
 extension DecodingError {
   /// Where in the JSON and what is wrong, as `$[3].year: expected a number`.
-  var sentence: String {
+  fileprivate func sentence(_ forms: [PlacedForm]) -> String {
     let context: Context
     var reason: String
     switch self {
     case .keyNotFound(let key, let found):
       context = found
-      reason = "there is no \"\(key.stringValue)\""
+      let name = forms.names(along: found.codingPath + [key]).last ?? nil
+      reason = "there is no \"\(name ?? key.stringValue)\""
     case .typeMismatch(let type, let found):
       context = found
       reason = "expected \(type)"
@@ -252,8 +309,9 @@ extension DecodingError {
     @unknown default: return "\(self)"
     }
     while reason.hasSuffix(".") { reason.removeLast() }
-    let place = context.codingPath.map { key in
-      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+    let names = forms.names(along: context.codingPath)
+    let place = zip(context.codingPath, names).map { key, name in
+      name.map { ".\($0)" } ?? "[\(key.intValue ?? 0)]"
     }
     return "$\(place.joined()): \(reason)"
   }

@@ -34,6 +34,10 @@ public protocol RemoteEntity: ServedEntity {
   /// What happens here to a write that the server refuses; by default it is taken back.
   static var refusalPolicy: RefusalPolicy { get }
 
+  /// How fields differ in the JSON of requests and answers from what is on disk; they don't unless
+  /// declared. See ``WireField``.
+  static var wireFields: [WireField<Self>] { get }
+
   /// Makes what reads the JSON of answers; by default dates are ISO 8601.
   ///
   /// - Returns: A new decoder.
@@ -55,6 +59,23 @@ extension RemoteEntity {
   /// - Returns: `nil`.
   public func named(by identifier: EntityIdentifier<Self>) -> Self? { nil }
 
+  /// None: the server's JSON is the coding of the type.
+  public static var wireFields: [WireField<Self>] { [] }
+
+  /// Whether ``wireFields`` has fields that the server does not know.
+  public static var hasLocalFields: Bool { wireFields.contains(where: \.hasLocal) }
+
+  /// This entity, as the server has sent it, with the fields that the server does not know as they are
+  /// here.
+  ///
+  /// - Parameter stored: The same entity as it is stored here.
+  /// - Returns: The entity to store.
+  public func keepingLocalFields(of stored: Self) -> Self {
+    var entity = self
+    for field in Self.wireFields { field.keep?(&entity, stored) }
+    return entity
+  }
+
   /// A slash and the name of the type.
   public static var endpoint: APIPath { "/\(modelTypeName)" }
 
@@ -71,11 +92,9 @@ extension RemoteEntity {
     case .get(let id): APIRequest(.get, endpoint.appending(id))
     case .search: APIRequest(.get, endpoint)
     case .create(let entity):
-      APIRequest(.post, endpoint, body: try APIBody(json: entity, encoder: makeEncoder()))
+      APIRequest(.post, endpoint, body: try APIBody(entity: entity))
     case .update(let entity):
-      APIRequest(
-        .put, endpoint.appending(entity.id),
-        body: try APIBody(json: entity, encoder: makeEncoder()))
+      APIRequest(.put, endpoint.appending(entity.id), body: try APIBody(entity: entity))
     case .remove(let id): APIRequest(.delete, endpoint.appending(id))
     case .getAll, .removeAll: nil
     }

@@ -192,6 +192,7 @@ extension RemoteStore {
     var answer = RemoteAnswer(result: result, isComplete: isComplete)
     answer.malformed = content.malformed
     answer.included = content.included
+    if payload.isFilteredHere, E.hasLocalFields { answer.unfiltered = content.entities }
     return answer
   }
 

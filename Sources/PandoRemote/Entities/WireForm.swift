@@ -1,0 +1,236 @@
+import FoundationEssentials
+import PandoManagers
+import PandoModels
+import PandoSystem
+
+/// How the objects of a type look on the wire: what its ``WireField`` come to.
+final class WireForm: Sendable {
+  private struct Member: Sendable {
+    /// The coding key.
+    let coded: String
+    /// What the type's encoder writes for it.
+    let written: String
+    /// What the type's decoder reads as it.
+    let read: String
+    /// Its name on the wire, if it is another one.
+    let name: String?
+    let isSent: Bool
+    /// What stands for it in an answer; `nil` for what the answer has.
+    let fallback: TreeValue?
+    let inner: WireForm?
+  }
+
+  private let members: [Member]
+
+  private init(_ rules: [WireRule], at path: [String], _ names: KeyNames) throws {
+    members = try rules.compactMap(\.path.first).unique.map { coded in
+      let path = path + [coded]
+      let own = rules.last { $0.path == [coded] }
+      let inner = rules.filter { $0.path.count > 1 && $0.path[0] == coded }.map { rule in
+        var rule = rule
+        rule.path.removeFirst()
+        return rule
+      }
+      return Member(
+        coded: coded, written: try names.written(path), read: try names.read(path),
+        name: own?.name, isSent: own?.isSent ?? true,
+        fallback: try own?.fallback?(names.encoder),
+        inner: inner.isEmpty ? nil : try WireForm(inner, at: path, names))
+    }
+  }
+
+  private static let all = Locked<[ObjectIdentifier: WireForm]>([:])
+
+  /// What a type declares; `nil` if it declares nothing.
+  ///
+  /// - Throws: `EncodingError` if the default of a field can't be encoded.
+  @_optimize(size)
+  static func of<E: RemoteEntity>(_ type: E.Type) throws -> WireForm? {
+    let fields = E.wireFields
+    guard !fields.isEmpty else { return nil }
+    if let found = all.withLock({ $0[ObjectIdentifier(type)] }) { return found }
+    let names = KeyNames(encoder: E.makeEncoder(), decoder: E.makeDecoder())
+    let form = try WireForm(fields.flatMap(\.rules), at: [], names)
+    all.withLock { $0[ObjectIdentifier(type)] = form }
+    return form
+  }
+
+  /// An entity or a list of them from the wire, as the type's decoder reads it.
+  @_optimize(size)
+  func received(_ value: TreeValue) -> TreeValue {
+    switch value {
+    case .array(let elements): return .array(elements.map(received))
+    case .object(let whole):
+      var fields = whole
+      for member in members {
+        fields[member.name ?? member.read] = nil
+        fields[member.read] = nil
+      }
+      for member in members {
+        let found = member.fallback ?? whole[member.name ?? member.read]
+        if let found { fields[member.read] = member.inner?.received(found) ?? found }
+      }
+      return .object(fields)
+    default: return value
+    }
+  }
+
+  /// What the type's encoder has written, as it goes over the wire.
+  @_optimize(size)
+  func sent(_ value: TreeValue) -> TreeValue {
+    switch value {
+    case .array(let elements): return .array(elements.map(sent))
+    case .object(let whole):
+      var fields = whole
+      for member in members { fields[member.written] = nil }
+      for member in members where member.isSent {
+        guard let found = whole[member.written] else { continue }
+        fields[member.name ?? member.written] = member.inner?.sent(found) ?? found
+      }
+      return .object(fields)
+    default: return value
+    }
+  }
+
+  /// Whether what the type's encoder has written has something at a path of coding keys.
+  func isWritten(_ path: [String], in tree: TreeValue) -> Bool {
+    var tree = tree
+    var form: WireForm? = self
+    for name in path {
+      let member = form?.members.first { $0.coded == name }
+      guard let next = tree[member?.written ?? name] else { return false }
+      tree = next
+      form = member?.inner
+    }
+    return true
+  }
+
+  /// The names on the wire of a path of coding keys; of the place in a list `nil`.
+  func names(along keys: ArraySlice<any CodingKey>) -> [String?] {
+    var form: WireForm? = self
+    return keys.map { key in
+      guard key.intValue == nil else { return nil }
+      let member = form?.members.first { $0.coded == key.stringValue }
+      form = member?.inner
+      return member?.name ?? key.stringValue
+    }
+  }
+}
+
+/// What encoder and decoder of a type make of coding keys.
+private final class KeyNames {
+  let encoder: JSONEncoder
+  private let decoder: JSONDecoder
+
+  init(encoder: JSONEncoder, decoder: JSONDecoder) {
+    self.encoder = encoder
+    self.decoder = decoder
+  }
+
+  func written(_ path: [String]) throws -> String { try Self.name(path, by: encoder) }
+
+  func read(_ path: [String]) throws -> String {
+    switch decoder.keyDecodingStrategy {
+    case .useDefaultKeys: return path.last ?? ""
+    case .convertFromSnakeCase:
+      let encoder = JSONEncoder()
+      encoder.keyEncodingStrategy = .convertToSnakeCase
+      return try Self.name(path, by: encoder)
+    default: return try written(path)
+    }
+  }
+
+  private static func name(_ path: [String], by encoder: JSONEncoder) throws -> String {
+    let last = path.last ?? ""
+    if case .useDefaultKeys = encoder.keyEncodingStrategy { return last }
+    let json = try encoder.encode(KeyProbe(path: path))
+    var tree = try TreeValue(json: String(decoding: json, as: UTF8.self))
+    var name = last
+    while let (key, value) = tree.objectValue?.first {
+      name = key
+      tree = value
+    }
+    return name
+  }
+}
+
+/// Objects inside one another, each with one key.
+private struct KeyProbe: Encodable {
+  let path: [String]
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: TextKey.self)
+    for name in path.dropLast() {
+      container = container.nestedContainer(keyedBy: TextKey.self, forKey: TextKey(name))
+    }
+    try container.encode(true, forKey: TextKey(path.last ?? ""))
+  }
+}
+
+extension TreeValue {
+  /// This value with another one where some names lead to, if they lead anywhere.
+  func changing(at names: ArraySlice<String>, _ change: (TreeValue) -> TreeValue) -> TreeValue {
+    guard let name = names.first else { return change(self) }
+    guard case .object(var fields) = self, let inner = fields[name] else { return self }
+    fields[name] = inner.changing(at: names.dropFirst(), change)
+    return .object(fields)
+  }
+
+  /// Whether a text stands somewhere in it.
+  fileprivate func holds(_ text: String) -> Bool {
+    switch self {
+    case .string(let string): string.hasSameBytes(as: text)
+    case .array(let elements): elements.contains { $0.holds(text) }
+    case .object(let fields):
+      fields.contains { $0.key.hasSameBytes(as: text) || $0.value.holds(text) }
+    default: false
+    }
+  }
+}
+
+extension APIBody {
+  /// An entity as its server wants it: as ``RemoteEntity/makeEncoder()`` writes it, with what
+  /// ``RemoteEntity/wireFields`` say.
+  ///
+  /// ```swift
+  /// case .create(let book): APIRequest(.post, "/v2/books", body: try APIBody(entity: book, under: "book"))
+  /// ```
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - names: The names of the objects around it, from the outermost inward.
+  /// - Throws: `EncodingError`, also if a declared field is not coded under its name.
+  public init<E: RemoteEntity>(entity: E, under names: String...) throws {
+    try self.init(json: entity, encoder: E.makeEncoder())
+    if let form = try WireForm.of(E.self) {
+      let tree = try TreeValue(json: String(decoding: bytes, as: UTF8.self))
+      try Self.checkNames(entity, form, tree)
+      let sent = form.sent(tree)
+      bytes = Data(sent.json().utf8)
+      // What is not sent need not be known to the server.
+      localIdentifiers.removeAll { !sent.holds(IdentifierAlias.localText(of: $0)) }
+    }
+    for name in names.reversed() {
+      bytes = Data("{\(TreeValue.string(name).json()):".utf8) + bytes + Data("}".utf8)
+    }
+  }
+
+  /// A name by which nothing is coded would let a field out that is not to be sent.
+  private static func checkNames<E: RemoteEntity>(
+    _ entity: E, _ form: WireForm, _ tree: TreeValue
+  ) throws {
+    for field in E.wireFields {
+      guard let value = field.value?(entity), let path = field.rules.first?.path else { continue }
+      let mirror = Mirror(reflecting: value)
+      let mayBeAbsent = mirror.displayStyle == .optional || mirror.displayStyle == .enum
+      if mayBeAbsent && mirror.children.isEmpty || form.isWritten(path, in: tree) { continue }
+      let name = path.joined(separator: ".")
+      throw EncodingError.invalidValue(
+        entity,
+        .init(
+          codingPath: [],
+          debugDescription:
+            "wireFields of \(E.modelTypeName) name \(name), and the coding writes no "
+            + "such field; give its coding key"))
+    }
+  }
+}
