@@ -13,6 +13,9 @@ public struct ManagerEvent: Sendable, CustomStringConvertible {
     /// An element of a server's answer was left out, because it can't be read; the error is an `APIError`
     /// `malformedAnswer` that says where.
     case malformedElement
+    /// The server has removed an entity whose removal a `DeletionRule` refuses here; the error is the
+    /// `StoreError` `restricted`. The next synchronization tries it again.
+    case restrictedRemoval
     /// No index has answered a query, and there were 1 000 entities or more; the error is a `QueryScan`. A
     /// container tells of those over a store that it has opened.
     case scannedQuery

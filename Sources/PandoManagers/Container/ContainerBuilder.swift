@@ -15,7 +15,10 @@ extension CoreManager: ContainedManager {
   func removeFromMemory() async throws {
     answers.forget()
     guard stack.followedStore == nil, !stack.local.isEmpty else { return }
+    // A page may be stored between the two.
+    changes?.ledger.set(nil)
     _ = try await removeAll(withQuery: .all, in: .local)
+    changes?.ledger.set(nil)
   }
 }
 

@@ -26,6 +26,7 @@ extension CoreManagerContainer {
         try transaction.removeAll()
         try transaction.forgetRequests()
         try transaction.forgetArrangement()
+        try transaction.forgetSynchronization()
         try transaction.forgetOrder()
         try transaction.forgetAnswerTimes()
       }

@@ -19,6 +19,8 @@ package enum QueueNames {
   package static let all = [waiting, failed, "queue-key/", marks, refusals, "alias/"]
   package static let marks = "queue-mark/"
   package static let refusals = "queue-refused/"
+  /// What the names of the states of synchronized entity types begin with.
+  package static let syncs = "sync/"
   private static let byteCountMaximum = 400
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
@@ -34,6 +36,11 @@ package enum QueueNames {
   }
   package static func alias(_ modelIdentifier: String) -> String {
     bounded("alias/", modelIdentifier)
+  }
+
+  /// How far the entities of a type are in step with a server.
+  package static func sync(_ typeName: String, client: String) -> String {
+    bounded(syncs, client + "/" + typeName)
   }
 
   private static func digits(_ number: UInt64) -> String {

@@ -88,7 +88,10 @@ extension CoreManager {
   }
 
   /// Waits for the reads that run behind the back of every caller.
-  package func drain() async { await background.drain() }
+  package func drain() async {
+    await changes?.end()
+    await background.drain()
+  }
 }
 
 /// What the local stores of a stack have answered.

@@ -19,6 +19,8 @@ public final class CoreManager<E: Entity>: Sendable {
   let answers = AnswerMemory()
   /// What its continuous results share with those of the other managers of a container.
   let continuous: ContinuousScope
+  /// What the server tells of changes; `nil` without a server that could.
+  let changes: ChangesFeed<E>?
   /// What shows changes of the store that counts, if that is in memory.
   let feed: MemoryFeed<E>?
 
@@ -40,9 +42,12 @@ public final class CoreManager<E: Entity>: Sendable {
   ///   - events: Told what goes wrong behind the back of every caller.
   ///   - continuous: What the managers of the container share.
   init(stores: [any Storing<E>], events: ManagerEventHandler?, continuous: ContinuousScope) {
-    stack = StoreStack(stores, events: events)
+    let stack = StoreStack(stores, events: events)
+    self.stack = stack
     self.events = events
     self.continuous = continuous
+    let server = stack.remote.lazy.compactMap { $0 as? any ChangesStoring<E> }.first
+    changes = server.map { ChangesFeed($0, stack) }
     feed = stack.memory.map { MemoryFeed($0, continuous.providers) }
   }
 }

@@ -63,6 +63,9 @@ package struct StoreStack<E: Entity>: Sendable {
     return { try await recoverable.prepare() }
   }
 
+  /// Whether the store that counts knows how old what it has is.
+  var keepsOrder: Bool { Self.counting(last) is any UpdatingStoring<E> }
+
   /// Puts memory stores that come right before a disk store together with it.
   private static func withCaches(_ stores: [any Storing<E>]) -> [any Storing<E>] {
     guard stores.count > 1, let disk = stores.last, disk.level == .disk,
@@ -153,12 +156,16 @@ extension StoreStack {
   }
 
   /// Stores what a server answered.
-  func store(_ answer: AnswerWrite<E>) async throws {
-    guard let last else { return }
-    try await inOrder {
+  @discardableResult
+  func store(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
+    guard let last else {
+      return AppliedAnswer(write: AppliedWrite([], place: answer.asOf), removed: [])
+    }
+    return try await inOrder {
       if let ordered {
         let applied = try await ordered.apply(answer)
-        return try await follow(applied.write, removed: applied.removed)
+        try await follow(applied.write, removed: applied.removed)
+        return applied
       }
       // A store without order: whoever is last is right.
       let stored = try await last.set(answer.entities, in: .answer(asOf: answer.asOf))
@@ -170,7 +177,9 @@ extension StoreStack {
         if !removed.isEmpty { try await last.remove(removed, in: .answer(asOf: answer.asOf)) }
       }
       let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
-      try await follow(AppliedWrite(applied, place: 0), removed: removed)
+      let write = AppliedWrite(applied, place: 0)
+      try await follow(write, removed: removed)
+      return AppliedAnswer(write: write, removed: removed)
     }
   }
 

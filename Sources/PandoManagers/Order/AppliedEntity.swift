@@ -38,6 +38,8 @@ package struct AppliedAnswer<E: Entity>: Sendable {
   package var write: AppliedWrite<E>
   /// What went because it was not in the answer.
   package var removed: [EntityIdentifier<E>]
+  /// What did not go because the rules of the store refuse it.
+  package var refused: [RefusedRemoval] = []
 
   package init(write: AppliedWrite<E>, removed: [EntityIdentifier<E>]) {
     self.write = write
@@ -59,6 +61,8 @@ package struct AnswerWrite<E: Entity>: Sendable {
   package var isInNaturalOrder: Bool
   /// Entities of other types that came with them.
   var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
+  /// What else a page of changes says.
+  var changes: ChangesWrite<E>?
 }
 
 /// A store that knows the order of writes: the one of a stack that the others follow.

@@ -10,12 +10,13 @@ extension ModelTransaction {
   ///   - entities: The new values.
   ///   - first: Done before.
   ///   - asOf: The place at which their request was made; `nil` for values of this moment.
+  ///   - knownAt: The place that they get; `asOf` unless given.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
-    asOf: UInt64?, keepsOrder: Bool = true
+    asOf: UInt64?, knownAt: UInt64? = nil, keepsOrder: Bool = true
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
     try first?(entities, &self)
@@ -25,7 +26,7 @@ extension ModelTransaction {
     for given in entities {
       let entity = try snapshot.current(given)
       if let asOf {
-        applied.append(try applyAnswer(entity, asOf: asOf))
+        applied.append(try applyAnswer(entity, asOf: asOf, knownAt: knownAt ?? asOf))
       } else {
         applied.append(try applyNow(entity, keepsOrder: keepsOrder))
       }
@@ -86,7 +87,7 @@ extension ModelTransaction {
   }
 
   private mutating func applyAnswer<E: LocalEntity>(
-    _ entity: E, asOf: UInt64
+    _ entity: E, asOf: UInt64, knownAt: UInt64
   ) throws -> AppliedEntity<E> {
     let identifier = entity.id.modelIdentifier
     guard try snapshot.sequenceState(of: identifier).sequenceNumber <= asOf else {
@@ -103,7 +104,7 @@ extension ModelTransaction {
     let stored = try overwrite(fitted)
     for node in [identifier] + fitting.written {
       guard let commit = try snapshot.lastCommit(of: node) else { continue }
-      try setSequenceRow(SequenceRow(.dated, sequenceNumber: asOf, commit: commit), of: node)
+      try setSequenceRow(SequenceRow(.dated, sequenceNumber: knownAt, commit: commit), of: node)
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
@@ -136,14 +137,15 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - identifiers: Which; those that are not there leave a mark only.
   ///   - asOf: The place at which it was known that they have gone; `nil` for this moment.
+  ///   - knownAt: The place that the removals get; `asOf` unless given.
   ///   - onlySynchronized: Whether only those go that are as a server sent them.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   /// - Returns: Those that were there and went.
   /// - Throws: `StoreError`, `LMDBError`.
   @discardableResult
   package mutating func removeEntities<E: Entity>(
-    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, onlySynchronized: Bool = false,
-    keepsOrder: Bool = true
+    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, knownAt: UInt64? = nil,
+    onlySynchronized: Bool = false, keepsOrder: Bool = true
   ) throws -> [EntityIdentifier<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let now = keepsOrder && asOf == nil ? takeSequenceNumber() : 0
@@ -158,7 +160,8 @@ extension ModelTransaction {
       for identifier in wanted {
         // Before the commit that carries it out, if it was known before.
         try setSequenceRow(
-          SequenceRow(.tombstone, sequenceNumber: asOf ?? now), of: identifier.modelIdentifier)
+          SequenceRow(.tombstone, sequenceNumber: knownAt ?? asOf ?? now),
+          of: identifier.modelIdentifier)
       }
     }
     return wanted.filter { deleted.contains(ByteString($0.modelIdentifier)) }
@@ -205,6 +208,9 @@ extension ModelTransaction {
   mutating func forgetRequests() throws {
     for prefix in QueueNames.all { try forgetProperties(prefix) }
   }
+
+  /// Notes that entities are in step with no server.
+  mutating func forgetSynchronization() throws { try forgetProperties(QueueNames.syncs) }
 
   mutating func forgetProperties(_ prefix: String) throws {
     var names: [String] = []

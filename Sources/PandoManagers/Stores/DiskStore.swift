@@ -85,7 +85,8 @@ extension DiskStore: UpdatingStoring {
 
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     try await modelStore.write { transaction in
-      let applied = try transaction.apply(answer.entities, asOf: answer.asOf)
+      let applied = try transaction.apply(
+        answer.entities, asOf: answer.asOf, knownAt: answer.changes?.knownAt)
       for included in answer.included { try included(&transaction, answer.asOf) }
       if answer.isInNaturalOrder {
         if try transaction.arrange(answer.entities.map(\.id.modelIdentifier)) {
@@ -100,7 +101,13 @@ extension DiskStore: UpdatingStoring {
         removed = try transaction.removeEntities(
           extra, asOf: answer.asOf, onlySynchronized: true)
       }
-      return AppliedAnswer(write: AppliedWrite(applied, place: answer.asOf), removed: removed)
+      var outcome = AppliedAnswer(
+        write: AppliedWrite(applied, place: answer.asOf), removed: removed)
+      if let changes = answer.changes {
+        (outcome.removed, outcome.refused) =
+          try transaction.carryOut(changes, applied, asOf: answer.asOf)
+      }
+      return outcome
     }
   }
 

@@ -195,7 +195,10 @@ extension InMemoryStore: UpdatingStoring {
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     for entity in answer.entities { try entity.id.validate() }
     return try write { write in
-      let applied = answer.entities.map { write.apply($0, asOf: answer.asOf) }
+      if let changes = answer.changes { try changes.ledger.confirm(changes.before) }
+      let applied = answer.entities.map {
+        write.apply($0, asOf: answer.asOf, knownAt: answer.changes?.knownAt)
+      }
       if answer.isInNaturalOrder { write.arrange(answer.entities.map(\.id)) }
       var removed: [EntityIdentifier<E>] = []
       if answer.discardsExtra {
@@ -204,6 +207,9 @@ extension InMemoryStore: UpdatingStoring {
         let extra = try answer.query.apply(to: ordered.map(\.entity)).entities.map(\.id)
           .filter { !answered.contains($0) }
         removed = write.remove(extra, asOf: answer.asOf, onlySynchronized: true)
+      }
+      if let changes = answer.changes {
+        removed = write.carryOut(changes, applied, asOf: answer.asOf)
       }
       return AppliedAnswer(
         write: AppliedWrite(applied, place: answer.asOf), removed: removed)

@@ -38,7 +38,9 @@ struct MemoryWrite<E: LocalEntity> {
     state.entries[identifier]?.place ?? state.removals[identifier] ?? state.forgottenPlace
   }
 
-  mutating func apply(_ entity: E, asOf: UInt64?) -> AppliedEntity<E> {
+  mutating func apply(
+    _ entity: E, asOf: UInt64?, knownAt: UInt64? = nil
+  ) -> AppliedEntity<E> {
     if let asOf, lastPlace(of: entity.id) > asOf {
       return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: true)
     }
@@ -46,7 +48,7 @@ struct MemoryWrite<E: LocalEntity> {
     if asOf != nil, let stored = state.entries[entity.id]?.entity {
       entity = LocalFields.restored([entity], from: [stored])[0]
     }
-    put(overwriting(entity), place: asOf ?? state.place)
+    put(overwriting(entity), place: knownAt ?? asOf ?? state.place)
     state.entries[entity.id]?.isSynchronized = asOf != nil
     return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: false)
   }
@@ -86,13 +88,14 @@ struct MemoryWrite<E: LocalEntity> {
   }
 
   mutating func remove(
-    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, onlySynchronized: Bool
+    _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, knownAt: UInt64? = nil,
+    onlySynchronized: Bool
   ) -> [EntityIdentifier<E>] {
     let removed = identifiers.filter { identifier in
       if let asOf, lastPlace(of: identifier) > asOf { return false }
       let entry = state.entries[identifier]
       if onlySynchronized, entry?.isSynchronized != true { return false }
-      state.removals[identifier] = asOf ?? state.place
+      state.removals[identifier] = knownAt ?? asOf ?? state.place
       drop(identifier)
       return entry != nil
     }
@@ -118,5 +121,39 @@ struct MemoryWrite<E: LocalEntity> {
       state.entries[identifier]?.rank = rank
       note(identifier)
     }
+  }
+}
+
+extension MemoryWrite {
+  /// Carries out what a page of changes says, after its entities have been applied.
+  mutating func carryOut(
+    _ changes: ChangesWrite<E>, _ applied: [AppliedEntity<E>], asOf: UInt64
+  ) -> [EntityIdentifier<E>] {
+    var after = changes.after
+    after.addPending(applied.filter(\.isLate).map(\.identifier.modelIdentifier))
+    let named = Set(applied.map(\.identifier))
+    let gone = changes.removed.unique.filter { !named.contains($0) }
+    var removed = remove(
+      gone, asOf: asOf, knownAt: changes.knownAt, onlySynchronized: false)
+    after.addPending(gone.filter { state.entries[$0] != nil }.map(\.modelIdentifier))
+    if changes.before.fullPlace != nil {
+      after.named = changes.before.named.union(named.map(\.modelIdentifier))
+    }
+    var extra = changes.unnamed
+    if changes.extraPlace != nil {
+      extra = state.entries.keys.filter { !after.named.contains($0.modelIdentifier) }
+      after.named = []
+    }
+    removed += remove(
+      extra, asOf: changes.extraPlace ?? asOf, knownAt: changes.knownAt, onlySynchronized: true)
+    let left = extra.filter { identifier in
+      guard let entry = state.entries[identifier], !identifier.isLocal else { return false }
+      // The answer to a write may not have been stored yet.
+      return entry.place > changes.extraPlace ?? asOf
+        || !entry.isSynchronized && changes.extraPlace == nil
+    }
+    after.unnamed += left.map(\.modelIdentifier)
+    changes.ledger.set(after)
+    return removed
   }
 }

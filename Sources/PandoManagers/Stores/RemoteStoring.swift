@@ -195,3 +195,52 @@ public enum RemoteFailureKind: Sendable, Hashable {
   /// The server refuses, or its answer can't be used.
   case other
 }
+
+/// A remote store whose server tells what has changed since it was asked last.
+package protocol ChangesStoring<E>: RemoteStoring {
+  /// The name of the server among those of a store.
+  var clientIdentifier: String { get }
+
+  /// Asks for a page of what has changed.
+  ///
+  /// - Parameters:
+  ///   - cursor: Since when; `nil` for all.
+  ///   - isLink: Whether it is the address of a page.
+  /// - Returns: The page.
+  /// - Throws: ``ExpiredCursor`` if the server does not know the cursor any more; what the store throws.
+  func fetchChanges(since cursor: String?, isLink: Bool) async throws -> RemoteChanges<E>
+
+  /// Asks for entities as they are by now.
+  ///
+  /// - Returns: Those that the server has; `nil` if it can't be asked for entities.
+  func fetchCurrent(_ identifiers: [EntityIdentifier<E>]) async throws -> RemoteAnswer<E>?
+}
+
+/// A page of what has changed on a server.
+package struct RemoteChanges<E: Entity>: Sendable {
+  package var answer: RemoteAnswer<E>
+  /// What the server has no longer.
+  package var removed: [EntityIdentifier<E>]
+  /// What the next page, or what has changed since, is asked for by.
+  package var cursor: String
+  /// Whether that is the address of a page.
+  package var isLink: Bool
+  /// Whether there are more pages.
+  package var hasMore: Bool
+
+  package init(
+    _ answer: RemoteAnswer<E>, removed: [EntityIdentifier<E>], cursor: String, isLink: Bool,
+    hasMore: Bool
+  ) {
+    (self.answer, self.removed) = (answer, removed)
+    (self.cursor, self.isLink, self.hasMore) = (cursor, isLink, hasMore)
+  }
+}
+
+/// The server does not know any more what has changed since a cursor.
+package struct ExpiredCursor: Error {
+  /// In which words it said so.
+  package let answer: any Error
+
+  package init(_ answer: any Error) { self.answer = answer }
+}

@@ -14,6 +14,8 @@ final class PayloadContent<E: Entity> {
   var page: AnswerPage?
   /// What is wrong with elements that were left out.
   var malformed: [APIError] = []
+  /// What has changed beside the entities.
+  var changes = PayloadChanges<E>()
 
   init(_ entities: [E] = []) { self.entities = entities }
 }
@@ -83,18 +85,36 @@ struct PageNames: Sendable {
   let next: [String]
 }
 
+/// Where an answer says what has changed beside its entities.
+struct ChangeNames: Sendable {
+  let removed: [String]
+  let cursor: [String]
+  let more: [String]
+  let expired: [String]
+}
+
+/// What an answer says of changes beside its entities.
+struct PayloadChanges<E: Entity> {
+  var removed: [EntityIdentifier<E>] = []
+  var cursor: String?
+  var hasMore = false
+  var isExpired = false
+}
+
 /// What is to be read, whatever the type of the entities is.
 private final class PayloadReading: Sendable {
   let names: [String]
   let skipsMalformed: Bool
   let inclusions: [PayloadInclusion]
   let pageNames: PageNames?
+  let changeNames: ChangeNames?
 
   init<E: Entity>(_ payload: RemotePayload<E>) {
     names = payload.names
     skipsMalformed = payload.skipsMalformed
     inclusions = payload.inclusions
     pageNames = payload.pageNames
+    changeNames = payload.changeNames
   }
 
   static var key: CodingUserInfoKey {
@@ -126,6 +146,7 @@ extension RemotePayload {
       if content.page != nil, content.page?.next == nil {
         content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
       }
+      content.changes = found.changes
       content.malformed = found.members.malformed.map {
         Self.malformed(response, to: request, $0, forms)
       }
@@ -175,10 +196,23 @@ private final class PayloadRoot<E: Entity>: Decodable {
   let members: PayloadMembers<E>
   var included: [IncludedEntities] = []
   var page: AnswerPage?
+  var changes = PayloadChanges<E>()
 
   init(from decoder: any Decoder) throws {
     let reading = decoder.userInfo[PayloadReading.key] as? PayloadReading
-    members = try decoder.required(PayloadMembers<E>.self, at: reading?.names ?? [])
+    let names = reading?.names ?? []
+    if let told = reading?.changeNames {
+      // Where nothing but removals has happened, some servers leave the rest out.
+      members =
+        try decoder.optional(PayloadMembers<E>.self, at: names) ?? PayloadMembers<E>()
+      let removed = try decoder.optional([PayloadTombstone<E>].self, at: told.removed)
+      changes.removed = removed?.map(\.id) ?? []
+      changes.cursor = try decoder.optional(PageText.self, at: told.cursor)?.text
+      changes.hasMore = try decoder.optional(Bool.self, at: told.more) ?? false
+      changes.isExpired = try decoder.optional(Bool.self, at: told.expired) ?? false
+    } else {
+      members = try decoder.required(PayloadMembers<E>.self, at: names)
+    }
     for inclusion in reading?.inclusions ?? [] {
       guard let (entities, malformed) = try inclusion.read(decoder) else { continue }
       included.append(entities)
@@ -197,6 +231,8 @@ private final class PayloadMembers<E: Entity>: Decodable {
   var entities: [E] = []
   var malformed: [DecodingError] = []
 
+  init() {}
+
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return }
@@ -213,6 +249,19 @@ private final class PayloadMembers<E: Entity>: Decodable {
     for member in try container.decode([PayloadMember<E>].self) {
       if let entity = member.entity { entities.append(entity) }
       if let error = member.error { malformed.append(error) }
+    }
+  }
+}
+
+/// The identifier of an entity that the server has no longer.
+private struct PayloadTombstone<E: Entity>: Decodable {
+  let id: EntityIdentifier<E>
+
+  init(from decoder: any Decoder) throws {
+    if let fields = try? decoder.row() {
+      id = try fields.get("id")
+    } else {
+      id = try EntityIdentifier(from: decoder)
     }
   }
 }

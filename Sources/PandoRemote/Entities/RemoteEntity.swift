@@ -96,7 +96,7 @@ extension RemoteEntity {
     case .update(let entity):
       APIRequest(.put, endpoint.appending(entity.id), body: try APIBody(entity: entity))
     case .remove(let id): APIRequest(.delete, endpoint.appending(id))
-    case .getAll, .removeAll: nil
+    case .getAll, .removeAll, .changes: nil
     }
   }
 

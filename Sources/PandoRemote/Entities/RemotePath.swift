@@ -16,6 +16,9 @@ public indirect enum RemotePath<E: Entity>: Sendable {
   case remove(EntityIdentifier<E>)
   /// Remove the entities that match.
   case removeAll(Query<E>)
+  /// What has changed since a cursor that an earlier answer gave; all for `nil`. See
+  /// ``RemotePayload/changes(removed:cursor:more:expired:)``.
+  case changes(since: String?)
 }
 
 extension APIPath {

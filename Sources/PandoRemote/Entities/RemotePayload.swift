@@ -20,6 +20,11 @@ public struct RemotePayload<E: Entity>: Sendable {
   var inclusions: [PayloadInclusion] = []
   /// Where the answer says which part of all it is; `nil` if it does not.
   var pageNames: PageNames?
+  /// Where the answer says what has changed beside its entities; `nil` if it does not.
+  var changeNames: ChangeNames?
+  /// Whether an error means that the server does not know the cursor of `.changes(since:)` any more; the
+  /// status 410 unless given.
+  public var isExpiredCursor: @Sendable (APIError) -> Bool = { $0.status == 410 }
   /// Reads the entities where names are not enough; `nil` to read JSON.
   public var read: (@Sendable (APIResponse) throws -> [E])?
 
@@ -86,6 +91,41 @@ public struct RemotePayload<E: Entity>: Sendable {
   ) -> RemotePayload {
     var payload = self
     payload.pageNames = PageNames(total: total, cursor: cursor, next: next)
+    return payload
+  }
+
+  /// The same description of an answer to ``RemotePath/changes(since:)``: the entities are those that have
+  /// been made or changed.
+  ///
+  /// ```swift
+  /// static func request(for path: RemotePath<Book>) throws -> APIRequest? {
+  ///   guard case .changes(let cursor) = path else { … }
+  ///   return APIRequest(.get, "/books/changes", query: cursor.map { [.init("since", $0)] } ?? [])
+  /// }
+  /// static func payload(for path: RemotePath<Book>) -> RemotePayload<Book> {
+  ///   guard case .changes = path else { return .content }
+  ///   // {"books": […], "deleted": [7, 9], "sync": {"next": "c81", "more": true}}
+  ///   return .under("books").changes(removed: ["deleted"], cursor: ["sync", "next"], more: ["sync", "more"])
+  /// }
+  /// ```
+  /// A removed entity is its identifier, or an object that has it under `id`. An entity that is among the
+  /// changed ones, too, is there. Pages are asked for by the cursor while `more` is true; or, with
+  /// ``paged(total:cursor:next:)``, by the page's own cursor in its place, or under the address of the next
+  /// page: the request for all with the query of that address.
+  ///
+  /// - Parameters:
+  ///   - removed: The names that lead to what the server has no longer; empty if it never says that.
+  ///   - cursor: The names that lead to what the next changes are asked for by.
+  ///   - more: The names that lead to whether there are more by now; empty if it is not said.
+  ///   - expired: The names that lead to whether the server does not know the cursor any more; empty if it
+  ///     is said by ``isExpiredCursor``.
+  /// - Returns: The description.
+  public func changes(
+    removed: [String] = [], cursor: [String], more: [String] = [], expired: [String] = []
+  ) -> RemotePayload {
+    var payload = self
+    payload.changeNames = ChangeNames(
+      removed: removed, cursor: cursor, more: more, expired: expired)
     return payload
   }
 

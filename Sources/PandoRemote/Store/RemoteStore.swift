@@ -174,6 +174,11 @@ extension RemoteStore {
     to request: APIRequest, _ payload: RemotePayload<E>, _ query: Query<E>,
     about identifiers: [EntityIdentifier<E>] = []
   ) async throws -> RemoteAnswer<E> {
+    var request = request
+    // What an answer that is on its way already lacks, changes may have brought in by now.
+    if try E.request(for: .changes(since: nil)) != nil {
+      request.configuration.sharesEqualRequests = false
+    }
     let isFree = request.configuration.strategy == .concurrent
     let response = try await clientQueue.read(
       request, isFree ? .nothing : query.readScope(identifiers))
@@ -196,7 +201,7 @@ extension RemoteStore {
     return answer
   }
 
-  private func request(for path: RemotePath<E>) throws -> APIRequest {
+  func request(for path: RemotePath<E>) throws -> APIRequest {
     if let request = try E.request(for: path) { return request }
     throw APIError(
       .noRequest, E.modelTypeName, "request(for:) has no request for \(path.kind)")
@@ -354,6 +359,7 @@ extension RemotePath {
     case .update(let entity): "storing the entity \(entity.id.text)"
     case .remove(let id): "removing the entity \(id.text)"
     case .removeAll: "removing by query"
+    case .changes: "what has changed"
     }
   }
 }

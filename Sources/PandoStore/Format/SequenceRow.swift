@@ -18,6 +18,9 @@ package enum SequenceNumber {
   package static func of(read number: UInt64, after commit: UInt64) -> UInt64 {
     of(commit: commit) + min(number, 1 << readBits - 1)
   }
+
+  /// Whether a sequence number is that of a read.
+  package static func isOfRead(_ number: UInt64) -> Bool { number & (1 << readBits - 1) != 0 }
 }
 
 /// The row of a node whose sequence number is not that of its own last commit.

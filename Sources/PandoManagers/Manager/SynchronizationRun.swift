@@ -1,0 +1,148 @@
+import PandoModels
+
+/// Asks a server for what has changed, page by page; used by one task.
+final class SynchronizationRun<E: Entity> {
+  private let manager: CoreManager<E>
+  private let feed: ChangesFeed<E>
+  private let access: AccessCheck
+  private(set) var done = SynchronizationResult<E>()
+  /// Whether there has been a state: if there is none then, all local data was removed.
+  private var hasBegun = false
+
+  init(_ manager: CoreManager<E>, _ feed: ChangesFeed<E>, _ access: AccessCheck) {
+    self.manager = manager
+    self.feed = feed
+    self.access = access
+  }
+
+  private var stack: StoreStack<E> { manager.stack }
+
+  func run() async throws {
+    try await inStep { try await self.settle() }
+    var isDone = false
+    while !isDone {
+      try Task.checkCancellation()
+      try await inStep { isDone = try await self.takePage() }
+    }
+  }
+
+  /// Carries out a step; where somebody else was quicker, the next one goes on from there.
+  private func inStep(_ step: () async throws -> Void) async throws {
+    do {
+      try await step()
+    } catch is SyncMoved {
+      if try feed.ledger.state() == nil { throw Self.removed }
+    }
+  }
+
+  private static var removed: ManagerError {
+    ManagerError(.aborted, E.modelTypeName, "all local data was removed meanwhile")
+  }
+
+  /// Begins to read all.
+  private func begin(
+    from state: SyncState?, _ kind: SynchronizationResult<E>.Kind
+  ) async throws -> SyncState {
+    // Tombstones have to be kept from now on.
+    let place = try await stack.takeReadPlace()
+    let all = try await feed.ledger.begin(from: state, at: place)
+    done.kind = kind
+    return all
+  }
+
+  /// Takes what could not be taken over before as it is on the server by now.
+  private func settle() async throws {
+    guard let state = try feed.ledger.state() else { return }
+    hasBegun = true
+    let pending = state.pending.compactMap { EntityIdentifier<E>(modelIdentifier: $0) }
+    let unnamed = try feed.ledger.current(
+      state.unnamed.compactMap { EntityIdentifier<E>(modelIdentifier: $0) })
+    let identifiers = (pending + unnamed).unique.filter { !$0.isLocal }
+    if identifiers.isEmpty { return }
+    let asOf = try await stack.takeReadPlace()
+    guard let answer = try await feed.server.fetchCurrent(identifiers) else {
+      _ = try await begin(from: state, .full)
+      return
+    }
+    var after = state
+    after.pending = []
+    after.unnamed = unnamed.filter(\.isLocal).map(\.modelIdentifier)
+    let found = Set(answer.result.entities.map(\.id))
+    func missing(_ asked: [EntityIdentifier<E>]) -> [EntityIdentifier<E>] {
+      answer.malformed.isEmpty ? asked.filter { !found.contains($0) } : []
+    }
+    var changes = ChangesWrite(
+      removed: missing(pending), knownAt: try await stack.takeReadPlace(), ledger: feed.ledger,
+      before: state, after: after)
+    changes.unnamed = missing(
+      unnamed.filter { !$0.isLocal && !pending.contains($0) })
+    try await store(answer, changes, asOf)
+  }
+
+  /// Asks for a page and stores it.
+  ///
+  /// - Returns: Whether it was the last one.
+  private func takePage() async throws -> Bool {
+    var state = try feed.ledger.state()
+    if state == nil, hasBegun { throw Self.removed }
+    hasBegun = true
+    if state == nil || state?.cursor == nil && state?.fullPlace == nil {
+      state = try await begin(from: state, .full)
+    }
+    guard let state else { return false }
+    if state.fullPlace != nil, done.kind == .incremental { done.kind = .full }
+    let asOf = try await stack.takeReadPlace()
+    let page: RemoteChanges<E>
+    do {
+      page = try await feed.server.fetchChanges(since: state.cursor, isLink: state.isLink)
+    } catch let expired as ExpiredCursor {
+      guard done.kind != .expired else { throw expired.answer }
+      _ = try await begin(from: state, .expired)
+      return false
+    }
+    var after = state
+    (after.cursor, after.isLink) = (page.cursor, page.isLink)
+    // Of what was left out nobody knows which entity it is.
+    if !page.answer.malformed.isEmpty, after.fullPlace != nil { after.fullPlace = 0 }
+    var changes = ChangesWrite(
+      removed: page.removed, knownAt: try await stack.takeReadPlace(), ledger: feed.ledger,
+      before: state, after: after)
+    if after.fullPlace != nil, after.namedPlace == nil {
+      changes.after.namedPlace = changes.knownAt
+    }
+    if !page.hasMore {
+      changes.namedPlace = changes.after.namedPlace ?? 0
+      changes.after.namedPlace = nil
+      if let place = after.fullPlace, place > 0 { changes.extraPlace = place }
+      changes.after.fullPlace = nil
+    }
+    try await store(page.answer, changes, asOf)
+    done.pageCount += 1
+    done.cursor = page.cursor
+    return !page.hasMore
+  }
+
+  private func store(
+    _ answer: RemoteAnswer<E>, _ changes: ChangesWrite<E>, _ asOf: UInt64
+  ) async throws {
+    try access.confirm()
+    try Task.checkCancellation()
+    for error in answer.malformed {
+      manager.events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
+    }
+    var write = AnswerWrite(
+      entities: answer.result.entities, query: .all, asOf: asOf, discardsExtra: false,
+      isInNaturalOrder: false)
+    write.included = answer.included
+    write.changes = changes
+    let applied = try await stack.store(write)
+    done.storedCount += applied.write.entities.count { !$0.isLate }
+    done.removedCount += applied.removed.count
+    for refusal in applied.refused {
+      manager.events?(ManagerEvent(.restrictedRemoval, E.modelTypeName, refusal.error))
+      if let identifier = EntityIdentifier<E>(modelIdentifier: refusal.identifier) {
+        done.restricted.append(identifier)
+      }
+    }
+  }
+}
