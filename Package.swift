@@ -65,7 +65,7 @@ let package = Package(
       swiftSettings: smallSettings),
     .target(
       name: "PandoManagers",
-      dependencies: ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+      dependencies: ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
       swiftSettings: smallSettings),
     .target(
       name: "Pando",
@@ -75,7 +75,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "PandoRemote",
-      dependencies: ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
+      dependencies: ["PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
       swiftSettings: smallSettings),
     .target(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],

@@ -12,9 +12,11 @@ import Testing
     "PandoStore": ["PandoLMDB", "PandoModels", "PandoSystem"],
     "PandoConsistency": ["PandoModels", "PandoSystem"],
     "PandoProviders": ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
-    "PandoManagers": ["PandoProviders", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+    "PandoManagers": ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
     "Pando": ["PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore", "PandoModels"],
-    "PandoRemote": ["PandoManagers", "PandoStore", "PandoModels", "PandoSystem"],
+    "PandoRemote": [
+      "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
+    ],
     "PandoURLSession": ["PandoRemote"],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
