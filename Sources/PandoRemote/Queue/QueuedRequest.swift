@@ -88,8 +88,9 @@ extension QueuedRequest {
     return claims
   }
 
-  /// What it stands in line for: model identifiers, keys, and an empty text for requests without any. Those
-  /// of one name go one after another, unless both only name it.
+  /// What it stands in line for: model identifiers, keys, and an empty text for requests without any.
+  ///
+  /// Those of one name go one after another, unless both only name it.
   public var lanes: [String] { claims.map(\.name.text) }
 
   /// The namespaces of the entities that it changes.
