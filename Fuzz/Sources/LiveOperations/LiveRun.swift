@@ -1,3 +1,5 @@
+import Pando
+
 /// One run: calls without waiting from one or several tasks, and a comparison whenever all is quiet.
 public enum LiveRun {
   /// Runs once.
@@ -13,17 +15,33 @@ public enum LiveRun {
   ) async throws -> Int {
     let ledger = Ledger(trace: settings.trace)
     return try await Watchdog.watching(ledger) {
-      let world = try await LiveWorld(settings, path: path, ledger)
-      do {
-        try await perform(choices, in: world)
-      } catch {
-        await world.close()
-        throw error
+      let managers = try await run(settings, choices, path, ledger)
+      // A closed manager goes, whatever was under way; what a job still holds is no leak.
+      await ledger.awaiting("closed managers to go") {
+        while managers.contains(where: { $0.manager != nil }) { await Task.yield() }
       }
-      await world.close()
       try ledger.throwFinding()
       return ledger.stepCount
     }
+  }
+
+  private struct WeakManager {
+    weak let manager: DataModelManager?
+  }
+
+  /// - Returns: The managers, which nobody here holds any more.
+  private static func run(
+    _ settings: LiveSettings, _ choices: Choices, _ path: String, _ ledger: Ledger
+  ) async throws -> [WeakManager] {
+    let world = try await LiveWorld(settings, path: path, ledger)
+    do {
+      try await perform(choices, in: world)
+    } catch {
+      await world.close()
+      throw error
+    }
+    await world.close()
+    return world.managers.map { WeakManager(manager: $0) }
   }
 
   private static func perform(_ choices: Choices, in world: LiveWorld) async throws {
