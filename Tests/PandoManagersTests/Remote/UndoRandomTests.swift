@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<60)
+  @Test(arguments: seeds(24))
   func `the store is as if what was refused had never been written`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let allRemote = seed % 2 == 0
