@@ -22,7 +22,7 @@ struct WriteUndo {
   ///
   /// - Parameters:
   ///   - entry: The request.
-  ///   - later: The numbers of later requests about the same nodes that have not been sent.
+  ///   - later: The numbers of later requests about the same nodes; what one that was sent sends stays.
   /// - Throws: `StoreError` where the store refuses what was there before; what the disk throws.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
     if try isRemovedAgain(since: entry) {
