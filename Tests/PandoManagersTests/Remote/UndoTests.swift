@@ -54,7 +54,8 @@ import Testing
     server.answer(.put, "/jobs/7", with: APIResponse(status: 422))
     try await withModelStore { store in
       let container = try CoreManagerContainer(
-        entities: Job.self, Draft.self, client: server, diskStoreConfig: .store(store))
+        entities: Job.self, Draft.self, Plan.self, client: server,
+        diskStoreConfig: .store(store))
       try await body(container, container[Job.self], store)
       await container.close()
     }
@@ -192,6 +193,73 @@ import Testing
       #expect(shift == Shift("1", job: job))
       #expect(list?.map(\.id.text) == ["6", "7", "8"])
       #expect(try store.verify().problems.isEmpty)
+    }
+  }
+
+  /// Whose answers bring jobs with them.
+  private struct Plan: PersistentEntity, MutableEntity {
+    static let modelTypeName = "UndoPlan"
+    static let endpoint: APIPath = "/plans"
+    var id: EntityIdentifier<Plan>
+
+    static func payload(for path: RemotePath<Plan>) -> RemotePayload<Plan> {
+      guard case .search = path else { return .content }
+      return .under("plans").including(Job.self, under: "jobs")
+    }
+
+    func withIdentifier(_ id: EntityIdentifier<Plan>) -> Plan { Plan(id: id) }
+  }
+
+  /// Asks for plans while a write to a job waits; the answer has that job.
+  private func withPlansAsked(
+    _ body: (
+      CoreManager<Job>, Written<Job>, _ answer: () async throws -> Void, _ refuse: () async -> Void
+    ) async throws -> Void
+  ) async throws {
+    let (refuses, answers) = (Signal(), Signal())
+    try await withJobs { container, jobs, _ in
+      server.answer(.put, "/jobs/7") { _ in
+        await refuses.received()
+        return APIResponse(status: 422)
+      }
+      server.answer(.get, "/plans") { _ in
+        await answers.received()
+        let job = #"{"id":"7","title":"Theirs","step":9,"tags":[],"parts":[]}"#
+        return APIResponse(
+          status: 200, body: Data(#"{"plans":[{"id":"1"}],"jobs":[\#(job)]}"#.utf8))
+      }
+      try await jobs.set(Job(id: seven, title: "Dig"))
+      let written = try await jobs.set(Job(id: seven, title: "mine"), in: .localAndRemote)
+      await server.received(1)
+      let plans = Task { try await container[Plan.self].all(in: .remote()).entities.count }
+      await server.received(2)
+      try await body(jobs, written) {
+        answers.send()
+        let count = try await plans.value
+        #expect(count == 1)
+      } _: {
+        refuses.send()
+        #expect(await refusal(written)?.status == 422)
+      }
+    }
+  }
+
+  @Test func `an answer asked for before a refusal is newer than what is taken back`() async throws
+  {
+    try await withPlansAsked { jobs, written, answer, refuse in
+      await refuse()
+      #expect(try await jobs.get(byID: seven)?.title == "Dig")
+      try await answer()
+      #expect(try await jobs.get(byID: seven) == Job(id: seven, title: "Theirs", step: 9))
+    }
+  }
+
+  @Test func `what another type's answer brings leaves a write alone that waits`() async throws {
+    try await withPlansAsked { jobs, written, answer, refuse in
+      try await answer()
+      #expect(try await jobs.get(byID: seven)?.title == "mine")
+      await refuse()
+      #expect(try await jobs.get(byID: seven)?.title == "Dig")
     }
   }
 
