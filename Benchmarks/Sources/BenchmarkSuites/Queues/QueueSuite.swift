@@ -23,6 +23,7 @@ struct QueueSuite {
     // What a request costs must not depend on how many wait.
     for (smoke, standard) in [(16, 100), (32, 10_000), (64, 100_000)] {
       let count = runner.options.scaled(smoke: smoke, standard: standard)
+      try measureFilling(count)
       try measureDraining(.unsynchronized, count: count)
     }
     try measureLanes()
@@ -62,6 +63,26 @@ struct QueueSuite {
                 }
                 return 0
               }, settle: {}, checksum: { try requests.end() })
+          }
+        ]))
+  }
+
+  private func measureFilling(_ count: Int) throws {
+    try runner.measure(
+      Workload(
+        name: "fill-to-\(count)",
+        operation: "a node set and its request queued, until so many wait",
+        parameters: ["requests": count], durability: .unsynchronized,
+        contenders: [
+          Workload.Contender(.pando) {
+            let directory = try runner.makeDirectory()
+            let requests = try QueuedRequests(directory, .unsynchronized)
+            return try .time(
+              count, stride: 1, in: directory,
+              { latencies in
+                for number in 0..<count { _ = try latencies.time { try requests.queue(number) } }
+                return 0
+              }, checksum: { try requests.end() })
           }
         ]))
   }

@@ -49,7 +49,9 @@ struct Library {
     let server = try HTTPServer(port: port) { try await library.answer($0) }
     StandardOutput.write("\(server.port)")
     for await line in StandardInput.lines {
-      if line == "release" { await library.release() }
+      let words = line.split(separator: "|").map(String.init)
+      if words == ["release"] { await library.release() }
+      if words.count == 2, words[0] == "hold" { await library.hold(words[1]) }
       StandardOutput.write(Companion.end)
     }
     await library.release()

@@ -20,6 +20,8 @@ actor LibraryServer {
     var made: [String: Int] = [:]
   }
 
+  private static let titleLengthMaximum = 20
+
   private let file: URL
   private let say: @Sendable (String) -> Void
   private var contents: Contents
@@ -46,6 +48,9 @@ actor LibraryServer {
     }
   }
 
+  /// Keeps the answers to a request back, for example to `PUT /books/1`.
+  func hold(_ target: String) { heldTarget = target }
+
   /// Lets the answers go.
   func release() {
     heldTarget = nil
@@ -56,15 +61,12 @@ actor LibraryServer {
   /// Answers a request; an ``HTTPError`` is an answer too.
   func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
     let target = "\(request.method) /\(request.path.joined(separator: "/"))"
-    let response: HTTPResponse
-    do {
-      response = try carryOut(request, target)
-    } catch {
+    let response = Result { try carryOut(request, target) }
+    if case .failure(let error) = response {
       say("refuses \(target): \((error as? HTTPError)?.reason ?? "\(error)")")
-      throw error
     }
     if target == heldTarget { await withCheckedContinuation { held.append($0) } }
-    return response
+    return try response.get()
   }
 
   private func carryOut(_ request: HTTPRequest, _ target: String) throws -> HTTPResponse {
@@ -114,6 +116,9 @@ actor LibraryServer {
   private func row(of request: HTTPRequest) throws -> [String: Field] {
     var row = try request.decoded(as: [String: Field].self)
     row["id"] = nil
+    if case .text(let title) = row["title"], title.count > Self.titleLengthMaximum {
+      throw HTTPError(422, "a title has at most \(Self.titleLengthMaximum) characters")
+    }
     for (field, table) in [("author", "authors"), ("book", "books")] {
       guard let value = row[field] else { continue }
       guard case .number(let number) = value, contents.tables[table]?[number] != nil else {

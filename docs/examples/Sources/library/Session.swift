@@ -88,7 +88,7 @@ final class Session {
     while try queue.requests().contains(where: { $0.state != .failed }) {
       await iterator.next()
     }
-    let failed = try queue.requests().map { "\($0.request): \($0.lastFailure ?? "?")" }
+    let failed = try queue.requests().map { $0.lastFailure ?? "\($0.request) failed" }
     return failed.isEmpty ? "nothing waits any more" : failed.joined(separator: ", ")
   }
 
@@ -122,10 +122,7 @@ extension Session {
 
   /// Enters a book of a known author.
   func addBook(_ title: String, by name: String) async throws -> String {
-    let authors = container[Author.self]
-    guard let author = try await authors.first(for: Query(filter: \Author.name == name)) else {
-      throw UsageError("there is no author \(name)")
-    }
+    let author = try await author(name)
     let book = Book(id: EntityIdentifier(), title: title, author: author.id)
     let written = try await container[Book.self].set(book, in: .localAndRemote)
     return "book \(title) is \(written.state)"
@@ -144,6 +141,34 @@ extension Session {
     book.title = newTitle
     let written = try await container[Book.self].set(book, in: .localAndRemote)
     return "title \(newTitle) is \(written.state)"
+  }
+
+  /// Says who has written a book.
+  func credit(_ title: String, to name: String) async throws -> String {
+    let author = try await author(name)
+    let written = try await container[Book.self].update(
+      byID: book(title).id, in: .localAndRemote
+    ) {
+      $0.author = author.id
+    }
+    guard let written else { throw UsageError("there is no book \(title)") }
+    return "\(name) for \(title) is \(written.state)"
+  }
+
+  /// Whether the server has the books as they are here.
+  func states() async throws -> String {
+    let books = try await container[Book.self].search(withQuery: Self.catalogue).entities
+    return try store.read { snapshot in
+      try books.map { "\($0.title) is \(try snapshot.synchronizationState(of: $0.id))" }
+    }.joined(separator: ", ")
+  }
+
+  private func author(_ name: String) async throws -> Author {
+    let authors = container[Author.self]
+    guard let author = try await authors.first(for: Query(filter: \Author.name == name)) else {
+      throw UsageError("there is no author \(name)")
+    }
+    return author
   }
 
   private func book(_ title: String) async throws -> Book {
@@ -185,6 +210,8 @@ struct SessionCommands {
     case ("book", 3): return ["Desk|\(try await session.addBook(words[1], by: words[2]))"]
     case ("lend", 3): return ["Desk|\(try await session.lend(words[1], to: words[2]))"]
     case ("rename", 3): return ["Desk|\(try await session.rename(words[1], to: words[2]))"]
+    case ("credit", 3): return ["Desk|\(try await session.credit(words[1], to: words[2]))"]
+    case ("states", 1): return ["Desk|\(try await session.states())"]
     case ("queue", 1): return ["Queue|\(try session.waiting())"]
     case ("drain", 1): return ["Queue|\(try await session.drain())"]
     case ("verify", 1): return ["Store|\(try session.verify())"]

@@ -72,10 +72,43 @@ extension Story {
     log.step("What the server has is what is here")
     try log.tell(await session.ask("fetch"), "Desk|has 3 authors, 3 books, 2 loans")
     try log.tell(
+      await server.ask("sync"),
+      "Server|answers GET /authors", "Server|answers GET /books", "Server|answers GET /loans")
+    try log.tell(
       await session.ask("views"),
       "Authors|Jane Austen (no. 1), Frank Herbert (no. 2), Mary Shelley (no. 3)",
       "Catalogue|Dune (no. 1), Emma, annotated (no. 2), Frankenstein (no. 3)",
       "Loans|Alan has Dune by Frank Herbert, Ada has Frankenstein by Mary Shelley")
+    try log.tell(await session.ask("verify"), "Store|the store is whole")
+  }
+
+  /// What the server refuses is taken back, and no more than that.
+  func refuse(_ server: Companion, _ session: Companion) async throws {
+    let (title, longTitle) = ("Emma, annotated", "Emma, annotated and illustrated")
+    log.step("The server takes its time, and refuses: that change is taken back, a later one stays")
+    try log.tell(await server.ask("hold|PUT /books/2"))
+    try log.tell(
+      await session.ask("rename|\(title)|\(longTitle)"), "Desk|title \(longTitle) is queued")
+    try log.tell(
+      [await server.line()],
+      "Server|refuses PUT /books/2: a title has at most 20 characters")
+    try log.tell(
+      await session.ask("credit|\(longTitle)|Mary Shelley"),
+      "Desk|Mary Shelley for \(longTitle) is queued")
+    try log.tell(
+      await session.ask("states"),
+      "Desk|Dune is synced, \(longTitle) is pending, Frankenstein is synced")
+    try log.tell(await server.ask("release"))
+    try log.tell(
+      await session.ask("drain"),
+      "Queue|PUT /books/2: the server answered 422: "
+        + #"{"error":"a title has at most 20 characters"}"#)
+    try log.tell(
+      await server.ask("sync"),
+      "Server|stores PUT /books/2: author 3, title “\(title)”")
+    try log.tell(
+      await session.ask("states"),
+      "Desk|Dune is synced, \(title) is synced, Frankenstein is synced")
     try log.tell(await session.ask("verify"), "Store|the store is whole")
   }
 }

@@ -38,6 +38,7 @@ struct Story {
     try await interrupt(second, session)
     session = try open(port)
     try await finish(second, session)
+    try await refuse(second, session)
     await session.close()
     await second.close()
     log.plain("\nThe story holds: \(log.lineCount) lines, each as it should be.")

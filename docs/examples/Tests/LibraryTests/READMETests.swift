@@ -10,7 +10,7 @@ import Testing
 
   @Test func `the lines in the README are those that the story prints`() async throws {
     let shown = try section().lines(of: "text")
-    #expect(shown.count == 10)
+    #expect(shown.count == 15)
     let told = try await Library.run().lines
     for line in shown { #expect(told.contains(line), "\(line)") }
   }
