@@ -1,6 +1,6 @@
 // The process of the queue tests that is killed: `QueueTestProcess FOLDER PORT ACTION [STEP NUMBER]`.
-// ACTION `write` sets three entities, each with its request in one transaction; `drain` sends what is
-// left. With a step the process kills itself when it comes to that step for the nth time.
+// ACTION `write` sets three entities, each with its request in one transaction; `change` changes one twice
+// and removes another; `drain` sends what is left. With a step the process kills itself when it comes to that step for the nth time.
 
 import PandoURLSession
 import PandoManagers
@@ -13,10 +13,13 @@ struct Volume: PersistentEntity, MutableEntity {
   typealias RemoteID = Int
   var id: EntityIdentifier<Volume>
   var title: String
+  var edition: Int?
 
   static let endpoint: APIPath = "/volumes"
 
-  func withIdentifier(_ id: EntityIdentifier<Volume>) -> Volume { Volume(id: id, title: title) }
+  func withIdentifier(_ id: EntityIdentifier<Volume>) -> Volume {
+    Volume(id: id, title: title, edition: edition)
+  }
 }
 
 /// Kills the process at a step.
@@ -48,7 +51,13 @@ let killer = Killer(
   number: arguments.count > 5 ? Int(arguments[5]) ?? 1 : 0)
 let store = try ModelStore(path: arguments[1])
 var configuration = QueueConfiguration()
-configuration.onStep = { step in await killer.pass(step.rawValue) }
+// Nothing is sent before everything is written.
+let (written, hasWritten) = AsyncStream<Void>.makeStream()
+let writing = Task { for await _ in written {} }
+configuration.onStep = { step in
+  await writing.value
+  await killer.pass(step.rawValue)
+}
 let (ended, hasEnded) = AsyncStream<Void>.makeStream()
 configuration.onEvent = { event in
   switch event {
@@ -76,15 +85,29 @@ func set(_ volume: Volume) async throws {
   if arguments.count > 5, arguments[4] == "queued" { write.committed() }
 }
 
+/// Changes a volume twice and removes another one, as a service does.
+func change() async throws {
+  let container = try CoreManagerContainer(
+    entities: Volume.self, client: queue.client, diskStoreConfig: .store(store))
+  let volumes = container[Volume.self]
+  try await volumes.update(byID: .remote(7), in: .localAndRemote) { $0.title = "Refused" }
+  await killer.pass("queued")
+  try await volumes.update(byID: .remote(7), in: .localAndRemote) { $0.edition = 2 }
+  await killer.pass("queued")
+  try await volumes.remove(atID: .remote(8), in: .localAndRemote)
+  await killer.pass("queued")
+}
+
 if arguments[3] == "write" {
   try await set(Volume(id: .local("v"), title: "Dune"))
   try await set(Volume(id: .local("v"), title: "Dune Messiah"))
   try await set(Volume(id: .local("w"), title: "Emma"))
 }
+if arguments[3] == "change" { try await change() }
+hasWritten.finish()
 queue.start()
-if try !queue.requests().isEmpty {
-  for await _ in ended where try queue.requests().isEmpty { break }
-}
+func hasEndedAll() throws -> Bool { try queue.requests().allSatisfy { $0.state == .failed } }
+if try !hasEndedAll() { for await _ in ended where try hasEndedAll() { break } }
 print("rows: \(try queue.requests().count)")
 await queue.close()
 store.close()

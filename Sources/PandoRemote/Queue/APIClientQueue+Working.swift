@@ -169,6 +169,7 @@ extension APIClientQueue {
       if policy.allows(error, afterAttempts: entry.attemptCount, since: entry.date) {
         try await putBack(entry, after: error)
       } else {
+        await configuration.onStep?(.answered)
         try await fail(entry, with: error)
         if !error.isConnectionFailure { state.withLock { $0.serverAnswered() } }
       }
@@ -209,6 +210,7 @@ extension APIClientQueue {
       state.outcomes.removeAll { $0.entry.id == entry.id }
       state.lanes.finish(entry.id)
     }
+    await configuration.onStep?(.acknowledged)
     configuration.onEvent?(.failed(kept ?? entry, error))
     finish(entry.token, .failure(error))
   }

@@ -20,6 +20,6 @@ package enum QueueStep: String, Sendable, CaseIterable {
   case marked
   /// It was answered, and that is not stored.
   case answered
-  /// It is off the queue, and nobody has been told.
+  /// It is off the queue, or set aside, and nobody has been told.
   case acknowledged
 }

@@ -66,6 +66,59 @@ import Testing
     #expect(try store.verify().problems.isEmpty)
     await store.close()
   }
+
+  /// What is asked of the server is judged by its content, and the answers count nothing else.
+  private static func refusing() -> TestServer.Handler {
+    { request in
+      let body = (try? TreeValue(json: request.body)) ?? .null
+      return .status(request.method == "DELETE" || body["title"] == .string("Refused") ? 422 : 204)
+    }
+  }
+
+  @Test(arguments: steps, 1...3)
+  func `a process killed at any step of a refused write has taken it back, or does so next time`(
+    step: String, number: Int
+  ) async throws {
+    let server = try TestServer(handler: Self.refusing())
+    defer { server.stop() }
+    let directory = try TemporaryStoreDirectory()
+    defer { directory.remove() }
+    let dune = Volume(id: .remote(7), title: "Dune")
+    let emma = Volume(id: .remote(8), title: "Emma")
+    let before = try ModelStore(path: directory.path, configuration: .forTests)
+    try await before.write { transaction in
+      try transaction.set(dune)
+      try transaction.set(emma)
+      try transaction.setCollection("shelf", to: [emma, dune])
+    }
+    await before.close()
+
+    let killed = try await QueueProcess.run(
+      [directory.path, "\(server.port)", "change", step, "\(number)"])
+    #expect(killed.status == -SIGKILL, "\(killed)")
+    let drained = try await QueueProcess.run([directory.path, "\(server.port)", "drain"])
+    let store = try ModelStore(path: directory.path, configuration: .forTests)
+    let (rows, found, shelf) = try store.read { snapshot in
+      (
+        try snapshot.queuedRequests(), try snapshot.model("Volume:7", as: Volume.self),
+        try snapshot.collection("shelf", as: Volume.self)
+      )
+    }
+    let editions = step == "queued" && number == 1 ? 1 : 2
+    #expect(found == Volume(id: .remote(7), title: "Dune", edition: editions == 2 ? 2 : nil))
+    #expect(shelf?.map(\.title) == ["Emma", "Dune"])
+    let refused = step == "queued" && number < 3 ? 1 : 2
+    #expect(drained.output == "rows: \(refused)\n", "\(drained)")
+    #expect(rows.allSatisfy { $0.isUndone && $0.state == .failed })
+    #expect(try store.read { try $0.synchronizationState(of: "Volume:7") } == .synced)
+    // The second change goes out without the first one, with its own key, however often it is sent.
+    let changes = server.requests.filter { $0.method == "PUT" }
+    let good = changes.filter { !$0.body.contains("Refused") }
+    #expect(good.allSatisfy { $0.body.contains(#""title":"Dune""#) }, "\(good)")
+    #expect(Set(good.compactMap { $0.headers["idempotency-key"] }).count == editions - 1)
+    #expect(try store.verify().problems.isEmpty)
+    await store.close()
+  }
 }
 
 /// A directory for a store that several processes use one after another.
