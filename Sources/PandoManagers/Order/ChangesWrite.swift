@@ -65,6 +65,8 @@ extension ModelTransaction {
     removed += try removeAllowed(
       extra.compactMap { EntityIdentifier<E>(modelIdentifier: $0) }, asOf: place, changes.knownAt,
       &refused)
+    // The answer that gives one its name may have come since that was looked up.
+    after.unnamed = try after.unnamed.map { try snapshot.currentIdentifier(of: $0) }
     // What is being made may be removed there before its answer comes.
     if !isMaking {
       after.unnamed.removeAll { EntityIdentifier<E>(modelIdentifier: $0)?.isLocal ?? true }

@@ -136,6 +136,46 @@ import Testing
     }
   }
 
+  @Test func `what is made meanwhile is asked for under its new name, however long that takes`()
+    async throws
+  {
+    let server = APIClientDouble()
+    let (page, answer) = (Signal(), Signal())
+    server.answer(.get, "/items/changes") { request in
+      if request.query.isEmpty { await page.received() }
+      return APIResponse(status: 200, body: Data(#"{"items":[],"cursor":"c1"}"#.utf8))
+    }
+    server.answer(.post, "/items") { _ in
+      await answer.received()
+      return APIResponse(status: 200, body: Data(#"{"id":9,"title":"X"}"#.utf8))
+    }
+    server.answer(.get, "/items/8", json: #"{"id":8,"title":"theirs"}"#)
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
+      let items = container[DiskItem.self]
+      let all = Task { try await items.synchronize() }
+      await server.received(1)
+      // The server has made it and removed it again before it says so; no page names it.
+      let made = try await items.set(DiskItem(.local("x"), "X"), in: .localAndRemote)
+      try await items.set(DiskItem(.remote(8), "mine"))
+      await server.received(2)
+      page.send()
+      _ = try await all.value
+      #expect(try await items.shown == ["8:mine", "local:x:X"])
+      // It waits behind the request that makes one.
+      let next = Task { try await items.synchronize() }
+      for _ in 0..<100 { await Task.yield() }
+      answer.send()
+      try await made.confirmed()
+      _ = try await next.value
+      _ = try await items.synchronize()
+      #expect(try await items.shown == ["8:theirs"])
+      #expect(server.targets.contains("GET /items/9"))
+      await container.close()
+    }
+  }
+
   @Test func `a type without such an API, without a server and without a store says so`()
     async throws
   {

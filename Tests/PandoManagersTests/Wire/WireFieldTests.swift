@@ -153,6 +153,26 @@ import Testing
         == #"{"id":"a","long_name":"Kaa","tail_length":3}"#)
     await queue.close()
   }
+
+  @Test func `a name on the wire is never read as a field that is coded under it`() async throws {
+    let server = APIClientDouble()
+    server.answer(.get, "/adders/a", json: #"{"id":"a","name":"Kaa"}"#)
+    let queue = APIClientQueue(client: server)
+    let found = try await RemoteStore<Adder>(clientQueue: queue)
+      .fetch(Query(ids: [.remote("a")]), in: .remote()).result.first
+    #expect(found == Adder(id: .remote("a"), title: "Kaa", name: nil))
+    await queue.close()
+  }
+
+  @Test func `a field is not read under the name that the decoder would convert`() async throws {
+    let server = APIClientDouble()
+    server.answer(.get, "/boas/a", json: #"{"id":"a","body_length":3}"#)
+    let queue = APIClientQueue(client: server)
+    let found = try await RemoteStore<Boa>(clientQueue: queue)
+      .fetch(Query(ids: [.remote("a")]), in: .remote()).result.first
+    #expect(found == Boa(id: .remote("a")))
+    await queue.close()
+  }
 }
 
 private struct Snake: PersistentEntity, RemoteEntity {
@@ -195,4 +215,29 @@ private struct Coded: PersistentEntity, RemoteEntity {
   static let wireFields: [WireField<Coded>] = [
     .named(\.due, "due_date"), .localOnly(\.secret, default: "", coded: "hidden"),
   ]
+}
+
+/// One of whose fields has the name that another one has on the wire.
+private struct Adder: PersistentEntity, RemoteEntity {
+  var id: EntityIdentifier<Adder>
+  var title: String
+  var name: String?
+
+  static let endpoint: APIPath = "/adders"
+  static let wireFields: [WireField<Adder>] = [.named(\.title, "name")]
+}
+
+/// Whose decoder converts names, and whose encoder does not.
+private struct Boa: PersistentEntity, RemoteEntity {
+  var id: EntityIdentifier<Boa>
+  var bodyLength: Int?
+
+  static let endpoint: APIPath = "/boas"
+  static let wireFields: [WireField<Boa>] = [.named(\.bodyLength, "tail_length")]
+
+  static func makeDecoder() -> JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return decoder
+  }
 }
