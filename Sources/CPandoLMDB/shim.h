@@ -38,6 +38,16 @@ static inline int pando_futex_wait(
   }
 }
 
+/* Tells the processor that the thread only waits for another one. */
+static inline void pando_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
 /* Wakes all who sleep on a word with a bit in common. Returns how many, or -1. */
 static inline int pando_futex_wake(const void *word, uint32_t mask)
 {

@@ -1,4 +1,5 @@
 import PandoSystem
+import Synchronization
 
 /// A write that shares a commit with others.
 ///
@@ -84,7 +85,7 @@ package final class GroupCommit: Sendable {
     var writes: [any GroupedWrite] = []
     /// How many it has taken.
     var takenCount = 0
-    let turn = CommitTurn()
+    let turn: CommitTurn
 
     var count: Int { takenCount + writes.count }
   }
@@ -101,6 +102,10 @@ package final class GroupCommit: Sendable {
   }
 
   private let state: Monitor<State>
+  /// Whether there are writes that the leader has not begun with; changed with the state.
+  private let hasWrites = Atomic(false)
+  /// How the leader and those who wait for it go to sleep.
+  private let (leaderSpinner, turnSpinner) = (Spinner(), Spinner())
 
   /// Makes a group commit without writes.
   ///
@@ -119,7 +124,10 @@ package final class GroupCommit: Sendable {
     let entry = state.withLock { state -> (turn: CommitTurn, leads: Bool)? in
       if state.isStopping { return nil }
       if state.batches.last.map({ $0.count >= Self.writesPerCommitMaximum }) ?? true {
-        state.batches.append(Batch())
+        // Where many write, the processor is for those who have something to do.
+        let spinner = state.lastCount > 1 ? nil : turnSpinner
+        state.batches.append(Batch(turn: CommitTurn(spinner)))
+        hasWrites.store(true, ordering: .relaxed)
       }
       let last = state.batches.count - 1
       state.batches[last].writes.append(write)
@@ -140,7 +148,10 @@ package final class GroupCommit: Sendable {
   ///
   /// - Returns: `false` when there will be none.
   package func waitForWrites() -> Bool {
-    state.waiting { state in
+    if state.withLock({ $0.lastCount < 2 }) {
+      _ = leaderSpinner.spin { hasWrites.load(ordering: .relaxed) }
+    }
+    return state.waiting { state in
       state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
       return state.isLeaderIdle ? nil : !state.batches.isEmpty
     }
@@ -217,6 +228,7 @@ extension GroupCommit {
         if writes.isEmpty {
           guard isLast || state.isStopping else { return nil }
           state.batches.removeFirst()
+          hasWrites.store(!state.batches.isEmpty, ordering: .relaxed)
         } else {
           state.batches[0].takenCount += writes.count
         }
@@ -291,15 +303,29 @@ extension GroupCommit {
 
 /// The writes that share a commit, and the callers that wait for its end.
 ///
-/// One broadcast wakes them all: to wake each by itself cost the leader more than its write.
+/// One broadcast wakes them all: to wake each by itself cost the leader more than its write. The first one who
+/// waits looks for the end for a while before it sleeps; more who did so would take the leader's processor.
 package final class CommitTurn: Sendable {
   private let isOver = Monitor(false)
+  private let hasEnded = Atomic(false)
+  private let isWatched = Atomic(false)
+  private let spinner: Spinner?
+
+  fileprivate init(_ spinner: Spinner?) { self.spinner = spinner }
 
   /// Waits until every write of the turn is committed or has failed.
-  package func wait() { isOver.waiting { $0 ? () : nil } }
+  package func wait() {
+    if let spinner, !isWatched.exchange(true, ordering: .relaxed),
+      spinner.spin(until: { hasEnded.load(ordering: .acquiring) })
+    {
+      return
+    }
+    isOver.waiting { $0 ? () : nil }
+  }
 
   /// Lets all go who wait.
   fileprivate func end() {
+    hasEnded.store(true, ordering: .releasing)
     isOver.withLock { $0 = true }
     isOver.notifyAll()
   }
