@@ -1,3 +1,4 @@
+import PandoModels
 import PandoSystem
 public import PandoStore
 
@@ -61,6 +62,10 @@ public final class QueueTicket: Sendable {
   ) throws {
     var draft = draft
     draft.undo = try undo?.bytes
+    // It stays in order with those that change what has lost something by it.
+    if let others = undo?.nodes.dropFirst().map(\.identifier), !others.isEmpty {
+      draft.related = ((draft.related ?? []) + others).map { ByteString($0) }.unique.map(\.text)
+    }
     appended(
       try QueueTable.append(
         draft, isIdle: queue.isIdle, commitNumber: commitNumber, to: StoredRows(transaction)))

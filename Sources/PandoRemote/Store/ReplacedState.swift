@@ -15,6 +15,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   }
 
   private(set) var items: [Item]
+  /// Whether it is noted what has become of the nodes.
   private var isWritten = false
 
   /// Notes what is stored before entities are set.
@@ -32,24 +33,27 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
 
   /// Notes what is stored before entities are removed: they, those who can't be without them, and those that
   /// lose them.
+  ///
+  /// Each removal is that of what the ones before it have left: what it brings back is its own.
   init(
     removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
   ) throws {
-    items = []
-    for identifier in identifiers {
-      var item = Item(identifier: identifier)
-      guard let trial = try RemovalTrial.run(identifier.modelIdentifier, in: &transaction) else {
-        items.append(item)
-        continue
+    items = identifiers.map { Item(identifier: $0) }
+    isWritten = true
+    let steps = try RemovalTrial.run(identifiers.map(\.modelIdentifier), in: &transaction)
+    let snapshot = transaction.alias()
+    var records: [ByteString: [TreeNode]] = [:]
+    for step in steps {
+      for (identifier, after) in step.after {
+        let name = ByteString(identifier)
+        let before = try records[name] ?? snapshot.snapshot.records(of: identifier)
+        records[name] = after
+        items[step.index].nodes.append((identifier: identifier, before: before, after: after))
       }
-      let snapshot = transaction.alias()
-      item.nodes = try (trial.deletion.deleted + trial.deletion.updated).map {
-        (identifier: $0, before: try snapshot.snapshot.records(of: $0), after: [])
+      for key in step.deletion.collections {
+        items[step.index].places += try snapshot.snapshot.places(
+          of: step.deletion.deleted, inCollection: key)
       }
-      for key in trial.deletion.collections {
-        item.places += try snapshot.snapshot.places(of: trial.deletion.deleted, inCollection: key)
-      }
-      items.append(item)
     }
   }
 
@@ -95,26 +99,53 @@ extension Entity {
   }
 }
 
-/// What a removal would do.
+/// What removals would do.
 private struct RemovalTrial: Error {
-  let deletion: Deletion
+  struct Step: Sendable {
+    /// Which of the removals it is.
+    let index: Int
+    let deletion: Deletion
+    /// What it leaves of the nodes that it removes or changes.
+    let after: [(identifier: String, records: [TreeNode])]
+  }
 
-  /// Removes a node, sees what that does, and lets it be undone.
+  private let steps: [Step]
+
+  /// Removes nodes one after another, sees what that does, and lets it be undone.
   ///
-  /// - Returns: `nil` if there is no such node, or it can't be removed.
+  /// One that others must not lose comes after them.
+  ///
+  /// - Returns: What each does, in their order, but for those that are not there or can't be removed.
   static func run(
-    _ identifier: String, in transaction: inout ModelTransaction
-  ) throws -> RemovalTrial? {
+    _ identifiers: [String], in transaction: inout ModelTransaction
+  ) throws -> [Step] {
     do {
       try transaction.nested { inner in
-        if let deletion = try inner.delete(identifier) { throw RemovalTrial(deletion: deletion) }
+        var steps: [Step] = []
+        var left = Array(identifiers.indices)
+        var count = 0
+        while left.count != count {
+          count = left.count
+          left = try left.filter { index in
+            do {
+              guard let deletion = try inner.delete(identifiers[index]) else { return false }
+              let snapshot = inner.alias()
+              let after = try (deletion.deleted + deletion.updated).map {
+                (identifier: $0, records: try snapshot.snapshot.records(of: $0))
+              }
+              steps.append(Step(index: index, deletion: deletion, after: after))
+              return false
+            } catch let error as StoreError where error.code == .restricted {
+              return true
+            }
+          }
+        }
+        throw RemovalTrial(steps: steps)
       }
-      return nil
     } catch let trial as RemovalTrial {
-      return trial
-    } catch let error as StoreError where error.code == .restricted {
-      return nil
+      return trial.steps
     }
+    return []
   }
 }
 
