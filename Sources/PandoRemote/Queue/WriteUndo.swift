@@ -31,11 +31,13 @@ struct WriteUndo {
     }
     for node in nodes where node.after.isEmpty { try restore(node) }
     for node in nodes where !node.after.isEmpty && !node.before.isEmpty { try revert(node) }
-    for (place, node) in nodes.enumerated() where node.before.isEmpty {
-      try removeMade(node, isFirst: place == 0)
+    let heirs = try heirs(among: later, behind: entry)
+    for node in nodes where node.before.isEmpty && !heirs.contains(ByteString(node.identifier)) {
+      let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
+      try removeMade(node, isSubject: isSubject)
     }
     for place in undo.places { try restore(place) }
-    try rebase(later, behind: entry)
+    try rebase(later, behind: entry, heirs)
   }
 
   /// Whether what the write has removed was removed once more since.
@@ -79,11 +81,34 @@ struct WriteUndo {
       SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: identifier)
   }
 
-  /// Removes a node that the write has made: others than the first one only if nobody has use for them.
-  private func removeMade(_ node: QueuedUndo.Node, isFirst: Bool) throws {
+  /// The entities that the write has made and a later one makes as well: one that is sent by a name which the
+  /// server knows.
+  private func heirs(
+    among later: [UInt64], behind first: QueuedRequest
+  ) throws -> Set<ByteString> {
+    let made = nodes.filter { node in
+      node.before.isEmpty && !node.identifier.contains(":local:")
+        && first.subjects.contains { $0.hasSameBytes(as: node.identifier) }
+    }.map { ByteString($0.identifier) }
+    var found: Set<ByteString> = []
+    var seen: Set<ByteString> = []
+    for number in made.isEmpty ? [] : later {
+      guard let entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
+        entry.state != .failed
+      else { continue }
+      for name in entry.subjects.map({ ByteString($0) }) where made.contains(name) {
+        guard seen.insert(name).inserted else { continue }
+        if entry.request.method != .delete { found.insert(name) }
+      }
+    }
+    return found
+  }
+
+  /// Removes a node that the write has made: others than its subjects only if nobody has use for them.
+  private func removeMade(_ node: QueuedUndo.Node, isSubject: Bool) throws {
     let isKept = try rows.reading { snapshot in
       guard try snapshot.contains(node.identifier) else { return true }
-      if isFirst { return false }
+      if isSubject { return false }
       return try !snapshot.parents(of: node.identifier).isEmpty
         || !snapshot.collections(holding: node.identifier).isEmpty
         || snapshot.records(of: node.identifier).json != node.after
@@ -112,9 +137,11 @@ struct WriteUndo {
 
   /// Lets later requests be as if the write had never been.
   private func rebase(
-    _ later: [UInt64], behind first: QueuedRequest, isRemovedAgain: Bool = false
+    _ later: [UInt64], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
+    isRemovedAgain: Bool = false
   ) throws {
     var lacksHeir = isRemovedAgain
+    var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
     for node in nodes { changes[ByteString(node.identifier)] = try NodeChange(node) }
     let content = try ContentChange(undo.body?.bytes, first.request.body?.bytes)
@@ -127,8 +154,19 @@ struct WriteUndo {
       if let bytes = entry.undo {
         var undo = try QueuedUndo(bytes, in: rows)
         for place in undo.nodes.indices {
-          guard let change = changes[ByteString(undo.nodes[place].identifier)] else { continue }
-          known.before = try change.undo(in: &undo.nodes[place], known.before)
+          let name = ByteString(undo.nodes[place].identifier)
+          guard let change = changes[name] else { continue }
+          let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
+          known.before = try change.undo(
+            in: &undo.nodes[place], known.before, isSubject: isSubject)
+          // Behind the next one it is what that one has made of it.
+          if change.isWhole { changes[name] = nil }
+        }
+        for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
+          let known = undo.nodes.map { ByteString($0.identifier) }
+          undo.nodes += nodes.filter {
+            $0.before.isEmpty && !known.contains(ByteString($0.identifier))
+          }
         }
         if let body = undo.body?.bytes {
           undo.body?.bytes = try known.bodies[body] ?? content?.undoing(body) ?? body
@@ -170,15 +208,23 @@ private struct NodeChange {
     return record.fields.undoing(from: before.fields, to: after.fields)
   }
 
+  /// Whether the write has made or removed the node.
+  var isWhole: Bool { before.isEmpty || after.isEmpty }
+
   /// Lets a later write have found and left the node as it would have been without this one.
   ///
+  /// - Parameters:
+  ///   - later: What the later write has done to it.
+  ///   - known: What such writes have left, and what that is without this one.
+  ///   - isSubject: Whether the write was about this node, and not about one that holds it.
   /// - Returns: What it has left, and what that is without this one.
+  /// - Throws: `JSONError` if somebody else has written the bytes.
   func undo(
-    in later: inout QueuedUndo.Node, _ known: [String: String]
+    in later: inout QueuedUndo.Node, _ known: [String: String], isSubject: Bool = false
   ) throws -> [String: String] {
     if before.isEmpty {
-      // It would not have been there; then the next one has made it.
-      if later.before == after.json { later.before = "" }
+      // It would not have been there, whatever was done to it here; then the next one has made it.
+      if isSubject || later.before == after.json { later.before = "" }
       return known
     }
     if after.isEmpty {
