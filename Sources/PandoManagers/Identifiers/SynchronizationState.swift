@@ -28,6 +28,14 @@ extension ModelSnapshot {
     return try property(QueueNames.refusal(modelIdentifier)) == nil ? .pending : .refused
   }
 
+  /// Whether requests that change a node wait for a server, whatever was refused before.
+  func isWaiting(_ modelIdentifier: String) throws -> Bool {
+    guard let marks = try property(QueueNames.mark(modelIdentifier)) else { return false }
+    guard let refused = try property(QueueNames.refusal(modelIdentifier)) else { return true }
+    // Both are counts; the highest bit of the first one says so.
+    return !marks.dropLast().elementsEqual(refused.dropLast())
+  }
+
   /// The identifiers of a namespace whose state it is; for `synced` of those whose state it is not.
   func identifiers(
     notSynchronized namespace: String, as state: SynchronizationState

@@ -11,12 +11,14 @@ extension ModelTransaction {
   ///   - first: Done before.
   ///   - asOf: The place at which their request was made; `nil` for values of this moment.
   ///   - knownAt: The place that they get; `asOf` unless given.
+  ///   - isIncluded: Whether they came with the answer to a request about others, which does not wait for
+  ///     writes of them: what waits here to be sent is newer.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
-    asOf: UInt64?, knownAt: UInt64? = nil, keepsOrder: Bool = true
+    asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
     try first?(entities, &self)
@@ -26,7 +28,9 @@ extension ModelTransaction {
     for given in entities {
       let entity = try snapshot.current(given)
       if let asOf {
-        applied.append(try applyAnswer(entity, asOf: asOf, knownAt: knownAt ?? asOf))
+        applied.append(
+          try applyAnswer(
+            entity, asOf: asOf, knownAt: knownAt ?? asOf, isIncluded: isIncluded))
       } else {
         applied.append(try applyNow(entity, keepsOrder: keepsOrder))
       }
@@ -87,10 +91,12 @@ extension ModelTransaction {
   }
 
   private mutating func applyAnswer<E: LocalEntity>(
-    _ entity: E, asOf: UInt64, knownAt: UInt64
+    _ entity: E, asOf: UInt64, knownAt: UInt64, isIncluded: Bool
   ) throws -> AppliedEntity<E> {
     let identifier = entity.id.modelIdentifier
-    guard try snapshot.sequenceState(of: identifier).sequenceNumber <= asOf else {
+    guard try snapshot.sequenceState(of: identifier).sequenceNumber <= asOf,
+      try !isIncluded || !snapshot.isWaiting(identifier)
+    else {
       let stored = try snapshot.model(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
@@ -256,7 +262,7 @@ private struct AnswerFitting {
   ) throws -> (any Model)? {
     guard let identifier = child.modelIdentifier else { return try fit(child, in: snapshot) }
     let state = try snapshot.sequenceState(of: identifier)
-    guard state.sequenceNumber > asOf else {
+    guard try state.sequenceNumber > asOf || snapshot.isWaiting(identifier) else {
       let fitted = try fit(child, in: snapshot)
       if fitted != nil { written.append(identifier) }
       return fitted

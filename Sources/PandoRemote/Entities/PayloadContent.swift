@@ -39,17 +39,7 @@ struct PayloadInclusion: Sendable {
       let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
       return found.map { members in
         let entities = members.entities
-        return (
-          { transaction, asOf in
-            var settled: [Other] = []
-            for entity in entities {
-              // The read did not wait for writes of this type, as one of its own does.
-              let name = entity.id.modelIdentifier
-              if try !transaction.snapshot.isAwaited(name) { settled.append(entity) }
-            }
-            _ = try transaction.apply(settled, asOf: asOf)
-          }, members.malformed
-        )
+        return ({ _ = try $0.apply(entities, asOf: $1, isIncluded: true) }, members.malformed)
       }
     }
   }

@@ -1,0 +1,77 @@
+import Foundation
+import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
+import PandoTestSupport
+import Testing
+
+/// Writes that wait for a server, beside what else comes from it and goes to it.
+@Suite struct WaitingWritesTests {
+  private struct Label: PersistentEntity, MutableEntity, Equatable {
+    static let modelTypeName = "WaitingLabel"
+    static let endpoint: APIPath = "/labels"
+    var id: EntityIdentifier<Label>
+    var name: String
+    func withIdentifier(_ id: EntityIdentifier<Label>) -> Label { Label(id: id, name: name) }
+  }
+
+  private struct Note: PersistentEntity, RemoteEntity, Equatable {
+    static let modelTypeName = "WaitingNote"
+    static let endpoint: APIPath = "/notes"
+    var id: EntityIdentifier<Note>
+    var label: Label?
+    static func payload(for path: RemotePath<Note>) -> RemotePayload<Note> {
+      .under("notes").including(Label.self, under: "labels")
+    }
+  }
+
+  private struct Counter: LocalEntity, RemoteEntity, Equatable {
+    static let modelTypeName = "WaitingCounter"
+    static let endpoint: APIPath = "/counters"
+    var id: EntityIdentifier<Counter>
+    var count = 0
+  }
+
+  private let server = APIClientDouble()
+
+  private func withContainer(_ body: (CoreManagerContainer) async throws -> Void) async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Label.self, Note.self, Counter.self, client: server,
+        diskStoreConfig: .store(store))
+      try await body(container)
+      await container.close()
+    }
+  }
+
+  @Test(arguments: [
+    #"{"notes":[],"labels":[{"id":"1","name":"old"}]}"#,
+    #"{"notes":[{"id":"n","label":{"id":"1","name":"old"}}]}"#,
+  ])
+  func `an answer about others does not undo what is on its way`(answer: String) async throws {
+    server.answer(
+      .get, "/notes", with: APIResponse(status: 200, body: Data(answer.utf8)))
+    let isThere = AsyncStream<Void>.makeStream()
+    let isRead = AsyncStream<Void>.makeStream()
+    server.answer(.put, "/labels/1") { _ in
+      isThere.continuation.finish()
+      for await _ in isRead.stream {}
+      return APIResponse(status: 204)
+    }
+    try await withContainer { container in
+      let labels = container[Label.self]
+      try await labels.set(Label(id: .remote("1"), name: "old"))
+      let new = Label(id: .remote("1"), name: "new")
+      let written = try await labels.set(new, in: .localAndRemote)
+      for await _ in isThere.stream {}
+      _ = try await container[Note.self].all(in: .remote())
+      #expect(try await labels.get(byID: new.id) == new)
+      isRead.continuation.finish()
+      try await written.confirmed()
+      #expect(try await labels.get(byID: new.id) == new)
+    }
+  }
+}
