@@ -114,15 +114,15 @@ extension CoreManager {
   private func confirmation(
     of request: any QueuedWrite<E>, _ sent: [E], asOf: UInt64
   ) -> @Sendable () async throws -> [AppliedEntity<E>] {
-    guard !stack.runsSteps, !stack.local.isEmpty else {
-      let keeps = stack.local.isEmpty
-      return {
-        let answer = try await request.answer()
-        return Self.applied(keeps ? LocalFields.restored(answer, ofSent: sent) : answer)
-      }
+    if stack.runsSteps { return { Self.applied(try await request.answer()) } }
+    let answered = { @Sendable in
+      let answer = try await request.answer()
+      // Nothing came back: what was sent is what the server has.
+      return answer.isEmpty ? sent : LocalFields.restored(answer, ofSent: sent)
     }
+    if stack.local.isEmpty { return { Self.applied(try await answered()) } }
     let answer = Task { [stack] in
-      let answer = LocalFields.restored(try await request.answer(), ofSent: sent)
+      let answer = try await answered()
       return try await stack.write(answer, in: .answer(asOf: asOf)).entities
     }
     return { try await answer.value }

@@ -74,4 +74,16 @@ import Testing
       #expect(try await labels.get(byID: new.id) == new)
     }
   }
+
+  @Test func `what is in memory is confirmed by an answer without content`() async throws {
+    server.answer(.put, "/counters/1", with: APIResponse(status: 204))
+    try await withContainer { container in
+      let counters = container[Counter.self]
+      let counter = Counter(id: .remote("1"), count: 3)
+      for context: WriteContext<Counter> in [.localAndRemote, .remote()] {
+        let written = try await counters.set(counter, in: context)
+        #expect(try await written.confirmed() == counter)
+      }
+    }
+  }
 }
