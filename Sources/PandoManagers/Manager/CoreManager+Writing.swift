@@ -189,9 +189,21 @@ extension CoreManager {
       let request = try queue.request(toRemove: identifiers, in: context)
       try await request.enqueue()
       request.committed()
+      // The queue removes from a disk store alone.
+      let removal =
+        stack.runsSteps
+        ? nil
+        : Task { [stack] in
+          _ = try await request.answer()
+          try await stack.removeAnswered(identifiers, asOf: asOf)
+        }
       guard try await request.firstOutcome() != nil else {
-        return Written((), .queued) { _ = try await request.answer() }
+        return Written((), .queued) {
+          _ = try await request.answer()
+          try await removal?.value
+        }
       }
+      try await removal?.value
       return Written((), .confirmed)
     case .localAndRemote:
       try access.requireServer()

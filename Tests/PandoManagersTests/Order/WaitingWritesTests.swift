@@ -75,6 +75,16 @@ import Testing
     }
   }
 
+  @Test func `what is in memory goes when the server has removed it`() async throws {
+    server.answer(.delete, "/counters/1", with: APIResponse(status: 204))
+    try await withContainer { container in
+      let counters = container[Counter.self]
+      try await counters.set(Counter(id: .remote("1")))
+      try await counters.remove(atID: .remote("1"), in: .remote())
+      #expect(try await counters.all().entities.isEmpty)
+    }
+  }
+
   @Test func `what is in memory is confirmed by an answer without content`() async throws {
     server.answer(.put, "/counters/1", with: APIResponse(status: 204))
     try await withContainer { container in
