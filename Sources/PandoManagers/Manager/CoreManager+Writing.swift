@@ -38,10 +38,13 @@ extension CoreManager {
           .confirmed)
       }
       let request = try queue.request(toSet: entities, in: context)
-      let written = try await stack.write(
-        entities,
-        in: withQueueing(request, context) { try queue.replaced(bySetting: $0, in: &$1) })
-      if !stack.runsSteps { try await request.enqueue() }
+      let written = try await stack.inStep {
+        let written = try await stack.write(
+          entities,
+          in: withQueueing(request, context) { try queue.replaced(bySetting: $0, in: &$1) })
+        if !stack.runsSteps { try await request.enqueue() }
+        return written
+      }
       request.committed()
       return Written(
         written.entities, .queued,
@@ -90,14 +93,17 @@ extension CoreManager {
         try request.enqueue(&transaction, replacing: replaced.withLock { $0 })
         queued.withLock { $0 = request }
       }
-      let written = try await stack.write(queueing, in: context)
-      guard let stored = written.stored.first else { return nil }
-      let request: any QueuedWrite<E>
-      if let made = queued.withLock({ $0 }) {
-        request = made
-      } else {
-        request = try queue.request(toSet: [stored], in: context)
-        try await request.enqueue()
+      let written = try await stack.inStep {
+        let written = try await stack.write(queueing, in: context)
+        if let stored = written.stored.first, queued.withLock({ $0 == nil }) {
+          let request = try queue.request(toSet: [stored], in: context)
+          try await request.enqueue()
+          queued.withLock { $0 = request }
+        }
+        return written
+      }
+      guard let stored = written.stored.first, let request = queued.withLock({ $0 }) else {
+        return nil
       }
       request.committed()
       return try Written(
@@ -214,12 +220,14 @@ extension CoreManager {
         return Written((), .confirmed)
       }
       let request = try queue.request(toRemove: identifiers, in: context)
-      try await stack.remove(
-        identifiers,
-        in: withQueueing(request, context) { _, transaction in
-          try queue.replaced(byRemoving: identifiers, in: &transaction)
-        })
-      if !stack.runsSteps { try await request.enqueue() }
+      try await stack.inStep {
+        try await stack.remove(
+          identifiers,
+          in: withQueueing(request, context) { _, transaction in
+            try queue.replaced(byRemoving: identifiers, in: &transaction)
+          })
+        if !stack.runsSteps { try await request.enqueue() }
+      }
       request.committed()
       return Written((), .queued) { _ = try await request.answer() }
     }

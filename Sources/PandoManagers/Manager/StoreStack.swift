@@ -22,6 +22,8 @@ package struct StoreStack<E: Entity>: Sendable {
   private let gate = AsyncGate()
   /// Where a store has no step that reads and writes, updates come one after another.
   private let updates = AsyncGate()
+  /// Where a request can't be queued in the transaction of its write, the two are one step.
+  private let steps = AsyncGate()
 
   init(_ stores: [any Storing<E>], events: ManagerEventHandler?) {
     let sorted = stores.enumerated()
@@ -81,6 +83,11 @@ package struct StoreStack<E: Entity>: Sendable {
 
   /// Whether the steps of a context are carried out in the transaction of a local write.
   package var runsSteps: Bool { ordered?.runsSteps ?? false }
+
+  /// Carries out a write and queues its request, so that requests are in the order of the writes.
+  func inStep<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    try await runsSteps ? body() : steps.run(body)
+  }
 
   /// Carries out a write; what it changes is shown when this returns.
   private func inOrder<Result>(_ body: () async throws -> Result) async rethrows -> Result {

@@ -96,4 +96,31 @@ import Testing
       }
     }
   }
+
+  @Test func `what is in memory is sent in the order in which it was written`() async throws {
+    let sent = Locked<[Int]>([])
+    server.answer(.put, "/counters/1") { request in
+      let counter = try JSONDecoder().decode(Counter.self, from: request.body?.bytes ?? Data())
+      sent.withLock { $0.append(counter.count) }
+      return APIResponse(status: 204)
+    }
+    try await withContainer { container in
+      let counters = container[Counter.self]
+      try await counters.set(Counter(id: .remote("1")))
+      @Sendable func count() async throws -> Written<Counter>? {
+        try await counters.update(byID: .remote("1"), in: .localAndRemote) { $0.count += 1 }
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 {
+          group.addTask {
+            for _ in 0..<20 { _ = try await count() }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let last = try await count()
+      #expect(try await last?.confirmed().count == 161)
+      #expect(sent.withLock { $0 } == Array(1...161))
+    }
+  }
 }
