@@ -29,6 +29,7 @@ extension ModelSnapshot {
       return try result.entities.map { try ranked($0) }
     }
     // A server has said in which order they stand.
+    let query = try resolved(query)
     let result = try entities(matching: query.unordered)
     skipped(result.undecodable)
     let all = try result.entities.map { try ranked($0) }.ordered { $0.rank < $1.rank }

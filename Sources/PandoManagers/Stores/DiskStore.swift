@@ -181,8 +181,9 @@ extension DiskStore {
     guard query.identifiers == nil, try snapshot.isArranged(E.modelTypeName) else {
       return try snapshot.entities(matching: query)
     }
-    let all = try snapshot.entities(matching: query.unordered)
-    var result = try snapshot.inNaturalOrder(all.entities, query)
+    let resolved = try snapshot.resolved(query)
+    let all = try snapshot.entities(matching: resolved.unordered)
+    var result = try snapshot.inNaturalOrder(all.entities, resolved)
     result.undecodable = all.undecodable
     return result
   }

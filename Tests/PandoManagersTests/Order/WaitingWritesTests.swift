@@ -75,6 +75,30 @@ import Testing
     }
   }
 
+  @Test func `what waits is found where a server has said the order`() async throws {
+    server.answer(
+      .get, "/labels",
+      with: APIResponse(
+        status: 200, body: Data(#"[{"id":"2","name":"b"},{"id":"1","name":"a"}]"#.utf8)))
+    try await withContainer { container in
+      let labels = container[Label.self]
+      let (a, b) = (Label(id: .remote("1"), name: "a"), Label(id: .remote("2"), name: "b"))
+      try await labels.set([a, b])
+      let all = try await labels.all(in: .remote()).entities
+      #expect(all == [b, a])
+      #expect(try await labels.all().entities == all)
+      server.isOffline = true
+      try await labels.set(a, in: .localAndRemote)
+      try await container[Note.self].set(Note(id: .remote("n"), label: b))
+      let waiting = Query<Label>(filter: .synchronizationState(.pending))
+      #expect(try await labels.search(withQuery: waiting).entities == [a])
+      var followed = labels.continuousSearch(withQuery: waiting).values.makeAsyncIterator()
+      #expect(try await followed.next()?.entities == [a])
+      let held = Query<Label>(filter: .held(by: "WaitingNote:n"))
+      #expect(try await labels.search(withQuery: held).entities == [b])
+    }
+  }
+
   @Test func `what is in memory goes when the server has removed it`() async throws {
     server.answer(.delete, "/counters/1", with: APIResponse(status: 204))
     try await withContainer { container in
