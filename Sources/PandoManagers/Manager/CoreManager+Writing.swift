@@ -20,8 +20,7 @@ extension CoreManager {
           try await confirm(entities, by: store, asOf: asOf, in: context, access), .confirmed)
       }
       let request = try queue.request(toSet: entities, in: context)
-      let asOf = try await stack.takeReadPlace()
-      try await request.enqueue()
+      let asOf = try await stack.takePlace { try await request.enqueue() }
       request.committed()
       let confirmation = confirmation(of: request, entities, asOf: asOf)
       guard try await request.firstOutcome() != nil else {
@@ -185,15 +184,15 @@ extension CoreManager {
     case .remote:
       try access.requireServer()
       let store = try remoteStore()
-      let asOf = try await stack.takeReadPlace()
       guard let queue = store as? any RemoteStoring<E> else {
+        let asOf = try await stack.takeReadPlace()
         try await store.remove(identifiers, in: context)
         try access.confirm()
         try await stack.removeAnswered(identifiers, asOf: asOf)
         return Written((), .confirmed)
       }
       let request = try queue.request(toRemove: identifiers, in: context)
-      try await request.enqueue()
+      let asOf = try await stack.takePlace { try await request.enqueue() }
       request.committed()
       // The queue removes from a disk store alone.
       let removal =

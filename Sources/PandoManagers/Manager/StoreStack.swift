@@ -79,7 +79,20 @@ package struct StoreStack<E: Entity>: Sendable {
   private var ordered: (any OrderedStoring<E>)? { last as? any OrderedStoring<E> }
 
   /// Gives what a server is asked now its place: its answer is as old as this.
-  package func takeReadPlace() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
+  ///
+  /// It comes before a write and its request, or after both.
+  package func takeReadPlace() async throws -> UInt64 { try await inStep { try await place() } }
+
+  /// Queues a request that nothing is written with, and gives it its place.
+  func takePlace(_ enqueue: () async throws -> Void) async throws -> UInt64 {
+    try await inStep {
+      let place = try await place()
+      try await enqueue()
+      return place
+    }
+  }
+
+  private func place() async throws -> UInt64 { try await ordered?.takeReadPlace() ?? 0 }
 
   /// Whether the steps of a context are carried out in the transaction of a local write.
   package var runsSteps: Bool { ordered?.runsSteps ?? false }

@@ -54,11 +54,10 @@ import Testing
   func `an answer about others does not undo what is on its way`(answer: String) async throws {
     server.answer(
       .get, "/notes", with: APIResponse(status: 200, body: Data(answer.utf8)))
-    let isThere = AsyncStream<Void>.makeStream()
-    let isRead = AsyncStream<Void>.makeStream()
+    let (isThere, isRead) = (Gate(), Gate())
     server.answer(.put, "/labels/1") { _ in
-      isThere.continuation.finish()
-      for await _ in isRead.stream {}
+      isThere.open()
+      await isRead.wait()
       return APIResponse(status: 204)
     }
     try await withContainer { container in
@@ -66,10 +65,10 @@ import Testing
       try await labels.set(Label(id: .remote("1"), name: "old"))
       let new = Label(id: .remote("1"), name: "new")
       let written = try await labels.set(new, in: .localAndRemote)
-      for await _ in isThere.stream {}
+      await isThere.wait()
       _ = try await container[Note.self].all(in: .remote())
       #expect(try await labels.get(byID: new.id) == new)
-      isRead.continuation.finish()
+      isRead.open()
       try await written.confirmed()
       #expect(try await labels.get(byID: new.id) == new)
     }
@@ -146,5 +145,36 @@ import Testing
       #expect(try await last?.confirmed().count == 161)
       #expect(sent.withLock { $0 } == Array(1...161))
     }
+  }
+
+  @Test func `a read of what is in memory is not older than a write beside it`() async throws {
+    let stored = Locked(Counter(id: .remote("1")))
+    server.answer(.put, "/counters/1") { request in
+      let counter = try JSONDecoder().decode(Counter.self, from: request.body?.bytes ?? Data())
+      stored.withLock { $0 = counter }
+      return APIResponse(status: 204)
+    }
+    server.answer(.get, "/counters/1") { _ in
+      APIResponse(status: 200, body: try JSONEncoder().encode(stored.withLock { $0 }))
+    }
+    try await withContainer { container in
+      let counters = container[Counter.self]
+      for number in 1...200 {
+        async let read = counters.get(byID: .remote("1"), in: .remote())
+        let written = try await counters.set(
+          Counter(id: .remote("1"), count: number), in: .localAndRemote)
+        try await written.confirmed()
+        _ = try await read
+        #expect(try await counters.get(byID: .remote("1"))?.count == number)
+      }
+    }
+  }
+
+  /// Lets through once it is open.
+  private final class Gate: Sendable {
+    private let stream = AsyncStream<Void>.makeStream()
+
+    func open() { stream.continuation.finish() }
+    func wait() async { for await _ in stream.stream {} }
   }
 }
