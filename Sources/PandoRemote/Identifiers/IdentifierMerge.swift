@@ -27,14 +27,27 @@ final class IdentifierMerge<E: PersistentEntity> {
   func carryOut(
     in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
   ) throws {
+    let isEdited = try isEdited(in: StoredRows(transaction))
     try QueueTable.rename(IdentifierAlias(old, becomes: new), in: StoredRows(transaction))
-    try moveEntity(in: &transaction, renamed)
+    try moveEntity(in: &transaction, isEdited: isEdited, renamed)
     for type in relatedTypes { try renameRelated(type, in: &transaction) }
+  }
+
+  /// Whether changes of the entity wait behind the request that makes it.
+  private func isEdited(in rows: StoredRows) throws -> Bool {
+    let name = old.modelIdentifier
+    return try QueueTable.numbers(marking: name, in: rows).contains { number in
+      guard let entry = try QueueTable.entry(number, in: rows), entry.state != .failed else {
+        return false
+      }
+      return entry.subjects.contains { $0.hasSameBytes(as: name) }
+        && !entry.makes.contains { $0.hasSameBytes(as: name) }
+    }
   }
 
   @_optimize(size)
   private func moveEntity(
-    in transaction: inout ModelTransaction, _ renamed: (E) throws -> E
+    in transaction: inout ModelTransaction, isEdited: Bool, _ renamed: (E) throws -> E
   ) throws {
     let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
     let state = try transaction.snapshot.sequenceState(of: oldName)
@@ -48,8 +61,9 @@ final class IdentifierMerge<E: PersistentEntity> {
     }
     let rank = try transaction.snapshot.naturalRank(of: oldName)
     let there = try transaction.snapshot.sequenceState(of: newName)
-    if !there.isStored || there.sequenceNumber <= state.sequenceNumber {
-      // Somebody who asked the server may have got the entity before this answer came.
+    if !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber {
+      // Somebody who asked the server may have got the entity before this answer came, without the changes
+      // that still wait.
       let entity = try renamed(local)
       let stored = try transaction.snapshot.model(newName, as: E.self)
       try copyProjections(in: &transaction)

@@ -170,6 +170,38 @@ import Testing
     }
   }
 
+  @Test func `a page that names what is being made does not undo changes that wait`() async throws {
+    let (isAsked, isPosted, isRead) = (Gate(), Gate(), Gate())
+    server.answer(.get, "/items/changes") { _ in
+      isAsked.open()
+      await isPosted.wait()
+      let page = #"{"items":[{"id":7,"title":"made"}],"deleted":[],"cursor":"c1","more":false}"#
+      return APIResponse(status: 200, body: Data(page.utf8))
+    }
+    server.answer(.post, "/items") { _ in
+      isPosted.open()
+      await isRead.wait()
+      return APIResponse(status: 201, body: Data(#"{"id":7,"title":"made"}"#.utf8))
+    }
+    server.answer(.put, "/items/7", with: APIResponse(status: 204))
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
+      let items = container[DiskItem.self]
+      async let synchronized = items.synchronize()
+      await isAsked.wait()
+      try await items.set(DiskItem(.local("a"), "made"), in: .localAndRemote)
+      let edit = try await items.update(byID: .local("a"), in: .localAndRemote) {
+        $0.title = "changed"
+      }
+      _ = try await synchronized
+      isRead.open()
+      try await edit?.confirmed()
+      #expect(try await items.all().entities == [DiskItem(.remote(7), "changed")])
+      await container.close()
+    }
+  }
+
   /// Lets through once it is open.
   private final class Gate: Sendable {
     private let stream = AsyncStream<Void>.makeStream()
