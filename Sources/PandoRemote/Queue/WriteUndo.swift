@@ -25,24 +25,30 @@ struct WriteUndo {
   ///   - later: The numbers of later requests about the same nodes; what one that was sent sends stays.
   /// - Throws: `StoreError` where the store refuses what was there before; what the disk throws.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
-    if try isRemovedAgain(since: entry) {
+    let writes = try self.later(later, of: entry)
+    if try isRemovedAgain(since: entry, writes) {
       // That stays. Should it be refused, too, it has all of this to bring back.
       return try rebase(later, behind: entry, isRemovedAgain: true)
     }
     for node in nodes where node.after.isEmpty { try restore(node) }
-    for node in nodes where !node.after.isEmpty && !node.before.isEmpty { try revert(node) }
-    let heirs = try heirs(among: later, behind: entry)
-    for node in nodes where node.before.isEmpty && !heirs.contains(ByteString(node.identifier)) {
+    for node in nodes where !node.after.isEmpty && !node.before.isEmpty {
+      // What has been removed since and is there has been made anew.
+      if !writes.removed.contains(ByteString(node.identifier)) { try revert(node) }
+    }
+    for node in nodes where node.before.isEmpty {
+      let name = ByteString(node.identifier)
+      guard !writes.heirs.contains(name), !writes.removed.contains(name) else { continue }
       let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
       try removeMade(node, isSubject: isSubject)
     }
     for place in undo.places { try restore(place) }
-    try rebase(later, behind: entry, heirs)
+    try rebase(later, behind: entry, writes.heirs)
   }
 
   /// Whether what the write has removed was removed once more since.
-  private func isRemovedAgain(since entry: QueuedRequest) throws -> Bool {
+  private func isRemovedAgain(since entry: QueuedRequest, _ writes: LaterWrites) throws -> Bool {
     guard let first = nodes.first, first.after.isEmpty else { return false }
+    if writes.removed.contains(ByteString(first.identifier)) { return true }
     let state = try rows.reading { try $0.sequenceState(of: first.identifier) }
     return !state.isStored
       && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber)
@@ -81,24 +87,25 @@ struct WriteUndo {
       SequenceRow(kind, sequenceNumber: state.sequenceNumber, commit: commit), of: identifier)
   }
 
-  /// The entities that the write has made and a later one makes as well: one that is sent by a name which the
-  /// server knows.
-  private func heirs(
-    among later: [UInt64], behind first: QueuedRequest
-  ) throws -> Set<ByteString> {
-    let made = nodes.filter { node in
-      node.before.isEmpty && !node.identifier.contains(":local:")
-        && first.subjects.contains { $0.hasSameBytes(as: node.identifier) }
-    }.map { ByteString($0.identifier) }
-    var found: Set<ByteString> = []
-    var seen: Set<ByteString> = []
-    for number in made.isEmpty ? [] : later {
+  /// What later requests do to the entities that this one is about.
+  private func later(
+    _ later: [UInt64], of first: QueuedRequest
+  ) throws -> LaterWrites {
+    var found = LaterWrites()
+    let subjects = first.subjects.map { ByteString($0) }
+    // Those that the server does not know by name can't be sent any more.
+    let made = nodes.filter { $0.before.isEmpty && !$0.identifier.contains(":local:") }
+      .map { ByteString($0.identifier) }
+    for number in later {
       guard let entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
         entry.state != .failed
       else { continue }
-      for name in entry.subjects.map({ ByteString($0) }) where made.contains(name) {
-        guard seen.insert(name).inserted else { continue }
-        if entry.request.method != .delete { found.insert(name) }
+      for name in entry.subjects.map({ ByteString($0) }) where subjects.contains(name) {
+        if entry.request.method == .delete {
+          found.removed.insert(name)
+        } else if made.contains(name), !found.removed.contains(name) {
+          found.heirs.insert(name)
+        }
       }
     }
     return found
@@ -144,7 +151,7 @@ struct WriteUndo {
     var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
     for node in nodes { changes[ByteString(node.identifier)] = try NodeChange(node) }
-    let content = try ContentChange(undo.body?.bytes, first.request.body?.bytes)
+    var content = try ContentChange(undo.body?.bytes, first.request.body?.bytes)
     // What one of them has left, the next one has found.
     var known: (before: [String: String], bodies: [Data: Data]) = ([:], [:])
     for number in later {
@@ -159,10 +166,13 @@ struct WriteUndo {
           let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
           known.before = try change.undo(
             in: &undo.nodes[place], known.before, isSubject: isSubject)
+          if isSubject, change.isRemoval, undo.body == nil { undo.body = self.undo.body }
           // Behind the next one it is what that one has made of it.
-          if change.isWhole { changes[name] = nil }
+          if change.isWhole || undo.nodes[place].after.isEmpty { changes[name] = nil }
         }
         for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
+          // It would not have been sent before.
+          undo.body = nil
           let known = undo.nodes.map { ByteString($0.identifier) }
           undo.nodes += nodes.filter {
             $0.before.isEmpty && !known.contains(ByteString($0.identifier))
@@ -172,11 +182,12 @@ struct WriteUndo {
           undo.body?.bytes = try known.bodies[body] ?? content?.undoing(body) ?? body
         }
         if lacksHeir, entry.subjects == first.subjects, undo.nodes.isEmpty {
-          (undo.nodes, undo.places) = (nodes, self.undo.places)
-          lacksHeir = false
+          (undo.nodes, undo.places, undo.body) = (nodes, self.undo.places, self.undo.body)
+          (lacksHeir, changes) = (false, [:])
         }
         entry.undo = try undo.bytes
       }
+      if entry.request.method == .delete, entry.subjects == first.subjects { content = nil }
       // What the server may have seen is sent again as it is.
       if let body = entry.request.body?.bytes, let content, entry.attemptCount == 0,
         entry.handler == first.handler, entry.subjects == first.subjects
@@ -188,6 +199,14 @@ struct WriteUndo {
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
   }
+}
+
+/// What later requests do to entities.
+private struct LaterWrites {
+  /// Those that this one has made and the next one about them makes as well.
+  var heirs: Set<ByteString> = []
+  /// Those that one of them removes.
+  var removed: Set<ByteString> = []
 }
 
 /// What a write has changed in a node.
@@ -208,6 +227,7 @@ private struct NodeChange {
     return record.fields.undoing(from: before.fields, to: after.fields)
   }
 
+  var isRemoval: Bool { after.isEmpty }
   /// Whether the write has made or removed the node.
   var isWhole: Bool { before.isEmpty || after.isEmpty }
 

@@ -38,9 +38,15 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   init(
     removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
   ) throws {
-    items = identifiers.map { Item(identifier: $0) }
+    items = try identifiers.map {
+      let identifier = try transaction.snapshot.currentIdentifier(of: $0)
+      return Item(
+        identifier: identifier,
+        entity: try? transaction.snapshot.model(identifier.modelIdentifier, as: E.self))
+    }
     isWritten = true
-    let steps = try RemovalTrial.run(identifiers.map(\.modelIdentifier), in: &transaction)
+    let names = items.map(\.identifier.modelIdentifier)
+    let steps = try RemovalTrial.run(names, in: &transaction)
     let snapshot = transaction.alias()
     var records: [ByteString: [TreeNode]] = [:]
     for step in steps {

@@ -3,6 +3,7 @@ import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoStore
+import PandoSystem
 import PandoTestSupport
 import Testing
 
@@ -54,6 +55,97 @@ import Testing
       #expect(try await run.jobs.all().entities == (all ? [] : [second]))
       #expect(try run.store.read { try $0.contains("RefusedPart:a") } == !all)
       #expect(try run.store.read { try $0.synchronizationState(of: "RefusedJob:1") } == .synced)
+    }
+  }
+
+  /// What the server has of a job is what is here.
+  private func expectAgreement(
+    _ run: RefusedJobs, refusing steps: Set<Int>, removals: [Int],
+    _ writes: () async throws -> Void
+  ) async throws {
+    let onServer = Locked<RefusedJob?>(RefusedJob.numbered("1", "old"))
+    let left = Locked(removals)
+    run.server.answer(.put, "/jobs/1") { request in
+      let job = try JSONDecoder().decode(RefusedJob.self, from: request.body?.bytes ?? Data())
+      if steps.contains(job.step) { return APIResponse(status: 422) }
+      onServer.withLock { $0 = job }
+      return APIResponse(status: 204)
+    }
+    run.server.answer(.delete, "/jobs/1") { _ in
+      let status = left.withLock { $0.isEmpty ? 204 : $0.removeFirst() }
+      if status == 204 { onServer.withLock { $0 = nil } }
+      return APIResponse(status: status)
+    }
+    try await run.jobs.set(.numbered("1", "old"))
+    try await run.queue(writes)
+    #expect(try await run.jobs.get(byID: .remote("1")) == onServer.withLock { $0 })
+    #expect(try run.store.read { try $0.synchronizationState(of: "RefusedJob:1") } == .synced)
+  }
+
+  private func set(_ run: RefusedJobs, _ step: Int, _ title: String) async throws {
+    let job = RefusedJob(id: .remote("1"), title: title, step: step)
+    try await run.jobs.set(job, in: .localAndRemote)
+  }
+
+  private func remove(_ run: RefusedJobs) async throws {
+    try await run.jobs.remove(atID: .remote("1"), in: .localAndRemote)
+  }
+
+  @Test func `what was made anew after a removal is not that which was refused`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [1], removals: []) {
+        try await remove(run)
+        try await set(run, 1, "refused")
+        try await remove(run)
+        try await set(run, 2, "new")
+      }
+    }
+  }
+
+  @Test func `what is made again is made by the next one that is sent`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [1, 2], removals: []) {
+        try await remove(run)
+        try await set(run, 1, "refused")
+        try await set(run, 2, "refused, too")
+        try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) { $0.step = 3 }
+      }
+    }
+  }
+
+  @Test func `a change of what was to be removed is sent without what was refused`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [1], removals: [403]) {
+        try await remove(run)
+        try await set(run, 1, "refused")
+        try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) {
+          $0.part = RefusedPart(id: "a")
+          $0.step = 2
+        }
+      }
+    }
+  }
+
+  @Test func `a removal that was taken stays though the one before was not`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [1], removals: [403, 204]) {
+        try await remove(run)
+        try await remove(run)
+        try await set(run, 1, "refused")
+      }
+    }
+  }
+
+  @Test func `a removal by the former name is taken back`() async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(
+        .post, "/jobs", with: APIResponse(status: 201, headers: ["Location": "/jobs/7"]))
+      run.server.answer(.delete, "/jobs/7", with: APIResponse(status: 403))
+      let made = RefusedJob(id: .local("a"), title: "New")
+      try await run.jobs.set(made, in: .localAndRemote).confirmed()
+      let removal = try await run.jobs.remove(atID: made.id, in: .localAndRemote)
+      await #expect(throws: APIError.self) { try await removal.confirmed() }
+      #expect(try await run.jobs.all().entities == [.numbered("7", "New")])
     }
   }
 }
