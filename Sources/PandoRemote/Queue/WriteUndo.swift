@@ -39,7 +39,8 @@ struct WriteUndo {
       let name = ByteString(node.identifier)
       guard !writes.heirs.contains(name), !writes.removed.contains(name) else { continue }
       let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
-      try removeMade(node, isSubject: isSubject)
+      // What an heir holds is its own.
+      if isSubject || writes.heirs.isEmpty { try removeMade(node, isSubject: isSubject) }
     }
     for place in undo.places { try restore(place) }
     try rebase(later, behind: entry, writes.heirs)
@@ -181,9 +182,13 @@ struct WriteUndo {
         if let body = undo.body?.bytes {
           undo.body?.bytes = try known.bodies[body] ?? content?.undoing(body) ?? body
         }
-        if lacksHeir, entry.subjects == first.subjects, undo.nodes.isEmpty {
-          (undo.nodes, undo.places, undo.body) = (nodes, self.undo.places, self.undo.body)
-          (lacksHeir, changes) = (false, [:])
+        if lacksHeir, entry.subjects == first.subjects, undo.nodes.first?.after.isEmpty != false {
+          lacksHeir = false
+          // What was made anew between the two is what the next removal has found.
+          if undo.nodes.isEmpty {
+            (undo.nodes, undo.places, undo.body) = (nodes, self.undo.places, self.undo.body)
+            changes = [:]
+          }
         }
         entry.undo = try undo.bytes
       }

@@ -136,6 +136,31 @@ import Testing
     }
   }
 
+  @Test func `a removal brings back what it has found and nothing older`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [], removals: [403, 204, 403]) {
+        try await remove(run)
+        try await set(run, 1, "new")
+        try await remove(run)
+        try await remove(run)
+      }
+    }
+  }
+
+  @Test func `a node of what is made again is there when its removal is refused`() async throws {
+    try await RefusedJobs.run { run in
+      try await expectAgreement(run, refusing: [1, 3], removals: []) {
+        try await remove(run)
+        let first = RefusedJob(id: .remote("1"), step: 1, part: RefusedPart(id: "a"))
+        try await run.jobs.set(first, in: .localAndRemote)
+        try await run.jobs.update(byID: first.id, in: .localAndRemote) { $0.step = 2 }
+        try await run.jobs.update(byID: first.id, in: .localAndRemote) {
+          ($0.step, $0.part) = (3, nil)
+        }
+      }
+    }
+  }
+
   @Test func `a removal by the former name is taken back`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(
