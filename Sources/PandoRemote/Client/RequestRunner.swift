@@ -13,7 +13,10 @@ struct RequestRunner: Sendable {
       let isConditional = request.method == .get && request.configuration.usesConditionalRequests
       let known = isConditional ? kept.answer(to: request) : nil
       let asked = known.map(request.unless) ?? request
-      let response = try await client.send(client.prepareRequest(asked))
+      let prepared = try await client.prepareRequest(asked)
+      // Who ends requests, at a logout for example, must find that none begins to be sent after that.
+      try Task.checkCancellation()
+      let response = try await client.send(prepared)
       if response.status == 304, var known {
         known.isUnchanged = true
         return known

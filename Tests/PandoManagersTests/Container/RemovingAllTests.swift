@@ -3,6 +3,7 @@ import PandoRemote
 import Foundation
 import PandoModels
 import PandoStore
+import PandoSystem
 import PandoProviders
 import PandoTestSupport
 import PandoFixtures
@@ -71,6 +72,46 @@ import Testing
       #expect(try await volumes.get(byID: .remote(7), in: .remote())?.title == "late")
       #expect(try await volumes.get(byID: .remote(7))?.title == "late")
       #expect(try store.verify().problems.isEmpty)
+    }
+  }
+
+  /// Takes its time to complete a request, and counts those that are sent.
+  private final class SlowClient: APIClient {
+    let (isAsked, isReady) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+    let isDone = AsyncStream<Void>.makeStream()
+    let sentCount = Locked(0)
+
+    func prepareRequest(_ request: APIRequest) async throws -> APIRequest {
+      isAsked.continuation.finish()
+      // Whether it was cancelled or not.
+      await Task { for await _ in isReady.stream {} }.value
+      defer { isDone.continuation.finish() }
+      return request
+    }
+
+    func send(_ request: APIRequest) async throws -> APIResponse {
+      sentCount.withLock { $0 += 1 }
+      return APIResponse(status: 204)
+    }
+  }
+
+  @Test func `what was not sent yet when it was removed is not sent any more`() async throws {
+    let client = SlowClient()
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Volume.self, client: client, diskStoreConfig: .store(store))
+      try await container[Volume.self].set(
+        Volume(id: .remote(7), title: "old"), in: .localAndRemote)
+      for await _ in client.isAsked.stream {}
+      try await container.removeAllLocalData()
+      client.isReady.continuation.finish()
+      for await _ in client.isDone.stream {}
+      // Behind what was to be sent: another one is.
+      let written = try await container[Volume.self].set(
+        Volume(id: .remote(7), title: "new"), in: .localAndRemote)
+      try await written.confirmed()
+      #expect(client.sentCount.withLock { $0 } == 1)
+      await container.close()
     }
   }
 
