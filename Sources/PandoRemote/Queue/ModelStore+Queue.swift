@@ -29,13 +29,6 @@ extension ModelSnapshot {
   public func hasQueuedRequests(for modelIdentifier: String) throws -> Bool {
     try property(QueueNames.mark(modelIdentifier)) != nil
   }
-
-  /// Whether a request about a node waits for its answer; one that was refused does not.
-  func isAwaited(_ modelIdentifier: String) throws -> Bool {
-    guard let mark = try property(QueueNames.mark(modelIdentifier)) else { return false }
-    let refusals = try property(QueueNames.refusal(modelIdentifier)).flatMap(QueueTable.number)
-    return QueueTable.count(ofMark: mark) > refusals ?? 0
-  }
 }
 
 extension ModelTransaction {

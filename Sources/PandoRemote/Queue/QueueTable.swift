@@ -303,20 +303,14 @@ extension QueueTable {
     var before = numbers(stored)
     guard modelIdentifier.contains(":local:") else {
       // Nobody asks which they are, and there may be many: they are counted.
-      let count = count(ofMark: stored)
+      let isCount = before.count == 1 && before[0] & countMark != 0
+      let count = isCount ? before[0] & ~countMark : UInt64(before.count)
       let after = isSet ? count + 1 : max(count, 1) - 1
       return try rows.setValue(name, to: after == 0 ? nil : bytes(after | countMark))
     }
     before.removeAll { $0 == number }
     if isSet { before.append(number) }
     try rows.setValue(name, to: before.isEmpty ? nil : before.flatMap(bytes))
-  }
-
-  /// How many requests a mark stands for.
-  static func count(ofMark stored: [UInt8]) -> UInt64 {
-    let numbers = numbers(stored)
-    guard numbers.count == 1, numbers[0] & countMark != 0 else { return UInt64(numbers.count) }
-    return numbers[0] & ~countMark
   }
 
   /// What tells a count from a list of numbers.
