@@ -160,7 +160,12 @@ extension APIClientQueue {
     case .success(var response):
       response.commitNumber = entry.commitNumber
       let handler = entry.handler.flatMap { name in state.withLock { $0.handlers[name] } }
-      return QueueAnswer(entry, response, handler)
+      let later = state.withLock { state in
+        LaterRequests(
+          numbers: state.lanes.nextNumbers(after: entry.id, at: entry.subjects),
+          firstUnknown: state.firstUnknown)
+      }
+      return QueueAnswer(entry, response, handler, later: later)
     case .failure(let error) where entry.request.method == .delete && error.code == .notFound:
       // It is gone, which is what was asked for; perhaps an earlier attempt did it.
       return QueueAnswer(entry, APIResponse(status: error.status ?? 404))

@@ -8,6 +8,10 @@ import PandoManagers
 struct QueueAnswerHandler: Sendable {
   /// Stores what an answer says, in the transaction that takes the request off the queue.
   var store: @Sendable (APIResponse, QueuedRequest, inout ModelTransaction) throws -> Void
+  /// Keeps what an answer says of what later requests have changed, behind ``store``.
+  var keepLate: @Sendable (APIResponse, LateAnswer, inout ModelTransaction) throws -> Void = {
+    _, _, _ in
+  }
   /// Which local identifiers an answer gives a name to; asked where there is no store.
   var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
 }
@@ -17,9 +21,14 @@ final class QueueAnswer: Sendable {
   let entry: QueuedRequest
   let response: APIResponse
   let handler: QueueAnswerHandler?
+  /// Requests about the same nodes that wait behind it.
+  let later: LaterRequests
 
-  init(_ entry: QueuedRequest, _ response: APIResponse, _ handler: QueueAnswerHandler? = nil) {
-    (self.entry, self.response, self.handler) = (entry, response, handler)
+  init(
+    _ entry: QueuedRequest, _ response: APIResponse, _ handler: QueueAnswerHandler? = nil,
+    later: LaterRequests = LaterRequests(numbers: [], firstUnknown: .max)
+  ) {
+    (self.entry, self.response, self.handler, self.later) = (entry, response, handler, later)
   }
 }
 
@@ -164,7 +173,11 @@ struct StoreQueueStorage: QueueStorage {
       return try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
         guard let handler = answer.handler else { return nil }
         do {
-          try rows.transaction.nested { try handler.store(answer.response, stored, &$0) }
+          try rows.transaction.nested { inner in
+            try handler.store(answer.response, stored, &inner)
+            let late = LateAnswer(entry: stored, later: answer.later)
+            try handler.keepLate(answer.response, late, &inner)
+          }
           return nil
         } catch  where !Self.isOfDisk(error) {
           return error

@@ -223,6 +223,17 @@ struct RequestLanes {
     return found.ordered()
   }
 
+  /// The next request behind one, in each of the lines for some names.
+  func nextNumbers(after number: UInt64, at names: [String]) -> [UInt64] {
+    guard let first = waiters[number] else { return [] }
+    return names.compactMap { name in
+      guard let lane = lanes[ByteString(name)] else { return nil }
+      return lane.line[lane.first...].lazy.map(\.0).first { waiter in
+        waiter.order > first.order && !waiter.isDone && waiter.number < Self.firstRead
+      }?.number
+    }.unique.ordered()
+  }
+
   /// Some requests, and who waits for them, directly or behind others that do.
   func stalled(by numbers: [UInt64]) -> Set<UInt64> {
     var found = Set(numbers)

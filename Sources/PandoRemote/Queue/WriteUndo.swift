@@ -215,7 +215,7 @@ private struct LaterWrites {
 }
 
 /// What a write has changed in a node.
-private struct NodeChange {
+struct NodeChange {
   private let before: [TreeNode]
   private let after: [TreeNode]
 
@@ -265,7 +265,8 @@ private struct NodeChange {
     return known
   }
 
-  private func undoing(_ json: String) throws -> String {
+  /// The records of the node as they would be without the write, as lossless JSON.
+  func undoing(_ json: String) throws -> String {
     var records = try [TreeNode](json: json)
     for place in records.indices { records[place].fields = undoing(records[place]) }
     return records.json

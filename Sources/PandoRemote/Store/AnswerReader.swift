@@ -81,6 +81,35 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     for included in content.included { try included(&transaction, asOf) }
   }
 
+  /// Keeps what an answer says of an entity that a later request has changed: for when that is refused.
+  func keepLate(
+    _ response: APIResponse, _ answer: LateAnswer, _ transaction: inout ModelTransaction
+  ) throws {
+    guard let type = E.self as? any PersistentEntity.Type,
+      try !answer.later.all(in: StoredRows(transaction)).isEmpty
+    else { return }
+    try keepLate(as: type, response, answer, &transaction)
+  }
+
+  private func keepLate<P: PersistentEntity>(
+    as type: P.Type, _ response: APIResponse, _ answer: LateAnswer,
+    _ transaction: inout ModelTransaction
+  ) throws {
+    let asOf = SequenceNumber.of(commit: answer.entry.commitNumber)
+    let local = try answer.entry.subjects.first.flatMap {
+      try transaction.snapshot.model($0, as: P.self)
+    }
+    for entity in try content(response, answer.entry, local: local as? E).entities {
+      let identifier = entity.id.modelIdentifier
+      guard let entity = entity as? P,
+        try transaction.snapshot.sequenceState(of: identifier).sequenceNumber > asOf
+      else { continue }
+      let whole = try LocalFields.restored(entity, in: transaction.snapshot)
+      let records = try AnswerTrial.records(of: whole, identifier, in: &transaction)
+      try answer.keep(records, of: identifier, in: StoredRows(transaction))
+    }
+  }
+
   /// What an answer has.
   private func content(
     _ response: APIResponse, _ entry: QueuedRequest, local: E?
@@ -114,5 +143,24 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       .malformedAnswer, entry.request,
       "the server made \(E.modelTypeName) and did not say under which identifier",
       status: response.status)
+  }
+}
+
+/// What a node would be.
+private struct AnswerTrial: Error {
+  private let records: [TreeNode]
+
+  /// Writes an entity, sees what its node is then, and lets that be undone.
+  static func records<E: PersistentEntity>(
+    of entity: E, _ identifier: String, in transaction: inout ModelTransaction
+  ) throws -> [TreeNode] {
+    do {
+      return try transaction.nested { inner in
+        try inner.set(entity)
+        throw AnswerTrial(records: try inner.snapshot.records(of: identifier))
+      }
+    } catch let trial as AnswerTrial {
+      return trial.records
+    }
   }
 }

@@ -385,7 +385,8 @@ extension APIClientQueue {
     }
     setAnswerHandler(
       named: AnswerReader<E>.name,
-      QueueAnswerHandler(store: reader.store, aliases: reader.aliases))
+      QueueAnswerHandler(
+        store: reader.store, keepLate: reader.keepLate, aliases: reader.aliases))
   }
 
   /// Whether the server knows an entity or a queued request makes it; for queues in memory.

@@ -196,6 +196,32 @@ import Testing
     }
   }
 
+  @Test func `what a server has said before it refuses the next write is not lost`() async throws {
+    try await withJobs { container, jobs, _ in
+      server.answer(.put, "/jobs/7") { request in
+        var job = try sent(request)
+        if job.title == "refused" { return APIResponse(status: 422) }
+        job.step = 7
+        job.owner?.name = "Ada L."
+        return APIResponse(status: 200, body: try JSONEncoder().encode(job))
+      }
+      try await jobs.set(Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada")))
+      server.isOffline = true
+      let first = try await jobs.update(byID: seven, in: .localAndRemote) { $0.tags = ["x"] }
+      try await jobs.update(byID: seven) { $0.parts = [Person(id: "b", name: "Bo")] }
+      let second = try await jobs.update(byID: seven, in: .localAndRemote) { $0.title = "refused" }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      try await first?.confirmed()
+      #expect(await refusal(second)?.status == 422)
+      let found = try await jobs.get(byID: seven)
+      #expect(found?.title == "Dig")
+      #expect(found?.step == 7)
+      #expect(found?.tags == ["x"])
+      #expect(found?.parts == [Person(id: "b", name: "Bo")])
+    }
+  }
+
   /// Whose answers bring jobs with them.
   private struct Plan: PersistentEntity, MutableEntity {
     static let modelTypeName = "UndoPlan"

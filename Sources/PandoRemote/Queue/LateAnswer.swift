@@ -1,0 +1,42 @@
+import PandoManagers
+import PandoModels
+import PandoStore
+
+/// An answer to a request behind which another one about the same node waits.
+///
+/// What is here is newer than the answer, so it stays. Should the other request be refused, what the server has
+/// said is what was there before it: the answer is kept there.
+struct LateAnswer {
+  /// The request that was answered, while it is still in the queue.
+  let entry: QueuedRequest
+  /// Later requests about the same nodes.
+  let later: LaterRequests
+
+  /// Lets the next request about a node have found what the answer says of it.
+  ///
+  /// - Parameters:
+  ///   - answered: The records of the node, as the answer has it.
+  ///   - identifier: The identifier of the node.
+  ///   - rows: The rows of the queue.
+  /// - Throws: What the disk throws.
+  func keep(_ answered: [TreeNode], of identifier: String, in rows: StoredRows) throws {
+    for number in try later.all(in: rows) {
+      guard var next = try QueueTable.entry(number, in: rows), next.id > entry.id,
+        next.state != .failed, let bytes = next.undo
+      else { continue }
+      var undo = try QueuedUndo(bytes, in: rows)
+      guard let place = undo.nodes.firstIndex(where: { $0.identifier.hasSameBytes(as: identifier) })
+      else { continue }
+      let found = undo.nodes[place].before
+      if found.isEmpty { return }
+      let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes
+        .first { $0.identifier.hasSameBytes(as: identifier) }?.after
+      let change = try NodeChange(
+        QueuedUndo.Node(
+          identifier: identifier, before: answered.json, after: sent ?? found))
+      undo.nodes[place].before = try change.undoing(found)
+      next.undo = try undo.bytes
+      return try rows.setValue(next.name, to: QueueTable.encode(next))
+    }
+  }
+}
