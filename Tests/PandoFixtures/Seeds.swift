@@ -3,13 +3,24 @@ import Glibc
 /// The seeds of a random test.
 ///
 /// A run that is slow in itself, as with a sanitizer, tries the first ones only: the variable
-/// `PANDO_TEST_SEEDS` says how many at most.
+/// `PANDO_TEST_SEEDS` says how many at most. For a long run, or one seed again, it says which:
+/// `PANDO_TEST_SEEDS=100..<900`.
 ///
 /// - Parameter count: How many are tried otherwise.
 /// - Returns: The seeds from 0.
 public func seeds(_ count: UInt64) -> Range<UInt64> {
-  guard let text = getenv("PANDO_TEST_SEEDS"), let maximum = UInt64(String(cString: text)) else {
+  guard let text = getenv("PANDO_TEST_SEEDS").map({ String(cString: $0) }) else {
     return 0..<count
   }
-  return 0..<max(1, min(count, maximum))
+  if let maximum = UInt64(text) { return 0..<max(1, min(count, maximum)) }
+  let bounds = text.split(separator: "..<").compactMap { UInt64($0) }
+  precondition(
+    bounds.count == 2 && bounds[0] < bounds[1],
+    "PANDO_TEST_SEEDS is \(text), and neither a count nor a range such as 100..<900")
+  return bounds[0]..<bounds[1]
+}
+
+/// Whether `PANDO_TEST_SEEDS` says which seeds are tried: then long runs take part.
+public var hasChosenSeeds: Bool {
+  getenv("PANDO_TEST_SEEDS").map { String(cString: $0).contains("..<") } ?? false
 }

@@ -168,6 +168,8 @@ struct WriteUndo {
           known.before = try change.undo(
             in: &undo.nodes[place], known.before, isSubject: isSubject)
           if isSubject, change.isRemoval, undo.body == nil { undo.body = self.undo.body }
+          // Nothing would have been there that it could have sent.
+          if isSubject, undo.nodes[place].before.isEmpty { undo.body = nil }
           // Behind the next one it is what that one has made of it.
           if change.isWhole || undo.nodes[place].after.isEmpty { changes[name] = nil }
         }
@@ -175,8 +177,12 @@ struct WriteUndo {
           // It would not have been sent before.
           undo.body = nil
           let known = undo.nodes.map { ByteString($0.identifier) }
-          undo.nodes += nodes.filter {
-            $0.before.isEmpty && !known.contains(ByteString($0.identifier))
+          for node in nodes where node.before.isEmpty {
+            let made = ByteString(node.identifier)
+            guard !known.contains(made) else { continue }
+            undo.nodes.append(node)
+            // For those behind it, it has made the node.
+            changes[made] = nil
           }
         }
         if let body = undo.body?.bytes {

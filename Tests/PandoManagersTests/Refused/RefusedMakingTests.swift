@@ -161,6 +161,24 @@ import Testing
     }
   }
 
+  @Test func `what a write without a change makes stays when the next one is refused`()
+    async throws
+  {
+    try await RefusedJobs.run { run in
+      let statuses = Locked([422, 204, 422])
+      run.server.answer(.put, "/jobs/1") { _ in
+        APIResponse(status: statuses.withLock { $0.removeFirst() })
+      }
+      let made = RefusedJob.numbered("1", "new")
+      try await run.queue {
+        try await run.jobs.set(made, in: .localAndRemote)
+        try await run.jobs.set(made, in: .localAndRemote)
+        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "newer" }
+      }
+      #expect(try await run.jobs.all().entities == [made])
+    }
+  }
+
   @Test func `a removal by the former name is taken back`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(
