@@ -21,13 +21,8 @@ final class NaiveServer: APIClient {
   }
 
   let state: Locked<State>
-  /// Whether a title is refused.
-  let refuses: @Sendable (String) -> Bool
 
-  init(seed: UInt64, refuses: @escaping @Sendable (String) -> Bool = { _ in false }) {
-    state = Locked(State(random: SeededGenerator(seed: seed)))
-    self.refuses = refuses
-  }
+  init(seed: UInt64) { state = Locked(State(random: SeededGenerator(seed: seed))) }
 
   func send(_ request: APIRequest) async throws -> APIResponse {
     let (before, fault) = state.withLock { state in
@@ -79,7 +74,6 @@ final class NaiveServer: APIClient {
     let body =
       (try? TreeValue(json: String(decoding: request.body?.bytes ?? Data(), as: UTF8.self)))
     guard case .string(let title)? = body?["title"] else { return APIResponse(status: 400) }
-    if refuses(title) { return APIResponse(status: 422, body: Data("no \(title)".utf8)) }
     if request.method == .put, id == nil || state.titles[id ?? 0] == nil {
       return APIResponse(status: 404)
     }

@@ -7,8 +7,7 @@ import PandoStore
 import PandoFixtures
 import Testing
 
-/// Several tasks write and read without waiting for one another, and the server delays, loses and
-/// refuses.
+/// Several tasks write and read without waiting for one another, and the server delays and loses.
 @Suite struct RandomClientsTests {
   /// Which numbers the requests had, by their keys.
   private final class Numbers: Sendable {
