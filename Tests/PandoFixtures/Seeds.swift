@@ -19,8 +19,3 @@ public func seeds(_ count: UInt64) -> Range<UInt64> {
     "PANDO_TEST_SEEDS is \(text), and neither a count nor a range such as 100..<900")
   return bounds[0]..<bounds[1]
 }
-
-/// Whether `PANDO_TEST_SEEDS` says which seeds are tried: then long runs take part.
-public var hasChosenSeeds: Bool {
-  getenv("PANDO_TEST_SEEDS").map { String(cString: $0).contains("..<") } ?? false
-}

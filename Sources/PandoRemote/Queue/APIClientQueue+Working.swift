@@ -81,7 +81,8 @@ extension APIClientQueue {
       numbers.compactMap { state.markedBefore.removeValue(forKey: $0) }
     }
     if answers.isEmpty, marked.count == numbers.count { return QueueProgress(marked: marked) }
-    return try await storage.advance(answers, marking: numbers)
+    let handlers = state.withLock { $0.handlers }
+    return try await storage.advance(answers, marking: numbers, by: handlers)
   }
 
   /// Lets new requests stand in line.

@@ -25,8 +25,10 @@ struct LateAnswer {
         next.state != .failed, let bytes = next.undo
       else { continue }
       var undo = try QueuedUndo(bytes, in: rows)
-      guard let place = undo.nodes.firstIndex(where: { $0.identifier.hasSameBytes(as: identifier) })
-      else { continue }
+      let changed = undo.nodes.firstIndex {
+        $0.isChanged && $0.identifier.hasSameBytes(as: identifier)
+      }
+      guard let place = changed else { continue }
       let found = undo.nodes[place].before
       if found.isEmpty { return }
       let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes

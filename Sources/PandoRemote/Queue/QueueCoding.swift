@@ -24,6 +24,7 @@ extension QueuedRequest: Codable {
     lastFailure = try row.find("lastFailure")
     undo = try row.find("undo")
     isUndone = try row.find("isUndone") ?? false
+    isOutdated = try row.find("isOutdated") ?? false
   }
 
   /// Encodes the request.
@@ -48,5 +49,6 @@ extension QueuedRequest: Codable {
     try row.encodeIfPresent(lastFailure, forKey: TextKey("lastFailure"))
     try row.encodeIfPresent(undo, forKey: TextKey("undo"))
     if isUndone { try row.encode(true, forKey: TextKey("isUndone")) }
+    if isOutdated { try row.encode(true, forKey: TextKey("isOutdated")) }
   }
 }

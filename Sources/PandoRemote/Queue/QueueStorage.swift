@@ -12,6 +12,8 @@ struct QueueAnswerHandler: Sendable {
   var keepLate: @Sendable (APIResponse, LateAnswer, inout ModelTransaction) throws -> Void = {
     _, _, _ in
   }
+  /// Lets a request send what it would without what was taken back before it.
+  var renew: @Sendable (inout QueuedRequest, StoredRows) throws -> Void = { _, _ in }
   /// Which local identifiers an answer gives a name to; asked where there is no store.
   var aliases: @Sendable (APIResponse, QueuedRequest) throws -> [IdentifierAlias] = { _, _ in [] }
 }
@@ -88,9 +90,12 @@ protocol QueueStorage: Sendable {
   /// - Parameters:
   ///   - answers: The answers; each is read by its handler in the same transaction.
   ///   - numbers: The requests that are about to be sent.
+  ///   - handlers: Those that know what these send.
   /// - Returns: What became of them.
   /// - Throws: What the disk throws; then nothing was done.
-  func advance(_ answers: [QueueAnswer], marking numbers: [UInt64]) async throws -> QueueProgress
+  func advance(
+    _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
+  ) async throws -> QueueProgress
 }
 
 /// A queue in the rows of a store.
@@ -166,11 +171,18 @@ struct StoreQueueStorage: QueueStorage {
   }
 
   func advance(
-    _ answers: [QueueAnswer], marking numbers: [UInt64]
+    _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
   ) async throws -> QueueProgress {
     try await store.write { transaction in
       let rows = StoredRows(transaction)
-      return try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+      return try QueueTable.advance(answers, marking: numbers, in: rows) { entry in
+        guard let handler = entry.handler.flatMap({ handlers[$0] }) else { return }
+        do {
+          try handler.renew(&entry, rows)
+        } catch  where !Self.isOfDisk(error) {
+          // No entity of the type any more: then it goes as it was.
+        }
+      } store: { answer, stored in
         guard let handler = answer.handler else { return nil }
         do {
           try rows.transaction.nested { inner in
@@ -260,10 +272,12 @@ final class MemoryQueueStorage: QueueStorage {
   }
 
   func advance(
-    _ answers: [QueueAnswer], marking numbers: [UInt64]
+    _ answers: [QueueAnswer], marking numbers: [UInt64], by handlers: [String: QueueAnswerHandler]
   ) async throws -> QueueProgress {
     try rows.withLock { rows in
-      try QueueTable.advance(answers, marking: numbers, in: rows) { answer, stored in
+      try QueueTable.advance(answers, marking: numbers, in: rows) { _ in
+        // Nothing is taken back here.
+      } store: { answer, stored in
         do {
           for alias in try answer.handler?.aliases(answer.response, stored) ?? [] {
             try QueueTable.rename(alias, in: rows)

@@ -79,11 +79,13 @@ enum QueueTable {
   ///   - answers: The answers.
   ///   - numbers: The requests that are about to be sent.
   ///   - rows: The rows.
+  ///   - renew: Lets a request send what it would without what was taken back before it.
   ///   - store: Stores what an answer says; returns why it can't be used.
   /// - Returns: What became of them.
   /// - Throws: What the disk throws.
   static func advance(
     _ answers: [QueueAnswer], marking numbers: [UInt64], in rows: any QueueRows,
+    renew: (inout QueuedRequest) throws -> Void,
     store: (QueueAnswer, QueuedRequest) throws -> (any Error)?
   ) throws -> QueueProgress {
     var progress = QueueProgress()
@@ -102,8 +104,14 @@ enum QueueTable {
       }
     }
     for number in numbers {
-      guard let waiting = try entry(number, in: rows), waiting.state != .failed else {
+      guard var waiting = try entry(number, in: rows), waiting.state != .failed else {
         continue
+      }
+      if waiting.isOutdated {
+        try setMarks(of: waiting, to: false, in: rows)
+        try renew(&waiting)
+        waiting.isOutdated = false
+        try put(waiting, in: rows)
       }
       let isMarked = waiting.state == .inFlight || !waiting.unknownIdentifiers.isEmpty
       let marked = isMarked ? waiting : try markInFlight(number, in: rows)

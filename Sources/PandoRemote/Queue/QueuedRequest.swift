@@ -45,6 +45,8 @@ public struct QueuedRequest: Sendable, Identifiable {
   public internal(set) var lastFailure: String?
   /// What it has replaced here, as ``QueuedUndo``; `nil` if it stays when the server refuses it.
   var undo: Data?
+  /// Whether ``undo`` tells better than ``request`` what is to be sent, because of what was taken back before it.
+  var isOutdated = false
   /// Whether the server has refused it, and what was written here with it has been taken back.
   public internal(set) var isUndone = false
 }

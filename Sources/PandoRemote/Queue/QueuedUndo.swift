@@ -5,12 +5,14 @@ import PandoStore
 
 /// What a write has replaced: by this it is taken back when the server refuses it.
 struct QueuedUndo {
-  /// A node that the write has changed.
+  /// A node of the entities: one that the write has changed, or left as it was.
   struct Node {
     var identifier: String
     /// Its records before and after the write, as lossless JSON; empty where there was no such node.
     var before: String
     var after: String
+
+    var isChanged: Bool { !before.hasSameBytes(as: after) }
   }
 
   /// Where a node stood in a collection that the write has taken it out of.
@@ -21,12 +23,12 @@ struct QueuedUndo {
     let typeName: String
   }
 
-  /// The nodes: what was written or removed first.
+  /// The nodes: what was written or removed first; of an entity that was written all that are in it.
   var nodes: [Node]
   /// The places of what was removed.
   var places: [Place] = []
-  /// What the request would have sent before the write; `nil` if that is not known.
-  var body: APIBody?
+  /// Whether the request sends the first node as the write has left it.
+  var sendsEntity = false
 
   /// Reads the bytes that are stored with a request, with the identifiers that nodes have now.
   init(_ bytes: Data, in rows: any QueueRows) throws {
@@ -37,21 +39,16 @@ struct QueuedUndo {
         places[place].identifier = alias.new
       }
     }
-    for identifier in body?.localIdentifiers ?? [] {
-      guard let alias = try IdentifierAlias.read(identifier, in: rows) else { continue }
-      body?.replace(alias, local: IdentifierAlias.localText(of: alias.old))
-    }
   }
 
-  init(nodes: [Node], places: [Place] = [], body: APIBody?) {
-    (self.nodes, self.places, self.body) = (nodes, places, body)
+  init(nodes: [Node], places: [Place] = [], sendsEntity: Bool = false) {
+    (self.nodes, self.places, self.sendsEntity) = (nodes, places, sendsEntity)
   }
 
   /// What leads from the state before the write to that after it.
   var redo: QueuedUndo {
     QueuedUndo(
-      nodes: nodes.map { Node(identifier: $0.identifier, before: $0.after, after: $0.before) },
-      body: nil)
+      nodes: nodes.map { Node(identifier: $0.identifier, before: $0.after, after: $0.before) })
   }
 
   var bytes: Data { get throws { Data(try QueueTable.encode(self)) } }
@@ -76,11 +73,6 @@ extension QueuedUndo.Node {
 }
 
 extension [TreeNode] {
-  /// The record of a type.
-  func record(of typeName: String) -> TreeNode? {
-    first { $0.typeName.hasSameBytes(as: typeName) }
-  }
-
   init(json: String) throws {
     guard !json.isEmpty, case .array(let values) = try TreeValue(json: json, form: .lossless) else {
       self = []
@@ -131,14 +123,14 @@ extension QueuedUndo: Codable {
     let row = try decoder.row()
     nodes = try row.get("nodes")
     places = try row.find("places") ?? []
-    body = try row.find("body")
+    sendsEntity = try row.find("sendsEntity") ?? false
   }
 
   func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encode(nodes, forKey: TextKey("nodes"))
     if !places.isEmpty { try row.encode(places, forKey: TextKey("places")) }
-    try row.encodeIfPresent(body, forKey: TextKey("body"))
+    if sendsEntity { try row.encode(true, forKey: TextKey("sendsEntity")) }
   }
 }
 
@@ -147,14 +139,14 @@ extension QueuedUndo.Node: Codable {
     let row = try decoder.row()
     identifier = try row.get("identifier")
     before = try row.get("before")
-    after = try row.get("after")
+    after = try row.find("after") ?? before
   }
 
   func encode(to encoder: any Encoder) throws {
     var row = encoder.container(keyedBy: TextKey.self)
     try row.encode(identifier, forKey: TextKey("identifier"))
     try row.encode(before, forKey: TextKey("before"))
-    try row.encode(after, forKey: TextKey("after"))
+    if isChanged { try row.encode(after, forKey: TextKey("after")) }
   }
 }
 

@@ -31,7 +31,7 @@ struct WriteUndo {
       return try rebase(later, behind: entry, isRemovedAgain: true)
     }
     for node in nodes where node.after.isEmpty { try restore(node) }
-    for node in nodes where !node.after.isEmpty && !node.before.isEmpty {
+    for node in nodes where node.isChanged && !node.after.isEmpty && !node.before.isEmpty {
       // What has been removed since and is there has been made anew.
       if !writes.removed.contains(ByteString(node.identifier)) { try revert(node) }
     }
@@ -151,62 +151,48 @@ struct WriteUndo {
     var lacksHeir = isRemovedAgain
     var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
-    for node in nodes { changes[ByteString(node.identifier)] = try NodeChange(node) }
-    var content = try ContentChange(undo.body?.bytes, first.request.body?.bytes)
+    for node in nodes where node.isChanged {
+      changes[ByteString(node.identifier)] = try NodeChange(node)
+    }
     // What one of them has left, the next one has found.
-    var known: (before: [String: String], bodies: [Data: Data]) = ([:], [:])
+    var known: [String: String] = [:]
     for number in later {
       guard var entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
-        entry.state != .failed
+        entry.state != .failed, let bytes = entry.undo
       else { continue }
-      if let bytes = entry.undo {
-        var undo = try QueuedUndo(bytes, in: rows)
-        for place in undo.nodes.indices {
-          let name = ByteString(undo.nodes[place].identifier)
-          guard let change = changes[name] else { continue }
-          let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
-          known.before = try change.undo(
-            in: &undo.nodes[place], known.before, isSubject: isSubject)
-          if isSubject, change.isRemoval, undo.body == nil { undo.body = self.undo.body }
-          // Nothing would have been there that it could have sent.
-          if isSubject, undo.nodes[place].before.isEmpty { undo.body = nil }
-          // Behind the next one it is what that one has made of it.
-          if change.isWhole || undo.nodes[place].after.isEmpty { changes[name] = nil }
-        }
-        for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
-          // It would not have been sent before.
-          undo.body = nil
-          let known = undo.nodes.map { ByteString($0.identifier) }
-          for node in nodes where node.before.isEmpty {
-            let made = ByteString(node.identifier)
-            guard !known.contains(made) else { continue }
-            undo.nodes.append(node)
-            // For those behind it, it has made the node.
-            changes[made] = nil
-          }
-        }
-        if let body = undo.body?.bytes {
-          undo.body?.bytes = try known.bodies[body] ?? content?.undoing(body) ?? body
-        }
-        if lacksHeir, entry.subjects == first.subjects, undo.nodes.first?.after.isEmpty != false {
-          lacksHeir = false
-          // What was made anew between the two is what the next removal has found.
-          if undo.nodes.isEmpty {
-            (undo.nodes, undo.places, undo.body) = (nodes, self.undo.places, self.undo.body)
-            changes = [:]
-          }
-        }
-        entry.undo = try undo.bytes
+      var undo = try QueuedUndo(bytes, in: rows)
+      var isOutdated = false
+      for place in undo.nodes.indices {
+        let name = ByteString(undo.nodes[place].identifier)
+        guard let change = changes[name] else { continue }
+        let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
+        let left = undo.nodes[place].after
+        known = try change.undo(in: &undo.nodes[place], known, isSubject: isSubject)
+        if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
+        // Behind the next one it is what that one has made of it.
+        if change.isWhole || undo.nodes[place].after.isEmpty { changes[name] = nil }
       }
-      if entry.request.method == .delete, entry.subjects == first.subjects { content = nil }
+      for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
+        let known = undo.nodes.map { ByteString($0.identifier) }
+        for node in nodes where node.before.isEmpty {
+          let made = ByteString(node.identifier)
+          guard !known.contains(made) else { continue }
+          undo.nodes.append(node)
+          // For those behind it, it has made the node.
+          changes[made] = nil
+        }
+      }
+      if lacksHeir, entry.subjects == first.subjects, undo.nodes.first?.after.isEmpty != false {
+        lacksHeir = false
+        // What was made anew between the two is what the next removal has found.
+        if undo.nodes.isEmpty {
+          (undo.nodes, undo.places) = (nodes, self.undo.places)
+          changes = [:]
+        }
+      }
+      entry.undo = try undo.bytes
       // What the server may have seen is sent again as it is.
-      if let body = entry.request.body?.bytes, let content, entry.attemptCount == 0,
-        entry.handler == first.handler, entry.subjects == first.subjects
-      {
-        let undone = try content.undoing(body)
-        entry.request.body?.bytes = undone
-        known.bodies = [body: undone]
-      }
+      if isOutdated, undo.sendsEntity, entry.attemptCount == 0 { entry.isOutdated = true }
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
   }
@@ -279,26 +265,6 @@ struct NodeChange {
   }
 }
 
-/// What a write has changed in the content of requests.
-private struct ContentChange {
-  private let before: TreeValue
-  private let after: TreeValue
-
-  /// - Returns: `nil` if that is not known.
-  init?(_ before: Data?, _ after: Data?) throws {
-    guard let before, let after else { return nil }
-    self.before = try TreeValue(json: String(decoding: before, as: UTF8.self))
-    self.after = try TreeValue(json: String(decoding: after, as: UTF8.self))
-  }
-
-  /// A content as it would be without the write.
-  func undoing(_ content: Data) throws -> Data {
-    let value = try TreeValue(json: String(decoding: content, as: UTF8.self))
-    let result = value.undoing(from: before, to: after)
-    return result == value ? content : Data(result.json().utf8)
-  }
-}
-
 extension QueuedRequest {
   /// Takes over what a request has replaced whose place this one takes.
   mutating func takePlace(of aborted: QueuedRequest, in rows: any QueueRows) throws {
@@ -316,13 +282,6 @@ extension QueuedRequest {
       new.nodes[place].before = node.before
     }
     new.places += old.places
-    new.body = try new.body.flatMap { body in
-      var body = body
-      let content = try ContentChange(old.body?.bytes, aborted.request.body?.bytes)
-      guard let content else { return nil }
-      body.bytes = try content.undoing(body.bytes)
-      return body
-    }
     self.undo = try new.bytes
   }
 }

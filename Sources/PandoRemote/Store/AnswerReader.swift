@@ -110,6 +110,25 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     }
   }
 
+  /// Lets a request send its entity as it would be without what was taken back before it.
+  func renew(_ entry: inout QueuedRequest, in rows: StoredRows) throws {
+    guard let bytes = entry.undo, let subject = entry.subjects.first else { return }
+    var records: [ByteString: [TreeNode]] = [:]
+    for node in try QueuedUndo(bytes, in: rows).nodes {
+      records[ByteString(node.identifier)] = try [TreeNode](json: node.after)
+    }
+    let trees = TreeRecords { name in
+      // What comes back into it with a field is as it is here.
+      try records[ByteString(name)] ?? rows.reading { try $0.records(of: name) }
+    }
+    let entity = try trees.model(subject, as: E.self)
+    let path: RemotePath<E> =
+      AnswerNote(entry.note)?.kind == .create ? .create(entity) : .update(entity)
+    guard let body = try E.request(for: path)?.body else { return }
+    entry.request.body = body
+    try IdentifierAlias.apply(to: &entry, in: rows)
+  }
+
   /// What an answer has.
   private func content(
     _ response: APIResponse, _ entry: QueuedRequest, local: E?

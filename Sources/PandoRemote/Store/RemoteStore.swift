@@ -386,7 +386,8 @@ extension APIClientQueue {
     setAnswerHandler(
       named: AnswerReader<E>.name,
       QueueAnswerHandler(
-        store: reader.store, keepLate: reader.keepLate, aliases: reader.aliases))
+        store: reader.store, keepLate: reader.keepLate, renew: reader.renew,
+        aliases: reader.aliases))
   }
 
   /// Whether the server knows an entity or a queued request makes it; for queues in memory.

@@ -56,7 +56,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     for (index, part) in parts.enumerated() {
       guard let ticket = try choose(part, in: &transaction) else { continue }
       let index = parts.count == identifiers.count && !part.isCustom ? index : nil
-      let undo = try replaced?.undo(of: ticket, at: index)
+      let undo = replaced?.undo(at: index)
       try ticket.enqueue(in: &transaction, commitNumber: commitNumber, undo: undo)
       tickets.append(ticket)
     }

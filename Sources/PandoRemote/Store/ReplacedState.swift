@@ -7,27 +7,24 @@ import PandoStore
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// What concerns one of the entities.
   struct Item: Sendable {
-    let identifier: EntityIdentifier<E>
-    /// The entity before the write, if it was there.
-    var entity: E?
     var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode])] = []
     var places: [QueuedUndo.Place] = []
   }
 
   private(set) var items: [Item]
+  private let isRemoval: Bool
   /// Whether it is noted what has become of the nodes.
   private var isWritten = false
 
   /// Notes what is stored before entities are set.
   init(settingIn snapshot: ModelSnapshot, _ entities: [E]) throws {
+    isRemoval = false
     items = try entities.map { entity in
       let identifier = try snapshot.currentIdentifier(of: entity.id)
-      var item = Item(identifier: identifier)
-      item.entity = try? snapshot.model(identifier.modelIdentifier, as: E.self)
-      item.nodes = try entity.nodes(as: identifier).map {
-        (identifier: $0, before: try snapshot.records(of: $0), after: [])
-      }
-      return item
+      return Item(
+        nodes: try entity.nodes(as: identifier).map {
+          (identifier: $0, before: try snapshot.records(of: $0), after: [])
+        })
     }
   }
 
@@ -38,14 +35,11 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   init(
     removingIn transaction: inout ModelTransaction, _ identifiers: [EntityIdentifier<E>]
   ) throws {
-    items = try identifiers.map {
-      let identifier = try transaction.snapshot.currentIdentifier(of: $0)
-      return Item(
-        identifier: identifier,
-        entity: try? transaction.snapshot.model(identifier.modelIdentifier, as: E.self))
+    (isRemoval, isWritten) = (true, true)
+    items = identifiers.map { _ in Item() }
+    let names = try identifiers.map {
+      try transaction.snapshot.currentIdentifier(of: $0).modelIdentifier
     }
-    isWritten = true
-    let names = items.map(\.identifier.modelIdentifier)
     let steps = try RemovalTrial.run(names, in: &transaction)
     let snapshot = transaction.alias()
     var records: [ByteString: [TreeNode]] = [:]
@@ -68,27 +62,28 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     var result = self
     result.isWritten = true
     for index in items.indices {
-      result.items[index].nodes = try items[index].nodes.compactMap { node in
-        var node = node
-        node.after = try snapshot.records(of: node.identifier)
-        return node.before == node.after ? nil : node
+      for place in items[index].nodes.indices {
+        let identifier = items[index].nodes[place].identifier
+        result.items[index].nodes[place].after = try snapshot.records(of: identifier)
       }
     }
     return result
   }
 
   /// What is stored with the request of one entity, or with that of all of them.
-  func undo(of ticket: QueueTicket, at index: Int?) throws -> QueuedUndo {
+  ///
+  /// - Parameter index: Which entity the request sends as it is, or removes; `nil` for a request of the
+  ///   caller's own.
+  /// - Returns: What the request replaces.
+  func undo(at index: Int?) -> QueuedUndo {
     let chosen = index.map { [items[$0]] } ?? items
-    var body: APIBody?
-    if index != nil, let entity = chosen[0].entity {
-      let path = ticket.draft.makes.isEmpty ? RemotePath.update(entity) : .create(entity)
-      body = try? E.request(for: path)?.body
-    }
     return QueuedUndo(
-      nodes: chosen.flatMap(\.nodes).map {
-        QueuedUndo.Node(identifier: $0.identifier, before: $0.before.json, after: $0.after.json)
-      }, places: chosen.flatMap(\.places), body: body)
+      nodes: chosen.flatMap(\.nodes).compactMap { node in
+        if node.before.isEmpty && node.after.isEmpty { return nil }
+        let before = node.before.json
+        let after = node.before == node.after ? before : node.after.json
+        return QueuedUndo.Node(identifier: node.identifier, before: before, after: after)
+      }, places: chosen.flatMap(\.places), sendsEntity: index != nil && !isRemoval)
   }
 }
 

@@ -1,9 +1,12 @@
+import FoundationEssentials
 import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoStore
+import PandoSystem
 import PandoTestSupport
+import Testing
 
 /// An entity that others hold.
 struct RefusedJob: PersistentEntity, MutableEntity, Equatable {
@@ -29,6 +32,7 @@ struct RefusedJob: PersistentEntity, MutableEntity, Equatable {
 struct RefusedPart: Model, Codable, Equatable {
   static let modelTypeName = "RefusedPart"
   var id: String
+  var text = ""
   var modelIdentifier: String? { "RefusedPart:\(id)" }
 }
 
@@ -73,5 +77,57 @@ struct RefusedJobs {
       queue.flush()
       await Task.yield()
     }
+  }
+}
+
+extension RefusedJobs {
+  /// What the server has of a job is what is here.
+  ///
+  /// - Parameters:
+  ///   - first: The job, as both have it at first.
+  ///   - steps: Those of writes that the server refuses.
+  ///   - removals: What it says to removals; 204 to further ones.
+  ///   - writes: What is queued meanwhile.
+  /// - Throws: What the calls throw.
+  func expectAgreement(
+    from first: RefusedJob = .numbered("1", "old"), refusing steps: Set<Int>, removals: [Int] = [],
+    _ writes: () async throws -> Void
+  ) async throws {
+    let onServer = Locked<RefusedJob?>(first)
+    let left = Locked(removals)
+    server.answer(.put, "/jobs/1") { request in
+      let job = try JSONDecoder().decode(RefusedJob.self, from: request.body?.bytes ?? Data())
+      if steps.contains(job.step) { return APIResponse(status: 422) }
+      onServer.withLock { $0 = job }
+      return APIResponse(status: 204)
+    }
+    server.answer(.delete, "/jobs/1") { _ in
+      let status = left.withLock { $0.isEmpty ? 204 : $0.removeFirst() }
+      if status == 204 { onServer.withLock { $0 = nil } }
+      return APIResponse(status: status)
+    }
+    try await jobs.set(first)
+    try await queue(writes)
+    #expect(try await jobs.get(byID: .remote("1")) == onServer.withLock { $0 })
+    #expect(try store.read { try $0.synchronizationState(of: "RefusedJob:1") } == .synced)
+  }
+
+  /// Writes the job anew.
+  func set(_ step: Int, _ title: String, part: RefusedPart? = nil) async throws {
+    let job = RefusedJob(id: .remote("1"), title: title, step: step, part: part)
+    try await jobs.set(job, in: .localAndRemote)
+  }
+
+  /// Changes the job.
+  func update(_ step: Int, _ change: @escaping @Sendable (inout RefusedJob) -> Void) async throws {
+    try await jobs.update(byID: .remote("1"), in: .localAndRemote) { job in
+      job.step = step
+      change(&job)
+    }
+  }
+
+  /// Removes the job.
+  func remove() async throws {
+    try await jobs.remove(atID: .remote("1"), in: .localAndRemote)
   }
 }

@@ -58,56 +58,23 @@ import Testing
     }
   }
 
-  /// What the server has of a job is what is here.
-  private func expectAgreement(
-    _ run: RefusedJobs, refusing steps: Set<Int>, removals: [Int],
-    _ writes: () async throws -> Void
-  ) async throws {
-    let onServer = Locked<RefusedJob?>(RefusedJob.numbered("1", "old"))
-    let left = Locked(removals)
-    run.server.answer(.put, "/jobs/1") { request in
-      let job = try JSONDecoder().decode(RefusedJob.self, from: request.body?.bytes ?? Data())
-      if steps.contains(job.step) { return APIResponse(status: 422) }
-      onServer.withLock { $0 = job }
-      return APIResponse(status: 204)
-    }
-    run.server.answer(.delete, "/jobs/1") { _ in
-      let status = left.withLock { $0.isEmpty ? 204 : $0.removeFirst() }
-      if status == 204 { onServer.withLock { $0 = nil } }
-      return APIResponse(status: status)
-    }
-    try await run.jobs.set(.numbered("1", "old"))
-    try await run.queue(writes)
-    #expect(try await run.jobs.get(byID: .remote("1")) == onServer.withLock { $0 })
-    #expect(try run.store.read { try $0.synchronizationState(of: "RefusedJob:1") } == .synced)
-  }
-
-  private func set(_ run: RefusedJobs, _ step: Int, _ title: String) async throws {
-    let job = RefusedJob(id: .remote("1"), title: title, step: step)
-    try await run.jobs.set(job, in: .localAndRemote)
-  }
-
-  private func remove(_ run: RefusedJobs) async throws {
-    try await run.jobs.remove(atID: .remote("1"), in: .localAndRemote)
-  }
-
   @Test func `what was made anew after a removal is not that which was refused`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [1], removals: []) {
-        try await remove(run)
-        try await set(run, 1, "refused")
-        try await remove(run)
-        try await set(run, 2, "new")
+      try await run.expectAgreement(refusing: [1], removals: []) {
+        try await run.remove()
+        try await run.set(1, "refused")
+        try await run.remove()
+        try await run.set(2, "new")
       }
     }
   }
 
   @Test func `what is made again is made by the next one that is sent`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [1, 2], removals: []) {
-        try await remove(run)
-        try await set(run, 1, "refused")
-        try await set(run, 2, "refused, too")
+      try await run.expectAgreement(refusing: [1, 2], removals: []) {
+        try await run.remove()
+        try await run.set(1, "refused")
+        try await run.set(2, "refused, too")
         try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) { $0.step = 3 }
       }
     }
@@ -115,9 +82,9 @@ import Testing
 
   @Test func `a change of what was to be removed is sent without what was refused`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [1], removals: [403]) {
-        try await remove(run)
-        try await set(run, 1, "refused")
+      try await run.expectAgreement(refusing: [1], removals: [403]) {
+        try await run.remove()
+        try await run.set(1, "refused")
         try await run.jobs.update(byID: .remote("1"), in: .localAndRemote) {
           $0.part = RefusedPart(id: "a")
           $0.step = 2
@@ -128,29 +95,29 @@ import Testing
 
   @Test func `a removal that was taken stays though the one before was not`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [1], removals: [403, 204]) {
-        try await remove(run)
-        try await remove(run)
-        try await set(run, 1, "refused")
+      try await run.expectAgreement(refusing: [1], removals: [403, 204]) {
+        try await run.remove()
+        try await run.remove()
+        try await run.set(1, "refused")
       }
     }
   }
 
   @Test func `a removal brings back what it has found and nothing older`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [], removals: [403, 204, 403]) {
-        try await remove(run)
-        try await set(run, 1, "new")
-        try await remove(run)
-        try await remove(run)
+      try await run.expectAgreement(refusing: [], removals: [403, 204, 403]) {
+        try await run.remove()
+        try await run.set(1, "new")
+        try await run.remove()
+        try await run.remove()
       }
     }
   }
 
   @Test func `a node of what is made again is there when its removal is refused`() async throws {
     try await RefusedJobs.run { run in
-      try await expectAgreement(run, refusing: [1, 3], removals: []) {
-        try await remove(run)
+      try await run.expectAgreement(refusing: [1, 3], removals: []) {
+        try await run.remove()
         let first = RefusedJob(id: .remote("1"), step: 1, part: RefusedPart(id: "a"))
         try await run.jobs.set(first, in: .localAndRemote)
         try await run.jobs.update(byID: first.id, in: .localAndRemote) { $0.step = 2 }

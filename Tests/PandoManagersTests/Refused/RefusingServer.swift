@@ -101,7 +101,15 @@ final class RefusingServer: APIClient {
   }
 }
 
-/// An entity with fields and a list.
+/// A node inside a job, and of that job alone.
+struct RandomPart: Model, Codable, Equatable {
+  static let modelTypeName = "RandomPart"
+  var id: String
+  var text: String
+  var modelIdentifier: String? { "RandomPart:\(id)" }
+}
+
+/// An entity with fields, a list and nodes.
 struct RandomJob: PersistentEntity, MutableEntity, Equatable {
   static let modelTypeName = "RandomJob"
   static let endpoint: APIPath = "/randomjobs"
@@ -109,6 +117,8 @@ struct RandomJob: PersistentEntity, MutableEntity, Equatable {
   var title = ""
   var step = 0
   var tags: [String] = []
+  var part: RandomPart?
+  var parts: [RandomPart] = []
 
   func withIdentifier(_ id: EntityIdentifier<RandomJob>) -> RandomJob {
     var job = self

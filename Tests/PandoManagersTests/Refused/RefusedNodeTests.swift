@@ -1,0 +1,95 @@
+import FoundationEssentials
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoTestSupport
+import Testing
+
+/// What becomes of nodes inside entities of which the server refuses some writes: here, and in what later
+/// requests send.
+@Suite struct RefusedNodeTests {
+  private let old = RefusedJob(
+    id: .remote("1"), title: "old", part: RefusedPart(id: "a", text: "old"))
+
+  @Test func `a node that was refused is not sent by who has changed it`() async throws {
+    try await RefusedJobs.run { run in
+      try await run.expectAgreement(refusing: [1]) {
+        try await run.update(1) { $0.part = RefusedPart(id: "a", text: "refused") }
+        try await run.update(2) { $0.part?.text = "changed" }
+        try await run.update(3) { $0.title = "new" }
+      }
+      #expect(try await run.jobs.get(byID: old.id)?.title == "new")
+    }
+  }
+
+  @Test func `a change of a node that was refused is sent by nobody`() async throws {
+    try await RefusedJobs.run { run in
+      try await run.expectAgreement(from: old, refusing: [1]) {
+        try await run.update(1) { $0.part?.text = "refused" }
+        try await run.update(2) { $0.title = "new" }
+      }
+      #expect(try await run.jobs.get(byID: old.id)?.part == old.part)
+    }
+  }
+
+  @Test func `what comes back into a field is sent as it is here`() async throws {
+    try await RefusedJobs.run { run in
+      try await run.expectAgreement(from: old, refusing: [1]) {
+        try await run.update(1) { $0.part = RefusedPart(id: "b", text: "refused") }
+        try await run.update(2) { $0.title = "new" }
+      }
+      #expect(try await run.jobs.get(byID: old.id)?.part == old.part)
+    }
+  }
+
+  @Test func `a node left over from a removal is sent as it is here`() async throws {
+    try await RefusedJobs.run { run in
+      try await run.expectAgreement(from: old, refusing: [1]) {
+        try await run.remove()
+        try await run.set(1, "refused", part: RefusedPart(id: "a", text: "refused"))
+        try await run.update(2) { $0.title = "new" }
+      }
+      #expect(try await run.jobs.get(byID: old.id)?.title == "new")
+    }
+  }
+
+  @Test func `who holds what was refused sends it as it was`() async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.put, "/jobs/1", with: APIResponse(status: 422))
+      run.server.answer(.put, "/teams/t", with: APIResponse(status: 204))
+      let team = RefusedTeam(id: .remote("t"), jobs: [old])
+      try await run.teams.set(team)
+      try await run.queue {
+        try await run.update(1) { $0.title = "refused" }
+        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+          $0.jobs.append(.numbered("2"))
+        }
+      }
+      let sent = run.server.requests.last { $0.method == .put && $0.path.text == "/teams/t" }
+      let jobs = try JSONDecoder().decode(RefusedTeam.self, from: sent?.body?.bytes ?? Data()).jobs
+      #expect(jobs == [old, .numbered("2")])
+      #expect(try await run.teams.get(byID: team.id)?.jobs == jobs)
+    }
+  }
+
+  @Test func `who lost what comes back sends it again`() async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.delete, "/jobs/1", with: APIResponse(status: 403))
+      run.server.answer(.put, "/teams/t", with: APIResponse(status: 204))
+      let team = RefusedTeam(id: .remote("t"), jobs: [old, .numbered("2")])
+      try await run.teams.set(team)
+      try await run.queue {
+        try await run.remove()
+        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+          $0.jobs.append(.numbered("3"))
+        }
+      }
+      let whole = [old, .numbered("2"), .numbered("3")]
+      #expect(try await run.teams.get(byID: team.id)?.jobs == whole)
+      let sent = run.server.requests.last { $0.method == .put && $0.path.text == "/teams/t" }
+      let bytes = sent?.body?.bytes ?? Data()
+      #expect(try JSONDecoder().decode(RefusedTeam.self, from: bytes).jobs == whole)
+    }
+  }
+}
