@@ -33,9 +33,7 @@ struct LateAnswer {
       if found.isEmpty { return }
       let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes
         .first { $0.identifier.hasSameBytes(as: identifier) }?.after
-      let change = try NodeChange(
-        QueuedUndo.Node(
-          identifier: identifier, before: answered.json, after: sent ?? found))
+      let change = try NodeChange(answered.json, sent ?? found)
       undo.nodes[place].before = try change.undoing(found)
       next.undo = try undo.bytes
       return try rows.setValue(next.name, to: QueueTable.encode(next))

@@ -23,7 +23,7 @@ struct QueuedUndo {
     let typeName: String
   }
 
-  /// The nodes: what was written or removed first; of an entity that was written all that are in it.
+  /// The nodes: what was written or removed first; of an entity that was written all in it, before or after.
   var nodes: [Node]
   /// The places of what was removed.
   var places: [Place] = []
@@ -49,6 +49,11 @@ struct QueuedUndo {
   var redo: QueuedUndo {
     QueuedUndo(
       nodes: nodes.map { Node(identifier: $0.identifier, before: $0.after, after: $0.before) })
+  }
+
+  /// What the write has removed.
+  var removed: Set<ByteString> {
+    Set(nodes.filter { $0.after.isEmpty && !$0.before.isEmpty }.map { ByteString($0.identifier) })
   }
 
   var bytes: Data { get throws { Data(try QueueTable.encode(self)) } }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
+import PandoSystem
 import PandoStore
 
 /// Takes back what a refused request has written, in the transaction that sets the request aside.
@@ -28,12 +29,15 @@ struct WriteUndo {
     let writes = try self.later(later, of: entry)
     if try isRemovedAgain(since: entry, writes) {
       // That stays. Should it be refused, too, it has all of this to bring back.
-      return try rebase(later, behind: entry, isRemovedAgain: true)
+      _ = try rebase(later, behind: entry, isRemovedAgain: true)
+      return
     }
+    let changes = try rebase(later, behind: entry, writes.heirs)
     for node in nodes where node.after.isEmpty { try restore(node) }
-    for node in nodes where node.isChanged && !node.after.isEmpty && !node.before.isEmpty {
+    for name in changes.keys.ordered() {
+      guard let change = changes[name], !change.isWhole else { continue }
       // What has been removed since and is there has been made anew.
-      if !writes.removed.contains(ByteString(node.identifier)) { try revert(node) }
+      if !writes.removed.contains(name) { try revert(name.text, change) }
     }
     for node in nodes where node.before.isEmpty {
       let name = ByteString(node.identifier)
@@ -43,7 +47,6 @@ struct WriteUndo {
       if isSubject || writes.heirs.isEmpty { try removeMade(node, isSubject: isSubject) }
     }
     for place in undo.places { try restore(place) }
-    try rebase(later, behind: entry, writes.heirs)
   }
 
   /// Whether what the write has removed was removed once more since.
@@ -63,11 +66,10 @@ struct WriteUndo {
     }
   }
 
-  /// Takes the write's change out of a node.
-  private func revert(_ node: QueuedUndo.Node) throws {
-    let change = try NodeChange(node)
-    try keepingPlace(of: node.identifier) {
-      for var now in try rows.reading({ try $0.records(of: node.identifier) }) {
+  /// Takes what is left of the write's change out of a node.
+  private func revert(_ identifier: String, _ change: NodeChange) throws {
+    try keepingPlace(of: identifier) {
+      for var now in try rows.reading({ try $0.records(of: identifier) }) {
         let fields = change.undoing(now)
         guard fields != now.fields else { continue }
         now.fields = fields
@@ -144,33 +146,42 @@ struct WriteUndo {
   }
 
   /// Lets later requests be as if the write had never been.
+  ///
+  /// - Returns: What is left of its changes behind them, by node.
   private func rebase(
     _ later: [UInt64], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
     isRemovedAgain: Bool = false
-  ) throws {
+  ) throws -> [ByteString: NodeChange] {
     var lacksHeir = isRemovedAgain
     var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
     for node in nodes where node.isChanged {
       changes[ByteString(node.identifier)] = try NodeChange(node)
     }
-    // What one of them has left, the next one has found.
-    var known: [String: String] = [:]
     for number in later {
       guard var entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
         entry.state != .failed, let bytes = entry.undo
       else { continue }
       var undo = try QueuedUndo(bytes, in: rows)
       var isOutdated = false
+      let removed = undo.removed
+      for name in removed.isEmpty ? [] : changes.keys.ordered()
+      where !undo.nodes.contains(where: { ByteString($0.identifier) == name }) {
+        guard let (node, left) = try changes[name]?.removal(of: removed, from: name.text)
+        else { continue }
+        undo.nodes.append(node)
+        entry.related = (entry.related ?? []) + [name.text]
+        changes[name] = left
+      }
       for place in undo.nodes.indices {
         let name = ByteString(undo.nodes[place].identifier)
         guard let change = changes[name] else { continue }
         let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
         let left = undo.nodes[place].after
-        known = try change.undo(in: &undo.nodes[place], known, isSubject: isSubject)
-        if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
         // Behind the next one it is what that one has made of it.
-        if change.isWhole || undo.nodes[place].after.isEmpty { changes[name] = nil }
+        changes[name] = try change.undo(
+          in: &undo.nodes[place], removing: removed, isSubject: isSubject)
+        if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
       }
       for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
         let known = undo.nodes.map { ByteString($0.identifier) }
@@ -195,6 +206,7 @@ struct WriteUndo {
       if isOutdated, undo.sendsEntity, entry.attemptCount == 0 { entry.isOutdated = true }
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
+    return changes
   }
 }
 
@@ -206,14 +218,23 @@ private struct LaterWrites {
   var removed: Set<ByteString> = []
 }
 
-/// What a write has changed in a node.
+/// The records of a node without a write and with it.
 struct NodeChange {
   private let before: [TreeNode]
   private let after: [TreeNode]
+  private let json: (before: String, after: String)
 
-  init(_ node: QueuedUndo.Node) throws {
-    before = try [TreeNode](json: node.before)
-    after = try [TreeNode](json: node.after)
+  init(_ node: QueuedUndo.Node) throws { try self.init(node.before, node.after) }
+
+  /// Reads the records.
+  ///
+  /// - Parameters:
+  ///   - before: The records without the write, as lossless JSON.
+  ///   - after: Those with it.
+  /// - Throws: `JSONError` if somebody else has written the bytes.
+  init(_ before: String, _ after: String) throws {
+    (self.before, self.after) = (try [TreeNode](json: before), try [TreeNode](json: after))
+    json = (before, after)
   }
 
   /// The fields of a record as they would be without the write.
@@ -224,7 +245,6 @@ struct NodeChange {
     return record.fields.undoing(from: before.fields, to: after.fields)
   }
 
-  var isRemoval: Bool { after.isEmpty }
   /// Whether the write has made or removed the node.
   var isWhole: Bool { before.isEmpty || after.isEmpty }
 
@@ -232,33 +252,70 @@ struct NodeChange {
   ///
   /// - Parameters:
   ///   - later: What the later write has done to it.
-  ///   - known: What such writes have left, and what that is without this one.
+  ///   - removed: What the later write has removed.
   ///   - isSubject: Whether the write was about this node, and not about one that holds it.
-  /// - Returns: What it has left, and what that is without this one.
+  /// - Returns: What is left of the change behind the later write; `nil` if nothing is.
   /// - Throws: `JSONError` if somebody else has written the bytes.
   func undo(
-    in later: inout QueuedUndo.Node, _ known: [String: String], isSubject: Bool = false
-  ) throws -> [String: String] {
+    in later: inout QueuedUndo.Node, removing removed: Set<ByteString> = [],
+    isSubject: Bool = false
+  ) throws -> NodeChange? {
     if before.isEmpty {
       // It would not have been there, whatever was done to it here; then the next one has made it.
-      if isSubject || later.before == after.json { later.before = "" }
-      return known
+      if isSubject || later.before.hasSameBytes(as: json.after) { later.before = "" }
+      return nil
     }
     if after.isEmpty {
-      if later.before.isEmpty { later.before = before.json }
-      return known
+      if later.before.isEmpty { later.before = json.before }
+      return nil
     }
-    let left = later.after
-    later.before = try known[later.before] ?? undoing(later.before)
-    later.after = try undoing(later.after)
-    var known = known
-    if known.count > 16 { known = [:] }
-    known[left] = later.after
-    return known
+    let (left, isChanged) = (later.after, later.isChanged)
+    later.before = try undoing(later.before)
+    if left.isEmpty { return nil }
+    if !isChanged {
+      later.after = later.before
+    } else if let lost = try Self.losing(removed, later.before) {
+      // What it has lost by a removal it has lost because it held it.
+      later.after = lost
+    } else {
+      later.after = try undoing(left)
+    }
+    return later.after.hasSameBytes(as: left) ? nil : try NodeChange(later.after, left)
+  }
+
+  /// Lets a removal have changed a node that would have held what it removed.
+  ///
+  /// - Parameters:
+  ///   - removed: What it has removed.
+  ///   - identifier: The identifier of the node.
+  /// - Returns: What it would have done to the node, and what is left of the change behind it; `nil` if that
+  ///   would have held nothing of it.
+  /// - Throws: `JSONError` if somebody else has written the bytes.
+  func removal(
+    of removed: Set<ByteString>, from identifier: String
+  ) throws -> (node: QueuedUndo.Node, left: NodeChange)? {
+    guard !isWhole, let lost = try Self.losing(removed, json.before),
+      !lost.hasSameBytes(as: json.before)
+    else { return nil }
+    let node = QueuedUndo.Node(identifier: identifier, before: json.before, after: lost)
+    return (node, try NodeChange(lost, json.after))
+  }
+
+  /// Records of a node as a removal leaves them; `nil` if there is no removal, or the node goes with it.
+  private static func losing(_ removed: Set<ByteString>, _ json: String) throws -> String? {
+    if removed.isEmpty { return nil }
+    var records = try [TreeNode](json: json)
+    for place in records.indices {
+      let left = records[place].fields.losing { removed.contains(ByteString($0)) }
+      guard let left else { return nil }
+      records[place].fields = left
+    }
+    return records.json
   }
 
   /// The records of the node as they would be without the write, as lossless JSON.
   func undoing(_ json: String) throws -> String {
+    if json.hasSameBytes(as: self.json.after) { return self.json.before }
     var records = try [TreeNode](json: json)
     for place in records.indices { records[place].fields = undoing(records[place]) }
     return records.json
@@ -278,7 +335,7 @@ extension QueuedRequest {
         continue
       }
       var node = new.nodes[place]
-      _ = try NodeChange(earlier).undo(in: &node, [:])
+      _ = try NodeChange(earlier).undo(in: &node)
       new.nodes[place].before = node.before
     }
     new.places += old.places

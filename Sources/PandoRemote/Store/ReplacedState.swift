@@ -21,9 +21,11 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
     isRemoval = false
     items = try entities.map { entity in
       let identifier = try snapshot.currentIdentifier(of: entity.id)
+      let stored = try? snapshot.model(identifier.modelIdentifier, as: E.self)
+      let names = entity.nodes(as: identifier) + (stored?.nodes(as: identifier) ?? [])
       return Item(
-        nodes: try entity.nodes(as: identifier).map {
-          (identifier: $0, before: try snapshot.records(of: $0), after: [])
+        nodes: try names.map { ByteString($0) }.unique.map {
+          (identifier: $0.text, before: try snapshot.records(of: $0.text), after: [])
         })
     }
   }

@@ -42,9 +42,10 @@ struct RefusedTeam: PersistentEntity, MutableEntity, Equatable {
   static let endpoint: APIPath = "/teams"
   var id: EntityIdentifier<RefusedTeam>
   var jobs: [RefusedJob] = []
+  var lead: RefusedJob?
 
   func withIdentifier(_ id: EntityIdentifier<RefusedTeam>) -> RefusedTeam {
-    RefusedTeam(id: id, jobs: jobs)
+    RefusedTeam(id: id, jobs: jobs, lead: lead)
   }
 }
 

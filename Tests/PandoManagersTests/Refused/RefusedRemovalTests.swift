@@ -1,7 +1,9 @@
+import FoundationEssentials
 import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoStore
+import PandoSystem
 import PandoTestSupport
 import Testing
 
@@ -50,6 +52,91 @@ import Testing
         try await run.teams.remove(atID: team.id, in: .localAndRemote)
       }
       #expect(try await run.teams.all().entities == [team])
+    }
+  }
+
+  /// What the server has of a team whose field a refused write has changed, before a job was removed.
+  private func expectLead(
+    _ lead: String?, _ other: String?, removing job: String, answeredBy status: Int
+  ) async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.put, "/teams/t", with: APIResponse(status: 422))
+      run.server.answer(.delete, "/jobs/\(job)", with: APIResponse(status: status))
+      var first = team
+      first.lead = lead.map { .numbered($0) }
+      try await run.teams.set(first)
+      try await run.queue {
+        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+          $0.lead = other.map { .numbered($0) }
+        }
+        try await run.jobs.remove(atID: .remote(job), in: .localAndRemote)
+      }
+      if status == 204 {
+        if lead == job { first.lead = nil }
+        first.jobs.removeAll { $0.id.text == job }
+      }
+      #expect(try await run.teams.get(byID: team.id) == first)
+      for name in ["RefusedTeam:t", "RefusedJob:1", "RefusedJob:2"] {
+        #expect(try run.store.read { try $0.synchronizationState(of: name) } == .synced)
+      }
+      #expect(try run.store.verify().problems.isEmpty)
+    }
+  }
+
+  @Test(arguments: [204, 403])
+  func `what a field held before comes back though its new node was removed`(
+    status: Int
+  ) async throws { try await expectLead("1", "2", removing: "2", answeredBy: status) }
+
+  @Test(arguments: [204, 403])
+  func `a field that was emptied loses what is removed, or has it back`(
+    status: Int
+  ) async throws { try await expectLead("2", nil, removing: "2", answeredBy: status) }
+
+  @Test(arguments: [204, 403])
+  func `a field that was changed loses what is removed, or has it back`(
+    status: Int
+  ) async throws { try await expectLead("2", "1", removing: "2", answeredBy: status) }
+
+  @Test(arguments: [204, 403])
+  func `an element that was taken out and removed is back where the server has it`(
+    status: Int
+  ) async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.put, "/teams/t", with: APIResponse(status: 422))
+      run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
+      try await run.teams.set(team)
+      try await run.queue {
+        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.jobs.remove(at: 1) }
+        try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
+      }
+      let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
+      #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
+      #expect(try run.store.read { try $0.synchronizationState(of: "RefusedTeam:t") } == .synced)
+    }
+  }
+
+  @Test func `who is written after a removal sends what is back in its field`() async throws {
+    try await RefusedJobs.run { run in
+      let statuses = Locked([422, 204])
+      run.server.answer(.put, "/teams/t") { _ in
+        APIResponse(status: statuses.withLock { $0.removeFirst() })
+      }
+      run.server.answer(.delete, "/jobs/2", with: APIResponse(status: 204))
+      var first = team
+      first.lead = .numbered("1")
+      try await run.teams.set(first)
+      try await run.queue {
+        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("2") }
+        try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
+        try await run.teams.update(byID: team.id, in: .localAndRemote) {
+          $0.jobs.append(.numbered("4"))
+        }
+      }
+      let sent = run.server.requests.last { $0.method == .put }?.body?.bytes ?? Data()
+      let there = try JSONDecoder().decode(RefusedTeam.self, from: sent)
+      #expect(there.lead == first.lead && there.jobs.map(\.id.text) == ["1", "3", "4"])
+      #expect(try await run.teams.get(byID: team.id) == there)
     }
   }
 }
