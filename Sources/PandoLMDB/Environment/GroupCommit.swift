@@ -64,8 +64,8 @@ extension GroupCommitOwner {
 /// ```
 ///
 /// One thread leads at a time. It runs all writes of the group in one transaction and commits that.
-/// Either a thread leads for good (``init(isLed:)``, ``waitForWrites()``), or each group is led by
-/// a caller that waits for it (``run(_:in:)``).
+/// Either a thread leads for good (``init(isLed:)``, ``waitForWrites()``), but for a caller that writes
+/// alone (``runAlone(_:in:for:)``), or each group is led by a caller that waits for it (``run(_:in:)``).
 ///
 /// A write that throws makes its group run again without it. When the transaction or the commit
 /// fails, each write gets a commit of its own, so that only the one at fault fails. Callers who take
@@ -96,6 +96,8 @@ package final class GroupCommit: Sendable {
     var hasLeader: Bool
     /// Whether the leader waits for the first write.
     var isLeaderIdle = false
+    /// Whether a caller leads in place of the thread that leads for good.
+    var isLent = false
     var isStopping = false
     /// How many writes the last commit had.
     var lastCount = 0
@@ -104,8 +106,8 @@ package final class GroupCommit: Sendable {
   private let state: Monitor<State>
   /// Whether there are writes that the leader has not begun with; changed with the state.
   private let hasWrites = Atomic(false)
-  /// How the leader and those who wait for it go to sleep.
-  private let (leaderSpinner, turnSpinner) = (Spinner(), Spinner())
+  /// How the leader goes to sleep.
+  private let spinner = Spinner()
 
   /// Makes a group commit without writes.
   ///
@@ -124,9 +126,7 @@ package final class GroupCommit: Sendable {
     let entry = state.withLock { state -> (turn: CommitTurn, leads: Bool)? in
       if state.isStopping { return nil }
       if state.batches.last.map({ $0.count >= Self.writesPerCommitMaximum }) ?? true {
-        // Where many write, the processor is for those who have something to do.
-        let spinner = state.lastCount > 1 ? nil : turnSpinner
-        state.batches.append(Batch(turn: CommitTurn(spinner)))
+        state.batches.append(Batch(turn: CommitTurn()))
         hasWrites.store(true, ordering: .relaxed)
       }
       let last = state.batches.count - 1
@@ -148,13 +148,49 @@ package final class GroupCommit: Sendable {
   ///
   /// - Returns: `false` when there will be none.
   package func waitForWrites() -> Bool {
-    if state.withLock({ $0.lastCount < 2 }) {
-      _ = leaderSpinner.spin { hasWrites.load(ordering: .relaxed) }
+    let isAlone = state.withLock { state in
+      // A caller may lead from here on.
+      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
+      return state.isLeaderIdle && state.lastCount < 2
     }
+    if isAlone { _ = spinner.spin { hasWrites.load(ordering: .relaxed) } }
     return state.waiting { state in
+      if state.isLent { return nil }
       state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
       return state.isLeaderIdle ? nil : !state.batches.isEmpty
     }
+  }
+
+  /// Leads the commit of a write on the calling thread, if nobody else writes: to wake the thread that leads
+  /// for good, and to be woken by it, costs more than a small commit.
+  ///
+  /// What is queued meanwhile is for that thread, and shares a commit of its own. Where the last commit was a
+  /// shared one nobody leads, so that many go on sharing.
+  ///
+  /// - Parameters:
+  ///   - environment: Where to write.
+  ///   - owner: What to do around the write.
+  ///   - makeWrite: Makes the write, once this thread leads; it has been answered when this returns.
+  /// - Returns: `false` if somebody else writes: then the write is to be queued.
+  package func runAlone(
+    in environment: Environment, for owner: any GroupCommitOwner,
+    _ makeWrite: () -> any GroupedWrite
+  ) -> Bool {
+    let isAlone = state.withLock { state in
+      state.isLent = state.isLeaderIdle && !state.isStopping && state.lastCount < 2
+      if state.isLent { state.isLeaderIdle = false }
+      return state.isLent
+    }
+    guard isAlone else { return false }
+    var group = Group(writes: [makeWrite()], count: 1, expectedCount: 1, isOpen: false)
+    commit(&group, in: environment, for: owner)
+    let isAwaited = state.withLock { state in
+      state.isLent = false
+      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
+      return !state.isLeaderIdle
+    }
+    if isAwaited { state.notify() }
+    return true
   }
 }
 
@@ -303,29 +339,15 @@ extension GroupCommit {
 
 /// The writes that share a commit, and the callers that wait for its end.
 ///
-/// One broadcast wakes them all: to wake each by itself cost the leader more than its write. The first one who
-/// waits looks for the end for a while before it sleeps; more who did so would take the leader's processor.
+/// One broadcast wakes them all: to wake each by itself cost the leader more than its write.
 package final class CommitTurn: Sendable {
   private let isOver = Monitor(false)
-  private let hasEnded = Atomic(false)
-  private let isWatched = Atomic(false)
-  private let spinner: Spinner?
-
-  fileprivate init(_ spinner: Spinner?) { self.spinner = spinner }
 
   /// Waits until every write of the turn is committed or has failed.
-  package func wait() {
-    if let spinner, !isWatched.exchange(true, ordering: .relaxed),
-      spinner.spin(until: { hasEnded.load(ordering: .acquiring) })
-    {
-      return
-    }
-    isOver.waiting { $0 ? () : nil }
-  }
+  package func wait() { isOver.waiting { $0 ? () : nil } }
 
   /// Lets all go who wait.
   fileprivate func end() {
-    hasEnded.store(true, ordering: .releasing)
     isOver.withLock { $0 = true }
     isOver.notifyAll()
   }

@@ -6,7 +6,7 @@ package protocol CommitFollower: AnyObject, Sendable {
   /// refused, and carry no ticket are left out. Those that changed nothing come too after
   /// ``CommitFeed/keepUnchanged()``.
   ///
-  /// On the writer thread, when the flush is committed and before its callers resume. Takes it into a
+  /// On the thread that has written, when the flush is committed and before its callers resume. Takes it into a
   /// queue and returns.
   func receive(_ flush: [CommitEffects])
 

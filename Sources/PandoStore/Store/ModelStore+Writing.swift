@@ -18,8 +18,9 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the writer thread. It may run more than once (the map grew, a neighbour in the
-  ///     same flush failed), so it must change nothing but the transaction.
+  ///   - body: Runs on the calling thread if nobody else writes, else on the writer thread. It may run more
+  ///     than once (the map grew, a neighbour in the same flush failed), so it must change nothing but the
+  ///     transaction.
   /// - Returns: What `body` returned.
   /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses;
   ///   ``StoreError`` `readOnly` or `closed`.
@@ -36,7 +37,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: As in the synchronous form.
+  ///   - body: Runs on the writer thread; else as in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
   @discardableResult
@@ -51,7 +52,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the writer thread, perhaps more than once.
+  ///   - body: Runs on the calling thread or the writer thread, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
   ///   `closed`.
@@ -61,14 +62,13 @@ extension ModelStore {
     _ body: @Sendable (inout ModelTransaction) throws -> Result
   ) throws -> Commit<Result> {
     let writer = try requireWriter()
-    precondition(!writer.isCurrentThread, "a write inside a write, or inside the commit handler")
+    precondition(!writer.isLeading, "a write inside a write, or inside the commit handler")
     let outcome = WriteOutcome<Result>()
     return try withoutActuallyEscaping(body) { body in
-      let turn = writer.submit(
+      writer.carryOut(
         WriteJob(context: context, body: { outcome.keep(try body(&$0)) }) { result in
           outcome.finish(result)
         })
-      turn?.wait()
       return try outcome.commit()
     }
   }
@@ -101,9 +101,9 @@ extension ModelStore {
 
   /// Sets the one closure that is called with every commit of this process.
   ///
-  /// - Parameter handler: Called on the writer thread, in commit order, before the writer's caller
-  ///   resumes; it delays the writes behind it, so it hands the change set on and returns. `nil`
-  ///   removes it.
+  /// - Parameter handler: Called on the thread that ran the write's closure, in commit order, before the
+  ///   writer's caller resumes; it delays the writes behind it, so it hands the change set on and returns.
+  ///   `nil` removes it.
   public func setCommitHandler(_ handler: (@Sendable (ChangeSet) -> Void)?) {
     writer?.setHandler(handler)
   }
@@ -116,10 +116,10 @@ extension ModelStore {
   }
 }
 
-/// Brings the result of a write from the writer thread to its caller.
+/// Brings the result of a write to its caller.
 ///
 /// Sendable because one thread at a time touches it: the writer's, until the caller has waited for the
-/// end of the turn; or the caller's alone when the write could not be queued.
+/// end of the turn; or the caller's alone.
 private final class WriteOutcome<Result: Sendable>: @unchecked Sendable {
   private var result: Result?
   private var outcome: Swift.Result<ChangeSet?, any Error>?

@@ -75,8 +75,8 @@ public final class ModelStore: Sendable {
   }
 
   deinit {
-    guard let writer, writer.isCurrentThread else { return shutDown() }
-    // The writer let go of the last reference, with what a write held. It can't wait for itself.
+    guard let writer, writer.isLeading else { return shutDown() }
+    // Who writes let go of the last reference, with what a write held, and can't wait for itself.
     let (core, directory) = (core, temporaryDirectory)
     startThread(named: "pando.close") { Self.shutDown(writer, core, directory) }
   }

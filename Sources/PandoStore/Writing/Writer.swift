@@ -4,7 +4,7 @@ import PandoLMDB
 import PandoModels
 import Synchronization
 
-/// The one thread on which a store is written: it leads the store's group commit.
+/// The thread that leads a store's group commit; a caller that waits and writes alone leads its own.
 ///
 /// Each write keeps a commit number, a change set, and a success or an error of its own. LMDB binds a
 /// write transaction to its thread, and models may be deep, hence a thread and not a queue or an
@@ -14,39 +14,58 @@ final class Writer: Sendable {
   private let commits = GroupCommit(isLed: true)
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
-  /// The identity of the thread; 0 until it runs.
-  private let thread = Atomic<UInt>(0)
+  /// The identity of the thread that leads, or was the last to do so; 0 where it may be another one by now.
+  private let leader = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
   private let process = getpid()
   /// What the writes of the present flush share.
   ///
-  /// Used on the writer's thread only.
+  /// Used by the thread that leads.
   nonisolated(unsafe) private var flush: Flush?
   /// What the writes of a flush have done whose closures have all run.
   ///
-  /// Used on the writer's thread only.
+  /// Used by the thread that leads.
   nonisolated(unsafe) private var effects: [CommitEffects] = []
 
   init(_ core: StoreCore) {
     self.core = core
     startThread(named: "pando.writer", stackSizeInBytes: LargeStack.byteCount) { [self] in
       LargeStack.noteCurrent()
-      thread.store(currentThread(), ordering: .relaxed)
-      run()
+      while commits.waitForWrites() {
+        leader.store(currentThread(), ordering: .relaxed)
+        commits.commitNext(in: core.environment, for: self)
+      }
       // The number may be given to another thread.
-      thread.store(0, ordering: .relaxed)
+      leader.store(0, ordering: .relaxed)
       finished.signal()
     }
   }
 
-  /// Whether the caller runs on the writer's thread, that is inside a write or the commit handler.
-  var isCurrentThread: Bool { thread.load(ordering: .relaxed) == currentThread() }
+  /// Whether the caller runs inside a write or the commit handler, or is the writer's thread.
+  var isLeading: Bool { leader.load(ordering: .relaxed) == currentThread() }
 
   /// Whether this is the process that the writer was made in, and not one forked from it.
   var isInItsProcess: Bool { getpid() == process }
 
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
     handler.withLock { $0 = newHandler }
+  }
+
+  /// Carries out a write on the calling thread if nobody else writes, else queues it; returns when it has
+  /// been finished.
+  func carryOut(_ job: WriteJob) {
+    let thread = currentThread()
+    let isDone =
+      isInItsProcess
+      && commits.runAlone(in: core.environment, for: self) {
+        leader.store(thread, ordering: .relaxed)
+        return QueuedWrite(job, self)
+      }
+    guard isDone else {
+      submit(job)?.wait()
+      return
+    }
+    _ = leader.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
   }
 
   /// Queues a write; its place in the order of commits is fixed when this returns.
@@ -69,16 +88,12 @@ final class Writer: Sendable {
   /// done.
   func stop() {
     guard isInItsProcess else { return }
-    precondition(!isCurrentThread, "a store can't be closed from inside a write or its handler")
+    precondition(!isLeading, "a store can't be closed from inside a write or its handler")
     commits.stop()
     finished.wait()
     finished.signal()  // for whoever else waits
     // It may hold the store, which holds this. What it held ends outside the lock.
     _ = handler.withLock { handler in exchange(&handler, with: nil) }
-  }
-
-  private func run() {
-    while commits.waitForWrites() { commits.commitNext(in: core.environment, for: self) }
   }
 }
 

@@ -124,22 +124,87 @@ import Testing
     #expect(store.counters.flushes == 2)
   }
 
-  @Test func `closures and the handler run on one thread of the store's own`() throws {
+  /// Writes nothing until the store's own thread has come to rest, so that this one writes alone.
+  private func letWriterRest(_ store: ModelStore) throws {
+    while try store.write({ _ in currentThread() }) != currentThread() {}
+  }
+
+  @Test func `who writes alone runs the closure and the handler`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
-    let threads = Locked<Set<UInt>>([])
-    @Sendable func note() { _ = threads.withLock { $0.insert(currentThread()) } }
+    try letWriterRest(store)
+    let threads = Locked<[UInt]>([])
+    @Sendable func note() { threads.withLock { $0.append(currentThread()) } }
     store.setCommitHandler { _ in note() }
-    let callers = Locked<Set<UInt>>([])
-    try onThreads(4) { number in
-      _ = callers.withLock { $0.insert(currentThread()) }
+    for number in 0..<3 {
       try store.write { transaction in
         note()
         try transaction.set(leaf(number))
       }
     }
+    #expect(threads.value == Array(repeating: currentThread(), count: 6))
+  }
+
+  @Test func `what queues while somebody writes alone comes next, on the store's thread`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let writer = try #require(store.writer)
+    let threads = Locked<Set<UInt>>([])
+    let numbers = Locked<[UInt64]>([])
+    let last = Event()
+    try store.write { try $0.set(leaf(0)) }
+    try letWriterRest(store)
+    let flushCount = store.counters.flushes
+    try store.write { transaction in
+      for id in 2..<6 {
+        let job = WriteJob(
+          context: nil,
+          body: { transaction in
+            _ = threads.withLock { $0.insert(currentThread()) }
+            try transaction.set(leaf(id))
+          }
+        ) { result in
+          let number = try? result.get()?.commitNumber
+          numbers.withLock { $0.append(number ?? 0) }
+          if id == 5 { last.signal() }
+        }
+        writer.submit(job)
+      }
+      try transaction.set(leaf(1))
+    }
+    last.wait()
+    #expect(numbers.value == [3, 4, 5, 6])
     #expect(threads.value.count == 1)
-    #expect(threads.value.isDisjoint(with: callers.value))
-    store.close()
+    #expect(!threads.value.contains(currentThread()))
+    #expect(store.counters.flushes == flushCount + 2, "the four share one")
+  }
+
+  @Test func `one closure runs at a time, and each is answered, however many write`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    let running = Locked(0)
+    let told = Locked<[UInt64]>([])
+    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
+    try onThreads(4) { thread in
+      for step in 0..<50 {
+        let isRefused = step % 5 == thread
+        do {
+          try store.write { transaction in
+            let others = running.withLock { count in
+              count += 1
+              return count - 1
+            }
+            defer { running.withLock { $0 -= 1 } }
+            #expect(others == 0)
+            try transaction.set(leaf(thread * 100 + step))
+            if isRefused { throw Stop() }
+          }
+          #expect(!isRefused)
+        } catch is Stop {
+          #expect(isRefused)
+        }
+      }
+    }
+    #expect(told.value == Array(1...160))
+    #expect(try store.read { try $0.count() } == 160)
+    #expect(try store.verify().problems == [])
   }
 
   @Test func `many threads and tasks write at once`() async throws {
