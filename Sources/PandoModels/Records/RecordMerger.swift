@@ -1,9 +1,12 @@
+import PandoSystem
+
 /// Walks the fields of two bodies, which both are in the order of their encoded names.
 struct RecordMerger: ~Copyable {
   private struct Field {
     /// Where the encoded name lies.
     let key: Range<Int>
-    let name: String
+    /// How many bytes of it are the name.
+    let nameByteCount: Int
     let value: Range<Int>
   }
 
@@ -32,7 +35,9 @@ struct RecordMerger: ~Copyable {
         oldIndex == oldFields.count
         ? 1
         : newIndex == newFields.count
-          ? -1 : compareKeys(oldFields[oldIndex].key, newFields[newIndex].key)
+          ? -1
+          : unsafe compareBytes(
+            old.slice(oldFields[oldIndex].key), new.slice(newFields[newIndex].key))
       if order < 0 {
         copyOld(oldFields[oldIndex])
       } else if order > 0 {
@@ -67,26 +72,45 @@ struct RecordMerger: ~Copyable {
   ) throws(RecordFault) {
     // The bytes outlive the cursors, and are read at once.
     let oldValue = unsafe old.slice(oldField.value)
-    if unsafe oldValue.elementsEqual(new.slice(newField.value)) { return copyOld(oldField) }
-    if names.contains(oldField.name) { return copyOld(oldField) }
+    let newValue = unsafe new.slice(newField.value)
+    if unsafe compareBytes(oldValue, newValue) == 0 { return copyOld(oldField) }
+    if !names.isEmpty, names.contains(name(oldField, old)) { return copyOld(oldField) }
     var shape = RecordShape()
-    try shape.absorb(RecordCursor(old, at: oldField.value.lowerBound))
+    // Scalars hold nothing that has a shape.
+    let hasShape = unsafe !isScalar(oldValue) || !isScalar(newValue)
+    if hasShape { try shape.absorb(RecordCursor(old, at: oldField.value.lowerBound)) }
     if policy == .projection, try !fits(newField.value, oldField.value, shape) {
-      result.keptFields.append(oldField.name)
+      result.keptFields.append(name(oldField, old))
       return copyOld(oldField)
     }
     unsafe output.append(raw: old.slice(oldField.key))
-    let start = output.count
-    var fitter = RecordFitter(
-      RecordCursor(new, at: newField.value.lowerBound), keepsTypes: policy == .projection)
-    try fitter.fit(.field, shape: shape, into: &output)
-    if unsafe !oldValue.elementsEqual(output.buffer[start...]) {
-      result.changedFields.append(oldField.name)
+    if hasShape {
+      let start = output.count
+      var fitter = RecordFitter(
+        RecordCursor(new, at: newField.value.lowerBound), keepsTypes: policy == .projection)
+      try fitter.fit(.field, shape: shape, into: &output)
+      if unsafe oldValue.elementsEqual(output.buffer[start...]) { return }
+    } else {
+      unsafe output.append(raw: newValue)
     }
+    result.changedFields.append(name(oldField, old))
+  }
+
+  /// Whether a value holds no other one, by the major type of its head.
+  private func isScalar(_ value: UnsafeRawBufferPointer) -> Bool {
+    guard let first = unsafe value.first else { return false }
+    let major = CBORHead.Major(first: first)
+    return major != .array && major != .map && major != .tag
+  }
+
+  /// The name of a field, which has been found to be UTF-8.
+  private func name(_ field: Field, _ cursor: RecordCursor) -> String {
+    let end = field.key.upperBound
+    return unsafe String(decoding: cursor.slice(end - field.nameByteCount..<end), as: UTF8.self)
   }
 
   private mutating func add(_ field: Field) {
-    result.changedFields.append(field.name)
+    result.changedFields.append(name(field, new))
     // The bytes outlive the cursor, and are read at once.
     unsafe output.append(raw: new.slice(field.key.lowerBound..<field.value.upperBound))
   }
@@ -106,13 +130,16 @@ struct RecordMerger: ~Copyable {
     return oldKind == .null || newKind.fits(oldKind)
   }
 
-  /// Below zero when the first key comes first, zero when both are the same.
-  private func compareKeys(_ oldKey: Range<Int>, _ newKey: Range<Int>) -> Int {
-    for (oldIndex, newIndex) in zip(oldKey, newKey) {
-      let difference = Int(old[oldIndex]) - Int(new[newIndex])
-      if difference != 0 { return difference }
+  /// Below zero when the first bytes come first, zero when both are the same.
+  private func compareBytes(
+    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+  ) -> Int {
+    let count = min(first.count, second.count)
+    if count > 0, let start = first.baseAddress, let other = second.baseAddress {
+      let order = unsafe memcmp(start, other, count)
+      if order != 0 { return Int(order) }
     }
-    return oldKey.count - newKey.count
+    return first.count - second.count
   }
 
   /// The fields of a body that is an object, or `nil` for another body.
@@ -129,8 +156,11 @@ struct RecordMerger: ~Copyable {
       guard case .scalar(let head) = try cursor.item(atDepth: 1), head.major == .text else {
         return nil
       }
-      let name = try cursor.text(head)
-      fields.append(Field(key: start..<cursor.position, name: name, value: try cursor.skip()))
+      try cursor.checkText(head)
+      fields.append(
+        Field(
+          key: start..<cursor.position, nameByteCount: Int(head.argument), value: try cursor.skip())
+      )
     }
     try cursor.finish()
     return fields

@@ -63,6 +63,8 @@ struct NodeRow: ~Escapable {
     .damaged("node \(node)", "its row of \(byteCount) bytes is malformed")
   }
 
+  var byteCount: Int { bytes.count }
+
   var isAskedFor: Bool { bytes[0] == 1 }
 
   /// The identifier's UTF-8, not checked to be that.
@@ -182,6 +184,10 @@ enum NodeRowBytes {
     let type: UInt32
     let commitNumber: UInt64
     let body: ArraySlice<UInt8>
+
+    fileprivate var header: RecordHeader {
+      unsafe body.withUnsafeBytes { unsafe RecordHeader(commitNumber: commitNumber, body: $0) }
+    }
   }
 
   /// How many bytes the row of a node with one record has.
@@ -205,13 +211,9 @@ enum NodeRowBytes {
       unsafe record.body.withUnsafeBytes { body in
         unsafe UnsafeMutableRawBufferPointer(rebasing: room[(identifierStart + text.count)...])
           .copyMemory(from: body)
-        let header = unsafe RecordHeader(commitNumber: record.commitNumber, body: body)
-        let entry = NodeRow.fixedByteCount
-        unsafe room.store(UInt16(record.type), at: entry)
-        unsafe room.store(UInt16(0), at: entry + 2)
-        unsafe room.store(UInt32(body.count), at: entry + 4)
-        unsafe room.store(header.commitNumber, at: entry + NodeRow.headerOffset)
-        unsafe room.store(header.checksum, at: entry + NodeRow.headerOffset + 8)
+        unsafe room.storeEntry(
+          record.type, body.count,
+          RecordHeader(commitNumber: record.commitNumber, body: body), at: NodeRow.fixedByteCount)
       }
     }
   }
@@ -219,73 +221,37 @@ enum NodeRowBytes {
   /// The row with a record replaced or added.
   static func row(_ old: borrowing NodeRow, with record: Record) -> [UInt8] {
     let replaced = old.index(ofType: record.type)
-    var row: [UInt8] = []
-    let identifier = old.identifierBytes
-    // More than enough: the replaced body is counted too.
-    var byteCount =
-      NodeRow.fixedByteCount + (old.recordCount + 1) * NodeRow.entryByteCount + identifier.count
-      + record.body.count
-    for index in 0..<old.recordCount { byteCount += old.body(index).count }
-    row.reserveCapacity(byteCount)
-    appendStart(
-      isAskedFor: old.isAskedFor, recordCount: old.recordCount + (replaced == nil ? 1 : 0),
-      identifierByteCount: identifier.count, to: &row)
     // Where the record comes in the order of type numbers.
     let position = (0..<old.recordCount).first { old.type($0) >= record.type } ?? old.recordCount
-    for index in 0..<old.recordCount {
-      if index == position { appendEntry(record, to: &row) }
-      if index == replaced { continue }
-      let body = old.body(index)
-      appendEntry(type: old.type(index), bodyByteCount: body.count, old.header(index), to: &row)
+    let recordCount = old.recordCount + (replaced == nil ? 1 : 0)
+    let identifierByteCount = old.identifierBytes.count
+    var byteCount = old.byteCount + record.body.count
+    byteCount += replaced.map { -old.body($0).count } ?? NodeRow.entryByteCount
+    return unsafe Array(unsafeUninitializedCapacity: byteCount) { room, count in
+      let row = UnsafeMutableRawBufferPointer(room)
+      // All is in bounds: there is room for all parts together, which are written one behind the other.
+      unsafe row.storeBytes(of: old.isAskedFor ? 1 : 0, toByteOffset: 0, as: UInt8.self)
+      unsafe row.storeBytes(of: UInt8(recordCount), toByteOffset: 1, as: UInt8.self)
+      unsafe row.store(UInt32(identifierByteCount), at: 2)
+      var end = NodeRow.fixedByteCount + NodeRow.entryByteCount * recordCount
+      unsafe row.copy(old.identifierBytes, to: &end)
+      var entry = NodeRow.fixedByteCount
+      func add(_ type: UInt32, _ header: RecordHeader, _ body: Span<UInt8>) {
+        unsafe row.storeEntry(type, body.count, header, at: entry)
+        unsafe row.copy(body, to: &end)
+        entry += NodeRow.entryByteCount
+      }
+      for index in 0...old.recordCount {
+        if index == position { add(record.type, record.header, record.body.span) }
+        if index == replaced || index == old.recordCount { continue }
+        add(old.type(index), old.header(index), old.body(index))
+      }
+      count = byteCount
     }
-    if position == old.recordCount { appendEntry(record, to: &row) }
-    append(identifier, to: &row)
-    for index in 0..<old.recordCount {
-      if index == position { row.append(contentsOf: record.body) }
-      if index == replaced { continue }
-      let body = old.body(index)
-      append(body, to: &row)
-    }
-    if position == old.recordCount { row.append(contentsOf: record.body) }
-    return row
   }
 
   /// A row that says of itself that the node was asked for.
   static func markAskedFor(_ row: inout [UInt8]) { row[0] |= 1 }
-
-  private static func appendStart(
-    isAskedFor: Bool, recordCount: Int, identifierByteCount: Int, to row: inout [UInt8]
-  ) {
-    row.append(isAskedFor ? 1 : 0)
-    row.append(UInt8(recordCount))
-    append(UInt32(identifierByteCount), to: &row)
-  }
-
-  private static func appendEntry(_ record: Record, to row: inout [UInt8]) {
-    let header = unsafe record.body.withUnsafeBytes { body in
-      unsafe RecordHeader(commitNumber: record.commitNumber, body: body)
-    }
-    appendEntry(type: record.type, bodyByteCount: record.body.count, header, to: &row)
-  }
-
-  private static func appendEntry(
-    type: UInt32, bodyByteCount: Int, _ header: RecordHeader, to row: inout [UInt8]
-  ) {
-    append(UInt16(type), to: &row)
-    append(UInt16(0), to: &row)
-    append(UInt32(bodyByteCount), to: &row)
-    append(header.commitNumber, to: &row)
-    append(header.checksum, to: &row)
-  }
-
-  private static func append(_ value: some FixedWidthInteger, to row: inout [UInt8]) {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe row.append(contentsOf: $0) }
-  }
-
-  private static func append(_ bytes: Span<UInt8>, to row: inout [UInt8]) {
-    // Read during the call only.
-    unsafe bytes.withUnsafeBytes { unsafe row.append(contentsOf: $0) }
-  }
 }
 
 extension UnsafeMutableRawBufferPointer {
@@ -294,5 +260,24 @@ extension UnsafeMutableRawBufferPointer {
     _ value: Value, at offset: Int
   ) {
     unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+  }
+
+  /// Stores what a row says of a record.
+  fileprivate func storeEntry(
+    _ type: UInt32, _ bodyByteCount: Int, _ header: RecordHeader, at entry: Int
+  ) {
+    unsafe store(UInt16(type), at: entry)
+    unsafe store(UInt16(0), at: entry + 2)
+    unsafe store(UInt32(bodyByteCount), at: entry + 4)
+    unsafe store(header.commitNumber, at: entry + NodeRow.headerOffset)
+    unsafe store(header.checksum, at: entry + NodeRow.headerOffset + 8)
+  }
+
+  /// Copies bytes to a place, and moves the place behind them.
+  fileprivate func copy(_ bytes: Span<UInt8>, to offset: inout Int) {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset...]).copyMemory(from: bytes)
+    }
+    offset += bytes.count
   }
 }

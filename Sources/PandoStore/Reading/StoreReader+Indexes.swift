@@ -15,6 +15,7 @@ extension StoreReader {
 
   /// All indexes, by type number.
   func indexes() throws -> [UInt32: [StoredIndex]] {
+    if try snapshot.count(of: tables.indexes) == 0 { return [:] }
     var found: [UInt32: [StoredIndex]] = [:]
     try snapshot.scan(tables.indexes) { key, value in
       let index = try StoredIndex(key: key, value: value)

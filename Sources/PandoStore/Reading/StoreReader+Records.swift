@@ -91,10 +91,13 @@ extension StoreReader {
   ) throws -> Span<UInt8> {
     let body = row.body(index)
     guard row.header(index).matches(body) else {
-      throw damagedRecord(
-        RecordKey(type: row.type(index), node: node), "its checksum does not fit its bytes")
+      throw damagedChecksum(of: RecordKey(type: row.type(index), node: node))
     }
     return body
+  }
+
+  func damagedChecksum(of key: RecordKey) -> StoreError {
+    damagedRecord(key, "its checksum does not fit its bytes")
   }
 
   /// The nodes that a node holds directly, each once.
@@ -118,10 +121,22 @@ extension StoreReader {
       try RecordBody.edges(in: body).map { .string(try identifier(of: $0.child.node)) })
   }
 
-  /// Whether a record is stored with exactly this body.
-  func body(of key: RecordKey, equals body: ArraySlice<UInt8>) throws -> Bool {
-    guard let stored = try self.body(of: key) else { return false }
-    return stored.hasSameBytes(as: body.span)
+  /// A copy of the row of a node, to write a record of it.
+  ///
+  /// - Returns: Nothing but an empty list if the record is stored with exactly this body; `nil` if there is no
+  ///   row.
+  func storedRow(of key: RecordKey, unlessBodyIs body: ArraySlice<UInt8>) throws -> [UInt8]? {
+    let node = key.nodeKey
+    guard let bytes = try snapshot.bytes(forKey: node.bytes.span, in: tables.nodes) else {
+      return nil
+    }
+    let row = try NodeRow(bytes, node: key.node)
+    if let index = row.index(ofType: key.type),
+      try intactBody(index, of: row, node: key.node).hasSameBytes(as: body.span)
+    {
+      return []
+    }
+    return Array(copying: bytes)
   }
 
   /// The error for a damaged record, which names the node and the type as well as it can.

@@ -133,9 +133,8 @@ extension StoreReader {
   }
 
   func typeRow(named name: String) throws -> TypeRow? {
-    let key = Array(name.utf8)
-    guard !key.isEmpty, key.count <= ModelTypeName.byteCountMaximum,
-      let bytes = try snapshot.bytes(forKey: key.span, in: tables.types)
+    guard !name.isEmpty, name.utf8.count <= ModelTypeName.byteCountMaximum,
+      let bytes = try snapshot.bytes(forKey: name.utf8Span.span, in: tables.types)
     else { return nil }
     return try TypeRow(bytes, name: name)
   }

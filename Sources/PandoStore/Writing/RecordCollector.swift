@@ -6,11 +6,11 @@ import PandoModels
 /// New identifiers are put into their table at once, because looking them up first would search it
 /// twice; ``WriteSession/whole(_:)`` takes them out again if the tree is refused.
 @safe final class RecordCollector: RecordSink, TreeSink {
-  /// Outlives this collector, which serves one operation of a write.
-  private let unmanagedSession: Unmanaged<WriteSession>
+  /// Lives as long as the operation of a write that this serves.
+  @exclusivity(unchecked) private var unmanagedSession: Unmanaged<WriteSession>
   /// Whether the tree refers to stored nodes by name, so that it can close a cycle with them.
   private(set) var namesStoredNodes = false
-  // Nobody is called while one of these is accessed, and only the writer thread does.
+  // Nobody is called while one of these is accessed, and only the thread that writes does.
   @exclusivity(unchecked) private(set) var pending: PendingRecords
   /// The first number that a new node of this tree can have.
   @exclusivity(unchecked) private var firstNewNode: UInt64
@@ -20,7 +20,7 @@ import PandoModels
   @exclusivity(unchecked) private var open: [(identifier: String, isNew: Bool, height: Int)] = []
   /// The models of the same nodes, if they are asked for.
   @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
-  private let needsModels: Bool
+  @exclusivity(unchecked) private var needsModels: Bool
   /// The nodes among them whose declared fields are to be compared, innermost last.
   @exclusivity(unchecked) private var compared:
     [(depth: Int, fields: DeclaredFields, model: any SimpleModel)] = []
@@ -31,7 +31,7 @@ import PandoModels
   init(_ session: WriteSession, promisesNodes: Bool = false) {
     unsafe unmanagedSession = .passUnretained(session)
     self.promisesNodes = promisesNodes
-    needsModels = session.core.needsModels
+    unsafe needsModels = session.core.needsModels
     let first = session.state.counters.nextNode
     unsafe firstNewNode = first
     unsafe pending = PendingRecords(firstNewNode: first)
@@ -43,12 +43,19 @@ import PandoModels
     try unsafe unmanagedSession._withUnsafeGuaranteedRef { try body($0) }
   }
 
-  /// Forgets everything, to serve another operation.
-  func reset() {
-    let first = withSession { $0.state.counters.nextNode }
-    unsafe pending.removeAll(firstNewNode: first)
-    namesStoredNodes = false
+  /// Serves another operation; there is nothing of the last one.
+  func begin(_ session: WriteSession) {
+    unsafe unmanagedSession = .passUnretained(session)
+    unsafe needsModels = session.core.needsModels
+    let first = session.state.counters.nextNode
     unsafe firstNewNode = first
+    unsafe pending.firstNewNode = first
+  }
+
+  /// Forgets everything, to serve another operation.
+  func forget() {
+    unsafe pending.removeAll()
+    namesStoredNodes = false
     unsafe storedNodes.removeAll()
     if unsafe !open.isEmpty { unsafe open.removeAll(keepingCapacity: true) }
     if unsafe !openValues.isEmpty { unsafe openValues = [] }
@@ -59,7 +66,7 @@ import PandoModels
     _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
   ) throws -> RecordReference {
     let known = try withSession { try $0.known(type) }
-    if needsModels { unsafe openValues.append(value()) }
+    if unsafe needsModels { unsafe openValues.append(value()) }
     if let fields = known.fields, fields.areOpen {
       unsafe compared.append((open.count, fields, value()))
     }
@@ -68,7 +75,7 @@ import PandoModels
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
     let type = try withSession { try $0.typeNumber(named: typeName) }
-    if needsModels { unsafe openValues.append(nil) }
+    if unsafe needsModels { unsafe openValues.append(nil) }
     return try begin(identifier: identifier, type: type)
   }
 
@@ -102,7 +109,7 @@ import PandoModels
     if unsafe !open.isEmpty {
       unsafe open[open.count - 1].height = unsafe max(open[open.count - 1].height, node.height + 1)
     }
-    let value = needsModels ? unsafe openValues.popLast() ?? nil : nil
+    let value = unsafe needsModels ? openValues.popLast() ?? nil : nil
     if let last = unsafe compared.last, unsafe last.depth == open.count {
       unsafe compared.removeLast()
       try unsafe last.fields.check(last.model, body, self)
@@ -122,6 +129,11 @@ import PandoModels
     if unsafe !storedNodes.insert(node.number) { unsafe pending.hasRepeatedNodes = true }
     return node
   }
+}
+
+extension ThreadSlot<RecordCollector> {
+  /// Collectors to use again.
+  static let collecting = ThreadSlot()
 }
 
 /// What declared fields find in children: their records are ready before that of the parent, or stored.
@@ -194,7 +206,7 @@ struct PendingRecords {
   /// Whether an identifier came more than once.
   var hasRepeatedNodes = false
   /// The first number that a new node can have.
-  private var firstNewNode: UInt64
+  var firstNewNode: UInt64
   /// The index of the record of each new node, in the order of their numbers; -1 for none.
   private var newRecords: [Int] = []
   /// Models that were asked for.
@@ -205,7 +217,7 @@ struct PendingRecords {
   private var edges: [RecordEdge] = []
 
   /// The room that is kept for the next tree.
-  private static let keptByteCountMaximum = 1 << 20
+  private static let keptByteCountMaximum = 1 << 16
 
   /// Makes a collection for one tree.
   ///
@@ -250,12 +262,11 @@ struct PendingRecords {
   }
 
   /// Forgets all records and keeps the room for them.
-  mutating func removeAll(firstNewNode: UInt64) {
+  mutating func removeAll() {
     guard bytes.count <= Self.keptByteCountMaximum else {
       self = PendingRecords(firstNewNode: firstNewNode)
       return
     }
-    self.firstNewNode = firstNewNode
     hasRepeatedNodes = false
     if !records.isEmpty { records.removeAll(keepingCapacity: true) }
     if !newRecords.isEmpty { newRecords.removeAll(keepingCapacity: true) }

@@ -8,9 +8,9 @@ extension WriteSession {
 
   /// Logs what a write has changed, and deletes what is no longer kept.
   func log(_ changeSet: ChangeSet) throws {
-    let key = ChangeLogKey.changeSet(changeSet.commitNumber)
+    let key = IntegerKey(changeSet.commitNumber)
     let bytes = ChangeLog.encode(changeSet)
-    try put(bytes.span, forKey: key.span, in: tables.changes)
+    try put(bytes.span, forKey: key.bytes.span, in: tables.changes)
     let retention = try retention()
     if retention.keepsRecords { try logRecords(of: changeSet) }
     try trimChangeLog(retention)

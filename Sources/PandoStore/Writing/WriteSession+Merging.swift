@@ -23,7 +23,7 @@ extension WriteSession {
         merged = own == stored ? nil : own
       } else {
         merged = try mergedByField(
-          into: target, stored: stored, from: body, identifier: row.identifier)
+          into: target, stored: stored.span, from: body.span, identifier: row.identifier)
       }
       guard let merged else { continue }
       let edges = try RecordBody.edges(in: merged.span)
@@ -31,6 +31,45 @@ extension WriteSession {
       try putRecord(target, body: merged[...], replacing: stored, edges: edges[...])
       state.changes.update(target.node, row.identifier)
     }
+  }
+
+  /// Merges a record that refers to no child into the others of its node, before it is written: then all of
+  /// them are written at once.
+  ///
+  /// - Parameters:
+  ///   - source: The record.
+  ///   - body: Its new body.
+  ///   - row: The node's row as it is stored.
+  ///   - identifier: The node's identifier.
+  ///   - new: The row with the new record; it gets the others.
+  /// - Returns: The other records that change, each with its body so far and the new one; `nil`, and nothing is
+  ///   done, where one of them refers to children, merges by itself, or has a part in index rows of others.
+  /// - Throws: ``StoreError`` `damaged`; `LMDBError`.
+  func mergedRecords(
+    besides source: RecordKey, _ body: ArraySlice<UInt8>, _ row: borrowing NodeRow,
+    _ identifier: String, _ new: inout [UInt8]
+  ) throws -> [(key: RecordKey, stored: [UInt8], body: [UInt8])]? {
+    _ = try indexes(ofType: source.type)
+    guard core.mergingTypes.isEmpty, state.childTypes.isEmpty else { return nil }
+    for index in 0..<row.recordCount where row.type(index) != source.type {
+      guard try RecordBody.edges(in: row.body(index)).isEmpty else { return nil }
+    }
+    var merged: [(key: RecordKey, stored: [UInt8], body: [UInt8])] = []
+    for index in 0..<row.recordCount where row.type(index) != source.type {
+      let key = RecordKey(type: row.type(index), node: source.node)
+      let stored = row.body(index)
+      guard row.header(index).matches(stored) else {
+        throw reading { $0.damagedChecksum(of: key) }
+      }
+      let merge = try mergedByField(
+        into: key, stored: stored, from: body.span, identifier: identifier)
+      guard let merge else { continue }
+      let record = NodeRowBytes.Record(
+        type: key.type, commitNumber: nextCommitNumber, body: merge[...])
+      new = NodeRowBytes.row(try NodeRow(new.span, node: source.node), with: record)
+      merged.append((key, Array(copying: stored), merge))
+    }
+    return merged
   }
 
   /// Lets the target's Swift type merge, if the store was opened with it and knows both values.
@@ -90,7 +129,7 @@ extension WriteSession {
   /// - Returns: `nil` if nothing changes.
   @_optimize(size)
   private func mergedByField(
-    into target: RecordKey, stored: [UInt8], from body: [UInt8], identifier: String
+    into target: RecordKey, stored: Span<UInt8>, from body: Span<UInt8>, identifier: String
   ) throws -> [UInt8]? {
     let typeName = try typeName(target.type)
     let type = directory.swiftType(named: typeName) as? any Decodable.Type
@@ -98,7 +137,7 @@ extension WriteSession {
     var reported: Set<String> = []
     while true {
       let merge = try RecordBody.merging(
-        body.span, into: stored.span, policy: .projection, leaving: kept)
+        body, into: stored, policy: .projection, leaving: kept)
       for field in merge.keptFields where reported.insert(field).inserted {
         core.report(.fieldKept(identifier: identifier, typeName: typeName, field: field))
       }
@@ -171,6 +210,7 @@ extension WriteSession {
   func refuseCycle(
     _ target: RecordKey, edges: ArraySlice<RecordEdge>, known stored: [UInt8]? = nil
   ) throws {
+    if edges.isEmpty { return }
     try reading { reader in
       // References to a node as a type that it has no record of lead to its newest record.
       let isNewest = try reader.recordKey(node: target.node, preferring: nil) == target

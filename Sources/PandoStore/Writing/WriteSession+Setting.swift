@@ -50,10 +50,10 @@ extension WriteSession {
         state.changes.insert(node, record.identifier)
         continue
       }
-      if try store(record, of: pending, mayCloseCycle: mayCloseCycle, isAsGiven: isAsGiven) {
-        shared.insert(node)
-      }
-      if isRoot(node) { try markAskedFor(node) }
+      let hasOthers = try store(
+        record, of: pending, mayCloseCycle: mayCloseCycle, isAsGiven: isAsGiven,
+        isAskedFor: isRoot(node), isAlone: records.count == 1)
+      if hasOthers { shared.insert(node) }
     }
     // Only now are all nodes there that a merge may have to read. Last first, and from what is
     // stored by then: so of two projections in one tree the later one counts.
@@ -77,34 +77,59 @@ extension WriteSession {
 
   /// Stores a record of a node that may have others.
   ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - pending: The tree that it belongs to.
+  ///   - mayCloseCycle: Whether its edges may lead back to it.
+  ///   - isAsGiven: Whether each node becomes what was given.
+  ///   - isAskedFor: Whether the node is asked for from now on.
+  ///   - isAlone: Whether the tree has no other record.
   /// - Returns: Whether it has changed and there are others, which have to follow.
-  func store(
+  /// - Throws: ``StoreError`` `cyclicModel`, `invalidModel` or `damaged`; `LMDBError`.
+  private func store(
     _ record: PendingRecords.Record, of pending: PendingRecords, mayCloseCycle: Bool,
-    isAsGiven: Bool
+    isAsGiven: Bool, isAskedFor: Bool, isAlone: Bool
   ) throws -> Bool {
     let key = RecordKey(record.reference)
     let body = pending.body(of: record)
-    if try reading({ try $0.body(of: key, equals: body) }) { return false }
     let edges = pending.edges(of: record)
-    let stored = try storedBody(of: key)
-    if mayCloseCycle { try refuseCycle(key, edges: edges, known: stored) }
-    guard let row = try reading({ try $0.summary(of: key.node) }) else {
-      try putNode(record, of: pending, isAskedFor: false)
+    guard let old = try reading({ try $0.storedRow(of: key, unlessBodyIs: body) }) else {
+      if mayCloseCycle { try refuseCycle(key, edges: edges) }
+      try putNode(record, of: pending, isAskedFor: isAskedFor)
       if !isAsGiven { noteGrowth(of: key, 0, edges) }
       state.changes.insert(key.node, record.identifier)
       return false
     }
-    if stored == nil { try checkTypeCount(row) }
-    try putRecord(
-      key, body: body, replacing: stored, edges: edges, height: isAsGiven ? record.height : 0)
+    if old.isEmpty {
+      if isAskedFor { try markAskedFor(key.node) }
+      return false
+    }
+    let row = try NodeRow(old.span, node: key.node)
+    let stored = row.index(ofType: key.type).map { Array(copying: row.body($0)) }
+    if mayCloseCycle { try refuseCycle(key, edges: edges, known: stored) }
+    if stored == nil { try checkTypeCount(row, record.identifier) }
+    var new = NodeRowBytes.row(
+      row, with: NodeRowBytes.Record(type: key.type, commitNumber: nextCommitNumber, body: body))
+    if isAskedFor { NodeRowBytes.markAskedFor(&new) }
+    let others =
+      try isAlone && edges.isEmpty && row.recordCount > (stored == nil ? 0 : 1)
+      ? mergedRecords(besides: key, body, row, record.identifier, &new) : nil
+    try put(new.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try follow(
+      key, body: body, replacing: stored, edges: edges, newest: newestEdges(row, key, edges),
+      height: isAsGiven ? record.height : 0)
     state.changes.update(key.node, record.identifier)
-    return row.types.count + (stored == nil ? 1 : 0) > 1
+    guard let others else { return row.recordCount + (stored == nil ? 1 : 0) > 1 }
+    for (other, stored, body) in others {
+      try changeIndexRows(of: other, from: stored, to: body[...])
+    }
+    return false
   }
 
-  private func checkTypeCount(_ row: NodeSummary) throws {
-    guard row.types.count < NodeRow.typeCountMaximum else {
+  private func checkTypeCount(_ row: borrowing NodeRow, _ identifier: String) throws {
+    guard row.recordCount < NodeRow.typeCountMaximum else {
       throw StoreError(
-        .invalidModel, row.identifier, "has records of \(NodeRow.typeCountMaximum) types already")
+        .invalidModel, identifier, "has records of \(NodeRow.typeCountMaximum) types already")
     }
   }
 
@@ -158,18 +183,35 @@ extension WriteSession {
   ) throws {
     let record = NodeRowBytes.Record(
       type: key.type, commitNumber: commitNumber ?? nextCommitNumber, body: body)
-    // What references to types that the node has no record of have led to so far.
     var newest: [RecordEdge]?
     let row = try reading { reader in
       guard let row = try reader.nodeRow(key.node) else {
         preconditionFailure("node \(key.node) has a row")
       }
-      if !edges.isEmpty, let index = row.newestIndex, row.type(index) != key.type {
-        newest = try RecordBody.edges(in: row.body(index))
-      }
+      newest = try newestEdges(row, key, edges)
       return NodeRowBytes.row(row, with: record)
     }
     try put(row.span, forKey: key.nodeKey.bytes.span, in: tables.nodes)
+    try follow(
+      key, body: body, replacing: stored, edges: edges, newest: newest, height: height)
+  }
+
+  /// What references to types that the node has no record of have led to so far, where a record gets edges: by
+  /// its row as it was before the record.
+  private func newestEdges(
+    _ row: borrowing NodeRow, _ key: RecordKey, _ edges: ArraySlice<RecordEdge>
+  ) throws -> [RecordEdge]? {
+    guard !edges.isEmpty, let index = row.newestIndex, row.type(index) != key.type else {
+      return nil
+    }
+    return try RecordBody.edges(in: row.body(index))
+  }
+
+  /// Brings indexes and edges up to date with a record that has just been written.
+  private func follow(
+    _ key: RecordKey, body: ArraySlice<UInt8>, replacing stored: [UInt8]?,
+    edges: ArraySlice<RecordEdge>, newest: [RecordEdge]?, height: Int
+  ) throws {
     try changeIndexRows(of: key, from: stored, to: body)
     let before = try stored.map { try RecordBody.edges(in: $0.span) } ?? []
     if stored != nil { noteGrowth(of: key, height, edges, from: before) }

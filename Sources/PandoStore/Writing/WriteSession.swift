@@ -5,7 +5,7 @@ import PandoModels
 /// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
 ///
 /// All rules of writing live in extensions of this class, one concern a file; ``ModelTransaction`` is
-/// the face that users see. Writer thread only.
+/// the face that users see. For the thread that leads the flush.
 @safe final class WriteSession: PendingRows, FieldChildren {
   /// What a nested transaction that throws puts back.
   struct State {
@@ -59,13 +59,11 @@ import PandoModels
   let core: StoreCore
   /// Owned by this object; behind a pointer, because nothing asks at run time who else is in it.
   private let storage: UnsafeMutablePointer<State>
-  // Nobody is called while one of these two is accessed, and only the writer thread does.
+  // Nobody is called while one of these two is accessed, and only the thread that writes does.
   /// The identifiers that the operation under way has put into their table: for the case that it fails.
   @exclusivity(unchecked) private var insertedIdentifiers: [String] = []
   /// The records whose trees the operation under way may have made deeper.
   @exclusivity(unchecked) var grown: [GrownRecord] = []
-  /// A collector to use again.
-  @exclusivity(unchecked) private var spareCollector: RecordCollector?
   /// Where nodes and edges are appended; what else changes their tables leaves these ends before.
   @exclusivity(unchecked) private var nodesEnd: TableEnd
   @exclusivity(unchecked) private var parentsEnd: TableEnd
@@ -298,10 +296,12 @@ import PandoModels
 
   /// Runs a closure with a collector, which serves it alone.
   func collecting<Result>(_ body: (RecordCollector) throws -> Result) rethrows -> Result {
-    let collector = unsafe spareCollector ?? RecordCollector(self)
-    unsafe spareCollector = nil
-    defer { unsafe spareCollector = collector }
-    collector.reset()
+    let collector = ThreadSlot.collecting.take() ?? RecordCollector(self)
+    collector.begin(self)
+    defer {
+      collector.forget()
+      ThreadSlot.collecting.put(collector)
+    }
     return try body(collector)
   }
 
