@@ -49,10 +49,21 @@ package protocol GroupCommitOwner: AnyObject, Sendable {
 
   /// A run of a group has failed; its writes are run again or answered next.
   func didFail()
+
+  /// A run of a group has thrown ``GroupDetour``: does what has to come before the next one.
+  ///
+  /// - Throws: Why there can't be a next one; all writes get that.
+  func settle() throws
+}
+
+/// Has a group given up, and run again after its owner has settled what comes before it.
+package struct GroupDetour: Error {
+  package init() {}
 }
 
 extension GroupCommitOwner {
   package func didFail() {}
+  package func settle() throws {}
 }
 
 /// Group commit: writes that queue while a commit is being flushed share the next one, with those
@@ -297,6 +308,15 @@ extension GroupCommit {
         owner?.didCommit(writeCount: group.writes.count, duration: ContinuousClock.now - start)
         for write in group.writes { write.end(nil) }
         return
+      } catch is GroupDetour {
+        owner?.didFail()
+        do {
+          try owner?.settle()
+        } catch {
+          while takeMore(&group) {}
+          for write in group.writes { write.end(error) }
+          return
+        }
       } catch let spoilt as SpoiltGroup {
         owner?.didFail()
         let write = group.writes.remove(at: spoilt.index)

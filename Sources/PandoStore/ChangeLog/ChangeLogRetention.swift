@@ -25,6 +25,9 @@ struct ChangeLogRetention: Equatable {
   static let standard = ChangeLogRetention(
     commitCount: 10_000, cursorCommitCount: 100_000, keepsRecords: false)
 
+  /// How many commits a replicated store keeps at least: entries are judged by them.
+  static let replicatedCommitCount: UInt64 = 10_000
+
   init(commitCount: UInt64, cursorCommitCount: UInt64, keepsRecords: Bool) {
     self.commitCount = commitCount
     self.cursorCommitCount = cursorCommitCount

@@ -75,6 +75,11 @@ struct StoreLoad {
 
   @_optimize(size)
   private func requireEmptyStore() throws {
+    guard session.state.notes == nil else {
+      throw StoreError(
+        .replicated, session.core.path,
+        "the store is replicated; load the dump into a store before it gets its log")
+    }
     let isEmpty = try session.reading { reader in
       let tables = reader.tables
       return try reader.snapshot.count(of: tables.nodes) == 0

@@ -20,6 +20,18 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var unknownFormat: Code { Code(rawValue: "unknownFormat") }
     /// The store was opened for reading only.
     public static var readOnly: Code { Code(rawValue: "readOnly") }
+    /// Writes of the store go through a log that it was opened without, or that can't carry this one.
+    public static var replicated: Code { Code(rawValue: "replicated") }
+    /// Others have changed what a write of a replicated store was made from, again and again.
+    public static var conflict: Code { Code(rawValue: "conflict") }
+    /// A write is larger than an entry of the log of a replicated store can be.
+    public static var entryTooLarge: Code { Code(rawValue: "entryTooLarge") }
+    /// The log of a replicated store can't be reached, or does not say what became of a write.
+    public static var unavailable: Code { Code(rawValue: "unavailable") }
+    /// The log of a replicated store is not the one that the store has followed.
+    public static var logLost: Code { Code(rawValue: "logLost") }
+    /// The log of a replicated store has an entry of a newer version.
+    public static var needsUpgrade: Code { Code(rawValue: "needsUpgrade") }
     /// The store has been closed.
     public static var closed: Code { Code(rawValue: "closed") }
     /// The change log no longer reaches back to the commit that was asked for.
@@ -68,7 +80,9 @@ public struct StoreError: Error, CustomStringConvertible {
   /// The error of the layer below, if one was the cause.
   public let underlying: (any Error)?
 
-  init(_ code: Code, _ subject: String, _ reason: String, underlying: (any Error)? = nil) {
+  package init(
+    _ code: Code, _ subject: String, _ reason: String, underlying: (any Error)? = nil
+  ) {
     self.code = code
     self.subject = subject
     self.reason = reason

@@ -70,14 +70,18 @@ struct StoreState: Equatable {
   ///
   /// Version 3 is version 2 with indexes of several fields or unique ones, with cache keys that stand in
   /// `collections` by their beginning and their hash, or with lists of more than one row, of which `parents`
-  /// may say in which row an element is; a store without them is of version 2.
+  /// may say in which row an element is; a store without them is of version 2. Version 4 is either of them
+  /// in a store whose writes go through a log.
   static let formatVersion: UInt32 = 3
   static let plainFormatVersion: UInt32 = 2
+  static let replicatedFormatVersion: UInt32 = 4
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 
-  /// The version that the store has now.
+  /// The version that the rows have now, whether the store is replicated or not.
   var formatVersion = plainFormatVersion
+  /// Whether writes go through a log.
+  var isReplicated = false
   var storeIdentifier: [UInt8]
   var commitNumber: UInt64 = 0
   var nextNode: UInt64 = 1
@@ -96,17 +100,19 @@ struct StoreState: Equatable {
       throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
     }
     let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
-    guard (UInt64(Self.plainFormatVersion)...UInt64(Self.formatVersion)).contains(version) else {
+    guard (UInt64(Self.plainFormatVersion)...UInt64(Self.replicatedFormatVersion)).contains(version)
+    else {
       throw StoreError(
         .unknownFormat, path,
         "has format version \(version), this library reads version "
-          + "\(Self.plainFormatVersion) and \(Self.formatVersion); "
+          + "\(Self.plainFormatVersion) to \(Self.replicatedFormatVersion); "
           + "open it with the version of Pando that wrote it and move it with dump and load")
     }
     guard bytes.count == 64 else {
       throw StoreError.damaged(path, "the state row has \(bytes.count) bytes instead of 64")
     }
-    formatVersion = UInt32(version)
+    isReplicated = version == UInt64(Self.replicatedFormatVersion)
+    formatVersion = isReplicated ? Self.formatVersion : UInt32(version)
     storeIdentifier = (8..<24).map { bytes[$0] }
     func counter(_ index: Int) -> UInt64 {
       ByteFields.littleEndian(bytes, at: 24 + 8 * index, width: 8) ?? 0
@@ -118,12 +124,15 @@ struct StoreState: Equatable {
     oldestChange = counter(4)
   }
 
+  /// The version that the row says.
+  var storedFormatVersion: UInt32 { isReplicated ? Self.replicatedFormatVersion : formatVersion }
+
   var bytes: [UInt8] {
     unsafe Array(unsafeUninitializedCapacity: 64) { room, count in
       let room = UnsafeMutableRawBufferPointer(room)
       // All are in bounds: 4 bytes of magic, 4, 16 of the identifier, and 5 counters of 8.
       for index in 0..<4 { unsafe room[index] = Self.magic[index] }
-      unsafe room.storeBytes(of: formatVersion.littleEndian, toByteOffset: 4, as: UInt32.self)
+      unsafe room.storeBytes(of: storedFormatVersion.littleEndian, toByteOffset: 4, as: UInt32.self)
       for index in 0..<16 { unsafe room[8 + index] = storeIdentifier[index] }
       func store(_ counter: UInt64, _ index: Int) {
         unsafe room.storeBytes(

@@ -16,6 +16,11 @@ struct Migrator {
     let migrations = try core.read { try due(in: $0) }
     guard !migrations.isEmpty else { return }
     guard !core.configuration.isReadOnly else { return try refuse(migrations) }
+    guard try core.read({ try $0.state(path: core.path)?.isReplicated }) != true else {
+      throw StoreError(
+        .replicated, core.path,
+        "a replicated store can't be migrated; migrate it before it gets its log")
+    }
     try core.environment.write { transaction in
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
         let session = try unsafe WriteSession(transaction, core: core)

@@ -54,7 +54,7 @@ extension ModelStore {
     try core.read { reader in
       if let state = try reader.state(path: path) {
         statistics.commitNumber = state.commitNumber
-        statistics.formatVersion = Int(state.formatVersion)
+        statistics.formatVersion = Int(state.storedFormatVersion)
         statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
         statistics.storeIdentifier = state.storeIdentifier
           .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

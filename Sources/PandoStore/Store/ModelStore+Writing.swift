@@ -162,6 +162,11 @@ extension ModelStore {
       WriteJob(ticket: ticket, context: context, body: body, completion: completion))
   }
 
+  /// Has the writes of the store, which is marked as replicated, go through a log from now on.
+  ///
+  /// - Parameter replicator: What brings them there; retained until the store is closed.
+  package func attach(_ replicator: any StoreReplicator) { writer?.attach(replicator) }
+
   /// Whether the store was opened for reading only.
   package var isReadOnly: Bool { writer == nil }
 }

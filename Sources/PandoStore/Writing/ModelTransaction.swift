@@ -174,6 +174,8 @@ public struct ModelTransaction: ~Copyable {
   @_optimize(size)
   public mutating func removeAll() throws {
     session.state.content?.delete()
+    // What others have made meanwhile is to go as well.
+    session.state.notes?.isWholeStore = true
     try session.whole { try session.removeAll() }
   }
 
@@ -185,6 +187,7 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: ``StoreError`` for a bad name; `LMDBError` when the disk refuses.
   public mutating func setProperty(_ name: String, to value: [UInt8]?) throws {
     let key = try PropertyKey(name)
+    session.noteLocalChange()
     if let value {
       try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)
     } else {
@@ -214,6 +217,7 @@ extension ModelTransaction {
   /// - Parameter namespace: What their identifiers begin with, up to a colon.
   /// - Throws: `LMDBError` when the disk refuses.
   package mutating func keepTombstones(ofNamespace namespace: String) throws {
+    session.noteLocalChange()
     try session.whole { try session.keepTombstones(ofNamespace: namespace) }
   }
 
@@ -232,6 +236,7 @@ extension ModelTransaction {
   /// - Throws: `LMDBError` when the disk refuses.
   package mutating func forgetOrder() throws {
     session.state.takesCommitNumber = true
+    session.noteLocalChange()
     try session.whole { try session.forgetOrder() }
   }
 
@@ -251,6 +256,7 @@ extension ModelTransaction {
   ///   - identifier: The identifier of the node.
   /// - Throws: `LMDBError` when the disk refuses.
   package mutating func setSequenceRow(_ row: SequenceRow, of identifier: String) throws {
+    session.noteLocalChange()
     try session.whole {
       if row.kind == .tombstone {
         session.state.numberedRemovals.insert(ByteString(identifier))
@@ -268,6 +274,7 @@ extension ModelTransaction {
   ///   - identifier: The identifier of the node.
   /// - Throws: `LMDBError` when the disk refuses.
   package mutating func setNaturalRank(_ rank: UInt64, of identifier: String) throws {
+    session.noteLocalChange()
     try session.whole {
       let value = LittleEndianValue(rank)
       try session.put(

@@ -19,7 +19,11 @@ extension WriteSession {
   /// How much of the log is kept; read once a flush.
   private func retention() throws -> ChangeLogRetention {
     if let known = state.retention { return known }
-    let retention = try reading { try $0.retention() }
+    var retention = try reading { try $0.retention() }
+    if state.counters.isReplicated {
+      retention.commitCount = max(
+        retention.commitCount, ChangeLogRetention.replicatedCommitCount)
+    }
     state.retention = retention
     return retention
   }
@@ -71,7 +75,7 @@ extension WriteSession {
         "it can't acknowledge commit \(commitNumber), the newest is \(state.counters.commitNumber)")
     }
     guard commitNumber > known.position else { return }
-    try put(CursorState(name: name, position: commitNumber, date: core.now()))
+    try putCursor(CursorState(name: name, position: commitNumber, date: core.now()))
   }
 
   /// Makes a cursor where there is none.
@@ -81,16 +85,18 @@ extension WriteSession {
     if let known = try reading({ try $0.cursor(named: name) }) { return known }
     let newest = state.counters.commitNumber
     let state = CursorState(name: name, position: min(position ?? newest, newest), date: core.now())
-    try put(state)
+    try putCursor(state)
     return state
   }
 
   /// - Returns: Whether there was such a cursor.
   func removeCursor(named name: String) throws -> Bool {
-    try deleteRow(CursorState.key(name).span, in: tables.meta)
+    noteLocalChange()
+    return try deleteRow(CursorState.key(name).span, in: tables.meta)
   }
 
-  private func put(_ state: CursorState) throws {
+  private func putCursor(_ state: CursorState) throws {
+    noteLocalChange()
     let bytes = state.bytes
     try put(bytes.span, forKey: CursorState.key(state.name).span, in: tables.meta)
   }

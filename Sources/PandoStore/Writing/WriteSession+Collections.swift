@@ -96,6 +96,7 @@ extension WriteSession {
   ) throws {
     try insertRows(elements, at: index, in: list)
     state.content?.insert(into: cacheKey)
+    state.notes?.bring(elements, into: cacheKey)
     state.changes.change(
       collection: cacheKey, elements.indices.map { .insert(index: index + $0) })
   }
@@ -113,6 +114,7 @@ extension WriteSession {
       try list.replace(at: index, with: element.bytes.span, in: &transaction, noting: note)
     }
     state.content?.insert(into: cacheKey)
+    state.notes?.bring([element], into: cacheKey)
     state.changes.change(collection: cacheKey, [.update(index: index)])
   }
 
@@ -242,7 +244,11 @@ extension WriteSession {
       let lost = try old.children().subtracting(new?.children() ?? [])
       for child in lost { try countOccurrence(of: child, in: list, by: -1) }
     }
-    if hasChangedValues { state.content?.mix(cacheKey) }
+    if hasChangedValues {
+      state.content?.mix(cacheKey)
+      // In the order of the steps.
+      state.notes?.bring(replaced.reversed().compactMap(\.new), into: cacheKey)
+    }
     state.changes.change(collection: cacheKey, changes.reversed())
   }
 

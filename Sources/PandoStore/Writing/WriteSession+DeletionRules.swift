@@ -20,6 +20,7 @@ extension WriteSession {
     guard try reading({ try $0.deletionRules(ofTypeNamed: name) }) ?? DeletionRules([]) != rules
     else { return }
     try rules.check(name)
+    state.notes?.ruledTypes.append(name)
     let key = DeletionRules.key(name)
     let wasHalfDone = state.isHalfDone
     if rules.rules.isEmpty {

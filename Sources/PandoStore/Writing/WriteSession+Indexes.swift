@@ -72,12 +72,19 @@ extension WriteSession {
     let index = StoredIndex(
       number: present?.number ?? taken + 1, type: type, fields: fields, isUnique: isUnique)
     try declare(index)
+    note(names, typeName, isUnique: isUnique, isAdded: true)
     let rows = try rows(of: index)
     if present == nil {
       for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
     }
     if isUnique { for row in rows where !row.isKept { try requireUnique(row.key, of: index) } }
     return true
+  }
+
+  /// Notes for other stores that an index was made or dropped.
+  private func note(_ fields: [String], _ typeName: String, isUnique: Bool, isAdded: Bool) {
+    state.notes?.indexes.append(
+      (ModelIndex(typeName: typeName, fields: fields, isUnique: isUnique), isAdded))
   }
 
   private func checkFields(
@@ -212,6 +219,7 @@ extension WriteSession {
     }
     for key in keys { try deleteRow(key.span, in: tables.indexRows) }
     try deleteRow(index.key.span, in: tables.indexes)
+    note(names, typeName, isUnique: index.isUnique, isAdded: false)
     state.indexes?[type]?.removeAll { $0 == index }
     state.uniqueRows.removeAll { $0.index == index }
     noteChildTypes()

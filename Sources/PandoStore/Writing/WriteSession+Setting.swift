@@ -143,6 +143,7 @@ extension WriteSession {
     }
     guard var row else { return }
     NodeRowBytes.markAskedFor(&row)
+    state.notes?.askedFor.append(node)
     let key = IntegerKey(node)
     try put(row.span, forKey: key.bytes.span, in: tables.nodes)
   }
@@ -276,6 +277,18 @@ extension WriteSession {
             identifier: record.identifier, typeName: try typeName(record.reference.type)))
       }
     }
+  }
+}
+
+extension WriteSession {
+  /// Gives a new node its number.
+  func takeNodeNumber() throws -> UInt64 {
+    let node = state.counters.nextNode
+    guard node <= RecordKey.nodeMaximum else {
+      throw StoreError(.invalidModel, "", "the store has given out all its node numbers")
+    }
+    state.counters.nextNode += 1
+    return node
   }
 }
 

@@ -49,6 +49,8 @@ import PandoModels
     var isHalfDone = false
     /// The models that this write was given; `nil` if nobody follows the store.
     var content: WrittenContent?
+    /// What other stores have to know of this write; `nil` if the store has no log.
+    var notes: ReplicationNotes?
     /// What an operation threw that had changed rows: the write can't be kept.
     var failure: (any Error)?
   }
@@ -424,15 +426,6 @@ extension WriteSession {
     while state.recordDifferences.count <= Int(number) { state.recordDifferences.append(0) }
     state.recordDifferences[Int(number)] += difference
   }
-
-  func takeNodeNumber() throws -> UInt64 {
-    let node = state.counters.nextNode
-    guard node <= RecordKey.nodeMaximum else {
-      throw StoreError(.invalidModel, "", "the store has given out all its node numbers")
-    }
-    state.counters.nextNode += 1
-    return node
-  }
 }
 
 extension WriteSession {
@@ -448,6 +441,7 @@ extension WriteSession {
     state.numberedRemovals = []
     state.forgetsOrder = false
     if !state.uniqueRows.isEmpty { state.uniqueRows = [] }
+    if state.counters.isReplicated { beginNotes() }
   }
 
   /// Ends a write: numbers it and logs its change set.

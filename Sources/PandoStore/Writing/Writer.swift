@@ -14,6 +14,8 @@ final class Writer: Sendable {
   private let commits = GroupCommit(isLed: true)
   private let finished = DispatchSemaphore(value: 0)
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
+  /// What brings the writes of a replicated store to its log.
+  private let replicator = Locked<(any StoreReplicator)?>(nil)
   /// The identity of the thread that leads, or was the last to do so; 0 where it may be another one by now.
   private let leader = Atomic<UInt>(0)
   /// The process that has the thread; a child of it has none.
@@ -26,6 +28,10 @@ final class Writer: Sendable {
   ///
   /// Used by the thread that leads.
   nonisolated(unsafe) private var effects: [CommitEffects] = []
+  /// The writes of a flush that go to the log.
+  ///
+  /// Used on the writer's thread only.
+  nonisolated(unsafe) private var logged: [QueuedWrite] = []
 
   init(_ core: StoreCore) {
     self.core = core
@@ -51,12 +57,17 @@ final class Writer: Sendable {
     handler.withLock { $0 = newHandler }
   }
 
+  func attach(_ newReplicator: any StoreReplicator) {
+    replicator.withLock { $0 = newReplicator }
+  }
+
   /// Carries out a write on the calling thread if nobody else writes, else queues it; returns when it has
   /// been finished.
   func carryOut(_ job: WriteJob) {
     let thread = currentThread()
+    // Who waits for a log does it on the thread that is there for that.
     let isDone =
-      isInItsProcess
+      isInItsProcess && replicator.withLock { $0 == nil }
       && commits.runAlone(in: core.environment, for: self) {
         leader.store(thread, ordering: .relaxed)
         return QueuedWrite(job, self)
@@ -94,6 +105,7 @@ final class Writer: Sendable {
     finished.signal()  // for whoever else waits
     // It may hold the store, which holds this. What it held ends outside the lock.
     _ = handler.withLock { handler in exchange(&handler, with: nil) }
+    _ = replicator.withLock { replicator in exchange(&replicator, with: nil) }
   }
 }
 
@@ -103,15 +115,21 @@ extension Writer: GroupCommitOwner {
     let context: WriteSession
     let isFollowed: Bool
     var effects: [CommitEffects] = []
+    /// What brings the writes to the log, if the store has one.
+    var replicator: (any StoreReplicator)?
   }
 
   /// A write in the writer's queue.
   ///
   /// Sendable because one thread at a time uses it, see `GroupedWrite`.
   private final class QueuedWrite: GroupedWrite, @unchecked Sendable {
-    private let job: WriteJob
+    fileprivate let job: WriteJob
     private let writer: Writer
     private var outcome: Result<ChangeSet?, any Error>?
+    /// What became of it in the log, where its own flush was given up: then it does not run again.
+    fileprivate var verdict: Result<ChangeSet?, any Error>?
+    /// How often it had to see what others have written.
+    fileprivate var refusalCount = 0
 
     init(_ job: WriteJob, _ writer: Writer) {
       self.job = job
@@ -119,11 +137,13 @@ extension Writer: GroupCommitOwner {
     }
 
     func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
-      outcome = try writer.run(job)
+      if verdict == nil { outcome = try writer.run(self) }
     }
 
     func end(_ error: (any Error)?) {
-      if let error {
+      if let verdict {
+        writer.finish(job, judged: verdict)
+      } else if let error {
         writer.fail(job, error)
       } else if let outcome = outcome.take() {
         writer.finish(job, outcome)
@@ -138,7 +158,9 @@ extension Writer: GroupCommitOwner {
     let before = context.counters.commitNumber
     unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
     defer { unsafe flush = nil }
+    if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
+    try unsafe flush?.replicator?.endFlush(ModelTransaction(context))
     try context.endFlush()
     unsafe effects = unsafe flush?.effects ?? []
     let last = context.counters.commitNumber
@@ -162,14 +184,20 @@ extension Writer: GroupCommitOwner {
   }
 
   /// Runs a write; one that fails before it has changed rows costs the others nothing.
-  private func run(_ job: WriteJob) throws -> Result<ChangeSet?, any Error> {
+  private func run(_ write: QueuedWrite) throws -> Result<ChangeSet?, any Error> {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
+    let job = write.job
     let context = flush.context
     context.beginWrite(keepsContent: flush.isFollowed)
     do {
       var facade = ModelTransaction(context)
       try job.run(&facade)
       let changeSet = try context.endWrite(context: job.context)
+      if let replicator = flush.replicator,
+        try replicator.didRun(ModelTransaction(context), changeSet)
+      {
+        unsafe logged.append(write)
+      }
       note(job, changeSet, context)
       return .success(changeSet)
     } catch {
@@ -213,8 +241,71 @@ extension Writer: GroupCommitOwner {
     }
   }
 
+  /// Tells the caller of a write what became of it in the log; handler and counters know.
+  private func finish(_ job: WriteJob, judged verdict: Result<ChangeSet?, any Error>) {
+    switch verdict {
+    case .success: job.finish(verdict)
+    case .failure(let error): fail(job, error)
+    }
+  }
+
   private func fail(_ job: WriteJob, _ error: any Error) {
     core.report(.failedWrite(error))
     job.finish(.failure(error))
+  }
+}
+
+/// A store whose writes go through a log.
+extension Writer {
+  /// How often a write may have to run again because of what others have written.
+  private static let refusalCountMaximum = 16
+
+  @_optimize(size)
+  private func beginReplicated(_ context: WriteSession) throws {
+    guard let replicator = replicator.withLock(\.self) else {
+      throw StoreError(
+        .replicated, core.path,
+        "the store is replicated and was opened without its log; it can be read")
+    }
+    try replicator.beginFlush(ModelTransaction(context))
+    unsafe logged = []
+    unsafe flush?.replicator = replicator
+  }
+
+  @_optimize(size)
+  func settle() throws {
+    guard let replicator = replicator.withLock(\.self) else { return }
+    let writes = unsafe exchange(&logged, with: [])
+    do {
+      let verdicts = try replicator.settle(
+        EntryWriter(writer: self, core: core, jobs: writes.map(\.job)))
+      for (write, verdict) in zip(writes, verdicts) {
+        switch verdict {
+        case .applied(let changeSet): write.verdict = .success(changeSet)
+        case .refused:
+          write.refusalCount += 1
+          guard write.refusalCount >= Self.refusalCountMaximum else { continue }
+          write.verdict = .failure(
+            StoreError(
+              .conflict, core.path,
+              "others have changed what the write was made from \(write.refusalCount) times"))
+        }
+      }
+    } catch {
+      // They have been sent, and may be found in the log: they must not run again.
+      for write in writes { write.verdict = .failure(error) }
+      throw error
+    }
+  }
+
+  /// Counts and tells what was written for others, and for writes whose own flush was given up.
+  @_optimize(size)
+  func didApply(_ changeSets: [ChangeSet]) {
+    core.count { counters in
+      counters.flushes += 1
+      counters.writes += changeSets.count
+    }
+    guard let handler = handler.withLock(\.self) else { return }
+    for changeSet in changeSets { handler(changeSet) }
   }
 }

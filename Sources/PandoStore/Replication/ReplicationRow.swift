@@ -1,0 +1,90 @@
+/// How far a replicated store has come in its log: the row `replication` of the `meta` table.
+///
+/// ```
+/// offset 0      16         24      40
+///        ┌──────┬──────────┬───────┐
+///        │ log  │ position │ chain │   position little endian, chain two integers, little endian
+///        └──────┴──────────┴───────┘
+/// ```
+package struct ReplicationRow: Equatable, Sendable {
+  static let key = Array("replication".utf8)
+
+  /// The identity of the log, 16 bytes.
+  package var log: [UInt8]
+  /// The position of the last entry that was taken in.
+  package var position: UInt64
+  /// The hash of all entries up to that.
+  package var chain: EntryChain
+
+  package init(log: [UInt8], position: UInt64, chain: EntryChain) {
+    precondition(log.count == 16, "the identity of a log has 16 bytes, not \(log.count)")
+    self.log = log
+    self.position = position
+    self.chain = chain
+  }
+
+  init(_ bytes: Span<UInt8>) throws {
+    guard bytes.count == 40, let position = ByteFields.littleEndian(bytes, at: 16, width: 8),
+      let first = ByteFields.littleEndian(bytes, at: 24, width: 8),
+      let second = ByteFields.littleEndian(bytes, at: 32, width: 8)
+    else { throw StoreError.damaged("replication", "its row is malformed") }
+    log = Array(copying: bytes.extracting(0..<16))
+    self.position = position
+    chain = EntryChain(first, second)
+  }
+
+  var bytes: [UInt8] {
+    var bytes = log
+    for value in [position, chain.first, chain.second] {
+      ByteFields.append(value, width: 8, to: &bytes)
+    }
+    return bytes
+  }
+}
+
+/// A hash of an entry and all before it: two XXH64, against mistakes and not against malice.
+package struct EntryChain: Hashable, Sendable {
+  package var first: UInt64
+  package var second: UInt64
+
+  package init(_ first: UInt64 = 0, _ second: UInt64 = 0) {
+    self.first = first
+    self.second = second
+  }
+}
+
+/// The last entry of one origin that was taken in: a row of the `meta` table under `replication:` and the
+/// 16 bytes of the origin.
+///
+/// ```
+/// offset 0         8          16
+///        ┌─────────┬──────────┐
+///        │ counter │ position │   little endian
+///        └─────────┴──────────┘
+/// ```
+package struct OriginRow: Equatable, Sendable {
+  static let prefix = Array("replication:".utf8)
+
+  package var counter: UInt64
+  package var position: UInt64
+
+  package init(counter: UInt64, position: UInt64) {
+    self.counter = counter
+    self.position = position
+  }
+
+  init(_ bytes: Span<UInt8>) throws {
+    guard bytes.count == 16, let counter = ByteFields.littleEndian(bytes, at: 0, width: 8),
+      let position = ByteFields.littleEndian(bytes, at: 8, width: 8)
+    else { throw StoreError.damaged("replication", "the row of an origin is malformed") }
+    self.counter = counter
+    self.position = position
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    ByteFields.append(counter, width: 8, to: &bytes)
+    ByteFields.append(position, width: 8, to: &bytes)
+    return bytes
+  }
+}

@@ -1,0 +1,85 @@
+import PandoLMDB
+package import PandoModels
+
+/// Writes what a log holds: on the writer's thread, between two of its flushes.
+package struct EntryWriter {
+  let writer: Writer
+  let core: StoreCore
+  /// The writes of the flush that was given up.
+  let jobs: [WriteJob]
+
+  /// Reads the newest version.
+  package func read<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
+    try core.read { try body(ModelSnapshot($0, path: core.path)) }
+  }
+
+  /// Runs a closure in a transaction; those who follow the store are told what it has written.
+  ///
+  /// - Parameter body: May run more than once.
+  /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses.
+  package func flush(_ body: (inout EntryFlush) throws -> Void) throws {
+    var effects: [CommitEffects] = []
+    do {
+      try core.environment.write { transaction in
+        try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+          let session = try unsafe WriteSession(transaction, core: core)
+          let before = session.state.counters.commitNumber
+          var flush = EntryFlush(session, jobs, isFollowed: core.feed.hasFollowers)
+          try body(&flush)
+          try session.endFlush()
+          effects = flush.effects
+          let last = session.state.counters.commitNumber
+          if last > before { core.feed.announce(before + 1...last) }
+          #if InternalChecks
+            try session.reading { try $0.checkInvariants() }
+          #endif
+        }
+      }
+    } catch {
+      core.feed.withdraw()
+      throw error
+    }
+    core.feed.handOver(effects.filter { $0.ticket != nil || $0.changeSet != nil })
+    writer.didApply(effects.compactMap(\.changeSet))
+  }
+}
+
+/// One transaction of an ``EntryWriter``.
+package struct EntryFlush: ~Copyable {
+  let session: WriteSession
+  private let jobs: [WriteJob]
+  private let isFollowed: Bool
+  private(set) var effects: [CommitEffects] = []
+
+  init(_ session: WriteSession, _ jobs: [WriteJob], isFollowed: Bool) {
+    self.session = session
+    self.jobs = jobs
+    self.isFollowed = isFollowed
+  }
+
+  /// The transaction between two writes.
+  package var transaction: ModelTransaction { ModelTransaction(session) }
+
+  /// Runs one write.
+  ///
+  /// - Parameters:
+  ///   - index: Which write of the flush that was given up it is; `nil` for one of somebody else.
+  ///   - body: The write.
+  /// - Returns: What it has changed; `nil` if nothing.
+  /// - Throws: What `body` throws; then the transaction can't go on.
+  package mutating func write(
+    own index: Int?, _ body: (inout ModelTransaction) throws -> Void
+  ) throws -> ChangeSet? {
+    session.beginWrite(keepsContent: isFollowed)
+    var transaction = ModelTransaction(session)
+    try body(&transaction)
+    let job = index.flatMap { $0 < jobs.count ? jobs[$0] : nil }
+    let changeSet = try session.endWrite(context: job?.context)
+    effects.append(
+      CommitEffects(
+        changeSet, ticket: job?.ticket, number: session.state.counters.commitNumber,
+        context: job?.context, content: session.state.content ?? WrittenContent()))
+    session.state.content = nil
+    return changeSet
+  }
+}
