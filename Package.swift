@@ -68,6 +68,10 @@ let package = Package(
       dependencies: ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
       swiftSettings: smallSettings),
     .target(
+      name: "PandoReplication",
+      dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+      swiftSettings: librarySettings),
+    .target(
       name: "Pando",
       dependencies: [
         "PandoModels", "PandoStore", "PandoConsistency", "PandoProviders", "PandoManagers",
@@ -140,6 +144,12 @@ let package = Package(
       dependencies: [
         "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoReplicationTests",
+      dependencies: [
+        "PandoReplication", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -11,6 +11,7 @@ import Testing
     "PandoLMDB": ["CPandoLMDB", "PandoSystem"],
     "PandoStore": ["PandoLMDB", "PandoModels", "PandoSystem"],
     "PandoConsistency": ["PandoModels", "PandoSystem"],
+    "PandoReplication": ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
     "PandoProviders": ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
     "PandoManagers": ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
     "Pando": ["PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore", "PandoModels"],

@@ -1,0 +1,171 @@
+import PandoModels
+import PandoStore
+
+/// The bytes of a message; docs/format.md, "Entries of a log".
+///
+/// ```
+/// offset 0        4         5       n - 8        n
+///        ┌────────┬─────────┬───────┬────────────┐
+///        │ "PNDE" │ version │ CBOR  │ XXH64 of   │   the checksum little endian
+///        │        │         │       │ all before │
+///        └────────┴─────────┴───────┴────────────┘
+/// ```
+extension LogMessage {
+  static let magic: [UInt8] = Array("PNDE".utf8)
+  static let headByteCount = 5
+  static let checksumByteCount = 8
+
+  package var bytes: [UInt8] {
+    var writer = CBORWriter(minimumCapacity: 1024)
+    switch self {
+    case .genesis(let genesis): writer.append(genesis)
+    case .entry(let entry): writer.append(entry)
+    case .part(let part): writer.append(part)
+    }
+    var bytes = Self.magic + [EntryLimits.version] + writer.bytes
+    let checksum = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
+    for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: checksum >> (8 * shift))) }
+    return bytes
+  }
+
+  /// What comes first in the CBOR of each.
+  enum Kind {
+    static let genesis: UInt64 = 0
+    static let entry: UInt64 = 1
+    static let part: UInt64 = 2
+  }
+}
+
+extension CBORWriter {
+  fileprivate mutating func append(_ genesis: Genesis) {
+    append(arrayHead: 5)
+    append(LogMessage.Kind.genesis)
+    append(byteString: genesis.log)
+    append(genesis.commit)
+    append(genesis.nextNode)
+    append(genesis.nextType)
+  }
+
+  fileprivate mutating func append(_ part: EntryPart) {
+    append(arrayHead: 7)
+    append(LogMessage.Kind.part)
+    append(byteString: part.identity.origin)
+    append(part.identity.counter)
+    append(UInt64(part.index))
+    append(UInt64(part.count))
+    append(part.first)
+    append(byteString: part.bytes)
+  }
+
+  fileprivate mutating func append(_ entry: Entry) {
+    append(arrayHead: 11)
+    append(LogMessage.Kind.entry)
+    append(byteString: entry.identity.origin)
+    append(entry.identity.counter)
+    append(entry.base)
+    append(entry.baseCommit)
+    append(entry.chain.first)
+    append(entry.chain.second)
+    append(entry.nodeCount)
+    append(list: entry.newTypes) { $0.append($1) }
+    append(list: entry.types) { writer, type in
+      writer.append(arrayHead: 2)
+      writer.append(type.name)
+      writer.append(UInt64(type.schemaVersion))
+    }
+    append(list: entry.writes) { $0.append($1) }
+  }
+
+  private mutating func append<Element>(
+    list: [Element], _ body: (inout CBORWriter, Element) -> Void
+  ) {
+    append(arrayHead: list.count)
+    for element in list { body(&self, element) }
+  }
+
+  private mutating func append(_ write: WriteEffects) {
+    append(arrayHead: 8)
+    append(write.isCommit)
+    append(write.isWholeStore)
+    append(list: write.removed) { $0.append($1) }
+    append(list: write.nodes) { $0.append($1) }
+    append(list: write.lists) { $0.append($1) }
+    append(list: write.askedFor) { $0.append($1) }
+    append(list: write.rules) { writer, rules in
+      writer.append(arrayHead: 2)
+      writer.append(rules.typeName)
+      writer.append(rules.text)
+    }
+    append(list: write.indexes) { writer, edit in
+      writer.append(arrayHead: 4)
+      writer.append(edit.isAdded)
+      writer.append(edit.index.isUnique)
+      writer.append(edit.index.typeName)
+      writer.append(list: edit.index.fields) { $0.append($1) }
+    }
+  }
+
+  private mutating func append(_ node: WriteEffects.Node) {
+    append(arrayHead: 4)
+    append(node.identifier)
+    if let offset = node.offset { append(offset) } else { appendNull() }
+    append(node.isAskedFor)
+    append(list: node.records) { writer, record in
+      writer.append(arrayHead: 2)
+      writer.append(record.typeName)
+      writer.append(record.body)
+    }
+  }
+
+  private mutating func append(_ body: WriteEffects.Body) {
+    append(arrayHead: 2)
+    append(byteString: body.bytes)
+    append(list: body.children) { writer, child in
+      writer.append(arrayHead: 4)
+      writer.append(child.reference.node)
+      writer.append(UInt64(child.reference.type))
+      writer.append(child.identifier)
+      writer.append(child.typeName)
+    }
+  }
+
+  private mutating func append(_ list: WriteEffects.List) {
+    append(arrayHead: 3)
+    append(list.cacheKey)
+    switch list.edit {
+    case .removed:
+      appendNull()
+      appendNull()
+    case .whole(let elements):
+      appendNull()
+      append(list: elements) { $0.append($1) }
+    case .steps(let steps, let elements):
+      append(list: steps) { $0.append($1) }
+      append(list: elements) { $0.append($1) }
+    }
+  }
+
+  private mutating func append(_ step: CollectionChangeInformation) {
+    let parts =
+      switch step {
+      case .insert(let index): [0, index]
+      case .update(let index): [1, index]
+      case .delete(let index): [2, index]
+      case .move(let source, let target): [3, source, target]
+      }
+    append(list: parts) { $0.append(Int64($1)) }
+  }
+
+  private mutating func append(_ element: WriteEffects.Element) {
+    switch element {
+    case .passing: appendNull()
+    case .value(let body):
+      append(arrayHead: 1)
+      append(body)
+    case .node(let identifier, let typeName):
+      append(arrayHead: 2)
+      append(identifier)
+      append(typeName)
+    }
+  }
+}

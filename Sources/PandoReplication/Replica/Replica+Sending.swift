@@ -1,0 +1,113 @@
+import PandoStore
+
+extension Replica.Sent {
+  /// How many bytes of an entry a part has, beside what says whose it is.
+  private static let partByteCount = EntryLimits.partByteCount - 128
+
+  var messageCount: Int {
+    bytes.count <= EntryLimits.partByteCount
+      ? 1 : (bytes.count + Self.partByteCount - 1) / Self.partByteCount
+  }
+
+  /// The messages that bring it; those behind the first need its position.
+  var messages: [[UInt8]] { (0..<messageCount).map { message($0) } }
+
+  func message(_ index: Int) -> [UInt8] {
+    guard messageCount > 1 else { return bytes }
+    let start = index * Self.partByteCount
+    let part = EntryPart(
+      identity, index: index, count: messageCount, first: index == 0 ? 0 : first,
+      bytes: Array(bytes[start..<min(start + Self.partByteCount, bytes.count)]))
+    return LogMessage.part(part).bytes
+  }
+}
+
+extension Replica {
+  /// Sends an entry, from its beginning if it was sent before.
+  ///
+  /// - Throws: ``LogFault``.
+  func send() throws {
+    guard var sent = unsafe sent else { return }
+    let name = "\(hexadecimal(sent.identity.origin))-\(sent.identity.counter)"
+    for index in 0..<sent.messageCount {
+      let position = try log.append(
+        sent.message(index), named: sent.messageCount == 1 ? name : "\(name)-\(index)",
+        expecting: nil)
+      if index == 0 { sent.first = position }
+      if index == sent.messageCount - 1 { sent.position = position }
+    }
+    unsafe self.sent = sent
+    if let position = sent.position { noteEnd(position) }
+  }
+
+  private func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
+
+extension Replica {
+  /// Brings a store and a log together.
+  ///
+  /// - Returns: The identity of the log.
+  /// - Throws: ``StoreError`` `logLost` or `replicated`; ``LogFault``.
+  static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> [UInt8] {
+    let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
+    if row == nil, try log.end() == 0 {
+      let genesis = Genesis(
+        log: randomIdentity(), commit: start.commit, nextNode: start.nextNode,
+        nextType: start.nextType)
+      do {
+        _ = try log.append(LogMessage.genesis(genesis).bytes, named: "genesis", expecting: 0)
+      } catch LogFault.noAnswer {
+        // What the log holds says it.
+      } catch LogFault.endsElsewhere {
+        // Somebody else has begun it.
+      }
+      if let first = try genesisMessage(of: log), first.genesis == genesis {
+        try mark(store, first)
+        return genesis.log
+      }
+    }
+    guard let first = try genesisMessage(of: log) else {
+      throw StoreError(.logLost, store.path, "the log does not begin like one")
+    }
+    guard let row else {
+      let genesis = first.genesis
+      guard genesis.commit == 0, start == (0, genesis.nextNode, genesis.nextType) else {
+        throw StoreError(
+          .replicated, store.path,
+          "the store can't join the log, because one of the two holds something already; begin with a "
+            + "copy of a store that follows it")
+      }
+      try mark(store, first)
+      return genesis.log
+    }
+    guard row.log == first.genesis.log else {
+      throw StoreError(.logLost, store.path, "the log is another one than the store has followed")
+    }
+    let end = try log.end()
+    guard end >= row.position else {
+      throw StoreError(
+        .logLost, store.path,
+        "the log ends at position \(end), and the store has taken in \(row.position)")
+    }
+    return row.log
+  }
+
+  private static func genesisMessage(
+    of log: any ReplicationLog
+  ) throws -> (genesis: Genesis, bytes: [UInt8])? {
+    guard let message = try log.messages(after: 0, limit: 1).first, message.position == 1,
+      case .genesis(let genesis)? = try? LogMessage(message.bytes)
+    else { return nil }
+    return (genesis, message.bytes)
+  }
+
+  private static func mark(
+    _ store: ModelStore, _ first: (genesis: Genesis, bytes: [UInt8])
+  ) throws {
+    let row = ReplicationRow(
+      log: first.genesis.log, position: 1, chain: EntryChain().appending(first.bytes))
+    try store.write { try $0.beginReplication(row) }
+  }
+}

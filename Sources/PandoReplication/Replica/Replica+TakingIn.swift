@@ -1,0 +1,246 @@
+import PandoModels
+package import PandoStore
+
+/// A write that can't be done, in an entry that could be judged: the transaction is run again without it.
+private struct RefusedWrite: Error, Hashable {
+  let position: UInt64
+  let index: Int
+}
+
+/// What has come of some messages, if their transaction is committed.
+private struct TakenIn {
+  var statistics = ReplicaStatistics()
+  var verdicts: [WriteVerdict]?
+  var chains: [ReplicationRow] = []
+}
+
+extension Replica {
+  package func settle(_ writer: EntryWriter) throws -> [WriteVerdict] {
+    defer { unsafe sent = nil }
+    if let failure = unsafe exchange(&failure, with: nil) { throw failure }
+    var verdicts: [WriteVerdict]?
+    var attempts = 0
+    while true {
+      let position = try writer.read { try $0.replicationRow?.position ?? 0 }
+      let messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
+      if !messages.isEmpty {
+        noteEnd(messages[messages.count - 1].position)
+        verdicts = try takeIn(messages, writer) ?? verdicts
+        continue
+      }
+      let isDecided = unsafe sent == nil || verdicts != nil
+      if isDecided, lastSeen <= position { return verdicts ?? [] }
+      attempts += 1
+      guard attempts <= configuration.resendCountMaximum else {
+        throw StoreError(
+          .unavailable, "replication",
+          "the log does not say what became of a write; it may be found there later")
+      }
+      if !isDecided, unsafe sent?.position == nil {
+        do { try send() } catch LogFault.noAnswer {}
+      }
+    }
+  }
+
+  /// Takes in messages with one transaction.
+  ///
+  /// - Returns: What became of the writes of the entry that was sent, if it is among them.
+  private func takeIn(
+    _ messages: [LoggedMessage], _ writer: EntryWriter
+  ) throws -> [WriteVerdict]? {
+    var refused: Set<RefusedWrite> = []
+    while true {
+      var taken = TakenIn()
+      do {
+        try writer.flush { flush in
+          taken = TakenIn()
+          try takeIn(messages, &flush, refused, &taken)
+          try configuration.onStep?(.willTakeIn)
+        }
+      } catch let write as RefusedWrite {
+        refused.insert(write)
+        continue
+      } catch let error as StoreError where error.code == .logLost || error.code == .needsUpgrade {
+        unsafe halt = error
+        throw error
+      }
+      for row in taken.chains { note(row) }
+      count { statistics in
+        statistics.judged += taken.statistics.judged
+        statistics.refused += taken.statistics.refused
+        statistics.duplicates += taken.statistics.duplicates
+        statistics.malformed += taken.statistics.malformed
+      }
+      try configuration.onStep?(.didTakeIn)
+      return taken.verdicts
+    }
+  }
+
+  private func takeIn(
+    _ messages: [LoggedMessage], _ flush: inout EntryFlush, _ refused: Set<RefusedWrite>,
+    _ taken: inout TakenIn
+  ) throws {
+    let transaction = flush.transaction
+    guard var row = try transaction.replicationRow else {
+      throw StoreError(.logLost, "replication", "the store follows no log")
+    }
+    var window = JudgingWindow()
+    for message in messages where message.position > row.position {
+      guard message.position == row.position + 1 else {
+        throw StoreError(
+          .logLost, "replication",
+          "the log goes on at position \(message.position), and the store has taken in \(row.position)"
+        )
+      }
+      let before = row
+      row.position = message.position
+      row.chain = row.chain.appending(message.bytes)
+      taken.chains.append(row)
+      do {
+        if let entry = try wholeEntry(message) {
+          let last = try transaction.origin(entry.identity.origin)?.counter ?? 0
+          guard entry.identity.counter > last else {
+            taken.statistics.duplicates += 1
+            continue
+          }
+          try transaction.setOrigin(
+            entry.identity.origin,
+            OriginRow(counter: entry.identity.counter, position: message.position))
+          try takeIn(entry, at: row.position, before, &flush, &window, refused, &taken)
+        }
+      } catch EntryFault.malformed {
+        taken.statistics.malformed += 1
+      } catch EntryFault.newer(let version) {
+        throw StoreError(
+          .needsUpgrade, "replication",
+          "position \(message.position) of the log is of version \(version); this program reads "
+            + "\(EntryLimits.version)")
+      }
+    }
+    try flush.transaction.setReplicationRow(row)
+    if row.position / 1000 != (messages.first?.position ?? 0) / 1000, row.position > window.range {
+      try flush.transaction.forgetOrigins(before: row.position - window.range)
+    }
+  }
+
+  /// The entry that a message brings, or is the last part of; `nil` for any other.
+  private func wholeEntry(_ message: LoggedMessage) throws -> Entry? {
+    switch try LogMessage(message.bytes) {
+    case .entry(let entry): return entry
+    case .genesis:
+      if message.position == 1 { return nil }
+      throw EntryFault.malformed("a second beginning")
+    case .part(let last):
+      guard last.isLast else { return nil }
+      let bytes = try bytes(of: last, at: message.position)
+      guard case .entry(let entry) = try LogMessage(bytes), entry.identity == last.identity else {
+        throw EntryFault.malformed("parts of no entry")
+      }
+      return entry
+    }
+  }
+
+  /// Reads the other parts of an entry, which lie before its last one.
+  private func bytes(of last: EntryPart, at position: UInt64) throws -> [UInt8] {
+    guard last.first > 0, last.first < position,
+      position - last.first <= ModelTransaction.judgedCommitCount
+    else { throw EntryFault.malformed("parts that lie too far apart") }
+    var parts: [Int: [UInt8]] = [last.index: last.bytes]
+    var next = last.first - 1
+    while next < position - 1 {
+      let messages = try log.messages(after: next, limit: configuration.messagesPerCommit)
+      guard let end = messages.last?.position, end > next else {
+        throw LogFault.unavailable("parts of an entry are not there")
+      }
+      next = end
+      for message in messages where message.position < position {
+        guard case .part(let part)? = try? LogMessage(message.bytes),
+          part.identity == last.identity, part.count == last.count, parts[part.index] == nil
+        else { continue }
+        parts[part.index] = part.bytes
+      }
+    }
+    guard parts.count == last.count else { throw EntryFault.malformed("a part is missing") }
+    return (0..<last.count).flatMap { parts[$0] ?? [] }
+  }
+
+  /// Judges an entry, and does what is valid of it.
+  private func takeIn(
+    _ entry: Entry, at position: UInt64, _ before: ReplicationRow, _ flush: inout EntryFlush,
+    _ window: inout JudgingWindow, _ refused: Set<RefusedWrite>, _ taken: inout TakenIn
+  ) throws {
+    let start = flush.transaction.lastCommit
+    guard entry.base <= before.position, entry.baseCommit <= start,
+      entry.nodeCount <= Self.nodeCountMaximum
+    else { throw EntryFault.malformed("it was made from what comes later") }
+    let known = entry.base == before.position ? before.chain : unsafe chains[entry.base]
+    guard known == nil || known == entry.chain else {
+      throw StoreError(
+        .logLost, "replication",
+        "position \(position) of the log was made from another history than the store has")
+    }
+    let isSeen =
+      start - entry.baseCommit <= window.range
+      && position - entry.base <= window.range
+    var fits = isSeen
+    for type in entry.types
+    where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
+      fits = false
+    }
+    if fits { try window.open(after: entry.baseCommit, flush.transaction) }
+    var poisoned = WriteKeys()
+    let areValid = entry.writes.enumerated().map { index, write in
+      let keys = WriteKeys(write)
+      let isValid =
+        fits && !refused.contains(RefusedWrite(position: position, index: index))
+        && (!configuration.judges
+          || !(write.isWholeStore && start > entry.baseCommit)
+            && !window.conflicts(keys, after: entry.baseCommit, before: start + 1)
+            && !keys.meets(poisoned))
+      if !isValid { poisoned.formUnion(keys) }
+      return isValid
+    }
+    taken.statistics.judged += areValid.count
+    taken.statistics.refused += areValid.filter { !$0 }.count
+    let isOwn = unsafe entry.identity == sent?.identity
+    if isOwn { taken.verdicts = areValid.map { _ in .refused } }
+    guard areValid.contains(true) else { return }
+    let firstNode = flush.transaction.nextNode
+    do {
+      for name in entry.newTypes { try flush.transaction.register(type: name) }
+    } catch {
+      // The store has no more numbers of types, or the name is none.
+      throw try refusal(of: error, position, areValid.firstIndex(of: true) ?? 0)
+    }
+    for (index, write) in entry.writes.enumerated() where areValid[index] {
+      do {
+        let changeSet = try flush.write(own: isOwn ? index : nil) { transaction in
+          try transaction.apply(write, firstNode: firstNode)
+        }
+        if let changeSet { window.note(changeSet) }
+        if isOwn { taken.verdicts?[index] = .applied(changeSet) }
+      } catch {
+        throw try refusal(of: error, position, index)
+      }
+    }
+    flush.transaction.setNextNode(firstNode + entry.nodeCount)
+  }
+
+  /// What an error of a write says, if every replica comes to the same.
+  private func refusal(of error: any Error, _ position: UInt64, _ index: Int) throws -> RefusedWrite
+  {
+    switch error {
+    case is EntryRefusal, is ModelError: break
+    case let error as StoreError where error.code != .damaged && error.code != .engine: break
+    default: throw error
+    }
+    return RefusedWrite(position: position, index: index)
+  }
+
+  private static let nodeCountMaximum: UInt64 = 1 << 32
+}
+
+extension JudgingWindow {
+  /// How many commits, and positions, an entry may lie behind what it was made from.
+  var range: UInt64 { ModelTransaction.judgedCommitCount }
+}

@@ -1,0 +1,232 @@
+import PandoLMDB
+import PandoModels
+package import PandoStore
+import PandoSystem
+
+/// Keeps a store in step with a log: brings its writes there, and what others have brought from there.
+///
+/// ```
+/// write ─► closure in an open transaction ─► entry ─► append ─► position = mine + 1? commit ─► caller
+///                                              │  else: give up, take in what came between, judge own entry
+/// log    ═══ 1041 ═══ 1042 ═══ 1043 ═══►  judge ─► up to 1 000 in one transaction ─► providers, processes
+/// ```
+/// All but ``init(_:log:configuration:)``, ``catchUp()`` and the statistics runs on the writer's thread of
+/// the store. One process a store.
+package final class Replica: StoreReplicator {
+  /// A replicated store as it was when a flush began, and what the flush has done since.
+  struct Draft {
+    let row: ReplicationRow
+    let commit: UInt64
+    let nextNode: UInt64
+    let nextType: UInt64
+    var writes: [WriteEffects] = []
+  }
+
+  /// An entry that has been sent, or is about to be.
+  struct Sent {
+    let identity: EntryIdentity
+    let bytes: [UInt8]
+    /// Its position; `nil` as long as the log has not said.
+    var position: UInt64?
+    /// The position of its first part.
+    var first: UInt64 = 0
+  }
+
+  private weak let store: ModelStore?
+  let log: any ReplicationLog
+  let configuration: ReplicaConfiguration
+  /// The identity of the log.
+  let identity: [UInt8]
+  /// Which opening of a store this is.
+  private let origin: [UInt8]
+  /// The last position that is known to be there.
+  private let seen = Locked<UInt64>(0)
+  private let counters = Locked(ReplicaStatistics())
+  // Used on the writer's thread only.
+  nonisolated(unsafe) private var counter: UInt64 = 0
+  nonisolated(unsafe) private var draft: Draft?
+  nonisolated(unsafe) var sent: Sent?
+  nonisolated(unsafe) var failure: (any Error)?
+  /// Why nothing is written or taken in any more.
+  nonisolated(unsafe) var halt: StoreError?
+  /// The chain at some of the last positions.
+  nonisolated(unsafe) var chains: [UInt64: EntryChain] = [:]
+
+  /// Has a store follow a log, and all its writes go through it.
+  ///
+  /// An empty log begins with what the store holds. A store that was in no log joins one only if both are
+  /// as they were before the first commit; else it begins as a copy of another one's files.
+  ///
+  /// - Parameters:
+  ///   - store: A store that is open for writing.
+  ///   - log: The log.
+  ///   - configuration: How to follow it.
+  /// - Throws: ``StoreError`` `logLost` for a log that is not the store's, `replicated` for a store that
+  ///   can't join; ``LogFault``.
+  package init(
+    _ store: ModelStore, log: any ReplicationLog,
+    configuration: ReplicaConfiguration = ReplicaConfiguration()
+  ) throws {
+    self.store = store
+    self.log = log
+    self.configuration = configuration
+    origin = Self.randomIdentity()
+    identity = try Self.join(store, log)
+    store.attach(self)
+  }
+
+  static func randomIdentity() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+
+  /// Takes in all that the log holds.
+  ///
+  /// - Throws: What keeps it from doing so: `StoreError`, ``LogFault``, `LMDBError`.
+  package func catchUp() throws {
+    noteEnd(try log.end())
+    try store?.write { _ in }
+  }
+
+  /// Notes that there is a message at a position: the next flush takes it in.
+  package func noteEnd(_ position: UInt64) { seen.withLock { $0 = max($0, position) } }
+
+  var lastSeen: UInt64 { seen.withLock(\.self) }
+
+  /// How often things have happened since the store was opened.
+  package var statistics: ReplicaStatistics { counters.withLock(\.self) }
+
+  func count(_ body: (inout ReplicaStatistics) -> Void) { counters.withLock { body(&$0) } }
+}
+
+extension Replica {
+  package func beginFlush(_ transaction: borrowing ModelTransaction) throws {
+    if let halt = unsafe halt { throw halt }
+    guard let row = try transaction.replicationRow, row.log == identity else {
+      throw StoreError(.logLost, "replication", "the store follows another log")
+    }
+    if let position = unsafe sent?.position, position > row.position { throw GroupDetour() }
+    unsafe sent = nil
+    if lastSeen > row.position { throw GroupDetour() }
+    unsafe draft = Draft(
+      row: row, commit: transaction.lastCommit, nextNode: transaction.nextNode,
+      nextType: transaction.nextType)
+  }
+
+  package func didRun(
+    _ transaction: borrowing ModelTransaction, _ changeSet: ChangeSet?
+  ) throws -> Bool {
+    guard let firstNode = unsafe draft?.nextNode else { return false }
+    let effects = try transaction.effects(of: changeSet, firstNode: firstNode)
+    if effects.isEmpty { return false }
+    unsafe draft?.writes.append(effects)
+    return true
+  }
+
+  package func endFlush(_ transaction: borrowing ModelTransaction) throws {
+    guard var draft = unsafe exchange(&draft, with: nil) else { return }
+    let newTypes = try transaction.typeNames(from: draft.nextType)
+    if draft.writes.isEmpty {
+      guard !newTypes.isEmpty else {
+        // Numbers that were given to what was taken back are free again.
+        return transaction.setNextNode(draft.nextNode)
+      }
+      draft.writes.append(WriteEffects())
+    }
+    let bytes = try entry(of: draft, newTypes, transaction)
+    let identity = EntryIdentity(origin: origin, counter: unsafe counter)
+    unsafe sent = Sent(identity: identity, bytes: bytes)
+    do {
+      try send()
+    } catch LogFault.noAnswer {
+      throw GroupDetour()
+    } catch {
+      unsafe failure = error
+      throw GroupDetour()
+    }
+    // Others may have come before it, or between its parts: they have to be taken in.
+    guard let sent = unsafe sent, let position = sent.position,
+      position == draft.row.position + UInt64(sent.messageCount),
+      sent.first == draft.row.position + 1
+    else { throw GroupDetour() }
+    var row = draft.row
+    for message in sent.messages { row.chain = row.chain.appending(message) }
+    row.position = position
+    try transaction.setReplicationRow(row)
+    try transaction.setOrigin(origin, OriginRow(counter: identity.counter, position: position))
+    note(row)
+    noteEnd(position)
+    count { $0.direct += 1 }
+    try configuration.onStep?(.willCommit)
+  }
+
+  /// The bytes of the entry of a flush.
+  private func entry(
+    of draft: Draft, _ newTypes: [String], _ transaction: borrowing ModelTransaction
+  ) throws -> [UInt8] {
+    var names: Set<String> = []
+    for write in draft.writes {
+      for node in write.nodes { names.formUnion(node.records.map(\.typeName)) }
+    }
+    let types = try names.sorted { $0.hasBytes(before: $1) }.map {
+      Entry.TypeVersion($0, try transaction.schemaVersion(ofType: $0))
+    }
+    unsafe counter += 1
+    let entry = Entry(
+      EntryIdentity(origin: origin, counter: unsafe counter), base: draft.row.position,
+      baseCommit: draft.commit, chain: draft.row.chain,
+      nodeCount: transaction.nextNode - draft.nextNode, newTypes: newTypes, types: types,
+      writes: draft.writes)
+    let bytes = LogMessage.entry(entry).bytes
+    guard bytes.count <= EntryLimits.entryByteCount else {
+      throw StoreError(
+        .entryTooLarge, "replication",
+        "the entry of a write has \(bytes.count) bytes, \(EntryLimits.entryByteCount) are the most; "
+          + "write less at a time")
+    }
+    return bytes
+  }
+
+  /// Keeps a chain for the entries that are made from it.
+  func note(_ row: ReplicationRow) {
+    if unsafe chains.count >= Self.chainCountMaximum { unsafe chains = [:] }
+    unsafe chains[row.position] = row.chain
+  }
+
+  private static let chainCountMaximum = 1024
+}
+
+/// How a store follows its log.
+package struct ReplicaConfiguration: Sendable {
+  /// How often an entry is sent again, or looked for, before its writes fail as `unavailable`.
+  package var resendCountMaximum = 100
+  /// How many messages are taken in with one transaction at most.
+  package var messagesPerCommit = 1000
+  /// Whether entries are judged; tests turn it off to see that they fail.
+  package var judges = true
+  /// Called at steps at which a process may end; tests end it there, by throwing.
+  package var onStep: (@Sendable (ReplicaStep) throws -> Void)?
+
+  package init() {}
+}
+
+/// A step of a replica, between which a process may end.
+package enum ReplicaStep: Sendable, CaseIterable {
+  /// The log has an entry, and its flush is about to be committed.
+  case willCommit
+  /// What others have brought is about to be committed.
+  case willTakeIn
+  /// It has been.
+  case didTakeIn
+}
+
+/// How often things have happened.
+package struct ReplicaStatistics: Hashable, Sendable {
+  /// Entries of this replica behind which nobody else's came.
+  package var direct = 0
+  /// Writes that were judged.
+  package var judged = 0
+  /// Those that were refused.
+  package var refused = 0
+  /// Entries that came a second time.
+  package var duplicates = 0
+  /// Messages that were malformed.
+  package var malformed = 0
+}

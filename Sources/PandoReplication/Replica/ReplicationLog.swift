@@ -1,0 +1,68 @@
+/// A log that keeps messages in one order for all who follow it; an engine keeps it.
+///
+/// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
+/// block; they come from the writer's thread of a store.
+package protocol ReplicationLog: AnyObject, Sendable {
+  /// Appends a message.
+  ///
+  /// - Parameters:
+  ///   - message: Its bytes.
+  ///   - name: What the engine knows it by: of two with one name it may drop the later one.
+  ///   - end: The position of the last message, if it is to be refused behind any other.
+  /// - Returns: Its position; positions begin at 1 and have no gaps.
+  /// - Throws: ``LogFault``.
+  func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64
+
+  /// Reads the next messages.
+  ///
+  /// - Parameters:
+  ///   - position: The position behind which they begin.
+  ///   - limit: How many at most.
+  /// - Returns: The messages in order; none if there are none.
+  /// - Throws: ``LogFault``.
+  func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage]
+
+  /// The position of the last message, 0 if there is none.
+  ///
+  /// - Throws: ``LogFault``.
+  func end() throws -> UInt64
+
+  /// Keeps a copy of a store beside the log.
+  ///
+  /// - Parameters:
+  ///   - position: The position that the store had taken in.
+  ///   - nextPart: Gives the parts of the copy one after another, then `nil`.
+  /// - Throws: ``LogFault``, and what `nextPart` throws.
+  func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws
+
+  /// Reads the newest copy of a store.
+  ///
+  /// - Parameter body: Gets its parts one after another.
+  /// - Returns: The position that the store had taken in; `nil` if there is no copy.
+  /// - Throws: ``LogFault``, and what `body` throws.
+  func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64?
+
+  /// Ends the connection; later calls throw.
+  func close()
+}
+
+/// A message at its position.
+package struct LoggedMessage: Equatable, Sendable {
+  package var position: UInt64
+  package var bytes: [UInt8]
+
+  package init(position: UInt64, bytes: [UInt8]) {
+    self.position = position
+    self.bytes = bytes
+  }
+}
+
+/// Why a call of a log failed.
+package enum LogFault: Error, Equatable {
+  /// Whether the message was appended is not known.
+  case noAnswer
+  /// It was not appended; the log ends at another position than expected.
+  case endsElsewhere
+  /// The log can't be reached; nothing was done.
+  case unavailable(String)
+}

@@ -1,0 +1,133 @@
+import PandoReplication
+import PandoSystem
+
+/// A log in memory, which several replicas follow over connections of their own.
+final class MemoryLog: Sendable {
+  struct State {
+    var messages: [[UInt8]] = []
+    /// The positions of messages by name, as long as the engine knows names.
+    var names: [String: UInt64] = [:]
+    /// Messages that are on their way.
+    var delayed: [(name: String, bytes: [UInt8])] = []
+    var snapshot: (position: UInt64, parts: [[UInt8]])?
+  }
+
+  let state = Locked(State())
+
+  var messages: [[UInt8]] { state.withLock { $0.messages } }
+
+  /// Appends a message as it is.
+  @discardableResult
+  func append(_ bytes: [UInt8]) -> UInt64 {
+    state.withLock { state in
+      state.messages.append(bytes)
+      return UInt64(state.messages.count)
+    }
+  }
+
+  /// Lets the engine forget which messages it has.
+  func forgetNames() { state.withLock { $0.names = [:] } }
+
+  /// Appends what was on its way.
+  func deliverDelayed() {
+    state.withLock { state in
+      for message in state.delayed { state.append(message.bytes, named: message.name) }
+      state.delayed = []
+    }
+  }
+
+  /// Loses all messages behind a position, as an engine may that was cut from power.
+  func truncate(to count: Int) {
+    state.withLock { $0.messages.removeLast($0.messages.count - count) }
+  }
+}
+
+extension MemoryLog.State {
+  @discardableResult
+  mutating func append(_ bytes: [UInt8], named name: String) -> UInt64 {
+    if let known = names[name] { return known }
+    messages.append(bytes)
+    names[name] = UInt64(messages.count)
+    return UInt64(messages.count)
+  }
+}
+
+/// A connection to a ``MemoryLog``, on which calls can fail.
+final class MemoryConnection: ReplicationLog {
+  enum Call: Sendable {
+    case append
+    case messages
+    case end
+  }
+
+  /// When a call is met.
+  enum Moment: Sendable {
+    /// Nothing has come to the log.
+    case before
+    /// The log has done it, and the answer is on its way.
+    case after
+  }
+
+  /// What happens to an append, beside what a closure throws.
+  struct Delay: Error {}
+
+  private let log: MemoryLog
+  private let onCall: @Sendable (Call, Moment) throws -> Void
+
+  /// Connects.
+  ///
+  /// - Parameters:
+  ///   - log: The log.
+  ///   - onCall: Called around each call; throws what the call is to throw. A ``Delay`` before an append has
+  ///     it come later, and without an answer.
+  init(
+    _ log: MemoryLog,
+    onCall: @escaping @Sendable (Call, Moment) throws -> Void = { _, _ in }
+  ) {
+    self.log = log
+    self.onCall = onCall
+  }
+
+  func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64 {
+    do {
+      try onCall(.append, .before)
+    } catch is Delay {
+      log.state.withLock { $0.delayed.append((name, message)) }
+      throw LogFault.noAnswer
+    }
+    let position = try log.state.withLock { state in
+      if let end, end != state.messages.count { throw LogFault.endsElsewhere }
+      return state.append(message, named: name)
+    }
+    try onCall(.append, .after)
+    return position
+  }
+
+  func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+    try onCall(.messages, .before)
+    return log.state.withLock { state in
+      state.messages.enumerated().dropFirst(Int(position)).prefix(limit).map {
+        LoggedMessage(position: UInt64($0.offset + 1), bytes: $0.element)
+      }
+    }
+  }
+
+  func end() throws -> UInt64 {
+    try onCall(.end, .before)
+    return UInt64(log.messages.count)
+  }
+
+  func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+    var parts: [[UInt8]] = []
+    while let part = try nextPart() { parts.append(part) }
+    log.state.withLock { $0.snapshot = (position, parts) }
+  }
+
+  func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
+    guard let snapshot = log.state.withLock({ $0.snapshot }) else { return nil }
+    for part in snapshot.parts { try body(part) }
+    return snapshot.position
+  }
+
+  func close() {}
+}

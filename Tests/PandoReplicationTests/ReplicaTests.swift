@@ -1,0 +1,84 @@
+import PandoFixtures
+import PandoModels
+import PandoReplication
+import PandoStore
+import PandoSystem
+import Testing
+
+/// Stores that follow one log, without faults.
+@Suite struct ReplicaTests {
+  @Test func `what one store writes all others have`() throws {
+    try withReplicas(3) { replicas in
+      try replicas[0].store.write { transaction in
+        try transaction.set(Card(id: "1", text: "a", leaves: [Leaf(id: "1"), Leaf(id: "2")]))
+        try transaction.append([Leaf(id: "2"), Leaf(id: "3")], toCollection: "list")
+      }
+      try replicas[1].replica.catchUp()
+      try replicas[1].store.write { transaction in
+        try transaction.delete("Leaf:1")
+        try transaction.set(CardTitle(id: "1", text: "b", color: "red"))
+        try transaction.append([Mark(number: 7)], toCollection: "list")
+      }
+      for replica in replicas { try replica.replica.catchUp() }
+      let dump = try replicas[0].dump()
+      #expect(try replicas[1].dump() == dump)
+      #expect(try replicas[2].dump() == dump)
+      let card = try replicas[2].store.read { try $0.model("Card:1", as: Card.self) }
+      #expect(card == Card(id: "1", text: "b", leaves: [Leaf(id: "2")]))
+      #expect(replicas[0].replica.statistics.direct == 1)
+      #expect(replicas[2].replica.statistics.judged == 2)
+      for replica in replicas { #expect(try replica.store.verify().isClean) }
+    }
+  }
+
+  @Test func `a write behind others runs again if they have changed what it changes`() throws {
+    try withReplicas(2) { replicas in
+      try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1])) }
+      try replicas[1].replica.catchUp()
+      try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1, 2])) }
+      let runs = Locked(0)
+      // Another node: valid, though it has not seen the last entry.
+      try replicas[1].store.write { transaction in
+        runs.withLock { $0 += 1 }
+        try transaction.set(Tally(id: 2, marks: [3]))
+      }
+      #expect(runs.withLock { $0 } == 1)
+      try replicas[0].store.write { try $0.set(Tally(id: 3)) }
+      // The same node: it runs again, on what the other one has written.
+      try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1, 2, 4])) }
+      try replicas[1].store.write { transaction in
+        var tally = try transaction.snapshot.model("Tally:1", as: Tally.self)
+        tally?.marks.append(5)
+        if let tally { try transaction.set(tally) }
+      }
+      try replicas[0].replica.catchUp()
+      let tally = try replicas[0].store.read { try $0.model("Tally:1", as: Tally.self) }
+      #expect(tally?.marks == [1, 2, 4, 5])
+      #expect(replicas[1].replica.statistics.refused == 1)
+      #expect(try replicas[0].dump() == replicas[1].dump())
+    }
+  }
+
+  @Test func `a replicated store without its log is readable, and refuses writes`() throws {
+    try withTemporaryDirectory { path in
+      let log = MemoryLog()
+      let first = try ReplicaFixture("\(path)/1", MemoryConnection(log))
+      try first.store.write { try $0.set(Leaf(id: "1", text: "a")) }
+      first.store.close()
+      let store = try ModelStore(path: "\(path)/1", configuration: .forTests)
+      #expect(try store.read { try $0.model("Leaf:1", as: Leaf.self) }?.text == "a")
+      #expect(try store.statistics().formatVersion == 4)
+      for body: @Sendable (inout ModelTransaction) throws -> Void in [
+        { try $0.set(Leaf(id: "2")) }, { try $0.setProperty("name", to: [1]) }, { _ in },
+      ] {
+        let error = #expect(throws: StoreError.self) { try store.write(body) }
+        #expect(error?.code == .replicated)
+      }
+      #expect(try store.verify().isClean)
+      store.close()
+      let again = try ReplicaFixture("\(path)/1", MemoryConnection(log))
+      try again.store.write { try $0.set(Leaf(id: "2")) }
+      again.store.close()
+    }
+  }
+}

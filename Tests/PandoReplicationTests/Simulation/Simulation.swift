@@ -1,0 +1,251 @@
+import PandoFixtures
+import PandoModels
+import PandoReplication
+import PandoStore
+
+/// Replicas that write to one log, with all that happens to them chosen by a seed.
+///
+/// Sendable because one thread at a time runs: who calls a store waits for it, and what others do meanwhile
+/// is done inside of the calls that it makes to its log.
+final class Simulation: @unchecked Sendable {
+  /// A process that ends.
+  struct Crash: Error {}
+  /// What a closure of a write throws by itself.
+  struct Stop: Error {}
+
+  final class Member: @unchecked Sendable {
+    let index: Int
+    var fixture: ReplicaFixture?
+    var hasCrashed = false
+    var isCut = false
+    var isBusy = false
+
+    init(index: Int) { self.index = index }
+  }
+
+  let log = MemoryLog()
+  let folder: String
+  let judges: Bool
+  var random: SeededGenerator
+  let members: [Member]
+  /// How likely trouble is, in percent of what it can be.
+  private let trouble: Int
+  private var hasFaults = false
+  private var depth = 0
+  private var nextMark = 1
+  /// The marks of writes that have returned.
+  private(set) var acknowledged: Set<Int> = []
+  /// Those of writes that were refused for good.
+  private(set) var refused: Set<Int> = []
+  /// What has happened, for whoever looks into a failure.
+  private(set) var events: [String] = []
+
+  init(seed: UInt64, folder: String, judges: Bool) {
+    random = SeededGenerator(seed: seed)
+    self.folder = folder
+    self.judges = judges
+    members = (0..<Int.random(in: 3...5, using: &random)).map { Member(index: $0) }
+    trouble = [0, 30, 100, 200][Int.random(in: 0..<4, using: &random)]
+  }
+
+  deinit { for member in members { member.fixture?.store.close() } }
+
+  /// - Returns: What is wrong; `nil` if nothing is.
+  func run() throws -> String? {
+    for member in members { try open(member) }
+    hasFaults = true
+    for _ in 0..<Int.random(in: 8...28, using: &random) { step() }
+    return try check()
+  }
+
+  private func step() {
+    let member = members[number(members.count)]
+    switch number(12) {
+    case 0: member.isCut.toggle()
+    case 1: log.deliverDelayed()
+    case 2: log.forgetNames()
+    case 3: restart(member)
+    case 4, 5:
+      member.isBusy = true
+      try? member.fixture?.replica.catchUp()
+      member.isBusy = false
+    default: write(member)
+    }
+    if member.hasCrashed { restart(member) }
+  }
+
+  /// Lets all who can write, or some of them, write now.
+  private func letOthersWrite() {
+    guard depth < 2 else { return }
+    depth += 1
+    defer { depth -= 1 }
+    for _ in 0...number(2) {
+      let member = members[number(members.count)]
+      if member.isBusy || member.hasCrashed { continue }
+      write(member)
+      if member.hasCrashed { restart(member) }
+    }
+  }
+
+  private func write(_ member: Member) {
+    guard let store = member.fixture?.store else { return }
+    member.isBusy = true
+    defer { member.isBusy = false }
+    // Some share a flush, and so an entry.
+    let work = (0...(number(3) == 0 ? number(3) : 0)).map { _ in makeWork() }
+    let others = Others(work.dropFirst())
+    let first = work[0]
+    end(
+      first,
+      Result {
+        try store.write { transaction in
+          for other in others.take() {
+            store.submit(ticket: "shared", context: nil) {
+              try other.run(&$0)
+            } completion: { result in
+              self.end(other, result.map { _ in })
+            }
+          }
+          try first.run(&transaction)
+        }
+      })
+    // Whoever came too late for that flush has been answered behind it.
+    try? store.write { _ in }
+  }
+
+  private func makeWork() -> SimulatedWork {
+    defer { nextMark += 1 }
+    return SimulatedWork(mark: nextMark, using: &random)
+  }
+
+  private func end(_ work: SimulatedWork, _ result: Result<Void, any Error>) {
+    switch result {
+    case .success:
+      events.append("\(work.mark) done")
+      acknowledged.insert(work.mark)
+    case .failure(let error):
+      events.append("\(work.mark) \(error)")
+      let code = (error as? StoreError)?.code
+      if error is Stop || code == .conflict { refused.insert(work.mark) }
+    }
+  }
+}
+
+/// The writes that share a flush with the first one; its closure hands them in once.
+private final class Others: @unchecked Sendable {
+  private var work: ArraySlice<SimulatedWork>
+
+  init(_ work: ArraySlice<SimulatedWork>) { self.work = work }
+
+  func take() -> ArraySlice<SimulatedWork> {
+    defer { work = [] }
+    return work
+  }
+}
+
+/// What happens to members.
+extension Simulation {
+  private func open(_ member: Member) throws {
+    var configuration = ReplicaConfiguration.forTests
+    configuration.judges = judges
+    configuration.onStep = { [unowned self, unowned member] _ in
+      if chance(2) { try crash(member) }
+    }
+    member.hasCrashed = false
+    let connection = MemoryConnection(log) { [unowned self, unowned member] call, moment in
+      try meet(member, call, moment)
+    }
+    let before = hasFaults
+    hasFaults = false
+    defer { hasFaults = before }
+    member.fixture = try ReplicaFixture(
+      "\(folder)/\(member.index)", connection, configuration)
+  }
+
+  private func restart(_ member: Member) {
+    if member.isBusy { return }
+    events.append("restart \(member.index)")
+    member.fixture?.store.close()
+    member.fixture = nil
+    do { try open(member) } catch { preconditionFailure("a member can't be opened: \(error)") }
+  }
+
+  private func crash(_ member: Member) throws {
+    events.append("crash \(member.index)")
+    member.hasCrashed = true
+    throw Crash()
+  }
+
+  private func meet(
+    _ member: Member, _ call: MemoryConnection.Call, _ moment: MemoryConnection.Moment
+  ) throws {
+    guard hasFaults else { return }
+    if member.hasCrashed { throw Crash() }
+    if member.isCut { throw LogFault.unavailable("cut off") }
+    switch (call, moment) {
+    case (.append, .before):
+      if number(3) == 0 { letOthersWrite() }
+      if chance(4) { try crash(member) }
+      if chance(6) { throw LogFault.noAnswer }
+      if chance(6) { throw MemoryConnection.Delay() }
+      if chance(4) { throw LogFault.unavailable("for a moment") }
+    case (.append, .after):
+      if number(6) == 0 { letOthersWrite() }
+      if chance(6), let last = log.messages.last { log.append(last) }
+      if chance(3) { log.forgetNames() }
+      if chance(4) { try crash(member) }
+      if chance(8) { throw LogFault.noAnswer }
+    case (.messages, _):
+      if number(6) == 0 { letOthersWrite() }
+      if chance(10) { log.deliverDelayed() }
+      if chance(2) { try crash(member) }
+      if chance(3) { throw LogFault.unavailable("for a moment") }
+    case (.end, _):
+      if chance(3) { throw LogFault.unavailable("for a moment") }
+    }
+    if member.hasCrashed { throw Crash() }
+  }
+
+  private func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+  private func chance(_ percent: Int) -> Bool {
+    hasFaults && number(10_000) < percent * trouble
+  }
+}
+
+/// What must hold when all is quiet.
+extension Simulation {
+  private func check() throws -> String? {
+    hasFaults = false
+    for member in members {
+      member.isCut = false
+      restart(member)
+    }
+    log.deliverDelayed()
+    var dumps: [[String]] = []
+    for member in members {
+      guard let fixture = member.fixture else { return "a member is not open" }
+      try fixture.replica.catchUp()
+      dumps.append(try fixture.dump())
+    }
+    for index in dumps.indices where dumps[index] != dumps[0] {
+      let difference = dumps[index].difference(from: dumps[0]).map { "\($0)" }
+      return "members 0 and \(index) differ: \(difference.joined(separator: "; "))"
+    }
+    guard let store = members[0].fixture?.store else { return "a member is not open" }
+    let report = try store.verify()
+    if let problem = report.problems.first { return "\(problem)" }
+    var counts: [Int: Int] = [:]
+    for mark in try SimulatedWork.marks(in: store) { counts[mark, default: 0] += 1 }
+    if let twice = counts.first(where: { $0.value > 1 }) {
+      return "mark \(twice.key) is there twice"
+    }
+    if let lost = acknowledged.first(where: { counts[$0] == nil }) {
+      return "mark \(lost) was acknowledged and is not there"
+    }
+    if let extra = refused.first(where: { counts[$0] != nil }) {
+      return "mark \(extra) was refused and is there"
+    }
+    return nil
+  }
+}
