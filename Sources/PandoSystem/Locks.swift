@@ -82,7 +82,11 @@ package final class Monitor<Value>: @unchecked Sendable {
     unsafe pthread_mutex_init(mutex, nil)
     unsafe condition = UnsafeMutablePointer.allocate(capacity: 1)
     unsafe condition.initialize(to: pthread_cond_t())
-    unsafe pthread_cond_init(condition, nil)
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -117,6 +121,29 @@ package final class Monitor<Value>: @unchecked Sendable {
     while true {
       if let result = unsafe body(&value.pointee) { return result }
       unsafe pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// Waits until `body` has an answer, and asks it also when a time is up.
+  ///
+  /// - Parameter body: As above; it may say in how many nanoseconds it is to be asked again at the latest.
+  /// - Returns: What `body` returns.
+  package func waiting<Result>(for body: (inout Value, inout Int64?) -> Result?) -> Result {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      var nanoseconds: Int64?
+      if let result = unsafe body(&value.pointee, &nanoseconds) { return result }
+      guard let nanoseconds else {
+        unsafe pthread_cond_wait(condition, mutex)
+        continue
+      }
+      var end = timespec()
+      unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+      let sum = Int64(end.tv_nsec) + nanoseconds
+      end.tv_sec += Int(sum / 1_000_000_000)
+      end.tv_nsec = Int(sum % 1_000_000_000)
+      unsafe pthread_cond_timedwait(condition, mutex, &end)
     }
   }
 

@@ -66,6 +66,20 @@ enum Scenario {
     environment.close()
   }
 
+  /// Writes with checkpoints, each line of its input as the row `line`, and goes on until it is killed.
+  static func writeWithCheckpoints(_ path: String) throws {
+    var configuration = configuration
+    configuration.checkpointInterval = .seconds(60)
+    let environment = try Environment(path: path, configuration: configuration)
+    let table = try environment.table("lines", keys: .string, values: .string)
+    say("open")
+    while let line = readLine() {
+      try environment.write { try $0.put(line, forKey: "line", in: table) }
+      say("written")
+    }
+    environment.close()
+  }
+
   /// While another process of the same number has the file open, it can't be read, but once that has ended.
   ///
   /// Was: “mdb_txn_begin: Resource temporarily unavailable”.

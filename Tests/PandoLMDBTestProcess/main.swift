@@ -11,6 +11,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "hold-reader": Scenario.holdReader,
   "read-and-wait": Scenario.readAndWait,
   "same-number": Scenario.sameNumber,
+  "write-with-checkpoints": Scenario.writeWithCheckpoints,
   "failed-flush": Scenario.failedFlush,
   "failed-meta": Scenario.failedMeta,
   "flushed-names": Scenario.flushedNames,

@@ -26,6 +26,8 @@ extension Environment {
     public var maximumIdleReaders: Int = 64
     /// What a commit promises when the power fails.
     public var durability: Durability = .full
+    /// How much time of commits a power cut may take where there are checkpoints; `nil` without.
+    package var checkpointInterval: Duration?
     /// Whether writes of several threads that wait for one another share a commit, and so its flushes.
     ///
     /// Each still runs alone, sees what those before it have written, and returns when that is

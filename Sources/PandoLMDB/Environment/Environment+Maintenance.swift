@@ -49,6 +49,7 @@ extension Environment {
   /// - Note: LMDB: `mdb_env_sync`.
   public func sync() throws(LMDBError) {
     try checkProcess("sync")
+    if unsafe checkpoints != nil { return try flush() }
     let ticket = try readers.enter()
     defer { readers.leave(ticket) }
     let status = unsafe mdb_env_sync(try openPointer("mdb_env_sync"), 1)
@@ -98,7 +99,7 @@ extension Environment {
       try write(to: descriptor, compacting: compacting, detail: partial)
       if fsync(descriptor) != 0 { throw LMDBError.system("fsync", partial) }
       if unsafe rename(partial, target) != 0 { throw LMDBError.system("rename", target) }
-      try Self.flushNames(in: path)
+      try DataFile.flushNames(in: path)
     } catch {
       unsafe unlink(partial)
       throw error

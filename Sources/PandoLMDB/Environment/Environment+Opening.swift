@@ -9,29 +9,6 @@ extension Environment {
     }
   }
 
-  /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.
-  ///
-  /// Flushing the file alone does not promise that it can be found again. A file system that can't
-  /// flush folders, and a parent that this process may not read, are left to the system.
-  ///
-  /// - Parameter path: The folder.
-  /// - Throws: ``LMDBError`` with the system's code.
-  static func flushNames(in path: String) throws(LMDBError) {
-    for folder in [path, "\(path)/.."] {
-      let descriptor = retryInterrupted {
-        unsafe PandoSystem.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      }
-      guard descriptor >= 0 else {
-        if errno == EACCES || errno == EPERM { continue }
-        throw .system("open", folder)
-      }
-      defer { PandoSystem.close(descriptor) }
-      if retryInterrupted({ fsync(descriptor) }) != 0, errno != EINVAL {
-        throw .system("fsync", folder)
-      }
-    }
-  }
-
   /// Opens LMDB's environment, with a map of the configured size or what the file asks for.
   ///
   /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
@@ -95,6 +72,7 @@ extension Environment.Configuration {
     case .consistent: flags |= MDB_NOMETASYNC
     case .unsynchronized: flags |= MDB_NOSYNC
     }
+    if checkpointInterval != nil { flags |= MDB_NOSYNC }
     return UInt32(flags)
   }
 
@@ -109,6 +87,11 @@ extension Environment.Configuration {
     precondition(
       readerTimeoutInSeconds >= 0, "readerTimeoutInSeconds is \(readerTimeoutInSeconds)")
     precondition(maximumIdleReaders >= 0, "maximumIdleReaders is \(maximumIdleReaders)")
+    if let interval = checkpointInterval {
+      precondition(
+        interval > .zero && interval <= Checkpointer.intervalMax,
+        "an interval of \(interval); it is above zero and at most \(Checkpointer.intervalMax)")
+    }
     precondition(
       mapGrowthTimeoutInSeconds >= 0, "mapGrowthTimeoutInSeconds is \(mapGrowthTimeoutInSeconds)")
   }

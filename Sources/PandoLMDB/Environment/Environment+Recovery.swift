@@ -66,6 +66,7 @@ extension Environment {
   /// No reader is inside, the writer lock is held. If it fails, the next read or write tries again.
   func reopen() throws(LMDBError) {
     readers.abortIdleTransactions()
+    unsafe checkpoints?.endPins()
     if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
     unsafe pointer = nil
     unsafe mapNumber &+= 1

@@ -32,7 +32,10 @@ extension Environment {
   func writeAlone<Result>(
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    try writer.withLock("write") {
+    if let checkpoints = unsafe checkpoints, !checkpoints.hasRoom, !readers.isReadingOnThisThread {
+      checkpoints.waitForRoom()
+    }
+    return try writer.withLock("write") {
       while true {
         if let result = try writeOnce(mayGrow: mayGrow, body) { return result }
       }
@@ -71,6 +74,7 @@ extension Environment {
     do throws(LMDBError) {
       try transaction.commit()
       didCommit(number)
+      countForCheckpoint(number)
     } catch {
       if error.code == .mapFull, mayGrow, canGrow {
         try growMap()
@@ -101,9 +105,16 @@ extension Environment {
       let environment = try unsafe openPointer("write")
       let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
       if status == 0, let transaction = unsafe transaction {
-        return WriteTransaction(
+        var begun = WriteTransaction(
           unsafe UnsafeSnapshotHandle(
             transaction: transaction, environment: number, isReadOnly: false))
+        do {
+          try pinCheckpoint(begun)
+        } catch {
+          begun.abort()
+          throw error
+        }
+        return begun
       }
       guard status == MDB_MAP_RESIZED else {
         throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_txn_begin")

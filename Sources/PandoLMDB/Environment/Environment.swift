@@ -74,6 +74,16 @@ public final class Environment: Sendable {
 
   private static let lastNumber = Atomic<UInt32>(0)
 
+  /// From how many power cuts the file has been brought back to a checkpoint.
+  ///
+  /// Written by the initializer alone, which nobody else can be inside.
+  nonisolated(unsafe) package private(set) var cutCount: UInt64 = 0
+
+  /// When checkpoints are made; `nil` where there are none.
+  ///
+  /// Written by the initializer alone, which nobody else can be inside.
+  nonisolated(unsafe) private(set) var checkpoints: Checkpointer?
+
   /// Opens an environment.
   ///
   /// The file is checked before it is mapped: a file that is truncated or is no LMDB file is an
@@ -100,6 +110,7 @@ public final class Environment: Sendable {
     // What fails from here on runs `deinit`, which puts everything back.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true
+    unsafe cutCount = try Self.settleCheckpoint(file, folder: path, configuration)
     let size = try file.checkHeader(
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe (pointer, signal) = try Self.makePointer(
@@ -109,9 +120,16 @@ public final class Environment: Sendable {
       // The first commit flushes its pages and the empty meta pages together: a power cut may keep
       // some of the former and none of the latter, and such a file would look damaged.
       if size == 0, file.hasFailedFlush() { throw .system("fdatasync", filePath) }
-      try Self.flushNames(in: path)
+      try DataFile.flushNames(in: path)
     }
     _ = clearStaleReaders()
+    if !configuration.isReadOnly, let interval = configuration.checkpointInterval,
+      let file = try CheckpointFile.open(folder: path, makes: true, mode: configuration.fileMode)
+    {
+      let checkpoints = try Checkpointer(file, interval: interval)
+      unsafe self.checkpoints = checkpoints
+      checkpoints.start(self)
+    }
   }
 
   deinit {
@@ -130,12 +148,17 @@ public final class Environment: Sendable {
       !readers.isReadingOnThisThread,
       "close inside a read of the same environment on the same thread")
     commitWaiters.end(unsafe signal)
+    unsafe checkpoints?.stop()
     writer.withLock("close") {
+      closeCheckpoints()
       guard readers.shutDown() else { return }
       readers.abortIdleTransactions()
       if let environment = unsafe pointer { unsafe mdb_env_close(environment) }
       unsafe pointer = nil
       unsafe loss = nil
+      for byte in [DataFile.LockedByte.checkpointedWriters, .otherWriters] {
+        file.lock(byte, F_UNLCK)
+      }
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }

@@ -72,6 +72,7 @@ extension LMDBError.Code: CustomStringConvertible {
     case .undecodable: "the stored bytes do not decode"
     case .processNumberTaken:
       "a process of another PID namespace has the file open and the same number"
+    case .otherDurability: "a process that has the file open writes at another durability"
     case .readOnly: "not permitted, or the environment is read only"
     default: unsafe String(cString: mdb_strerror(rawValue))
     }
@@ -133,6 +134,9 @@ extension LMDBError.Code {
   /// A process of another PID namespace, such as another container, has the file open and the number of
   /// this one; liblmdb tells readers apart by it.
   public static var processNumberTaken: Self { Self(rawValue: -40_008) }
+  /// Another process writes to the file at a durability that goes together with this one's as little as
+  /// with a power cut.
+  public static var otherDurability: Self { Self(rawValue: -40_009) }
   /// The environment was opened for reading only.
   public static var readOnly: Self { Self(rawValue: EACCES) }
 

@@ -57,6 +57,32 @@ struct DataFile: ~Copyable, Sendable {
   }
 }
 
+extension DataFile {
+  /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.
+  ///
+  /// Flushing the file alone does not promise that it can be found again. A file system that can't
+  /// flush folders, and a parent that this process may not read, are left to the system.
+  ///
+  /// - Parameter path: The folder.
+  /// - Throws: ``LMDBError`` with the system's code.
+  @_optimize(size)
+  static func flushNames(in path: String) throws(LMDBError) {
+    for folder in [path, "\(path)/.."] {
+      let descriptor = retryInterrupted {
+        unsafe PandoSystem.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      }
+      guard descriptor >= 0 else {
+        if errno == EACCES || errno == EPERM { continue }
+        throw .system("open", folder)
+      }
+      defer { PandoSystem.close(descriptor) }
+      if retryInterrupted({ fsync(descriptor) }) != 0, errno != EINVAL {
+        throw .system("fsync", folder)
+      }
+    }
+  }
+}
+
 /// Repeats a system call that a signal interrupted.
 @_optimize(size)
 func retryInterrupted(_ call: () -> CInt) -> CInt {

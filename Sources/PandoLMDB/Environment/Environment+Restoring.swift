@@ -1,0 +1,70 @@
+import PandoSystem
+
+extension Environment {
+  /// Sees to it, before anybody looks at the pages, that the data file shows a version that is whole.
+  ///
+  /// Where the last one who wrote with checkpoints has not closed the file, and the system has been started
+  /// anew since, the version of the last checkpoint is put in place. Who writes takes a lock beside, so
+  /// that the two kinds of writers don't meet: one without checkpoints would use pages again that the last
+  /// checkpoint needs.
+  ///
+  /// - Parameters:
+  ///   - file: The data file; it has the lock from then on.
+  ///   - folder: The folder of the environment.
+  ///   - configuration: How it is opened.
+  /// - Returns: From how many power cuts the file has been brought back.
+  /// - Throws: ``LMDBError`` with code `otherDurability` if another process writes the other way, `readOnly`
+  ///   if the version has to be put in place and this is opened for reading only, else the system's code.
+  @_optimize(size)
+  static func settleCheckpoint(
+    _ file: borrowing DataFile, folder: String, _ configuration: Configuration
+  ) throws(LMDBError) -> UInt64 {
+    let makes = configuration.checkpointInterval != nil && !configuration.isReadOnly
+    guard !configuration.isReadOnly else {
+      guard
+        let checkpoints = try CheckpointFile.open(
+          folder: folder, makes: false, isReadOnly: true, mode: 0),
+        let slot = checkpoints.newest()
+      else { return 0 }
+      let boot = try BootIdentifier.current()
+      let isWhole = slot.boot == .none || slot.boot == boot
+      guard isWhole || !slot.fits(file) else {
+        throw LMDBError(
+          .readOnly, function: "open",
+          detail: "\(folder) is as the power cut has left it; open it for writing first")
+      }
+      return slot.cutCount
+    }
+    guard file.lock(.checkpoints, F_WRLCK) || !makes else { throw .system("fcntl", folder) }
+    defer { file.lock(.checkpoints, F_UNLCK) }
+    guard !file.isLockedElsewhere(makes ? .otherWriters : .checkpointedWriters) else {
+      throw LMDBError(
+        .otherDurability, function: "open",
+        detail: "\(folder): another process writes \(makes ? "without" : "with") checkpoints")
+    }
+    file.lock(makes ? .checkpointedWriters : .otherWriters, F_RDLCK)
+    guard
+      let checkpoints = try CheckpointFile.open(
+        folder: folder, makes: makes, mode: configuration.fileMode)
+    else { return 0 }
+    guard var slot = checkpoints.newest() else { return 0 }
+    guard slot.boot != .none else { return slot.cutCount }
+    let newest = slot
+    let boot = try BootIdentifier.current()
+    if slot.boot == boot {
+      // A killed process has left it, or others have it open.
+      if makes, slot.file == file.identity { return slot.cutCount }
+      try file.flush()
+      slot.boot = .none
+    } else if slot.fits(file) {
+      try slot.restore(file)
+      slot.cutCount += 1
+      slot.file = file.identity
+      slot.boot = makes ? boot : .none
+    } else {
+      slot.boot = .none
+    }
+    try checkpoints.write(slot, after: newest)
+    return slot.cutCount
+  }
+}

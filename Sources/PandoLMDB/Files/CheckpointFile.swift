@@ -1,0 +1,167 @@
+import PandoSystem
+
+/// The file beside a data file that keeps the last version of which every page is on the disk.
+final class CheckpointFile: Sendable {
+  static let name = "checkpoint.mdb"
+
+  private let descriptor: CInt
+
+  /// Opens the file.
+  ///
+  /// A new one is there, with its name, when this returns.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - makes: Whether to make it.
+  ///   - isReadOnly: Whether it is only read.
+  ///   - mode: The permissions of a new file.
+  /// - Returns: The file; `nil` if it is not there and is not to be made.
+  /// - Throws: ``LMDBError`` with the system's code.
+  @_optimize(size)
+  static func open(
+    folder: String, makes: Bool, isReadOnly: Bool = false, mode: UInt32
+  ) throws(LMDBError) -> CheckpointFile? {
+    let path = "\(folder)/\(name)"
+    let flags = isReadOnly ? O_RDONLY : makes ? O_RDWR | O_CREAT : O_RDWR
+    let descriptor = retryInterrupted {
+      unsafe PandoSystem.open(path, flags | O_CLOEXEC, mode)
+    }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .system("open", path)
+    }
+    let file = CheckpointFile(descriptor: descriptor)
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
+    if makes, status.st_size < 2 * CheckpointSlot.byteCount {
+      try writeAll(
+        [UInt8](repeating: 0, count: 2 * CheckpointSlot.byteCount), to: descriptor, at: 0)
+      try flushAll(descriptor)
+      try DataFile.flushNames(in: folder)
+    }
+    return file
+  }
+
+  private init(descriptor: CInt) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// The newest slot; `nil` if none was ever written.
+  @_optimize(size)
+  func newest() -> CheckpointSlot? {
+    let slots = (0..<2).compactMap { index -> CheckpointSlot? in
+      let count = CheckpointSlot.byteCount
+      return readAll(count, from: descriptor, at: index * count).flatMap { CheckpointSlot($0.span) }
+    }
+    return slots.max { $0.sequence < $1.sequence }
+  }
+
+  /// Writes a slot over the older one, and flushes it; the data file is locked for checkpoints.
+  ///
+  /// - Parameters:
+  ///   - slot: The slot; its sequence number is chosen here.
+  ///   - newest: The newest one now.
+  /// - Throws: ``LMDBError`` with the system's code.
+  @_optimize(size)
+  func write(_ slot: CheckpointSlot, after newest: CheckpointSlot?) throws(LMDBError) {
+    var slot = slot
+    slot.sequence = (newest?.sequence ?? 0) + 1
+    slot.cutCount = max(slot.cutCount, newest?.cutCount ?? 0)
+    let offset = Int(slot.sequence & 1) * CheckpointSlot.byteCount
+    try writeAll(slot.bytes, to: descriptor, at: offset)
+    try flushAll(descriptor)
+  }
+}
+
+extension DataFile {
+  /// Reads bytes; `nil` if the file ends before.
+  @_optimize(size)
+  func read(_ byteCount: Int, at offset: Int) -> [UInt8]? {
+    readAll(byteCount, from: descriptor, at: offset)
+  }
+
+  @_optimize(size)
+  func write(_ bytes: [UInt8], at offset: Int) throws(LMDBError) {
+    try writeAll(bytes, to: descriptor, at: offset)
+  }
+
+  /// Brings all that is written to the disk.
+  @_optimize(size)
+  func flush() throws(LMDBError) { try flushAll(descriptor) }
+}
+
+extension DataFile {
+  /// A byte far beyond the end of the data file on which locks say who has it open and how.
+  ///
+  /// They are locks of the open file (`F_OFD_SETLK`), so closing another descriptor does not drop them.
+  enum LockedByte: Int {
+    /// Held by one who looks at the checkpoints, or writes one.
+    case checkpoints
+    /// Held, by many, by who writes with checkpoints.
+    case checkpointedWriters
+    /// Held, by many, by who writes without.
+    case otherWriters
+  }
+
+  /// Commands of `fcntl`, which the C library shows with `_GNU_SOURCE` only; the same on all of Linux.
+  private enum Command {
+    static let get: CInt = 36
+    static let setAndWait: CInt = 38
+  }
+
+  private func range(_ byte: LockedByte, _ type: CInt) -> flock {
+    var range = flock()
+    range.l_type = Int16(type)
+    range.l_whence = Int16(SEEK_SET)
+    range.l_start = (1 << 62) + byte.rawValue
+    range.l_len = 1
+    return range
+  }
+
+  /// Takes a lock, or gives it back; waits until nobody has one that forbids it.
+  ///
+  /// - Parameters:
+  ///   - byte: Which one.
+  ///   - type: `F_WRLCK`, `F_RDLCK` or `F_UNLCK`.
+  /// - Returns: `false` if the file system has no such locks.
+  @_optimize(size)
+  @discardableResult
+  func lock(_ byte: LockedByte, _ type: CInt) -> Bool {
+    var range = range(byte, type)
+    return retryInterrupted { unsafe fcntl(descriptor, Command.setAndWait, &range) } == 0
+  }
+
+  /// Whether another open file, of whatever process, has a lock.
+  @_optimize(size)
+  func isLockedElsewhere(_ byte: LockedByte) -> Bool {
+    var range = range(byte, F_WRLCK)
+    return unsafe fcntl(descriptor, Command.get, &range) == 0 && range.l_type != Int16(F_UNLCK)
+  }
+}
+
+/// Reads bytes; `nil` if the file ends before, or can't be read.
+@_optimize(size)
+private func readAll(_ byteCount: Int, from descriptor: CInt, at offset: Int) -> [UInt8]? {
+  var bytes = [UInt8](repeating: 0, count: byteCount)
+  while true {
+    let count = unsafe pread(descriptor, &bytes, byteCount, offset)
+    if count >= 0 || errno != EINTR { return count == byteCount ? bytes : nil }
+  }
+}
+
+@_optimize(size)
+private func writeAll(
+  _ bytes: [UInt8], to descriptor: CInt, at offset: Int
+) throws(LMDBError) {
+  while true {
+    let count = unsafe pwrite(descriptor, bytes, bytes.count, offset)
+    if count == bytes.count { return }
+    if count >= 0 { throw LMDBError(.diskFull, function: "pwrite", detail: "\(count) bytes") }
+    if errno != EINTR { throw .system("pwrite", "\(bytes.count) bytes") }
+  }
+}
+
+@_optimize(size)
+private func flushAll(_ descriptor: CInt) throws(LMDBError) {
+  if retryInterrupted({ fdatasync(descriptor) }) != 0 { throw .system("fdatasync", "a checkpoint") }
+}
