@@ -69,7 +69,7 @@ enum Scenario {
   /// Writes with checkpoints, each line of its input as the row `line`, and goes on until it is killed.
   static func writeWithCheckpoints(_ path: String) throws {
     var configuration = configuration
-    configuration.checkpointInterval = .seconds(60)
+    configuration.durability = .relaxed(every: .seconds(60))
     let environment = try Environment(path: path, configuration: configuration)
     let table = try environment.table("lines", keys: .string, values: .string)
     say("open")

@@ -8,7 +8,7 @@ extension Environment {
   ///
   /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
   /// - Precondition: The calling thread is not inside a write of this environment.
-  package func flush() throws(LMDBError) {
+  public func flush() throws(LMDBError) {
     try checkProcess("flush")
     writer.checkIsFree(for: "flush")
     guard let checkpoints = unsafe checkpoints else { return try sync() }

@@ -26,8 +26,6 @@ extension Environment {
     public var maximumIdleReaders: Int = 64
     /// What a commit promises when the power fails.
     public var durability: Durability = .full
-    /// How much time of commits a power cut may take where there are checkpoints; `nil` without.
-    package var checkpointInterval: Duration?
     /// Whether writes of several threads that wait for one another share a commit, and so its flushes.
     ///
     /// Each still runs alone, sees what those before it have written, and returns when that is
@@ -63,7 +61,7 @@ package enum EnvironmentEvent: Sendable, Hashable {
 ///
 /// A crash of the process alone loses nothing at any level: committed pages are in the page cache
 /// of the system.
-public enum Durability: Sendable, Hashable, CaseIterable {
+public enum Durability: Sendable, Hashable {
   /// A commit that returned is on the disk.
   ///
   /// Two flushes a commit: the pages, then the meta page.
@@ -73,9 +71,28 @@ public enum Durability: Sendable, Hashable, CaseIterable {
   /// One flush a commit: the pages. The meta page follows with the next one, or with
   /// ``Environment/sync()``. LMDB: `MDB_NOMETASYNC`.
   case consistent
+  /// A power cut takes the commits of the last interval at most; what is left is a whole earlier version.
+  ///
+  /// No flush a commit: a thread flushes about twice an interval, or after 16 MiB, what has been committed
+  /// (a checkpoint). Writers wait where the disk does not keep up. An interval is above zero and at most a
+  /// minute. All processes that write at one time do so at this level, or none. LMDB: `MDB_NOSYNC`.
+  case relaxed(every: Duration = .milliseconds(100))
   /// A power cut may lose commits and **may damage the file**.
   ///
   /// No flush; the system writes when it likes, in any order. For data that can be made again.
   /// LMDB: `MDB_NOSYNC`.
   case unsynchronized
+}
+
+extension Durability: CaseIterable {
+  /// All levels, the safest first; `relaxed` with its standard interval.
+  public static var allCases: [Durability] { [.full, .consistent, .relaxed(), .unsynchronized] }
+}
+
+extension Environment.Configuration {
+  /// How much time of commits a power cut may take where there are checkpoints; `nil` without.
+  package var checkpointInterval: Duration? {
+    guard case .relaxed(let interval) = durability else { return nil }
+    return interval
+  }
 }

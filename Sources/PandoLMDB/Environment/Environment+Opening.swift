@@ -70,9 +70,8 @@ extension Environment.Configuration {
     switch durability {
     case .full: break
     case .consistent: flags |= MDB_NOMETASYNC
-    case .unsynchronized: flags |= MDB_NOSYNC
+    case .relaxed, .unsynchronized: flags |= MDB_NOSYNC
     }
-    if checkpointInterval != nil { flags |= MDB_NOSYNC }
     return UInt32(flags)
   }
 

@@ -1,6 +1,25 @@
 import PandoSystem
 
 extension Environment {
+  /// Does what opening does first, for who looks at the pages before.
+  ///
+  /// - Parameters:
+  ///   - path: The folder; nothing is done where it has no data file.
+  ///   - configuration: How it will be opened.
+  /// - Throws: As opening.
+  @_optimize(size)
+  package static func settleCheckpoint(
+    path: String, _ configuration: Configuration
+  ) throws(LMDBError) {
+    guard unsafe access("\(path)/\(CheckpointFile.name)", F_OK) == 0, !isUnmade(path: path) else {
+      return
+    }
+    let file = try DataFile(
+      path: "\(path)/\(DataFile.name)", isReadOnly: configuration.isReadOnly,
+      mode: configuration.fileMode)
+    _ = try settleCheckpoint(file, folder: path, configuration)
+  }
+
   /// Sees to it, before anybody looks at the pages, that the data file shows a version that is whole.
   ///
   /// Where the last one who wrote with checkpoints has not closed the file, and the system has been started

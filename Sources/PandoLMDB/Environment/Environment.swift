@@ -74,10 +74,8 @@ public final class Environment: Sendable {
 
   private static let lastNumber = Atomic<UInt32>(0)
 
-  /// From how many power cuts the file has been brought back to a checkpoint.
-  ///
   /// Written by the initializer alone, which nobody else can be inside.
-  nonisolated(unsafe) package private(set) var cutCount: UInt64 = 0
+  nonisolated(unsafe) private var cutsBeforeOpening: UInt64 = 0
 
   /// When checkpoints are made; `nil` where there are none.
   ///
@@ -110,7 +108,7 @@ public final class Environment: Sendable {
     // What fails from here on runs `deinit`, which puts everything back.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true
-    unsafe cutCount = try Self.settleCheckpoint(file, folder: path, configuration)
+    unsafe cutsBeforeOpening = try Self.settleCheckpoint(file, folder: path, configuration)
     let size = try file.checkHeader(
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe (pointer, signal) = try Self.makePointer(
@@ -162,6 +160,9 @@ public final class Environment: Sendable {
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }
+
+  /// From how many power cuts the file has been brought back to a checkpoint.
+  package var cutCount: UInt64 { unsafe cutsBeforeOpening }
 
   /// The `MDB_env`, for whoever is a reader or holds the writer lock.
   func openPointer(_ function: String) throws(LMDBError) -> OpaquePointer {

@@ -71,10 +71,11 @@ struct StoreState: Equatable {
   /// Version 3 is version 2 with indexes of several fields or unique ones, with cache keys that stand in
   /// `collections` by their beginning and their hash, or with lists of more than one row, of which `parents`
   /// may say in which row an element is; a store without them is of version 2. Version 4 is either of them
-  /// in a store whose writes go through a log.
+  /// in a store whose writes go through a log, version 5 in one that is written with checkpoints.
   static let formatVersion: UInt32 = 3
   static let plainFormatVersion: UInt32 = 2
   static let replicatedFormatVersion: UInt32 = 4
+  static let checkpointedFormatVersion: UInt32 = 5
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 
@@ -90,6 +91,11 @@ struct StoreState: Equatable {
   /// The first commit number whose change set is still in the log, or the next one if none is.
   var oldestChange: UInt64 = 1
 
+  /// Takes a version, unless it has one that allows all others.
+  mutating func take(formatVersion version: UInt32) {
+    if formatVersion != Self.checkpointedFormatVersion { formatVersion = version }
+  }
+
   init(storeIdentifier: [UInt8]) {
     precondition(storeIdentifier.count == 16, "a store identifier has 16 bytes")
     self.storeIdentifier = storeIdentifier
@@ -100,12 +106,12 @@ struct StoreState: Equatable {
       throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
     }
     let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
-    guard (UInt64(Self.plainFormatVersion)...UInt64(Self.replicatedFormatVersion)).contains(version)
-    else {
+    let known = UInt64(Self.plainFormatVersion)...UInt64(Self.checkpointedFormatVersion)
+    guard known.contains(version) else {
       throw StoreError(
         .unknownFormat, path,
         "has format version \(version), this library reads version "
-          + "\(Self.plainFormatVersion) to \(Self.replicatedFormatVersion); "
+          + "\(Self.plainFormatVersion) to \(Self.checkpointedFormatVersion); "
           + "open it with the version of Pando that wrote it and move it with dump and load")
     }
     guard bytes.count == 64 else {

@@ -23,7 +23,13 @@ extension ModelTransaction {
   }
 
   /// Marks the store: from the next flush on, its writes go through a log.
+  ///
+  /// - Throws: ``StoreError`` with code `replicated` for a store that is written with checkpoints: a power cut
+  ///   would take commits that the log has, and move the numbers on.
   package func beginReplication(_ row: ReplicationRow) throws {
+    if session.state.counters.formatVersion == StoreState.checkpointedFormatVersion {
+      throw StoreError.relaxedReplica(session.core.path)
+    }
     try setReplicationRow(row)
     session.state.counters.isReplicated = true
   }

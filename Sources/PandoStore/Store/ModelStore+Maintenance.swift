@@ -171,6 +171,9 @@ extension ModelStore {
   public static func verify(
     path: String, progress: ((VerificationProgress) -> Void)? = nil
   ) throws -> VerificationReport {
+    var engine = Environment.Configuration()
+    engine.isReadOnly = true
+    try Environment.settleCheckpoint(path: path, engine)
     let report = try StoreCheck.pages(ofStoreAt: path, .newest, progress)
     guard report.isClean else { return report }
     var configuration = Configuration()

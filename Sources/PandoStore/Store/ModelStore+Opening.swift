@@ -70,7 +70,6 @@ extension ModelStore {
 
   @_optimize(size)
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
-    if configuration.verifying != .none { try verifyPages(path: path) }
     var engine = Environment.Configuration()
     engine.mapSizeInBytes = configuration.mapSizeInBytes
     engine.maximumMapSizeInBytes = configuration.maximumMapSizeInBytes
@@ -80,6 +79,10 @@ extension ModelStore {
     engine.isReadOnly = configuration.isReadOnly
     let events = EventRelay()
     engine.onEvent = { event in events.receive(event) }
+    if configuration.verifying != .none {
+      try Environment.settleCheckpoint(path: path, engine)
+      try verifyPages(path: path)
+    }
     let environment = try openEnvironment(path: path, engine)
     do {
       try refuseForeignFile(environment, path: path)
@@ -87,6 +90,7 @@ extension ModelStore {
         path: path, environment: environment, configuration: configuration)
       events.connect(core)
       try checkFormat(core)
+      try core.settlePowerCuts()
       try raiseRetention(core)
       try Migrator(core).run()
       if configuration.verifying == .everything {

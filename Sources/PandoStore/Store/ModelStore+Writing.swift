@@ -99,6 +99,30 @@ extension ModelStore {
     }
   }
 
+  /// Waits until all that is committed is on the disk.
+  ///
+  /// Of use with a durability below `full`. With `relaxed` a checkpoint begins at once.
+  ///
+  /// - Throws: `LMDBError` with code `failedFlush`; the store refuses writes from then on.
+  /// - Precondition: Not called from inside a write of this store or its commit handler.
+  public func flush() throws {
+    precondition(writer?.isLeading != true, "a flush inside a write, or the commit handler")
+    try core.environment.flush()
+  }
+
+  /// Waits until all that is committed is on the disk.
+  ///
+  /// The `async` form of the other one: the waiting does not hold a thread of the caller's pool.
+  ///
+  /// - Throws: As the synchronous form.
+  public func flush() async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      startThread(named: "pando.wait") { [self] in
+        continuation.resume(with: Swift.Result { try core.environment.flush() })
+      }
+    }
+  }
+
   /// Sets the one closure that is called with every commit of this process.
   ///
   /// - Parameter handler: Called on the thread that ran the write's closure, in commit order, before the

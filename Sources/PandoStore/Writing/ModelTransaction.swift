@@ -34,6 +34,12 @@ public struct ModelTransaction: ~Copyable {
     return isCommit ? session.nextCommitNumber : session.state.counters.commitNumber
   }
 
+  /// Has this write be answered only when it is on the disk, whatever durability the store has.
+  ///
+  /// Of use with a durability below `full`: what matters more than the rest waits for a flush by itself.
+  /// Others see it as soon as it is committed. Writes of the same flush wait with it.
+  public mutating func flushWhenCommitted() { session.state.isFlushed = true }
+
   /// Stores a model with all it contains.
   ///
   /// Each node of the tree becomes a record; a node whose content is already stored is not written.

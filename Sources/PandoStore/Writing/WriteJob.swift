@@ -16,6 +16,8 @@ final class WriteJob: @unchecked Sendable {
   /// What followers know the write by; `nil` for writes of users.
   let ticket: (any Sendable)?
   let context: (any Sendable)?
+  /// Whether its last run wants it to be on the disk when it is answered.
+  var isFlushed = false
 
   /// Makes a write that has not run yet.
   ///

@@ -306,7 +306,7 @@ extension WriteSession {
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
     let name = cacheKey.utf8Span.span
     try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)
-    if key.isLong { state.counters.formatVersion = StoreState.formatVersion }
+    if key.isLong { state.counters.take(formatVersion: StoreState.formatVersion) }
     state.changes.reset(collection: cacheKey)
     return (CountedList(table: tables.elements, number: number), true)
   }
@@ -361,7 +361,7 @@ extension WriteSession {
   }
 
   private func notePlace(_ occurrence: Occurrence) {
-    if occurrence.leaf != nil { state.counters.formatVersion = StoreState.formatVersion }
+    if occurrence.leaf != nil { state.counters.take(formatVersion: StoreState.formatVersion) }
   }
 
   /// Puts the index row of a node that comes into an element.

@@ -124,7 +124,8 @@ extension WriteSession {
     let isNew =
       try state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
       || reading { try $0.hasShortenedCacheKey() || $0.hasLongList() }
-    state.counters.formatVersion = isNew ? StoreState.formatVersion : StoreState.plainFormatVersion
+    state.counters.take(
+      formatVersion: isNew ? StoreState.formatVersion : StoreState.plainFormatVersion)
   }
 
   /// Checks what this write has put into unique indexes: each value stands there once.

@@ -51,6 +51,8 @@ import PandoModels
     var content: WrittenContent?
     /// What other stores have to know of this write; `nil` if the store has no log.
     var notes: ReplicationNotes?
+    /// Whether the write is to be on the disk when it is answered.
+    var isFlushed = false
     /// What an operation threw that had changed rows: the write can't be kept.
     var failure: (any Error)?
   }
@@ -438,6 +440,7 @@ extension WriteSession {
     state.isDirty = false
     state.failure = nil
     state.takesCommitNumber = false
+    state.isFlushed = false
     state.numberedRemovals = []
     state.forgetsOrder = false
     if !state.uniqueRows.isEmpty { state.uniqueRows = [] }

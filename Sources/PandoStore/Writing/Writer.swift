@@ -32,6 +32,10 @@ final class Writer: Sendable {
   ///
   /// Used on the writer's thread only.
   nonisolated(unsafe) private var logged: [QueuedWrite] = []
+  /// Whether the last flush is on the disk, as far as that is known.
+  ///
+  /// Used by the thread that leads.
+  nonisolated(unsafe) private var isOnDisk = false
 
   init(_ core: StoreCore) {
     self.core = core
@@ -146,7 +150,12 @@ extension Writer: GroupCommitOwner {
       } else if let error {
         writer.fail(job, error)
       } else if let outcome = outcome.take() {
-        writer.finish(job, outcome)
+        do {
+          if job.isFlushed { try writer.bringToDisk() }
+          writer.finish(job, outcome)
+        } catch {
+          writer.fail(job, error)
+        }
       }
     }
   }
@@ -175,7 +184,15 @@ extension Writer: GroupCommitOwner {
     core.feed.withdraw()
   }
 
+  /// Brings the flush to the disk whose writes are being answered, once.
+  private func bringToDisk() throws {
+    if unsafe isOnDisk { return }
+    try core.environment.flush()
+    unsafe isOnDisk = true
+  }
+
   func didCommit(writeCount: Int, duration: Duration) {
+    unsafe isOnDisk = core.configuration.durability == .full
     core.feed.handOver(unsafe exchange(&effects, with: []))
     core.count { $0.flushes += 1 }
     if duration > core.configuration.slowCommitThreshold {
@@ -198,6 +215,7 @@ extension Writer: GroupCommitOwner {
       {
         unsafe logged.append(write)
       }
+      job.isFlushed = context.state.isFlushed
       note(job, changeSet, context)
       return .success(changeSet)
     } catch {

@@ -27,7 +27,7 @@ struct CheckpointFixture {
 
   static func configuration(_ interval: Duration? = .seconds(60)) -> Environment.Configuration {
     var configuration = Environment.Configuration.forTests
-    configuration.checkpointInterval = interval
+    if let interval { configuration.durability = .relaxed(every: interval) }
     return configuration
   }
 

@@ -104,7 +104,8 @@ extension Durability {
     switch self {
     case .full: KV_FULL
     case .consistent: KV_CONSISTENT
-    case .unsynchronized: KV_UNSYNCHRONIZED
+    // Pages go to the system only, which is all that these have in common with it.
+    case .relaxed, .unsynchronized: KV_UNSYNCHRONIZED
     }
   }
 }

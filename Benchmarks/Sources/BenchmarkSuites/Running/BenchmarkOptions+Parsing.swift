@@ -16,7 +16,7 @@ extension BenchmarkOptions {
       --systems NAMES     comma-separated (all that are there):
                           \(System.allCases.map(\.rawValue).joined(separator: ", "))
       --threads N         the most threads that a workload uses (64)
-      --durability LEVEL  full, consistent or unsynchronized (full; in cascade,
+      --durability LEVEL  full, consistent, relaxed or unsynchronized (full; in cascade,
                           collection and scale unsynchronized)
       --seed N            the seed of keys, values and orders (1)
       --runs N            how often each workload runs, the median counts (3)

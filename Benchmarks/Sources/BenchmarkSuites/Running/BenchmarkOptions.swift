@@ -72,5 +72,8 @@ public struct BenchmarkOptions: Sendable {
 
 extension Durability {
   /// The name on the command line and in reports.
-  var name: String { "\(self)" }
+  var name: String {
+    if case .relaxed = self { return "relaxed" }
+    return "\(self)"
+  }
 }

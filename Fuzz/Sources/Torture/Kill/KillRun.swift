@@ -67,7 +67,7 @@ struct KillRun {
       acknowledged = [Int](repeating: 0, count: Self.taskCount)
     }
     let before = acknowledged
-    let level = Durability.allCases[round % 3]
+    let level = Durability.tortured[round % 4]
     let isPair = round % 3 == 2
     let last = Self.taskCount - 1
     var writers = [try startWriter(0...(isPair ? last / 2 : last), level)]

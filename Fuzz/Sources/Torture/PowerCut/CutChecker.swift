@@ -19,15 +19,22 @@ struct CutChecker {
   private var promise: CutPromise
   private var data = CutFile()
   private var dataFile: Int?
+  /// The slots beside it, where the level has them.
+  private var slots = CutFile()
+  private var slotsFile: Int?
+  private var areSlotsNamed = false
+  /// What the states are made without, to see that they are wrong then.
+  private let hidden: String
   private var hasFolder = false
   private var isFolderDurable = false
   private var isNameDurable = false
   private var tally = CutTally()
   private let descriptor: CInt
+  private let slotsDescriptor: CInt
 
   private var image: String { "\(directory)/store" }
 
-  /// Positional: log, directory, level, part, count of parts.
+  /// Positional: log, directory, level, part, count of parts, what is hidden.
   init(_ options: Options) throws {
     self.options = options
     level = try Durability(named: options.text(2))
@@ -36,10 +43,12 @@ struct CutChecker {
     directory = try options.text(1)
     part = try options.integer(3)
     partCount = try options.integer(4)
+    hidden = try options.text(5)
     promise = try CutPromise(entries, level: level, taskCount: PowerCutRun.taskCount)
     try FileManager.default.createDirectory(
       atPath: "\(directory)/store", withIntermediateDirectories: true)
     descriptor = open("\(directory)/store/data.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    slotsDescriptor = open("\(directory)/slots", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     progress = open("\(directory)/progress", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
   }
 
@@ -61,10 +70,13 @@ struct CutChecker {
     switch entry {
     case .create(let file, let path):
       if path.hasSuffix("/store/data.mdb") { dataFile = file }
+      if path.hasSuffix("/store/checkpoint.mdb") { slotsFile = file }
     case .write(let file, let offset, let bytes, _):
       if file == dataFile { data.write(bytes, at: offset) }
+      if file == slotsFile { slots.write(bytes, at: offset) }
     case .sync(let file):
-      if file == dataFile { data.sync() }
+      if file == dataFile, hidden != "flush" { data.sync() }
+      if file == slotsFile { slots.sync() }
     case .truncate(let file, let size):
       if file == dataFile { data.truncate(to: size) }
     case .mark(let text): try promise.take(text)
@@ -72,6 +84,7 @@ struct CutChecker {
     case .syncDirectory(let path):
       if path.hasSuffix("/store") {
         isNameDurable = dataFile != nil
+        areSlotsNamed = slotsFile != nil
       } else {
         isFolderDurable = hasFolder
       }
@@ -81,8 +94,9 @@ struct CutChecker {
   /// Tries states of the disk at one point of the recording.
   private mutating func cut(_ index: Int) throws {
     try data.update(descriptor)
+    try slots.update(slotsDescriptor)
     tally["cuts"] += 1
-    let hasChoice = data.hasPending || !(isNameDurable && isFolderDurable)
+    let hasChoice = data.hasPending || slots.hasPending || !(isNameDurable && isFolderDurable)
     for variant in 0..<(hasChoice ? 2 + options.states : 1) {
       var random = SeededGenerator(seed: options.seed, index, variant)
       let text = Array("entry \(index), variant \(variant)                    ".utf8)
@@ -91,11 +105,14 @@ struct CutChecker {
         try state(variant, &random)
       } catch {
         // The next states need this one's bytes gone.
-        complain("\(level.name), entry \(index), variant \(variant): \(error)")
         tally["failures"] += 1
-        if tally["failures"] >= 5 { throw TortureFailure("too many failures") }
+        if hidden == "nothing" {
+          complain("\(level.name), entry \(index), variant \(variant): \(error)")
+          if tally["failures"] >= 5 { throw TortureFailure("too many failures") }
+        }
       }
       try data.restore(descriptor)
+      try slots.restore(slotsDescriptor)
       tally["states"] += 1
     }
   }
@@ -114,6 +131,10 @@ struct CutChecker {
     ]
     let choice = variant == 0 ? .none : variant == 1 ? .all : choices[(variant - 2) % choices.count]
     try data.make(choice, on: descriptor, using: &random)
+    try slots.make(choice, on: slotsDescriptor, using: &random)
+    let hasSlots =
+      areSlotsNamed || slotsFile != nil && (variant == 1 || variant > 1 && random.chance(50))
+    try putSlots(hasSlots && hidden != "slot")
     try look(&random)
   }
 
@@ -143,7 +164,14 @@ struct CutChecker {
     try require(number >= promise.minimum, "commit \(number), \(promise.minimum) must be there")
     tally[number >= promise.newest ? "complete" : "earlier"] += 1
     tally.lostMaximum = max(tally.lostMaximum, promise.newest - number)
-    if random.chance(6) { try goOn(number) }
+    if random.chance(6) { try goOn(number, &random) }
+  }
+
+  /// Puts the slots, or none, beside the data file.
+  private func putSlots(_ areThere: Bool) throws {
+    let path = "\(image)/checkpoint.mdb"
+    unlink(path)
+    if areThere { try FileManager.default.copyItem(atPath: "\(directory)/slots", toPath: path) }
   }
 
   /// The commit that the store shows, all of whose content has been compared.
@@ -151,14 +179,15 @@ struct CutChecker {
   /// A store that was being made when the power failed is opened for writing, which makes what is
   /// missing; in a copy, because the image has to stay as it is.
   private func shownCommit() throws -> Int {
-    let isReadOnly = promise.requiresStore
+    // A version is put in place where one may write.
+    let isReadOnly = promise.requiresStore && !level.isRelaxed
     let path = isReadOnly ? image : try copy()
     var configuration = ModelStore.Configuration.torture(.unsynchronized, isReadOnly: isReadOnly)
     configuration.verifying = .everything
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
     return try store.read { snapshot in
-      let number = Int(try snapshot.commitNumber)
+      let number = Int(try snapshot.commitNumber) % Workload.numbersPerCut
       try workload.check(snapshot, steps: try promise.steps(number))
       return number
     }
@@ -172,8 +201,9 @@ struct CutChecker {
   }
 
   /// Writes to a copy of the state: it must be as good as any other store.
-  private mutating func goOn(_ number: Int) throws {
-    let store = try ModelStore(path: try copy(), configuration: .torture(.unsynchronized))
+  private mutating func goOn(_ number: Int, _ random: inout SeededGenerator) throws {
+    let next = level.isRelaxed && random.chance(50) ? level : .unsynchronized
+    let store = try ModelStore(path: try copy(), configuration: .torture(next))
     defer { store.close() }
     var steps = try promise.steps(number)
     for _ in 0..<3 {
@@ -183,8 +213,25 @@ struct CutChecker {
       }
     }
     try store.read { try workload.check($0, steps: steps) }
+    if level.isRelaxed { try checkChanges(store, number) }
     let report = try store.verify()
     try require(report.isClean, "after writing: \(report.problems)")
     tally["written-on"] += 1
+  }
+
+  /// Who knows a commit that has gone is told so, and no other one has its number.
+  private func checkChanges(_ store: ModelStore, _ number: Int) throws {
+    try store.read { snapshot in
+      do {
+        let changes = try snapshot.changes(since: UInt64(promise.newest))
+        try require(
+          number >= promise.newest && changes.count == number - promise.newest + 3,
+          "\(changes.count) changes since commit \(promise.newest), the state was of \(number)")
+      } catch let error as StoreError where error.code == .changesExpired {
+        let newest = Int(try snapshot.commitNumber)
+        try require(
+          newest > Workload.numbersPerCut, "commit \(newest) has expired changes before it")
+      }
+    }
   }
 }

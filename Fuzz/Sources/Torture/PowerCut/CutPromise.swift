@@ -12,6 +12,8 @@ struct CutPromise {
   private var newestFlush = 0
   /// The newest commit of an earlier flush.
   private var newestOfEarlierFlush = 0
+  /// The newest commit that was on the disk by what its writer was told.
+  private var newestOnDisk = 0
   /// Whether an opening has returned.
   private var isOpened = false
 
@@ -28,7 +30,8 @@ struct CutPromise {
   }
 
   /// Takes a mark of the process: `opened`, `commit NUMBER FLUSH TASK STEP` when the commit handler
-  /// is called, `returned NUMBER` when the caller has its answer.
+  /// is called, `returned NUMBER` when the caller has its answer, `disk NUMBER` when it was told that the
+  /// commit is on the disk.
   mutating func take(_ mark: String) throws {
     let fields = mark.split(separator: " ")
     let numbers = fields.dropFirst().compactMap { Int($0) }
@@ -40,6 +43,7 @@ struct CutPromise {
         newestFlush = numbers[1]
       }
       newest = numbers[0]
+    case "disk": newestOnDisk = max(newestOnDisk, numbers[0])
     default: try require(numbers[0] <= newest, "commit \(numbers[0]) returned before its report")
     }
   }
@@ -49,6 +53,7 @@ struct CutPromise {
     switch level {
     case .full: newest
     case .consistent: newestOfEarlierFlush
+    case .relaxed: newestOnDisk
     case .unsynchronized: 0
     }
   }
@@ -56,7 +61,7 @@ struct CutPromise {
   /// Whether there must be a store at all.
   var requiresStore: Bool {
     switch level {
-    case .full: isOpened
+    case .full, .relaxed: isOpened
     case .consistent: newest > 0
     case .unsynchronized: false
     }

@@ -35,10 +35,18 @@ enum PowerCutWriter {
         for task in 0..<workload.taskCount {
           group.addTask {
             for step in session * stepCount + 1...(session + 1) * stepCount {
+              // Some wait for the disk by themselves, as far as their level does not.
+              let isFlushed = level.isRelaxed && (task + step) % 5 == 0
               let commit = try await store.commit(context: Place(task: task, step: step)) {
+                if isFlushed { $0.flushWhenCommitted() }
                 try workload.perform(task: task, step: step, in: &$0)
               }
-              write("returned \(commit.changeSet?.commitNumber ?? 0)", to: marks)
+              let number = commit.changeSet?.commitNumber ?? 0
+              write("returned \(number)", to: marks)
+              if level.isRelaxed, (task + step) % 7 == 0 { try await store.flush() }
+              if isFlushed || level.isRelaxed && (task + step) % 7 == 0 {
+                write("disk \(number)", to: marks)
+              }
             }
           }
         }

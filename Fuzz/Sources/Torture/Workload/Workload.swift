@@ -14,6 +14,8 @@ struct Workload: Sendable {
   static let journalMaximum = 400
   /// The list of a task's own parts, too.
   static let partListMaximum = 40
+  /// By how much commit numbers go on behind a power cut.
+  static let numbersPerCut = 1 << 24
 
   let seed: UInt64
   let taskCount: Int

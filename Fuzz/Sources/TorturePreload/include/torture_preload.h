@@ -12,6 +12,7 @@
 /// | `TORTURE_DIRECTORY` | the files beneath it are watched; an absolute path |
 /// | `TORTURE_LOG` | record: the file that gets the entries |
 /// | `TORTURE_MARKS` | the descriptor whose writes are marks, entries of their own |
+/// | `TORTURE_BOOT` | the file that is read in place of the system's identifier of the boot |
 /// | `TORTURE_FAULT` | fail: `call:first:count:error`; see `torture_faults.c` |
 /// | `TORTURE_REPORT` | fail: a file that gets one byte for each call that failed |
 

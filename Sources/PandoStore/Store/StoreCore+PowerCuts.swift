@@ -1,0 +1,70 @@
+import PandoLMDB
+
+/// Commit numbers after a power cut, and who may open a store that is written with checkpoints.
+extension StoreCore {
+  /// How many commit numbers a power cut may have taken: more than an interval has time for.
+  ///
+  /// A sequence number has room for 2⁴⁴ of them, so a store outlives a million cuts.
+  private static let numbersPerCut: UInt64 = 1 << 24
+  /// The row of `meta` that says from how many power cuts the numbers have been moved on.
+  private static let cutsKey = Array("power-cuts".utf8)
+
+  /// Moves the commit number past all that power cuts may have taken, and takes the version of the format
+  /// that older programs refuse as long as there are checkpoints.
+  ///
+  /// A number that was given is never given again, so nobody who knows a commit that has gone takes another
+  /// one for it: the change log begins anew behind them.
+  @_optimize(size)
+  func settlePowerCuts() throws {
+    guard !configuration.isReadOnly else { return }
+    let isCheckpointed = environment.configuration.checkpointInterval != nil
+    let cuts = environment.cutCount
+    let (state, known) = try environment.read { try knownCuts($0) }
+    if isCheckpointed, state?.isReplicated == true { throw StoreError.relaxedReplica(path) }
+    let isRefused = state?.formatVersion == StoreState.checkpointedFormatVersion
+    if cuts == known, isCheckpointed == isRefused { return }
+    try environment.write { transaction in
+      let snapshot = unsafe Snapshot(unsafeHandle: transaction.unsafeHandle)
+      let (found, known) = try knownCuts(snapshot)
+      guard var state = found else { return }
+      if cuts > known {
+        state.commitNumber += (cuts - known) * Self.numbersPerCut
+        state.oldestChange = state.commitNumber + 1
+        try transaction.removeAll(in: tables.changes)
+      }
+      if isCheckpointed {
+        state.formatVersion = StoreState.checkpointedFormatVersion
+      } else if state.formatVersion == StoreState.checkpointedFormatVersion {
+        state.formatVersion = StoreState.formatVersion
+      }
+      var count: [UInt8] = []
+      ByteFields.append(cuts, width: 8, to: &count)
+      if cuts != known {
+        try transaction.put(count.span, forKey: Self.cutsKey.span, in: tables.meta)
+      }
+      let (key, bytes) = (StoreState.key, state.bytes)
+      try transaction.put(bytes.span, forKey: key.span, in: tables.meta)
+    }
+    try environment.flush()
+  }
+
+  /// The state of the store, and up to how many power cuts its numbers have been moved on.
+  @_optimize(size)
+  private func knownCuts(_ snapshot: Snapshot) throws -> (StoreState?, UInt64) {
+    let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: nil)
+    let state = try reader.state(path: path)
+    guard let row = try snapshot.bytes(forKey: Self.cutsKey.span, in: tables.meta) else {
+      return (state, 0)
+    }
+    return (state, ByteFields.littleEndian(row, at: 0, width: 8) ?? 0)
+  }
+}
+
+extension StoreError {
+  /// Says that a replicated store needs its commits on the disk.
+  static func relaxedReplica(_ path: String) -> StoreError {
+    StoreError(
+      .replicated, path,
+      "a store whose writes go through a log can't be written with `relaxed`; open it with `full`")
+  }
+}
