@@ -23,9 +23,9 @@ extension Environment {
   /// Sees to it, before anybody looks at the pages, that the data file shows a version that is whole.
   ///
   /// Where the last one who wrote with checkpoints has not closed the file, and the system has been started
-  /// anew since, the version of the last checkpoint is put in place. Who writes takes a lock beside, so
-  /// that the two kinds of writers don't meet: one without checkpoints would use pages again that the last
-  /// checkpoint needs.
+  /// anew since or this is a copy, the version of the last checkpoint is put in place. Who writes takes a
+  /// lock beside, so that the two kinds of writers don't meet: one without checkpoints would use pages
+  /// again that the last checkpoint needs.
   ///
   /// - Parameters:
   ///   - file: The data file; it has the lock from then on.
@@ -45,12 +45,10 @@ extension Environment {
           folder: folder, makes: false, isReadOnly: true, mode: 0),
         let slot = checkpoints.newest()
       else { return 0 }
-      let boot = try BootIdentifier.current()
-      let isWhole = slot.boot == .none || slot.boot == boot
-      guard isWhole || !slot.fits(file) else {
+      guard try isTrusted(file, slot) || !slot.fits(file) else {
         throw LMDBError(
           .readOnly, function: "open",
-          detail: "\(folder) is as the power cut has left it; open it for writing first")
+          detail: "\(folder) is as a power cut has left it; open it for writing first")
       }
       return slot.cutCount
     }
@@ -69,21 +67,32 @@ extension Environment {
     guard var slot = checkpoints.newest() else { return 0 }
     guard slot.boot != .none else { return slot.cutCount }
     let newest = slot
-    let boot = try BootIdentifier.current()
-    if slot.boot == boot {
+    if try isTrusted(file, slot) {
       // A killed process has left it, or others have it open.
-      if makes, slot.file == file.identity { return slot.cutCount }
+      if makes { return slot.cutCount }
       try file.flush()
       slot.boot = .none
     } else if slot.fits(file) {
       try slot.restore(file)
       slot.cutCount += 1
       slot.file = file.identity
-      slot.boot = makes ? boot : .none
+      slot.boot = makes ? try .current() : .none
     } else {
       slot.boot = .none
     }
     try checkpoints.write(slot, after: newest)
     return slot.cutCount
+  }
+
+  /// Whether the data file has all that was written to it: it was closed, or it is the very file that was
+  /// written since the system was started.
+  ///
+  /// A copy of another identity may be a snapshot of the disk, which has what a power cut would leave.
+  @_optimize(size)
+  private static func isTrusted(
+    _ file: borrowing DataFile, _ slot: CheckpointSlot
+  ) throws(LMDBError) -> Bool {
+    if slot.boot == .none || file.isLockedElsewhere(.checkpointedWriters) { return true }
+    return try slot.boot == .current() && slot.file == file.identity
   }
 }

@@ -123,6 +123,30 @@ import Testing
     }
   }
 
+  /// A snapshot of the disk, of the same boot, has what a power cut would leave.
+  @Test func `a copy of an open folder is brought back to its checkpoint`() throws {
+    try withTemporaryDirectory { path in
+      mkdir("\(path)/store", 0o700)
+      mkdir("\(path)/copy", 0o700)
+      let fixture = try CheckpointFixture("\(path)/store")
+      try fixture.write(1)
+      try fixture.environment.flush()
+      try fixture.write(2)
+      for name in ["data.mdb", "checkpoint.mdb"] {
+        try DamagedFileTests.write(
+          try DamagedFileTests.read("\(path)/store/\(name)"), to: "\(path)/copy/\(name)")
+      }
+      var readOnly = CheckpointFixture.configuration(nil)
+      readOnly.isReadOnly = true
+      expectError(.readOnly) { _ = try Environment(path: "\(path)/copy", configuration: readOnly) }
+      let configuration = CheckpointFixture.configuration()
+      #expect(try CheckpointFixture.round(in: "\(path)/copy", configuration) == 1)
+      #expect(try CheckpointFixture.round(in: "\(path)/copy", readOnly) == 1)
+      fixture.environment.close()
+      #expect(try CheckpointFixture.round(in: "\(path)/store", configuration) == 2)
+    }
+  }
+
   @Test func `closing makes the file whole, and the slot is as if it were not there`() throws {
     try withTemporaryDirectory { path in
       let fixture = try CheckpointFixture(path)
