@@ -29,6 +29,7 @@ struct FaultsRun {
     /// Steps of each task that are there.
     let start: Int
     let length: Int
+    let level: Durability
     let origin: String
   }
 
@@ -57,7 +58,10 @@ struct FaultsRun {
         for start in stride(from: 0, to: options.commits, by: Self.partLength) {
           let length = min(Self.partLength, options.commits - start)
           let origin = "\(directory.path)/origin"
-          let part = Part(seed: seed, start: start, length: length, origin: origin)
+          // Every second round has checkpoints, whose flushes fail beside the commits.
+          let level = round % 2 == 1 ? try Durability(named: "relaxed") : .full
+          let part = Part(
+            seed: seed, start: start, length: length, level: level, origin: origin)
           for kind in Fault.kinds { try self.run(part, kind) }
           try goOn(part)
         }
@@ -131,8 +135,8 @@ struct FaultsRun {
     }
     let process = try ChildProcess(
       [
-        "faults-writer", "\(folder)/disk", "\(part.start)", "--seed", "\(part.seed)", "--commits",
-        "\(part.length)",
+        "faults-writer", "\(folder)/disk", "\(part.start)", part.level.name,
+        "--seed", "\(part.seed)", "--commits", "\(part.length)",
       ],
       variables: [
         "LD_PRELOAD": try ChildProcess.preloadPath(), "TORTURE_DIRECTORY": "\(folder)/disk",

@@ -13,6 +13,7 @@ struct FaultsWriter {
   private let path: String
   private let firstStep: Int
   private let lastStep: Int
+  private let level: Durability
   private let workload: Workload
   private var store: ModelStore?
   /// Steps that are there.
@@ -20,10 +21,11 @@ struct FaultsWriter {
 
   private struct GaveUp: Error {}
 
-  /// Positional: directory, the steps of each task that are there; `--commits` for each task.
+  /// Positional: directory, the steps of each task that are there, level; `--commits` for each task.
   init(_ options: Options) throws {
     path = "\(try options.text(0))/store"
     firstStep = try options.integer(1) + 1
+    level = try Durability(named: options.text(2))
     lastStep = firstStep + max(1, options.commits) - 1
     steps = [Int](repeating: firstStep - 1, count: Self.taskCount)
     workload = Workload(seed: options.seed, taskCount: Self.taskCount)
@@ -49,7 +51,7 @@ struct FaultsWriter {
   private mutating func open() throws {
     for _ in 0..<Self.attemptMaximum {
       do {
-        store = try ModelStore(path: path, configuration: .torture())
+        store = try ModelStore(path: path, configuration: .torture(level))
         return
       } catch {
         try report(error, "open")
