@@ -8,7 +8,7 @@ final class PeerStore: @unchecked Sendable {
 
   init(_ directory: WorkingDirectory, _ durability: Durability) throws {
     var store: OpaquePointer?
-    try Self.check(peer_store_open(directory.path, 8 << 30, durability.peer, &store))
+    try Self.check(peer_store_open(directory.path, 8 << 30, durability.peer(of: .lmdb), &store))
     guard let store else { preconditionFailure("an environment that was opened is not nil") }
     self.store = store
   }

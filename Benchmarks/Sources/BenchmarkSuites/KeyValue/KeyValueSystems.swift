@@ -31,6 +31,7 @@ enum KeyValueSystems {
     _ durability: Durability
   ) throws -> any KeyValueDatabase {
     try PeerDatabase(
-      system.title, functions, path: directory.path, mapSizeInBytes: mapSizeInBytes, durability)
+      system.title, functions, path: directory.path, mapSizeInBytes: mapSizeInBytes,
+      durability.peer(of: system))
   }
 }

@@ -10,12 +10,12 @@ final class PeerDatabase: KeyValueDatabase {
 
   init(
     _ title: String, _ system: kv_system, path: String, mapSizeInBytes: Int,
-    _ durability: Durability
+    _ durability: kv_durability
   ) throws {
     self.title = title
     self.system = system
     var database: OpaquePointer?
-    try Self.check(title, system, system.open(path, mapSizeInBytes, durability.peer, &database))
+    try Self.check(title, system, system.open(path, mapSizeInBytes, durability, &database))
     guard let database else { preconditionFailure("a database that was opened is not nil") }
     self.database = database
   }
@@ -99,13 +99,15 @@ private final class PeerSession: KeyValueSession {
 }
 
 extension Durability {
-  /// The name in C.
-  var peer: kv_durability {
+  /// The name in C, of the level at which a system promises the same.
+  ///
+  /// With a log, commits in order take no flush; C on LMDB promises nothing without one.
+  func peer(of system: System) -> kv_durability {
     switch self {
     case .full: KV_FULL
     case .consistent: KV_CONSISTENT
-    // Pages go to the system only, which is all that these have in common with it.
-    case .relaxed, .unsynchronized: KV_UNSYNCHRONIZED
+    case .relaxed: system == .lmdb ? KV_UNSYNCHRONIZED : KV_CONSISTENT
+    case .unsynchronized: KV_UNSYNCHRONIZED
     }
   }
 }

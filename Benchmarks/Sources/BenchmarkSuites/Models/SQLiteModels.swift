@@ -10,7 +10,7 @@ final class SQLiteModels: @unchecked Sendable {
   init(_ directory: WorkingDirectory, _ durability: Durability) throws {
     self.directory = directory
     var models: OpaquePointer?
-    try Self.check(sqlite_models_open(directory.path, durability.peer, &models))
+    try Self.check(sqlite_models_open(directory.path, durability.peer(of: .sqlite), &models))
     guard let models else { preconditionFailure("a database that was opened is not nil") }
     self.models = models
   }

@@ -137,7 +137,7 @@ struct ProcessSuite {
       let directory = try runner.makeDirectory()
       let database = try PeerDatabase(
         System.lmdb.title, peer_lmdb, path: directory.path,
-        mapSizeInBytes: SharedRows.mapSizeInBytes, .unsynchronized)
+        mapSizeInBytes: SharedRows.mapSizeInBytes, KV_UNSYNCHRONIZED)
       defer { database.close() }
       let session = try database.makeSession()
       let watchers = try start(watcherCount, .wait, directory, count)

@@ -35,7 +35,7 @@ final class SQLiteBooks {
   init(_ directory: WorkingDirectory) throws {
     var books: OpaquePointer?
     try SQLiteModels.check(
-      sqlite_books_open(directory.path, Durability.unsynchronized.peer, &books))
+      sqlite_books_open(directory.path, Durability.unsynchronized.peer(of: .sqlite), &books))
     guard let books else { preconditionFailure("a database that was opened is not nil") }
     self.books = books
   }

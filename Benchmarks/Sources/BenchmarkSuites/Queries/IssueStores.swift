@@ -49,7 +49,7 @@ final class SQLiteIssues {
   init(_ directory: WorkingDirectory) throws {
     var issues: OpaquePointer?
     try SQLiteModels.check(
-      sqlite_issues_open(directory.path, Durability.unsynchronized.peer, &issues))
+      sqlite_issues_open(directory.path, Durability.unsynchronized.peer(of: .sqlite), &issues))
     guard let issues else { preconditionFailure("a database that was opened is not nil") }
     self.issues = issues
   }

@@ -77,7 +77,7 @@ private final class SQLiteRenames {
   init(_ directory: WorkingDirectory) throws {
     var renames: OpaquePointer?
     try SQLiteModels.check(
-      sqlite_renames_open(directory.path, Durability.unsynchronized.peer, &renames))
+      sqlite_renames_open(directory.path, Durability.unsynchronized.peer(of: .sqlite), &renames))
     guard let renames else { preconditionFailure("a database that was opened is not nil") }
     self.renames = renames
   }
