@@ -110,7 +110,10 @@ extension WriteSession {
     if stored == nil { try checkTypeCount(row, record.identifier) }
     var new = NodeRowBytes.row(
       row, with: NodeRowBytes.Record(type: key.type, commitNumber: nextCommitNumber, body: body))
-    if isAskedFor { NodeRowBytes.markAskedFor(&new) }
+    if isAskedFor, !row.isAskedFor {
+      NodeRowBytes.markAskedFor(&new)
+      state.notes?.askedFor.append(key.node)
+    }
     let others =
       try isAlone && edges.isEmpty && row.recordCount > (stored == nil ? 0 : 1)
       ? mergedRecords(besides: key, body, row, record.identifier, &new) : nil
