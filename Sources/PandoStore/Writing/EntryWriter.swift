@@ -58,6 +58,8 @@ package struct EntryFlush: ~Copyable {
   }
 
   /// The transaction between two writes.
+  // Not inlined: the compiler (6.3.1) fails at this one when it optimizes across modules.
+  @inline(never)
   package var transaction: ModelTransaction { ModelTransaction(session) }
 
   /// Runs one write.
