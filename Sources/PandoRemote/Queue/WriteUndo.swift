@@ -26,7 +26,9 @@ struct WriteUndo {
   ///   - later: The numbers of later requests about the same nodes; what one that was sent sends stays.
   /// - Throws: `StoreError` where the store refuses what was there before; what the disk throws.
   func carryOut(_ entry: QueuedRequest, before later: [UInt64]) throws {
-    let writes = try self.later(later, of: entry)
+    let later = try later.lazy.filter { $0 > entry.id }
+      .compactMap { try QueueTable.entry($0, in: rows) }.filter { $0.state != .failed }
+    let writes = self.later(later, of: entry)
     if try isRemovedAgain(since: entry, writes) {
       // That stays. Should it be refused, too, it has all of this to bring back.
       _ = try rebase(later, behind: entry, isRemovedAgain: true)
@@ -91,18 +93,13 @@ struct WriteUndo {
   }
 
   /// What later requests do to the entities that this one is about.
-  private func later(
-    _ later: [UInt64], of first: QueuedRequest
-  ) throws -> LaterWrites {
+  private func later(_ later: [QueuedRequest], of first: QueuedRequest) -> LaterWrites {
     var found = LaterWrites()
     let subjects = first.subjects.map { ByteString($0) }
     // Those that the server does not know by name can't be sent any more.
     let made = nodes.filter { $0.before.isEmpty && !$0.identifier.contains(":local:") }
       .map { ByteString($0.identifier) }
-    for number in later {
-      guard let entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
-        entry.state != .failed
-      else { continue }
+    for entry in later {
       for name in entry.subjects.map({ ByteString($0) }) where subjects.contains(name) {
         if entry.request.method == .delete {
           found.removed.insert(name)
@@ -149,7 +146,7 @@ struct WriteUndo {
   ///
   /// - Returns: What is left of its changes behind them, by node.
   private func rebase(
-    _ later: [UInt64], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
+    _ later: [QueuedRequest], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
     isRemovedAgain: Bool = false
   ) throws -> [ByteString: NodeChange] {
     var lacksHeir = isRemovedAgain
@@ -158,16 +155,14 @@ struct WriteUndo {
     for node in nodes where node.isChanged {
       changes[ByteString(node.identifier)] = try NodeChange(node)
     }
-    for number in later {
-      guard var entry = try QueueTable.entry(number, in: rows), entry.id > first.id,
-        entry.state != .failed, let bytes = entry.undo
-      else { continue }
+    for var entry in later {
+      guard let bytes = entry.undo else { continue }
       var undo = try QueuedUndo(bytes, in: rows)
       var isOutdated = false
       let removed = undo.removed
       for name in removed.isEmpty ? [] : changes.keys.ordered()
       where !undo.nodes.contains(where: { ByteString($0.identifier) == name }) {
-        guard let (node, left) = try changes[name]?.removal(of: removed, from: name.text)
+        guard let (node, left) = changes[name]?.removal(of: removed, from: name.text)
         else { continue }
         undo.nodes.append(node)
         entry.related = (entry.related ?? []) + [name.text]
@@ -220,9 +215,8 @@ private struct LaterWrites {
 
 /// The records of a node without a write and with it.
 struct NodeChange {
-  private let before: [TreeNode]
-  private let after: [TreeNode]
-  private let json: (before: String, after: String)
+  private let before: NodeRecords
+  private let after: NodeRecords
 
   init(_ node: QueuedUndo.Node) throws { try self.init(node.before, node.after) }
 
@@ -233,14 +227,17 @@ struct NodeChange {
   ///   - after: Those with it.
   /// - Throws: `JSONError` if somebody else has written the bytes.
   init(_ before: String, _ after: String) throws {
-    (self.before, self.after) = (try [TreeNode](json: before), try [TreeNode](json: after))
-    json = (before, after)
+    self.init(try NodeRecords(before), try NodeRecords(after))
+  }
+
+  private init(_ before: NodeRecords, _ after: NodeRecords) {
+    (self.before, self.after) = (before, after)
   }
 
   /// The fields of a record as they would be without the write.
   func undoing(_ record: TreeNode) -> TreeValue {
-    guard let before = before.record(of: record.typeName),
-      let after = after.record(of: record.typeName)
+    guard let before = before.nodes.record(of: record.typeName),
+      let after = after.nodes.record(of: record.typeName)
     else { return record.fields }
     return record.fields.undoing(from: before.fields, to: after.fields)
   }
@@ -262,25 +259,25 @@ struct NodeChange {
   ) throws -> NodeChange? {
     if before.isEmpty {
       // It would not have been there, whatever was done to it here; then the next one has made it.
-      if isSubject || later.before.hasSameBytes(as: json.after) { later.before = "" }
+      if isSubject || later.before.hasSameBytes(as: after.json) { later.before = "" }
       return nil
     }
     if after.isEmpty {
-      if later.before.isEmpty { later.before = json.before }
+      if later.before.isEmpty { later.before = before.json }
       return nil
     }
-    let (left, isChanged) = (later.after, later.isChanged)
-    later.before = try undoing(later.before)
-    if left.isEmpty { return nil }
-    if !isChanged {
-      later.after = later.before
-    } else if let lost = try Self.losing(removed, later.before) {
+    let isChanged = later.isChanged
+    let found = try undoing(NodeRecords(later.before, knowing: after))
+    later.before = found.json
+    if later.after.isEmpty { return nil }
+    let left = try NodeRecords(later.after, knowing: after)
+    var without = found
+    if isChanged {
       // What it has lost by a removal it has lost because it held it.
-      later.after = lost
-    } else {
-      later.after = try undoing(left)
+      without = found.losing(removed) ?? undoing(left)
     }
-    return later.after.hasSameBytes(as: left) ? nil : try NodeChange(later.after, left)
+    later.after = without.json
+    return without == left ? nil : NodeChange(without, left)
   }
 
   /// Lets a removal have changed a node that would have held what it removed.
@@ -290,35 +287,65 @@ struct NodeChange {
   ///   - identifier: The identifier of the node.
   /// - Returns: What it would have done to the node, and what is left of the change behind it; `nil` if that
   ///   would have held nothing of it.
-  /// - Throws: `JSONError` if somebody else has written the bytes.
   func removal(
     of removed: Set<ByteString>, from identifier: String
-  ) throws -> (node: QueuedUndo.Node, left: NodeChange)? {
-    guard !isWhole, let lost = try Self.losing(removed, json.before),
-      !lost.hasSameBytes(as: json.before)
-    else { return nil }
-    let node = QueuedUndo.Node(identifier: identifier, before: json.before, after: lost)
-    return (node, try NodeChange(lost, json.after))
-  }
-
-  /// Records of a node as a removal leaves them; `nil` if there is no removal, or the node goes with it.
-  private static func losing(_ removed: Set<ByteString>, _ json: String) throws -> String? {
-    if removed.isEmpty { return nil }
-    var records = try [TreeNode](json: json)
-    for place in records.indices {
-      let left = records[place].fields.losing { removed.contains(ByteString($0)) }
-      guard let left else { return nil }
-      records[place].fields = left
-    }
-    return records.json
+  ) -> (node: QueuedUndo.Node, left: NodeChange)? {
+    guard !isWhole, let lost = before.losing(removed), lost != before else { return nil }
+    let node = QueuedUndo.Node(identifier: identifier, before: before.json, after: lost.json)
+    return (node, NodeChange(lost, after))
   }
 
   /// The records of the node as they would be without the write, as lossless JSON.
   func undoing(_ json: String) throws -> String {
-    if json.hasSameBytes(as: self.json.after) { return self.json.before }
-    var records = try [TreeNode](json: json)
-    for place in records.indices { records[place].fields = undoing(records[place]) }
-    return records.json
+    try undoing(NodeRecords(json, knowing: after)).json
+  }
+
+  private func undoing(_ records: NodeRecords) -> NodeRecords {
+    if records == after { return before }
+    var nodes = records.nodes
+    for place in nodes.indices { nodes[place].fields = undoing(nodes[place]) }
+    return NodeRecords(nodes)
+  }
+}
+
+/// The records of a node, and the lossless JSON that stands for them.
+private struct NodeRecords: Equatable {
+  let json: String
+  let nodes: [TreeNode]
+
+  var isEmpty: Bool { nodes.isEmpty }
+
+  init(_ nodes: [TreeNode]) { (json, self.nodes) = (nodes.json, nodes) }
+
+  /// Reads records.
+  ///
+  /// - Parameters:
+  ///   - json: The records.
+  ///   - known: Records that they may be, which are read already.
+  /// - Throws: `JSONError` if somebody else has written the bytes.
+  init(_ json: String, knowing known: NodeRecords? = nil) throws {
+    if let known, json.hasSameBytes(as: known.json) {
+      self = known
+    } else {
+      (self.json, nodes) = (json, try [TreeNode](json: json))
+    }
+  }
+
+  static func == (one: NodeRecords, other: NodeRecords) -> Bool {
+    one.json.hasSameBytes(as: other.json)
+  }
+
+  /// The records as a removal leaves them; `nil` if there is no removal, or the node goes with it.
+  func losing(_ removed: Set<ByteString>) -> NodeRecords? {
+    if removed.isEmpty { return nil }
+    var nodes = nodes
+    for place in nodes.indices {
+      guard let left = nodes[place].fields.losing({ removed.contains(ByteString($0)) }) else {
+        return nil
+      }
+      nodes[place].fields = left
+    }
+    return NodeRecords(nodes)
   }
 }
 
