@@ -30,6 +30,8 @@ public struct WriteContext<E: Entity>: Sendable {
   package var firstStep: (@Sendable ([E], inout ModelTransaction) throws -> Void)?
   /// Done in the transaction of the local write, in this order.
   package var steps: [Step] = []
+  /// The identifiers that a server has given to entities that were written by others.
+  package var names: [EntityIdentifier<E>: EntityIdentifier<E>] = [:]
   /// What is written instead of given entities.
   package var update: EntityUpdate<E>?
 

@@ -7,13 +7,30 @@ extension Query {
     guard let identifiers = nodeIdentifiers, E.nodeNamespace != nil,
       identifiers.contains(where: { $0.contains(":local:") })
     else { return self }
+    return try naming { try snapshot.currentIdentifier(of: $0) }
+  }
+
+  /// The same query by other identifiers.
+  func naming(_ name: (String) throws -> String) rethrows -> Query {
     var query = self
-    query.filter = .identifiers(try identifiers.map { try snapshot.currentIdentifier(of: $0) })
+    if let identifiers = nodeIdentifiers { query.filter = .identifiers(try identifiers.map(name)) }
     query.order = try order.map { order in
       guard case .identifiers(let ids) = order.key else { return order }
-      return .identifiers(try ids.map { try snapshot.currentIdentifier(of: $0.text) })
+      return .identifiers(try ids.map { try name($0.text) })
     }
     return query
+  }
+}
+
+extension Query where E: Entity {
+  /// The same query by the identifiers that the entities have now, of what is in memory.
+  func current(in names: [EntityIdentifier<E>: EntityIdentifier<E>]) -> Query {
+    guard !names.isEmpty, identifiers?.contains(where: { names[$0] != nil }) == true else {
+      return self
+    }
+    return naming { name in
+      EntityIdentifier<E>(modelIdentifier: name).flatMap { names[$0]?.modelIdentifier } ?? name
+    }
   }
 }
 
@@ -33,6 +50,14 @@ extension ModelSnapshot {
     let id = try currentIdentifier(of: entity.id)
     guard id != entity.id, let served = current as? any ServedEntity else { return current }
     return served.renamed(id) as? E ?? current
+  }
+}
+
+extension Entity {
+  /// The same entity by the identifier that a server has given it.
+  func named(_ names: [EntityIdentifier<Self>: EntityIdentifier<Self>]) -> Self {
+    guard let name = names[id], let served = self as? any ServedEntity else { return self }
+    return served.renamed(name) as? Self ?? self
   }
 }
 

@@ -78,7 +78,15 @@ extension CoreManager {
     _ request: EntityRead<E>, from source: ReadContext<E>.Source, in context: ReadContext<E>,
     _ access: AccessCheck
   ) {
-    background.start { [self] in
+    // Who takes what is stale asks once for a question, also where equal requests are not shared.
+    var keys: [UInt64] = []
+    if case .staleWhileRevalidate(_, let source) = context.source {
+      let strategy = UInt64(truncatingIfNeeded: source.remote?.strategy.hashValue ?? 0)
+      keys = request.keys(context.endpoint).map { $0 ^ strategy }
+      guard answers.ask(keys) else { return }
+    }
+    background.start { [self, keys] in
+      defer { answers.didAsk(keys) }
       do {
         _ = try await answer(request, from: source, in: context, access)
       } catch {

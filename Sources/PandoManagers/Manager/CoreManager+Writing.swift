@@ -126,9 +126,16 @@ extension CoreManager {
       return answer.isEmpty ? sent : LocalFields.restored(answer, ofSent: sent)
     }
     if stack.local.isEmpty { return { Self.applied(try await answered()) } }
+    let naming = stack.remote.first as? any NamingStore<E>
     let answer = Task { [stack] in
-      let answer = try await answered()
-      return try await stack.write(answer, in: .answer(asOf: asOf)).entities
+      var answer = try await answered()
+      var context = WriteContext<E>.answer(asOf: asOf)
+      for identifier in sent.map(\.id) where identifier.isLocal {
+        let name = try naming?.currentIdentifier(of: identifier) ?? identifier
+        if name != identifier { context.names[identifier] = name }
+      }
+      answer = answer.map { $0.named(context.names) }
+      return try await stack.write(answer, in: context).entities
     }
     return { try await answer.value }
   }

@@ -67,22 +67,31 @@ extension ModelTransaction {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
     let name = identifier.modelIdentifier
+    // Both may have been read before the server named the entity.
+    let replacement = try update.replacement.map { versions in
+      (new: try snapshot.current(versions.new), old: try snapshot.current(versions.old))
+    }
     if let first {
       guard var entity = try snapshot.model(name, as: E.self) else { return [] }
-      if let replacement = update.replacement {
+      if let replacement {
         entity = replacement.new
       } else {
         try update.change(&entity)
+        entity = try snapshot.current(entity)
       }
       try first([entity], &self)
     }
     let changed: E?
-    if let (new, old) = update.replacement, new.id == identifier, old.id == identifier {
+    if let (new, old) = replacement, new.id == identifier, old.id == identifier {
       guard try snapshot.contains(name) else { return [] }
       try set(new, replacing: old)
       changed = try snapshot.model(name, as: E.self)
     } else {
-      changed = try self.update(E.self, name) { try update.change(&$0) }
+      let present = alias()
+      changed = try self.update(E.self, name) {
+        try update.change(&$0)
+        $0 = try present.snapshot.current($0)
+      }
     }
     guard let stored = changed else { return [] }
     if keepsOrder { try confirm(identifier.modelIdentifier) }

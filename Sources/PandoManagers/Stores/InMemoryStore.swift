@@ -17,12 +17,19 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
     var entries: [EntityIdentifier<E>: Entry] = [:]
     /// When those were removed that are not there any more.
     var removals: [EntityIdentifier<E>: UInt64] = [:]
+    /// The identifiers that a server has given, by those before.
+    var names: [EntityIdentifier<E>: EntityIdentifier<E>] = [:]
     /// Removals up to this place may be forgotten.
     var forgottenPlace: UInt64 = 0
     var place: UInt64
     var lastRank: UInt64 = 0
     /// Who is told of every change.
     var feeds: [WeakFeed] = []
+
+    /// The identifier that an entity has now.
+    func current(_ identifier: EntityIdentifier<E>) -> EntityIdentifier<E> {
+      names.isEmpty || !identifier.isLocal ? identifier : names[identifier] ?? identifier
+    }
   }
 
   struct WeakFeed: Sendable {
@@ -68,6 +75,7 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
 
   /// Answers a query from all there is.
   func answer(_ query: Query<E>) throws -> QueryResult<E> {
+    let query = query.current(in: state.withLock { $0.names })
     if let identifiers = query.identifiers {
       return try query.apply(to: entities(forIDs: identifiers))
     }
@@ -89,7 +97,7 @@ extension InMemoryStore: KeyValueStoring {
   /// - Parameter identifier: Its identifier.
   /// - Returns: The entity; `nil` if it is not there.
   public func entity(forID identifier: EntityIdentifier<E>) -> E? {
-    state.withLock { $0.entries[identifier]?.entity }
+    state.withLock { state in state.entries[state.current(identifier)]?.entity }
   }
 
   /// Returns entities by their identifiers.
@@ -97,7 +105,9 @@ extension InMemoryStore: KeyValueStoring {
   /// - Parameter identifiers: The identifiers.
   /// - Returns: Those that are there, in the order of the identifiers.
   public func entities(forIDs identifiers: [EntityIdentifier<E>]) -> [E] {
-    state.withLock { state in identifiers.compactMap { state.entries[$0]?.entity } }
+    state.withLock { state in
+      identifiers.compactMap { state.entries[state.current($0)]?.entity }
+    }
   }
 
   /// Keeps entities as they are given.
@@ -162,6 +172,7 @@ extension InMemoryStore: KeyValueStoring {
   ) async throws -> [EntityIdentifier<E>] {
     try query.validate()
     return try write { write in
+      let query = query.current(in: write.state.names)
       let ordered = write.state.entries.values.ordered { $0.rank < $1.rank }
       let found = try query.apply(to: ordered.map(\.entity)).entities.map(\.id)
       return write.remove(found, asOf: context.asOf, onlySynchronized: false)
@@ -187,6 +198,7 @@ extension InMemoryStore: UpdatingStoring {
       if let update = context.update {
         return AppliedWrite(try write.apply(update), place: write.state.place)
       }
+      for (old, new) in context.names { write.rename(old, to: new) }
       let applied = entities.map { write.apply($0, asOf: context.asOf) }
       return AppliedWrite(applied, place: context.asOf ?? write.state.place)
     }
@@ -220,7 +232,8 @@ extension InMemoryStore: UpdatingStoring {
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
     write { write in
-      _ = write.remove(identifiers, asOf: context.asOf, onlySynchronized: false)
+      let current = identifiers.map { write.state.current($0) }
+      _ = write.remove(current, asOf: context.asOf, onlySynchronized: false)
       return context.asOf ?? write.state.place
     }
   }

@@ -41,10 +41,11 @@ struct MemoryWrite<E: LocalEntity> {
   mutating func apply(
     _ entity: E, asOf: UInt64?, knownAt: UInt64? = nil
   ) -> AppliedEntity<E> {
-    if let asOf, lastPlace(of: entity.id) > asOf {
-      return AppliedEntity(entity.id, stored: state.entries[entity.id]?.entity, isLate: true)
+    let identifier = state.current(entity.id)
+    if let asOf, lastPlace(of: identifier) > asOf {
+      return AppliedEntity(identifier, stored: state.entries[identifier]?.entity, isLate: true)
     }
-    var entity = entity
+    var entity = entity.named(state.names)
     if asOf != nil, let stored = state.entries[entity.id]?.entity {
       entity = LocalFields.restored([entity], from: [stored])[0]
     }
@@ -55,9 +56,15 @@ struct MemoryWrite<E: LocalEntity> {
 
   /// - Returns: Nothing if there is no such entity.
   mutating func apply(_ update: EntityUpdate<E>) throws -> [AppliedEntity<E>] {
-    guard let before = state.entries[update.identifier]?.entity else { return [] }
+    guard let before = state.entries[state.current(update.identifier)]?.entity else { return [] }
     var entity = before
-    try update.change(&entity)
+    if let (new, old) = update.replacement, new.id != before.id, new.id == old.id {
+      // Both versions were read before the server named the entity.
+      entity = try ModelChildren.rebase(
+        new.named(state.names), from: old.named(state.names), onto: before)
+    } else {
+      try update.change(&entity)
+    }
     // A node that stands at several places is the same at all of them.
     entity = try ModelChildren.rebase(entity, from: before, onto: before)
     put(entity, place: state.place)
@@ -68,6 +75,23 @@ struct MemoryWrite<E: LocalEntity> {
   private func overwriting(_ entity: E) -> E {
     guard let stored = state.entries[entity.id]?.entity else { return entity }
     return stored.shouldOverwrite(with: entity) ? stored.merging(entity) : stored
+  }
+
+  /// Lets an entity have the identifier that a server has given it.
+  mutating func rename(_ old: EntityIdentifier<E>, to new: EntityIdentifier<E>) {
+    state.names[old] = new
+    if let entry = state.entries[old] {
+      drop(old)
+      guard state.entries[new] == nil else { return }
+      let entity = entry.entity.named(state.names)
+      guard entity.id == new else { return }
+      note(new)
+      state.entries[new] = entry
+      state.entries[new]?.entity = entity
+    } else if let place = state.removals.removeValue(forKey: old) {
+      // Removed here while the server was making it.
+      if state.entries[new] == nil { state.removals[new] = max(place, state.removals[new] ?? 0) }
+    }
   }
 
   mutating func put(_ entity: E, place: UInt64) {

@@ -170,6 +170,14 @@ extension QueuedWrite {
   ) throws { try enqueue(&transaction) }
 }
 
+/// A remote store that knows which identifiers servers have given.
+package protocol NamingStore<E>: Sendable {
+  associatedtype E: Entity
+
+  /// The identifier that an entity has now.
+  func currentIdentifier(of identifier: EntityIdentifier<E>) throws -> EntityIdentifier<E>
+}
+
 /// What a write replaces, noted before it.
 package protocol ReplacedNodes: Sendable {
   /// The same with what the write has made of it.

@@ -26,6 +26,27 @@ extension IdentifierAlias {
     return try read(bytes, of: modelIdentifier)
   }
 
+  /// What entities are called now that a text stands for, whatever their namespace.
+  ///
+  /// - Parameters:
+  ///   - texts: `local:` and a key, each.
+  ///   - rows: The rows of the queue.
+  /// - Returns: Those that have got a name since.
+  /// - Throws: What the disk throws.
+  /// - Complexity: O(*n*) for *n* names that servers have given; nothing without texts.
+  static func all(
+    of texts: Set<ByteString>, in rows: any QueueRows
+  ) throws -> [IdentifierAlias] {
+    var found: [IdentifierAlias] = []
+    if texts.isEmpty { return found }
+    try rows.forEachValue(QueueNames.alias("")) { _, bytes in
+      let alias = try QueueTable.decode(bytes, as: IdentifierAlias.self)
+      if texts.contains(ByteString(localText(of: alias.old))) { found.append(alias) }
+      return true
+    }
+    return found
+  }
+
   /// Puts the server's identifier in the place of the local one.
   func apply(to entry: inout QueuedRequest) {
     entry.request.replace(self)
@@ -33,6 +54,7 @@ extension IdentifierAlias {
       entry.subjects[index] = new
     }
     entry.related = entry.related?.map { $0.hasSameBytes(as: old) ? new : $0 }
+    entry.inside = entry.inside?.map { $0.hasSameBytes(as: old) ? new : $0 }
     entry.makes.removeAll { $0.hasSameBytes(as: old) }
   }
 }

@@ -40,7 +40,7 @@ final class IdentifierMerge<E: PersistentEntity> {
       guard let entry = try QueueTable.entry(number, in: rows), entry.state != .failed else {
         return false
       }
-      return entry.subjects.contains { $0.hasSameBytes(as: name) }
+      return (entry.subjects + (entry.inside ?? [])).contains { $0.hasSameBytes(as: name) }
         && !entry.makes.contains { $0.hasSameBytes(as: name) }
     }
   }

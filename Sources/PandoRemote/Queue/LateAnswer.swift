@@ -12,6 +12,18 @@ struct LateAnswer {
   /// Later requests about the same nodes.
   let later: LaterRequests
 
+  /// Whether a later request of the same commit is about one of its entities.
+  func isOvertaken(in rows: StoredRows) throws -> Bool {
+    try later.all(in: rows).contains { number in
+      guard let next = try QueueTable.entry(number, in: rows), next.id > entry.id,
+        next.state != .failed, next.commitNumber == entry.commitNumber
+      else { return false }
+      return next.subjects.contains { name in
+        entry.subjects.contains { $0.hasSameBytes(as: name) }
+      }
+    }
+  }
+
   /// Lets the next request about a node have found what the answer says of it.
   ///
   /// - Parameters:

@@ -145,7 +145,6 @@ struct StoreQueueStorage: QueueStorage {
       let rows = StoredRows(transaction)
       return try QueueTable.fail(entry.id, token: entry.token, failure: failure, in: rows) {
         stored in
-        if stored.isUndone { return true }
         guard let later, let undo = stored.undo else { return false }
         do {
           try rows.transaction.nested { inner in
@@ -186,6 +185,10 @@ struct StoreQueueStorage: QueueStorage {
         guard let handler = answer.handler else { return nil }
         do {
           try rows.transaction.nested { inner in
+            let rows = StoredRows(inner)
+            var stored = stored
+            stored.isOvertaken = try LateAnswer(entry: stored, later: answer.later)
+              .isOvertaken(in: rows)
             try handler.store(answer.response, stored, &inner)
             let late = LateAnswer(entry: stored, later: answer.later)
             try handler.keepLate(answer.response, late, &inner)
@@ -247,6 +250,11 @@ final class MemoryQueueStorage: QueueStorage {
   /// Whether the server knows an entity or a queued request makes it.
   func isKnown(_ modelIdentifier: String) throws -> Bool {
     try rows.withLock { try QueueTable.making(modelIdentifier, in: $0).isKnown }
+  }
+
+  /// What an entity is called now.
+  func currentName(of modelIdentifier: String) throws -> String {
+    try rows.withLock { try IdentifierAlias.read(modelIdentifier, in: $0)?.new } ?? modelIdentifier
   }
 
   func putBack(_ number: UInt64, failure: String) async throws {

@@ -10,6 +10,7 @@ struct QueueDraft: Sendable {
   let subjects: [String]
   let makes: [String]
   var related: [String]?
+  var inside: [String]?
   let handler: String?
   let note: String?
   let date: Date
@@ -49,7 +50,7 @@ enum QueueTable {
     var entry = QueuedRequest(
       id: number, token: draft.token, client: draft.client, request: draft.request,
       subjects: draft.subjects, makes: draft.makes, related: draft.related,
-      handler: draft.handler, note: draft.note,
+      inside: draft.inside, handler: draft.handler, note: draft.note,
       commitNumber: commitNumber, date: draft.date, state: .waiting,
       attemptCount: 0, lastFailure: nil, undo: draft.undo)
     if let aborted { try entry.takePlace(of: aborted, in: rows) }
@@ -93,11 +94,14 @@ enum QueueTable {
       let (number, token) = (answer.entry.id, answer.entry.token)
       // The row counts: identifiers may have come into it since it was read.
       guard let stored = try entry(number, in: rows), stored.token == token else { continue }
+      // What it has changed inside is not kept from the answer to itself.
+      try setMarks(of: stored, to: false, in: rows)
       if let failure = try store(answer, stored) {
         progress.failures[place] = failure
+        try setMarks(of: stored, to: true, in: rows)
         try fail(number, token: token, failure: "\(failure)", in: rows)
       } else {
-        try remove(number, in: rows)
+        try remove(number, isMarked: false, in: rows)
       }
       for made in stored.makes {
         if let alias = try IdentifierAlias.read(made, in: rows) { progress.aliases.append(alias) }
@@ -168,17 +172,17 @@ enum QueueTable {
     }
   }
 
-  /// Takes a request off the queue; statement 29: by its identity.
+  /// Takes a request off the queue, and the marks that it has set; statement 29: by its identity.
   ///
   /// - Returns: The request; `nil` if it is not there any more.
   @discardableResult
   static func remove(
-    _ number: UInt64, token: String? = nil, in rows: any QueueRows
+    _ number: UInt64, token: String? = nil, isMarked: Bool = true, in rows: any QueueRows
   ) throws -> QueuedRequest? {
     guard let entry = try entry(number, in: rows), token == nil || entry.token == token
     else { return nil }
     try rows.setValue(entry.name, to: nil)
-    try setMarks(of: entry, to: false, in: rows)
+    if isMarked { try setMarks(of: entry, to: false, in: rows) }
     if let key = entry.request.configuration.uniquingKey {
       let name = QueueNames.key(key, client: entry.client)
       if try rows.value(name) == bytes(number) { try rows.setValue(name, to: nil) }
@@ -213,7 +217,8 @@ enum QueueTable {
     return entry
   }
 
-  /// Puts a refused request at the end of the queue again, under a new number.
+  /// Puts a refused request at the end of the queue again, under a new number; what was taken back is made once
+  /// more.
   ///
   /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
   static func retry(
@@ -225,8 +230,7 @@ enum QueueTable {
     entry.id = try nextNumber(in: rows)
     entry.state = .waiting
     entry.attemptCount = 0
-    // What has been taken back here is newer than what it was queued with.
-    if entry.isUndone { entry.commitNumber = try rows.visibleCommitNumber }
+    if let rows = rows as? StoredRows { try entry.makeAgain(in: rows) }
     try rows.setValue(QueueNames.next, to: bytes(entry.id + 1))
     try IdentifierAlias.apply(to: &entry, in: rows)
     try put(entry, in: rows)
@@ -294,7 +298,7 @@ extension QueueTable {
       }
     }
     guard entry.state == .failed else { return }
-    for subject in entry.subjects {
+    for subject in entry.subjects + (entry.inside ?? []) {
       let name = QueueNames.refusal(subject)
       let count = try rows.value(name).flatMap(number) ?? 0
       let after = isSet ? count + 1 : max(count, 1) - 1

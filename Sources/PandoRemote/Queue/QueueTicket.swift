@@ -58,10 +58,12 @@ public final class QueueTicket: Sendable {
   }
 
   func enqueue(
-    in transaction: inout ModelTransaction, commitNumber: UInt64?, undo: QueuedUndo? = nil
+    in transaction: inout ModelTransaction, commitNumber: UInt64?, undo: QueuedUndo? = nil,
+    changing inside: [String] = []
   ) throws {
     var draft = draft
     draft.undo = try undo?.bytes
+    if !inside.isEmpty { draft.inside = inside }
     // It stays in order with those that change what has lost something by it.
     if let others = undo?.nodes.dropFirst().map(\.identifier), !others.isEmpty {
       draft.related = ((draft.related ?? []) + others).map { ByteString($0) }.unique.map(\.text)

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import PandoModels
+import PandoStore
 
 /// A request that waits durably for a server, or was refused by one.
 public struct QueuedRequest: Sendable, Identifiable {
@@ -29,6 +30,10 @@ public struct QueuedRequest: Sendable, Identifiable {
   ///
   /// It stays in order with the requests that change these.
   public internal(set) var related: [String]?
+  /// The model identifiers of nodes inside its entities that it changes with them; `nil` if there are none.
+  ///
+  /// Others that name these come before or after it.
+  var inside: [String]?
   /// Who reads the answer: a name given to ``APIClientQueue/setAnswerHandler(named:_:)``.
   public let handler: String?
   /// What the handler needs to know, in its own words.
@@ -47,6 +52,10 @@ public struct QueuedRequest: Sendable, Identifiable {
   var undo: Data?
   /// Whether ``undo`` tells better than ``request`` what is to be sent, because of what was taken back before it.
   var isOutdated = false
+  /// Whether a later request of the same commit is about the same: what this one is answered is older than that.
+  ///
+  /// Looked up when it is answered.
+  var isOvertaken = false
   /// Whether the server has refused it, and what was written here with it has been taken back.
   public internal(set) var isUndone = false
 }
@@ -59,10 +68,16 @@ extension QueuedRequest {
     }
   }
 
+  /// The place of its answer in the order of writes.
+  var answerPlace: UInt64 {
+    let place = SequenceNumber.of(commit: commitNumber)
+    return isOvertaken ? place - 1 : place
+  }
+
   /// The model identifiers that lead to this request: of what it changes and what it names.
   var marks: [String] {
     var found = subjects
-    for identifier in request.localIdentifiers
+    for identifier in (inside ?? []) + request.localIdentifiers
     where !found.contains(where: { $0.hasSameBytes(as: identifier) }) {
       found.append(identifier)
     }
@@ -81,6 +96,7 @@ extension QueuedRequest {
     }
     if strategy != .concurrent {
       add(subjects.isEmpty && strategy.key == nil ? [""] : subjects, isShared: false)
+      add(inside ?? [], isShared: false)
       if let key = strategy.key { add([key], isShared: false) }
     } else {
       add(makes, isShared: false)

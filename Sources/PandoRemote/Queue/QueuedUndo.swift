@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
+import PandoSystem
 import PandoStore
 
 /// What a write has replaced: by this it is taken back when the server refuses it.
@@ -60,14 +61,24 @@ struct QueuedUndo {
 }
 
 extension QueuedUndo.Node {
+  /// What its records name.
+  func references(_ records: KeyPath<Self, String>) throws -> Set<ByteString> {
+    try [TreeNode](json: self[keyPath: records]).reduce(into: []) { $0.formUnion($1.references) }
+  }
+
   /// Takes the identifiers that servers have given since.
   fileprivate mutating func rename(in rows: any QueueRows) throws {
-    guard [identifier, before, after].contains(where: { $0.contains(":local:") }) else { return }
+    guard [identifier, before, after].contains(where: { $0.contains("local:") }) else { return }
     var (old, new) = (try [TreeNode](json: before), try [TreeNode](json: after))
     var local: Set<ByteString> = []
-    for record in old + new { record.addLocalIdentifiers(to: &local) }
-    for name in local {
-      guard let alias = try IdentifierAlias.read(name.text, in: rows) else { continue }
+    for record in old + new {
+      if record.identifier.contains(":local:") { local.insert(ByteString(record.identifier)) }
+      local.formUnion(record.references.filter { $0.text.contains(":local:") })
+    }
+    var aliases = try local.ordered().compactMap { try IdentifierAlias.read($0.text, in: rows) }
+    let texts = (old + new).reduce(into: Set<ByteString>()) { $1.fields.addLocalTexts(to: &$0) }
+    aliases += try IdentifierAlias.all(of: texts, in: rows).filter { !aliases.contains($0) }
+    for alias in aliases {
       let json = try TreeValue(json: alias.json)
       if identifier.hasSameBytes(as: alias.old) { identifier = alias.new }
       old = old.map { $0.renamed(alias, json) }
@@ -93,9 +104,11 @@ extension [TreeNode] {
 }
 
 extension TreeNode {
-  fileprivate func addLocalIdentifiers(to found: inout Set<ByteString>) {
-    if identifier.contains(":local:") { found.insert(ByteString(identifier)) }
-    fields.addLocalIdentifiers(to: &found)
+  /// The identifiers of the nodes that it names.
+  fileprivate var references: Set<ByteString> {
+    var found: Set<ByteString> = []
+    fields.addReferences(to: &found)
+    return found
   }
 
   fileprivate func renamed(_ alias: IdentifierAlias, _ json: TreeValue) -> TreeNode {
@@ -109,15 +122,26 @@ extension TreeNode {
 }
 
 extension TreeValue {
-  fileprivate func addLocalIdentifiers(to found: inout Set<ByteString>) {
+  /// Adds the identifiers that it names as values.
+  fileprivate func addLocalTexts(to found: inout Set<ByteString>) {
     switch self {
-    case .reference(let identifier, _):
-      if identifier.contains(":local:") { found.insert(ByteString(identifier)) }
-    case .required(let value), .tagged(_, let value): value.addLocalIdentifiers(to: &found)
-    case .array(let values): for value in values { value.addLocalIdentifiers(to: &found) }
-    case .object(let fields): for value in fields.values { value.addLocalIdentifiers(to: &found) }
+    case .string(let text): if text.hasPrefix("local:") { found.insert(ByteString(text)) }
+    case .required(let value), .tagged(_, let value): value.addLocalTexts(to: &found)
+    case .array(let values): for value in values { value.addLocalTexts(to: &found) }
+    case .object(let fields): for value in fields.values { value.addLocalTexts(to: &found) }
+    case .entries(let entries): for value in entries.values { value.addLocalTexts(to: &found) }
+    default: break
+    }
+  }
+
+  fileprivate func addReferences(to found: inout Set<ByteString>) {
+    switch self {
+    case .reference(let identifier, _): found.insert(ByteString(identifier))
+    case .required(let value), .tagged(_, let value): value.addReferences(to: &found)
+    case .array(let values): for value in values { value.addReferences(to: &found) }
+    case .object(let fields): for value in fields.values { value.addReferences(to: &found) }
     case .entries(let entries):
-      for value in entries.values { value.addLocalIdentifiers(to: &found) }
+      for value in entries.values { value.addReferences(to: &found) }
     default: break
     }
   }

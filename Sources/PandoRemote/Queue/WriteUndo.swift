@@ -12,11 +12,19 @@ import PandoStore
 struct WriteUndo {
   private let rows: StoredRows
   private let undo: QueuedUndo
+  private let isNew: Bool
   private var nodes: [QueuedUndo.Node] { undo.nodes }
 
-  init(_ undo: QueuedUndo, in rows: StoredRows) {
+  /// Prepares it.
+  ///
+  /// - Parameters:
+  ///   - undo: What the write has replaced.
+  ///   - rows: The rows of the queue.
+  ///   - isNew: Whether what is written is newer than all that was asked of the server so far.
+  init(_ undo: QueuedUndo, in rows: StoredRows, isNew: Bool = false) {
     self.rows = rows
     self.undo = undo
+    self.isNew = isNew
   }
 
   /// Carries it out.
@@ -35,7 +43,7 @@ struct WriteUndo {
       return
     }
     let changes = try rebase(later, behind: entry, writes.heirs)
-    for node in nodes where node.after.isEmpty { try restore(node) }
+    try restoreRemoved()
     for name in changes.keys.ordered() {
       guard let change = changes[name], !change.isWhole else { continue }
       // What has been removed since and is there has been made anew.
@@ -60,6 +68,25 @@ struct WriteUndo {
       && state.sequenceNumber > SequenceNumber.of(commit: entry.commitNumber)
   }
 
+  /// Brings back the nodes that the write has removed: what others hold before them.
+  private func restoreRemoved() throws {
+    var removed: [ByteString: QueuedUndo.Node] = [:]
+    for node in nodes where node.after.isEmpty { removed[ByteString(node.identifier)] = node }
+    var opened: Set<ByteString> = []
+    for first in nodes where first.after.isEmpty {
+      var path = [ByteString(first.identifier)]
+      while let name = path.last {
+        if let node = removed[name], opened.insert(name).inserted {
+          let held = try node.references(\.before).filter { removed[$0] != nil }
+          path += held.filter { !opened.contains($0) }
+          continue
+        }
+        path.removeLast()
+        if let node = removed.removeValue(forKey: name) { try restore(node) }
+      }
+    }
+  }
+
   /// Brings back a node that the write has removed.
   private func restore(_ node: QueuedUndo.Node) throws {
     guard try !rows.reading({ try $0.contains(node.identifier) }) else { return }
@@ -82,6 +109,7 @@ struct WriteUndo {
 
   /// Writes a node that stays as old as it was: what was asked of the server since is newer.
   private func keepingPlace(of identifier: String, _ write: () throws -> Void) throws {
+    if isNew { return try write() }
     let state = try rows.reading { try $0.sequenceState(of: identifier) }
     try write()
     guard state.sequenceNumber > 0,
@@ -352,6 +380,9 @@ private struct NodeRecords: Equatable {
 extension QueuedRequest {
   /// Takes over what a request has replaced whose place this one takes.
   mutating func takePlace(of aborted: QueuedRequest, in rows: any QueueRows) throws {
+    if let others = aborted.inside {
+      inside = ((inside ?? []) + others).map { ByteString($0) }.unique.map(\.text)
+    }
     guard let former = aborted.undo, !aborted.isUndone, let undo else { return }
     let old = try QueuedUndo(former, in: rows)
     var new = try QueuedUndo(undo, in: rows)
@@ -367,6 +398,37 @@ extension QueuedRequest {
     }
     new.places += old.places
     self.undo = try new.bytes
+  }
+}
+
+extension QueuedRequest {
+  /// Makes a refused write once more, if it was taken back, and has the request send what is here then.
+  mutating func makeAgain(in rows: StoredRows) throws {
+    guard let bytes = undo else {
+      isOutdated = AnswerNote(note)?.sendsEntity == true
+      if isOutdated { takePlace(in: rows) }
+      return
+    }
+    takePlace(in: rows)
+    var undo = try QueuedUndo(bytes, in: rows)
+    let found = try undo.nodes.map { node in
+      let records = try rows.reading { try $0.records(of: node.identifier) }.json
+      return try isUndone ? records : NodeChange(node).undoing(records)
+    }
+    if isUndone { try WriteUndo(undo.redo, in: rows, isNew: true).carryOut(self, before: []) }
+    for (place, found) in zip(undo.nodes.indices, found) {
+      let identifier = undo.nodes[place].identifier
+      undo.nodes[place].before = found
+      undo.nodes[place].after = try rows.reading { try $0.records(of: identifier) }.json
+    }
+    undo.nodes.removeAll { $0.before.isEmpty && $0.after.isEmpty }
+    (self.undo, isUndone, isOutdated) = (try undo.bytes, false, undo.sendsEntity)
+  }
+
+  /// Makes it newer than all that was written so far.
+  private mutating func takePlace(in rows: StoredRows) {
+    _ = rows.transaction.takeSequenceNumber()
+    commitNumber = rows.transaction.commitNumber
   }
 }
 

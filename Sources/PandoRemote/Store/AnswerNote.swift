@@ -13,6 +13,8 @@ struct AnswerNote {
   var names: [String] = []
   /// Whether the entity type reads the answer in a way of its own.
   var isReadByType = false
+  /// Whether the request is that of the entity type, which sends the entity as it is.
+  var sendsEntity = false
 
   var text: String {
     get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }
@@ -24,6 +26,7 @@ struct AnswerNote {
     self.kind = kind
     names = payload.names
     isReadByType = payload.read != nil || !payload.inclusions.isEmpty
+    sendsEntity = true
   }
 
   init?(_ text: String?) {
@@ -39,6 +42,7 @@ extension AnswerNote: Codable {
     kind = try row.get("kind")
     names = try row.get("names")
     isReadByType = try row.get("isReadByType")
+    sendsEntity = try row.find("sendsEntity") ?? false
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -46,5 +50,6 @@ extension AnswerNote: Codable {
     try row.encode(kind, forKey: TextKey("kind"))
     try row.encode(names, forKey: TextKey("names"))
     try row.encode(isReadByType, forKey: TextKey("isReadByType"))
+    if sendsEntity { try row.encode(true, forKey: TextKey("sendsEntity")) }
   }
 }

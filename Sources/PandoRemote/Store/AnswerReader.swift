@@ -36,14 +36,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     as type: P.Type, _ response: APIResponse, _ entry: QueuedRequest,
     _ transaction: inout ModelTransaction
   ) throws {
-    if entry.isUndone, let undo = entry.undo {
-      // Sent again after it was refused: what was taken back here is true now.
-      let rows = StoredRows(transaction)
-      try WriteUndo(QueuedUndo(undo, in: rows).redo, in: rows).carryOut(entry, before: [])
-    }
     if AnswerNote(entry.note)?.kind == .remove {
       let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
-      try transaction.removeEntities(gone, asOf: SequenceNumber.of(commit: entry.commitNumber))
+      try transaction.removeEntities(gone, asOf: entry.answerPlace)
       return
     }
     let local = try entry.subjects.first.flatMap {
@@ -76,7 +71,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       }
     }
     let stored = answered.compactMap { $0 as? P }
-    let asOf = SequenceNumber.of(commit: entry.commitNumber)
+    let asOf = entry.answerPlace
     _ = try transaction.apply(stored, asOf: asOf)
     for included in content.included { try included(&transaction, asOf) }
   }
@@ -95,7 +90,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     as type: P.Type, _ response: APIResponse, _ answer: LateAnswer,
     _ transaction: inout ModelTransaction
   ) throws {
-    let asOf = SequenceNumber.of(commit: answer.entry.commitNumber)
+    let asOf = answer.entry.answerPlace
     let local = try answer.entry.subjects.first.flatMap {
       try transaction.snapshot.model($0, as: P.self)
     }
@@ -112,9 +107,9 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
 
   /// Lets a request send its entity as it would be without what was taken back before it.
   func renew(_ entry: inout QueuedRequest, in rows: StoredRows) throws {
-    guard let bytes = entry.undo, let subject = entry.subjects.first else { return }
+    guard let subject = entry.subjects.first else { return }
     var records: [ByteString: [TreeNode]] = [:]
-    for node in try QueuedUndo(bytes, in: rows).nodes {
+    for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? [] {
       records[ByteString(node.identifier)] = try [TreeNode](json: node.after)
     }
     let trees = TreeRecords { name in

@@ -105,6 +105,19 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
   }
 }
 
+extension RemoteStore: NamingStore {
+  package func currentIdentifier(
+    of identifier: EntityIdentifier<E>
+  ) throws -> EntityIdentifier<E> {
+    guard identifier.isLocal else { return identifier }
+    if let store = clientQueue.store {
+      return try store.read { try $0.currentIdentifier(of: identifier) }
+    }
+    let name = try clientQueue.currentNameInMemory(of: identifier.modelIdentifier)
+    return EntityIdentifier(modelIdentifier: name) ?? identifier
+  }
+}
+
 extension RemoteStore {
   /// Asks the server, and says whether the answer is complete.
   ///
@@ -257,7 +270,8 @@ extension RemoteStore {
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
   }
 
-  /// Notes what a write replaces, if the type takes back what the server refuses.
+  /// Notes what a write replaces: to be taken back when the server refuses it, and to know what it has changed
+  /// inside.
   ///
   /// - Parameters:
   ///   - entities: What will be stored.
@@ -267,7 +281,7 @@ extension RemoteStore {
   public func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? {
-    guard E.refusalPolicy == .undo else { return nil }
+    guard E.refusalPolicy == .undo || entities.contains(where: \.holdsNodes) else { return nil }
     return try ReplacedState<E>(settingIn: transaction.snapshot, entities)
   }
 
@@ -396,6 +410,14 @@ extension APIClientQueue {
       preconditionFailure("the rows of this queue are in a store")
     }
     return try rows.isKnown(modelIdentifier)
+  }
+
+  /// What an entity is called now; for queues in memory.
+  func currentNameInMemory(of modelIdentifier: String) throws -> String {
+    guard let rows = storage as? MemoryQueueStorage else {
+      preconditionFailure("the rows of this queue are in a store")
+    }
+    return try rows.currentName(of: modelIdentifier)
   }
 
   /// Queues the request of a ticket by itself.

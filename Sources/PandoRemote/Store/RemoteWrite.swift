@@ -57,7 +57,9 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
       guard let ticket = try choose(part, in: &transaction) else { continue }
       let index = parts.count == identifiers.count && !part.isCustom ? index : nil
       let undo = replaced?.undo(at: index)
-      try ticket.enqueue(in: &transaction, commitNumber: commitNumber, undo: undo)
+      try ticket.enqueue(
+        in: &transaction, commitNumber: commitNumber, undo: undo,
+        changing: replaced?.changedInside(at: index) ?? [])
       tickets.append(ticket)
     }
     chosen.withLock { [tickets] in $0 = tickets }

@@ -76,8 +76,9 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   ///
   /// - Parameter index: Which entity the request sends as it is, or removes; `nil` for a request of the
   ///   caller's own.
-  /// - Returns: What the request replaces.
-  func undo(at index: Int?) -> QueuedUndo {
+  /// - Returns: What the request replaces; `nil` if the type keeps what a server refuses.
+  func undo(at index: Int?) -> QueuedUndo? {
+    guard E.refusalPolicy == .undo else { return nil }
     let chosen = index.map { [items[$0]] } ?? items
     return QueuedUndo(
       nodes: chosen.flatMap(\.nodes).compactMap { node in
@@ -89,7 +90,31 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   }
 }
 
+extension ReplacedState {
+  /// The nodes inside what is written that the write has changed with it.
+  ///
+  /// - Parameter index: Which entity the request is about; `nil` for a request of the caller's own.
+  /// - Returns: Their identifiers.
+  func changedInside(at index: Int?) -> [String] {
+    if isRemoval { return [] }
+    let chosen = index.map { [items[$0]] } ?? items
+    return chosen.flatMap { $0.nodes.dropFirst() }.filter { $0.before != $0.after }.map(
+      \.identifier)
+  }
+}
+
 extension Entity {
+  /// Whether it holds nodes.
+  var holdsNodes: Bool {
+    var found = false
+    func look(_ model: any Model) {
+      if model.modelIdentifier != nil { found = true }
+      if !found { model.forEach(look) }
+    }
+    self.forEach(look)
+    return found
+  }
+
   /// The identifiers of the nodes in it, its own first, each once.
   fileprivate func nodes(as identifier: EntityIdentifier<Self>) -> [String] {
     var found = [identifier.modelIdentifier]
