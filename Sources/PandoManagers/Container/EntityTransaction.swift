@@ -53,7 +53,8 @@ public struct EntityTransaction: ~Copyable {
     let server = try server(for: context)
     let request = try server?.request(toSet: [entity], in: context)
     let replaced = try server?.replaced(bySetting: [entity], in: &transaction)
-    let applied = try transaction.apply([entity], asOf: nil, keepsOrder: Self.keepsOrder(E.self))
+    let applied = try transaction.apply(
+      [entity], asOf: nil, keepsOrder: Self.keepsOrder(E.self), isLocal: server == nil)
     if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
     return applied.first?.stored ?? entity
   }
@@ -78,7 +79,8 @@ public struct EntityTransaction: ~Copyable {
     let request = try server?.request(toSet: [entity], in: context)
     let replaced = try server?.replaced(bySetting: [entity], in: &transaction)
     let update = EntityUpdate(identifier) { [entity] in $0 = entity }
-    let applied = try transaction.apply(update, keepsOrder: Self.keepsOrder(type))
+    let applied = try transaction.apply(
+      update, keepsOrder: Self.keepsOrder(type), isLocal: server == nil)
     if let request { requests.append(EntityRequest(request, replacing: try written(replaced))) }
     return applied.first?.stored
   }
@@ -93,6 +95,7 @@ public struct EntityTransaction: ~Copyable {
   public mutating func remove<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {
+    try identifier.validate()
     let current = try transaction.snapshot.currentIdentifier(of: identifier)
     let server = try server(for: context)
     let request = try server?.request(toRemove: [current], in: context)

@@ -45,8 +45,9 @@ extension CoreManager {
   ) async throws -> QueryResult<E> {
     do {
       let result = try await remoteAnswer(request, in: context, access)
-      if !result.isEmpty { return result }
+      if !result.isEmpty || stack.local.isEmpty { return result }
     } catch let failure as any RemoteFailure where failure.remoteFailureKind == .connection {
+      if stack.local.isEmpty { throw failure }
       return try await localAnswer(request, in: context).get(after: failure)
     }
     return try await localAnswer(request, in: context).get()

@@ -56,6 +56,7 @@ extension CoreManager {
     _ identifier: EntityIdentifier<E>, replacing replacement: (new: E, old: E)? = nil,
     in context: WriteContext<E>, _ change: @escaping @Sendable (inout E) throws -> Void
   ) async throws -> Written<E>? {
+    try identifier.validate()
     let access = try AccessCheck(context.accessValidator, E.self)
     let update = EntityUpdate(identifier, replacing: replacement, change)
     switch context.target {
@@ -183,6 +184,7 @@ extension CoreManager {
   func erase(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> Written<Void> {
+    for identifier in identifiers { try identifier.validate() }
     let access = try AccessCheck(context.accessValidator, E.self)
     switch context.target {
     case .local:

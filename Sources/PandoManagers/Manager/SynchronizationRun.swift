@@ -100,6 +100,7 @@ final class SynchronizationRun<E: Entity> {
       _ = try await begin(from: state, .expired)
       return false
     }
+    if state.fullPlace != nil, let error = page.absence { throw error }
     var after = state
     (after.cursor, after.isLink) = (page.cursor, page.isLink)
     // Of what was left out nobody knows which entity it is.
@@ -130,8 +131,11 @@ final class SynchronizationRun<E: Entity> {
     for error in answer.malformed {
       manager.events?(ManagerEvent(.malformedElement, E.modelTypeName, error))
     }
+    // What is named twice has changed twice: the last word counts.
+    var seen: Set<EntityIdentifier<E>> = []
+    let entities = answer.result.entities.reversed().filter { seen.insert($0.id).inserted }
     var write = AnswerWrite(
-      entities: answer.result.entities, query: .all, asOf: asOf, discardsExtra: false,
+      entities: entities.reversed(), query: .all, asOf: asOf, discardsExtra: false,
       isInNaturalOrder: false)
     write.included = answer.included
     write.changes = changes

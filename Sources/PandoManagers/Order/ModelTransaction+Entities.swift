@@ -14,11 +14,13 @@ extension ModelTransaction {
   ///   - isIncluded: Whether they came with the answer to a request about others, which does not wait for
   ///     writes of them: what waits here to be sent is newer.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
+  ///   - isLocal: Whether no server is told.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
-    asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true
+    asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true,
+    isLocal: Bool = false
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
     try first?(entities, &self)
@@ -32,17 +34,19 @@ extension ModelTransaction {
           try applyAnswer(
             entity, asOf: asOf, knownAt: knownAt ?? asOf, isIncluded: isIncluded))
       } else {
-        applied.append(try applyNow(entity, keepsOrder: keepsOrder))
+        applied.append(try applyNow(entity, keepsOrder: keepsOrder, isLocal: isLocal))
       }
     }
     return applied
   }
 
   private mutating func applyNow<E: LocalEntity>(
-    _ entity: E, keepsOrder: Bool
+    _ entity: E, keepsOrder: Bool, isLocal: Bool
   ) throws -> AppliedEntity<E> {
+    let sent = try isLocal ? sentEntity(entity.id) : nil
     let stored = try overwrite(entity)
     if keepsOrder { try confirm(stored.id.modelIdentifier) }
+    try restore(sent, of: stored)
     return AppliedEntity(stored.id, stored: stored, isLate: false)
   }
 
@@ -56,16 +60,41 @@ extension ModelTransaction {
       SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
   }
 
+  /// An entity as a server has sent it, with the place of that, if it has fields that servers don't know.
+  private func sentEntity<E: LocalEntity>(
+    _ identifier: EntityIdentifier<E>
+  ) throws -> (entity: E, place: UInt64)? {
+    guard LocalFields.areIn(E.self) else { return nil }
+    let state = try snapshot.sequenceState(of: identifier.modelIdentifier)
+    guard state.isDated,
+      let entity = try? snapshot.model(identifier.modelIdentifier, as: E.self)
+    else { return nil }
+    return (entity, state.sequenceNumber)
+  }
+
+  /// Lets an entity stay one that a server has sent if only what the server does not know has changed.
+  private mutating func restore<E: LocalEntity>(
+    _ sent: (entity: E, place: UInt64)?, of stored: E
+  ) throws {
+    guard let sent, LocalFields.restored([stored], from: [sent.entity]) == [sent.entity],
+      let commit = try snapshot.lastCommit(of: stored.id.modelIdentifier)
+    else { return }
+    try setSequenceRow(
+      SequenceRow(.dated, sequenceNumber: sent.place, commit: commit),
+      of: stored.id.modelIdentifier)
+  }
+
   /// Changes an entity as it is stored.
   ///
   /// - Returns: Nothing if there is no such entity.
   mutating func apply<E: LocalEntity>(
     _ update: EntityUpdate<E>,
     after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
-    keepsOrder: Bool
+    keepsOrder: Bool, isLocal: Bool = false
   ) throws -> [AppliedEntity<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let identifier = try snapshot.currentIdentifier(of: update.identifier)
+    let sent = try isLocal ? sentEntity(identifier) : nil
     let name = identifier.modelIdentifier
     // Both may have been read before the server named the entity.
     let replacement = try update.replacement.map { versions in
@@ -95,6 +124,7 @@ extension ModelTransaction {
     }
     guard let stored = changed else { return [] }
     if keepsOrder { try confirm(identifier.modelIdentifier) }
+    try restore(sent, of: stored)
     try update.then?(stored, &self)
     return [AppliedEntity(identifier, stored: stored, isLate: false)]
   }

@@ -68,14 +68,16 @@ extension DiskStore: UpdatingStoring {
     _ entities: [E], in context: WriteContext<E>
   ) async throws -> AppliedWrite<E> {
     let keepsOrder = keepsOrder
+    let isLocal = context.firstStep == nil && context.steps.isEmpty
     return try await modelStore.write { transaction in
       let applied =
         if let update = context.update {
-          try transaction.apply(update, after: context.firstStep, keepsOrder: keepsOrder)
+          try transaction.apply(
+            update, after: context.firstStep, keepsOrder: keepsOrder, isLocal: isLocal)
         } else {
           try transaction.apply(
             entities, after: context.firstStep, asOf: context.asOf,
-            keepsOrder: keepsOrder || context.asOf != nil)
+            keepsOrder: keepsOrder || context.asOf != nil, isLocal: isLocal)
         }
       for step in context.steps { try step(&transaction) }
       let place = context.asOf ?? (keepsOrder ? transaction.takeSequenceNumber() : 0)

@@ -235,6 +235,9 @@ package struct RemoteChanges<E: Entity>: Sendable {
   package var isLink: Bool
   /// Whether there are more pages.
   package var hasMore: Bool
+  /// Why there are no entities, if the place where they are to stand is not there: in a page of all that is
+  /// a mistake.
+  package var absence: (any Error)?
 
   package init(
     _ answer: RemoteAnswer<E>, removed: [EntityIdentifier<E>], cursor: String, isLink: Bool,

@@ -10,6 +10,7 @@ struct RequestRunner: Sendable {
   /// - Throws: ``APIError``, or `CancellationError`.
   func answer(to request: APIRequest) async throws -> APIResponse {
     do {
+      try request.validate()
       let isConditional = request.method == .get && request.configuration.usesConditionalRequests
       let known = isConditional ? kept.answer(to: request) : nil
       let asked = known.map(request.unless) ?? request

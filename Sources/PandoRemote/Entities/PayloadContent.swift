@@ -16,6 +16,8 @@ final class PayloadContent<E: Entity> {
   var malformed: [APIError] = []
   /// What has changed beside the entities.
   var changes = PayloadChanges<E>()
+  /// Why there are no entities, if the place where they are to stand is not there.
+  var absence: APIError?
 
   init(_ entities: [E] = []) { self.entities = entities }
 }
@@ -99,6 +101,8 @@ struct PayloadChanges<E: Entity> {
   var cursor: String?
   var hasMore = false
   var isExpired = false
+  /// Why there are no entities, if the place where they are to stand is not there.
+  var absence: DecodingError?
 }
 
 /// What is to be read, whatever the type of the entities is.
@@ -147,6 +151,9 @@ extension RemotePayload {
         content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
       }
       content.changes = found.changes
+      content.absence = found.changes.absence.map {
+        Self.malformed(response, to: request, $0, forms)
+      }
       content.malformed = found.members.malformed.map {
         Self.malformed(response, to: request, $0, forms)
       }
@@ -203,8 +210,15 @@ private final class PayloadRoot<E: Entity>: Decodable {
     let names = reading?.names ?? []
     if let told = reading?.changeNames {
       // Where nothing but removals has happened, some servers leave the rest out.
-      members =
-        try decoder.optional(PayloadMembers<E>.self, at: names) ?? PayloadMembers<E>()
+      let found = try decoder.optional(PayloadMembers<E>.self, at: names)
+      members = found ?? PayloadMembers<E>()
+      if found == nil {
+        do {
+          _ = try decoder.required(PayloadMembers<E>.self, at: names)
+        } catch let error as DecodingError {
+          changes.absence = error
+        }
+      }
       let removed = try decoder.optional([PayloadTombstone<E>].self, at: told.removed)
       changes.removed = removed?.map(\.id) ?? []
       changes.cursor = try decoder.optional(PageText.self, at: told.cursor)?.text

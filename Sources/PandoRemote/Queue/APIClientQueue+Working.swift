@@ -87,7 +87,8 @@ extension APIClientQueue {
 
   /// Lets new requests stand in line.
   private func takeIn() throws {
-    let (first, next) = (state.withLock { $0.firstUnknown }, try storage.nextNumber)
+    let (first, generation) = state.withLock { ($0.firstUnknown, $0.generation) }
+    let next = try storage.nextNumber
     if next > first {
       var last = next
       var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String])] = []
@@ -98,6 +99,8 @@ extension APIClientQueue {
         last = max(last, entry.id + 1)
       }
       state.withLock { state in
+        // What was found may have been removed meanwhile, with all else.
+        guard state.generation == generation else { return }
         for (id, claims, namespaces) in found {
           let isTaken = state.isTaken(id)
           state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)

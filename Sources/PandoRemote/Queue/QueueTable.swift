@@ -42,6 +42,7 @@ enum QueueTable {
   static func append(
     _ draft: QueueDraft, isIdle: Bool, commitNumber: UInt64? = nil, to rows: any QueueRows
   ) throws -> QueueAppend {
+    try draft.request.validate()
     try refuseAmbiguity(draft.request)
     let aborted = try abortRequest(like: draft, in: rows)
     let number = try nextNumber(in: rows)

@@ -43,20 +43,62 @@ struct WriteUndo {
       return
     }
     let changes = try rebase(later, behind: entry, writes.heirs)
-    try restoreRemoved()
+    try restoreRemoved(changes)
     for name in changes.keys.ordered() {
       guard let change = changes[name], !change.isWhole else { continue }
       // What has been removed since and is there has been made anew.
       if !writes.removed.contains(name) { try revert(name.text, change) }
     }
+    var gone: Set<ByteString> = []
     for node in nodes where node.before.isEmpty {
       let name = ByteString(node.identifier)
       guard !writes.heirs.contains(name), !writes.removed.contains(name) else { continue }
       let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
       // What an heir holds is its own.
-      if isSubject || writes.heirs.isEmpty { try removeMade(node, isSubject: isSubject) }
+      guard isSubject || writes.heirs.isEmpty else { continue }
+      if try removeMade(node, isSubject: isSubject) { gone.insert(name) }
     }
+    if !gone.isEmpty { try forget(gone, in: later) }
     for place in undo.places { try restore(place) }
+    for node in nodes where node.isDated { try restoreDate(of: node) }
+  }
+
+  /// Lets later requests have written what is left of it here without nodes that they hold and that are gone.
+  ///
+  /// They send what they would have sent: a server that does not know the nodes refuses it.
+  private func forget(_ gone: Set<ByteString>, in later: [QueuedRequest]) throws {
+    for number in later.map(\.id) {
+      guard var entry = try QueueTable.entry(number, in: rows), let bytes = entry.undo else {
+        continue
+      }
+      var undo = try QueuedUndo(bytes, in: rows)
+      var isChanged = false
+      for place in undo.nodes.indices {
+        for records in [\QueuedUndo.Node.before, \QueuedUndo.Node.after] {
+          let found = try NodeRecords(undo.nodes[place][keyPath: records])
+          guard let left = found.losing(gone), left != found else { continue }
+          undo.nodes[place][keyPath: records] = left.json
+          isChanged = true
+        }
+      }
+      guard isChanged else { continue }
+      entry.undo = try undo.bytes
+      try rows.setValue(entry.name, to: QueueTable.encode(entry))
+    }
+  }
+
+  /// Lets a node count as one that a server has sent, if it was one before the write and is so again.
+  private func restoreDate(of node: QueuedUndo.Node) throws {
+    let (state, records) = try rows.reading { snapshot in
+      (
+        try snapshot.sequenceState(of: node.identifier),
+        try snapshot.records(of: node.identifier).json
+      )
+    }
+    guard state.isStored, !state.isDated, records.hasSameBytes(as: node.before) else { return }
+    try rows.transaction.setSequenceRow(
+      SequenceRow(.dated, sequenceNumber: state.sequenceNumber, commit: state.commit),
+      of: node.identifier)
   }
 
   /// Whether what the write has removed was removed once more since.
@@ -69,9 +111,14 @@ struct WriteUndo {
   }
 
   /// Brings back the nodes that the write has removed: what others hold before them.
-  private func restoreRemoved() throws {
+  private func restoreRemoved(_ changes: [ByteString: NodeChange]) throws {
     var removed: [ByteString: QueuedUndo.Node] = [:]
-    for node in nodes where node.after.isEmpty { removed[ByteString(node.identifier)] = node }
+    for var node in nodes where node.after.isEmpty {
+      let name = ByteString(node.identifier)
+      // Without what others have removed since.
+      if let records = changes[name]?.restored { node.before = records }
+      removed[name] = node
+    }
     var opened: Set<ByteString> = []
     for first in nodes where first.after.isEmpty {
       var path = [ByteString(first.identifier)]
@@ -140,7 +187,9 @@ struct WriteUndo {
   }
 
   /// Removes a node that the write has made: others than its subjects only if nobody has use for them.
-  private func removeMade(_ node: QueuedUndo.Node, isSubject: Bool) throws {
+  ///
+  /// - Returns: Whether it has removed the node.
+  private func removeMade(_ node: QueuedUndo.Node, isSubject: Bool) throws -> Bool {
     let isKept = try rows.reading { snapshot in
       guard try snapshot.contains(node.identifier) else { return true }
       if isSubject { return false }
@@ -148,11 +197,12 @@ struct WriteUndo {
         || !snapshot.collections(holding: node.identifier).isEmpty
         || snapshot.records(of: node.identifier).json != node.after
     }
-    guard !isKept else { return }
+    guard !isKept else { return false }
     let place = rows.transaction.takeSequenceNumber()
     try rows.transaction.delete(node.identifier)
     try rows.transaction.setSequenceRow(
       SequenceRow(.tombstone, sequenceNumber: place), of: node.identifier)
+    return true
   }
 
   /// Brings an element back to its collection, if that is there.
@@ -201,10 +251,14 @@ struct WriteUndo {
         guard let change = changes[name] else { continue }
         let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
         let left = undo.nodes[place].after
+        let dated = nodes.first { $0.isDated && ByteString($0.identifier) == name }
         // Behind the next one it is what that one has made of it.
         changes[name] = try change.undo(
           in: &undo.nodes[place], removing: removed, isSubject: isSubject)
         if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
+        if dated?.before.hasSameBytes(as: undo.nodes[place].before) == true {
+          undo.nodes[place].isDated = true
+        }
       }
       for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
         let known = undo.nodes.map { ByteString($0.identifier) }
@@ -270,6 +324,9 @@ struct NodeChange {
     return record.fields.undoing(from: before.fields, to: after.fields)
   }
 
+  /// The records of the node before it, as lossless JSON; `nil` if there was none.
+  var restored: String? { before.isEmpty ? nil : before.json }
+
   /// Whether the write has made or removed the node.
   var isWhole: Bool { before.isEmpty || after.isEmpty }
 
@@ -318,7 +375,7 @@ struct NodeChange {
   func removal(
     of removed: Set<ByteString>, from identifier: String
   ) -> (node: QueuedUndo.Node, left: NodeChange)? {
-    guard !isWhole, let lost = before.losing(removed), lost != before else { return nil }
+    guard !before.isEmpty, let lost = before.losing(removed), lost != before else { return nil }
     let node = QueuedUndo.Node(identifier: identifier, before: before.json, after: lost.json)
     return (node, NodeChange(lost, after))
   }

@@ -4,7 +4,8 @@
 /// let path: APIPath = "/books/\(book.id)/loans"
 /// ```
 ///
-/// What is interpolated becomes one segment, with the characters escaped that a segment can't hold.
+/// What is interpolated becomes one segment, with the characters escaped that a segment can't hold. `.` and
+/// `..` can't be escaped: a request with such a segment is refused as `invalidRequest`.
 /// A local identifier is remembered: once the server has named the entity, a request that is still
 /// queued is sent with the server's identifier.
 public struct APIPath: Hashable, Sendable {
@@ -19,6 +20,13 @@ public struct APIPath: Hashable, Sendable {
   public init(_ text: String) {
     self.text = text.hasPrefix("/") ? text : "/" + text
     localIdentifiers = []
+  }
+
+  /// Whether one of its segments leads elsewhere: to the same place, or to the one above.
+  var climbs: Bool {
+    text.utf8.split(separator: UInt8(ascii: "/")).contains { segment in
+      segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
+    }
   }
 
   /// Returns text as it can stand in one segment of a path.

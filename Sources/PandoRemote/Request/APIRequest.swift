@@ -80,3 +80,14 @@ extension APIRequest: CustomStringConvertible {
   /// Method and target, as in `GET /books?year=1990`.
   public var description: String { "\(method) \(target)" }
 }
+
+extension APIRequest {
+  /// Refuses a path that leads elsewhere than it says.
+  func validate() throws(APIError) {
+    guard path.climbs else { return }
+    throw APIError(
+      .invalidRequest, self,
+      "“.” and “..” in a path lead elsewhere and can't be escaped; give the entity another identifier"
+    )
+  }
+}

@@ -112,9 +112,12 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? [] {
       records[ByteString(node.identifier)] = try [TreeNode](json: node.after)
     }
-    let trees = TreeRecords { name in
-      // What comes back into it with a field is as it is here.
-      try records[ByteString(name)] ?? rows.reading { try $0.records(of: name) }
+    let trees = TreeRecords { [number = entry.id] name in
+      // What comes back into it with a field is as it is here, but for what waits behind.
+      if let found = try records[ByteString(name)] ?? later(name, than: number, in: rows) {
+        return found
+      }
+      return try rows.reading { try $0.records(of: name) }
     }
     let entity = try trees.model(subject, as: E.self)
     let path: RemotePath<E> =
@@ -122,6 +125,27 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     guard let body = try E.request(for: path)?.body else { return }
     entry.request.body = body
     try IdentifierAlias.apply(to: &entry, in: rows)
+  }
+
+  /// The records of a node as the next request that changes it has found them; `nil` if none does.
+  private func later(
+    _ name: String, than number: UInt64, in rows: StoredRows
+  ) throws -> [TreeNode]? {
+    guard try rows.value(QueueNames.mark(name)) != nil else { return nil }
+    var found: String?
+    try rows.reading { snapshot in
+      try snapshot.forEachProperty(
+        withPrefix: QueueNames.waiting, from: QueueNames.waiting(number + 1)
+      ) { _, bytes in
+        guard let undo = try QueueTable.decode(bytes).undo else { return true }
+        let node = try QueuedUndo(undo, in: rows).nodes.first {
+          $0.isChanged && $0.identifier.hasSameBytes(as: name)
+        }
+        found = node?.before
+        return node == nil
+      }
+    }
+    return try found.flatMap { $0.isEmpty ? nil : try [TreeNode](json: $0) }
   }
 
   /// What an answer has.

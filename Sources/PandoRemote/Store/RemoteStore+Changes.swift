@@ -37,9 +37,10 @@ extension RemoteStore: ChangesStoring {
     var answer = RemoteAnswer(result: QueryResult(content.entities), isComplete: false)
     answer.malformed = content.malformed
     answer.included = content.included
-    let changes = RemoteChanges(
+    var changes = RemoteChanges(
       answer, removed: content.changes.removed, cursor: next, isLink: page?.next != nil,
       hasMore: page?.hasNext ?? false || content.changes.hasMore)
+    changes.absence = content.absence
     if changes.hasMore, next == cursor, changes.isLink == isLink {
       throw malformed("the next page is this one")
     }

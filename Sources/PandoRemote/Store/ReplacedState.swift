@@ -7,7 +7,7 @@ import PandoStore
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// What concerns one of the entities.
   struct Item: Sendable {
-    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode])] = []
+    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode], isDated: Bool)] = []
     var places: [QueuedUndo.Place] = []
   }
 
@@ -25,7 +25,10 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
       let names = entity.nodes(as: identifier) + (stored?.nodes(as: identifier) ?? [])
       return Item(
         nodes: try names.map { ByteString($0) }.unique.map {
-          (identifier: $0.text, before: try snapshot.records(of: $0.text), after: [])
+          (
+            identifier: $0.text, before: try snapshot.records(of: $0.text), after: [],
+            isDated: try snapshot.sequenceState(of: $0.text).isDated
+          )
         })
     }
   }
@@ -50,7 +53,9 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         let name = ByteString(identifier)
         let before = try records[name] ?? snapshot.snapshot.records(of: identifier)
         records[name] = after
-        items[step.index].nodes.append((identifier: identifier, before: before, after: after))
+        let isDated = try snapshot.snapshot.sequenceState(of: identifier).isDated
+        items[step.index].nodes.append(
+          (identifier: identifier, before: before, after: after, isDated: isDated))
       }
       for key in step.deletion.collections {
         items[step.index].places += try snapshot.snapshot.places(
@@ -85,7 +90,8 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         if node.before.isEmpty && node.after.isEmpty { return nil }
         let before = node.before.json
         let after = node.before == node.after ? before : node.after.json
-        return QueuedUndo.Node(identifier: node.identifier, before: before, after: after)
+        return QueuedUndo.Node(
+          identifier: node.identifier, before: before, after: after, isDated: node.isDated)
       }, places: chosen.flatMap(\.places), sendsEntity: index != nil && !isRemoval)
   }
 }

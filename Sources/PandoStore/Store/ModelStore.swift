@@ -124,10 +124,14 @@ extension ModelStore {
   /// - Note: Any thread; never waits for a writer. A snapshot that is held for long makes the file
   ///   grow, because the pages it sees can't be used again.
   public func read<Result>(_ body: (ModelSnapshot) throws -> Result) throws -> Result {
-    try core.environment.read { snapshot in
-      let reader = StoreReader(
-        snapshot, tables: core.tables, directory: core.directory, pending: nil)
-      return try body(ModelSnapshot(reader, path: core.path))
+    do {
+      return try core.environment.read { snapshot in
+        let reader = StoreReader(
+          snapshot, tables: core.tables, directory: core.directory, pending: nil)
+        return try body(ModelSnapshot(reader, path: core.path))
+      }
+    } catch let error as LMDBError where error.code == .closed {
+      throw StoreError(.closed, core.path, "the store has been closed")
     }
   }
 }

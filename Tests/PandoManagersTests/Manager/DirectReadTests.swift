@@ -1,5 +1,4 @@
 import PandoManagers
-import PandoLMDB
 import PandoSystem
 import PandoModels
 import PandoStore
@@ -101,7 +100,7 @@ import Testing
     try await withModelStore { store in
       await store.close()
       let disk = DiskStore<Book>(modelStore: store)
-      let error = await #expect(throws: LMDBError.self) {
+      let error = await #expect(throws: StoreError.self) {
         try await CoreManager(stores: [disk]).get(byID: .remote("1"))
       }
       #expect(error?.code == .closed)

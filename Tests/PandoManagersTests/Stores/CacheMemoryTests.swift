@@ -1,6 +1,5 @@
 import PandoManagers
 import PandoFixtures
-import PandoLMDB
 import PandoModels
 import PandoStore
 import PandoSystem
@@ -108,7 +107,7 @@ import Testing
       try await manager.set(traced)
       _ = try await manager.get(byID: traced.id)
       await store.close()
-      let error = await #expect(throws: LMDBError.self) {
+      let error = await #expect(throws: StoreError.self) {
         try await manager.get(byID: traced.id)
       }
       #expect(error?.code == .closed)

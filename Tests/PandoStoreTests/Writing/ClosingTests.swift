@@ -35,7 +35,7 @@ import Testing
     await store.close()
     expectFailure(.closed, "the store has been closed") { try store.write { try $0.set(leaf(0)) } }
     await #expect(throws: StoreError.self) { try await store.write { try $0.set(leaf(0)) } }
-    expectFailure(engine: .closed) { _ = try store.read { try $0.count() } }
+    expectFailure(.closed, "the store has been closed") { _ = try store.read { try $0.count() } }
     await store.close()
   }
 
