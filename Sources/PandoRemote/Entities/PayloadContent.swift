@@ -148,7 +148,7 @@ extension RemotePayload {
       content.included = found.included
       content.page = found.page
       if content.page != nil, content.page?.next == nil {
-        content.page?.next = response.headers["Link"].flatMap(AnswerPage.next)
+        content.page?.next = response.headers["Link"].flatMap(LinkField.next)
       }
       content.changes = found.changes
       content.absence = found.changes.absence.map {
@@ -303,20 +303,10 @@ private struct PageText: Decodable {
     if let number = try? container.decode(Int64.self) {
       text = String(number)
     } else {
-      text = container.decodeNil() ? nil : try container.decode(String.self)
+      let found = container.decodeNil() ? nil : try container.decode(String.self)
+      // Some servers say so that there is none.
+      text = found?.isEmpty == true ? nil : found
     }
-  }
-}
-
-extension AnswerPage {
-  /// The target of `rel="next"` in a header field `Link`.
-  fileprivate static func next(in link: String) -> String? {
-    for part in link.split(separator: ",") where part.contains("rel=\"next\"") {
-      guard let start = part.firstIndex(of: "<"), let end = part.firstIndex(of: ">"), start < end
-      else { continue }
-      return String(part[part.index(after: start)..<end])
-    }
-    return nil
   }
 }
 
@@ -351,6 +341,15 @@ extension Decoder {
 }
 
 extension DecodingError {
+  /// What JSON calls a form that a decoder has looked for.
+  private static func word(for type: any Any.Type) -> String {
+    switch "\(type)" {
+    case "Dictionary<String, Any>": "an object"
+    case "Array<Any>": "a list"
+    case let name: name
+    }
+  }
+
   /// Where in the JSON and what is wrong, as `$[3].year: expected a number`.
   fileprivate func sentence(_ forms: [PlacedForm]) -> String {
     let context: Context
@@ -362,10 +361,10 @@ extension DecodingError {
       reason = "there is no \"\(name ?? key.stringValue)\""
     case .typeMismatch(let type, let found):
       context = found
-      reason = "expected \(type)"
+      reason = "expected \(Self.word(for: type))"
     case .valueNotFound(let type, let found):
       context = found
-      reason = "expected \(type), found null"
+      reason = "expected \(Self.word(for: type)), found null"
     case .dataCorrupted(let found):
       context = found
       reason = found.debugDescription
