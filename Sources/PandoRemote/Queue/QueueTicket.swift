@@ -65,7 +65,7 @@ public final class QueueTicket: Sendable {
     draft.undo = try undo?.bytes
     if !inside.isEmpty { draft.inside = inside }
     // It stays in order with those that change what has lost something by it.
-    if let others = undo?.nodes.dropFirst().map(\.identifier), !others.isEmpty {
+    if let others = try undo?.related, !others.isEmpty {
       draft.related = ((draft.related ?? []) + others).map { ByteString($0) }.unique.map(\.text)
     }
     appended(

@@ -59,6 +59,17 @@ struct QueuedUndo {
     Set(nodes.filter { $0.after.isEmpty && !$0.before.isEmpty }.map { ByteString($0.identifier) })
   }
 
+  /// What it has to stay in order with, besides its first node: the other nodes, and what removed ones hold.
+  var related: [String] {
+    get throws {
+      let held = try nodes.filter { $0.after.isEmpty }.reduce(into: Set<ByteString>()) {
+        $0.formUnion(try $1.references(\.before))
+      }
+      let others = nodes.dropFirst().map { ByteString($0.identifier) }
+      return (others + held.ordered()).unique.map(\.text)
+    }
+  }
+
   var bytes: Data { get throws { Data(try QueueTable.encode(self)) } }
 }
 
@@ -107,7 +118,7 @@ extension [TreeNode] {
 
 extension TreeNode {
   /// The identifiers of the nodes that it names.
-  fileprivate var references: Set<ByteString> {
+  var references: Set<ByteString> {
     var found: Set<ByteString> = []
     fields.addReferences(to: &found)
     return found

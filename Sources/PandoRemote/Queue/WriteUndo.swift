@@ -138,7 +138,16 @@ struct WriteUndo {
   private func restore(_ node: QueuedUndo.Node) throws {
     guard try !rows.reading({ try $0.contains(node.identifier) }) else { return }
     try keepingPlace(of: node.identifier) {
-      for record in try [TreeNode](json: node.before) { try rows.transaction.set(record) }
+      for var record in try [TreeNode](json: node.before) {
+        let missing = try record.references.filter { name in
+          try !rows.reading { try $0.contains(name.text) }
+        }
+        // What it can't be without is told by the store.
+        if !missing.isEmpty, let left = record.fields.losing({ missing.contains(ByteString($0)) }) {
+          record.fields = left
+        }
+        try rows.transaction.set(record)
+      }
     }
   }
 
@@ -238,6 +247,7 @@ struct WriteUndo {
       var undo = try QueuedUndo(bytes, in: rows)
       var isOutdated = false
       let removed = undo.removed
+      let knownCount = undo.nodes.count
       for name in removed.isEmpty ? [] : changes.keys.ordered()
       where !undo.nodes.contains(where: { ByteString($0.identifier) == name }) {
         guard let (node, left) = changes[name]?.removal(of: removed, from: name.text)
@@ -246,7 +256,8 @@ struct WriteUndo {
         entry.related = (entry.related ?? []) + [name.text]
         changes[name] = left
       }
-      for place in undo.nodes.indices {
+      // Those that have just come to it are as they are to be.
+      for place in undo.nodes.indices.prefix(knownCount) {
         let name = ByteString(undo.nodes[place].identifier)
         guard let change = changes[name] else { continue }
         let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }

@@ -99,6 +99,41 @@ import Testing
   ) async throws { try await expectLead("2", "1", removing: "2", answeredBy: status) }
 
   @Test(arguments: [204, 403])
+  func `a field goes back to what only it has held, or loses it by a removal`(
+    status: Int
+  ) async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.put, "/teams/t", with: APIResponse(status: 422))
+      run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
+      let first = RefusedTeam(id: team.id, jobs: [.numbered("1")], lead: .numbered("2"))
+      try await run.teams.set(first)
+      try await run.queue {
+        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = .numbered("1") }
+        try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
+      }
+      let lead = try await run.teams.get(byID: team.id)?.lead
+      #expect(lead == (status == 204 ? nil : .numbered("2")))
+      #expect(try run.store.read { try $0.synchronizationState(of: "RefusedTeam:t") } == .synced)
+    }
+  }
+
+  @Test(arguments: [204, 403])
+  func `what was removed is back, without what it has lost since`(status: Int) async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.delete, "/teams/t", with: APIResponse(status: 403))
+      run.server.answer(.delete, "/jobs/2", with: APIResponse(status: status))
+      try await run.teams.set(team)
+      try await run.queue {
+        try await run.teams.remove(atID: team.id, in: .localAndRemote)
+        try await run.jobs.remove(atID: .remote("2"), in: .localAndRemote)
+      }
+      let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
+      #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
+      #expect(try run.store.verify().problems.isEmpty)
+    }
+  }
+
+  @Test(arguments: [204, 403])
   func `an element that was taken out and removed is back where the server has it`(
     status: Int
   ) async throws {
