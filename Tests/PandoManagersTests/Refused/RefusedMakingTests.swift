@@ -22,6 +22,38 @@ import Testing
     }
   }
 
+  @Test func `what a field held before comes back with the refusal of its new node`() async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
+      let team = RefusedTeam(id: .remote("t"), lead: .numbered("2"))
+      try await run.teams.set(team)
+      let made = RefusedJob(id: .local("a"), title: "New")
+      try await run.queue {
+        try await run.jobs.set(made, in: .localAndRemote)
+        try await run.teams.update(byID: team.id, in: .localAndRemote) { $0.lead = made }
+      }
+      #expect(try await run.teams.get(byID: team.id) == team)
+      #expect(!run.server.requests.contains { $0.method == .put })
+    }
+  }
+
+  @Test func `an identifier is checked before anything is removed`() async throws {
+    try await RefusedJobs.run { run in
+      for identifier in [EntityIdentifier<RefusedJob>.remote(""), .remote("local:a")] {
+        await #expect(throws: QueryError.self) {
+          try await run.jobs.remove(atID: identifier, in: .localAndRemote)
+        }
+        await #expect(throws: (any Error).self) {
+          try await run.container.write { try $0.remove(RefusedJob.self, identifier) }
+        }
+        await #expect(throws: QueryError.self) {
+          try await run.jobs.update(byID: identifier) { $0.title = "" }
+        }
+      }
+      #expect(run.server.requests.isEmpty)
+    }
+  }
+
   @Test func `all that one request would have made is gone`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.put, "/jobs", with: APIResponse(status: 422))

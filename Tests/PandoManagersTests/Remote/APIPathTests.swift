@@ -1,3 +1,4 @@
+import PandoTestSupport
 import Testing
 
 @testable import PandoManagers
@@ -28,6 +29,18 @@ import Testing
   @Test(arguments: ["%", "%4", "a%", "%G1", "%4G", "%%41", "% 41", "%-1", "%４１"])
   func `a broken escape gives nothing`(segment: String) {
     #expect(APIPath.unescaping(segment) == nil)
+  }
+
+  @Test(arguments: [".", ".."])
+  func `a segment that leads elsewhere is refused`(identifier: String) async throws {
+    let queue = APIClientQueue(client: APIClientDouble())
+    for path in ["/songs/\(identifier)", "/songs/\(identifier)/end"] as [APIPath] {
+      for method in [HTTPMethod.get, .delete] {
+        let error = await apiError { _ = try await queue.send(APIRequest(method, path)) }
+        #expect(error?.code == .invalidRequest)
+      }
+    }
+    await queue.close()
   }
 
   @Test(arguments: ["%FF", "%C3", "a%C3a", "%C0%80", "%ED%A0%80", "%F5%80%80%80", "%80"])

@@ -43,6 +43,48 @@ import Testing
     await container.close()
   }
 
+  @Test func `of what a page names twice the last word counts`() async throws {
+    try await everywhere { test in
+      test.server.pages(["": Self.body(["1:A", "2:B", "1:C"], cursor: "c1")])
+      _ = try await test.synchronize()
+      #expect(try await test.shown() == ["1:C", "2:B"], "\(test.name)")
+    }
+  }
+
+  @Test func `a page of all without the list removes nothing`() async throws {
+    try await everywhere { test in
+      test.server.pages(Self.first)
+      _ = try await test.synchronize()
+      test.server.pages([
+        "c1": #"{"expired":true,"cursor":""}"#, "": #"{"cursor":"c2","error":"maintenance"}"#,
+      ])
+      let error = await apiError { _ = try await test.synchronize() }
+      #expect(error?.code == .malformedAnswer, "\(test.name)")
+      #expect(error?.description.contains(#"there is no "items""#) == true)
+      #expect(try await test.shown() == ["1:A", "2:B"], "\(test.name)")
+    }
+  }
+
+  @Test(arguments: [404, 422])
+  func `what was taken back can be removed by a full answer`(status: Int) async throws {
+    let server = APIClientDouble()
+    server.pages(Self.first)
+    server.answer(.put, "/items/2", with: APIResponse(status: status))
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
+      let items = container[DiskItem.self]
+      _ = try await items.synchronize()
+      let written = try await items.update(byID: .remote(2), in: .localAndRemote) { $0.title = "X" }
+      #expect(await apiError { try await written?.confirmed() }?.status == status)
+      #expect(try await items.shown == ["1:A", "2:B"])
+      server.pages(["c1": #"{"expired":true}"#, "": Self.body(["1:A"], cursor: "c2")])
+      _ = try await items.synchronize()
+      #expect(try await items.shown == ["1:A"])
+      await container.close()
+    }
+  }
+
   @Test func `first all is asked for, and then what has changed`() async throws {
     try await everywhere { test in
       test.server.pages([
