@@ -36,6 +36,21 @@ extension ModelSnapshot {
     return !marks.dropLast().elementsEqual(refused.dropLast())
   }
 
+  /// The place of the first write that waits for a server; `nil` if none does.
+  var firstWaitingPlace: UInt64? {
+    get throws {
+      var found: UInt64?
+      try forEachProperty(withPrefix: QueueNames.waiting) { _, bytes in
+        let row = try unsafe bytes.withUnsafeBytes {
+          try unsafe RecordDecoder.decodeValue(WaitingPlace.self, from: $0)
+        }
+        found = SequenceNumber.of(commit: row.commitNumber)
+        return false
+      }
+      return found
+    }
+  }
+
   /// The identifiers of a namespace whose state it is; for `synced` of those whose state it is not.
   func identifiers(
     notSynchronized namespace: String, as state: SynchronizationState
@@ -49,4 +64,11 @@ extension ModelSnapshot {
     guard state == .pending else { return found }
     return try found.filter { try property(QueueNames.refusal($0)) == nil }
   }
+}
+
+/// What the row of a queued request says of its place.
+private struct WaitingPlace: Decodable {
+  let commitNumber: UInt64
+
+  init(from decoder: any Decoder) throws { commitNumber = try decoder.row().get("commitNumber") }
 }

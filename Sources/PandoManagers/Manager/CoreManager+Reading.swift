@@ -211,6 +211,7 @@ extension CoreManager {
   ) async throws -> QueryResult<E> {
     // The answer is as old as this.
     let asOf = try await stack.takeReadPlace()
+    let waitingSince = try stack.waitingSince
     let removalCount = answers.removalCount
     var answer: RemoteAnswer<E>
     do {
@@ -243,9 +244,10 @@ extension CoreManager {
         discardsExtra: discards,
         isInNaturalOrder: request.identifiers == nil && request.query.isInNaturalOrder)
       let times = times(of: answer, to: request, in: context)
+      write.waitingSince = waitingSince
       write.included = answer.included
       if !times.isEmpty {
-        write.included.append { try $0.note(times, of: E.modelTypeName, asOf: $1) }
+        write.included.append { try $0.note(times, of: E.modelTypeName, asOf: $1.asOf) }
       }
       try await stack.store(write)
       if stack.followedStore == nil { answers.note(times, since: removalCount) }

@@ -59,6 +59,11 @@ package struct StoreStack<E: Entity>: Sendable {
     (Self.counting(last) as? any NumberedStoring<E>)?.followedStore
   }
 
+  /// The place of the first write that waits to be sent to a server; `nil` if none does.
+  var waitingSince: UInt64? {
+    get throws { try followedStore?.read { try $0.firstWaitingPlace } }
+  }
+
   /// What has to be done before what is here can be followed.
   var prepare: (@Sendable () async throws -> Void)? {
     guard let recoverable else { return nil }

@@ -60,6 +60,7 @@ final class SynchronizationRun<E: Entity> {
     let identifiers = (pending + unnamed).unique.filter { !$0.isLocal }
     if identifiers.isEmpty { return }
     let asOf = try await stack.takeReadPlace()
+    let waitingSince = try stack.waitingSince
     guard let answer = try await feed.server.fetchCurrent(identifiers) else {
       _ = try await begin(from: state, .full)
       return
@@ -76,7 +77,7 @@ final class SynchronizationRun<E: Entity> {
       before: state, after: after)
     changes.unnamed = missing(
       unnamed.filter { !$0.isLocal && !pending.contains($0) })
-    try await store(answer, changes, asOf)
+    try await store(answer, changes, AnswerPlace(asOf: asOf, waitingSince: waitingSince))
   }
 
   /// Asks for a page and stores it.
@@ -92,6 +93,7 @@ final class SynchronizationRun<E: Entity> {
     guard let state else { return false }
     if state.fullPlace != nil, done.kind == .incremental { done.kind = .full }
     let asOf = try await stack.takeReadPlace()
+    let place = AnswerPlace(asOf: asOf, waitingSince: try stack.waitingSince)
     let page: RemoteChanges<E>
     do {
       page = try await feed.server.fetchChanges(since: state.cursor, isLink: state.isLink)
@@ -117,14 +119,14 @@ final class SynchronizationRun<E: Entity> {
       if let place = after.fullPlace, place > 0 { changes.extraPlace = place }
       changes.after.fullPlace = nil
     }
-    try await store(page.answer, changes, asOf)
+    try await store(page.answer, changes, place)
     done.pageCount += 1
     done.cursor = page.cursor
     return !page.hasMore
   }
 
   private func store(
-    _ answer: RemoteAnswer<E>, _ changes: ChangesWrite<E>, _ asOf: UInt64
+    _ answer: RemoteAnswer<E>, _ changes: ChangesWrite<E>, _ place: AnswerPlace
   ) async throws {
     try access.confirm()
     try Task.checkCancellation()
@@ -135,8 +137,9 @@ final class SynchronizationRun<E: Entity> {
     var seen: Set<EntityIdentifier<E>> = []
     let entities = answer.result.entities.reversed().filter { seen.insert($0.id).inserted }
     var write = AnswerWrite(
-      entities: entities.reversed(), query: .all, asOf: asOf, discardsExtra: false,
+      entities: entities.reversed(), query: .all, asOf: place.asOf, discardsExtra: false,
       isInNaturalOrder: false)
+    write.waitingSince = place.waitingSince
     write.included = answer.included
     write.changes = changes
     let applied = try await stack.store(write)

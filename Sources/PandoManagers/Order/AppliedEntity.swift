@@ -47,6 +47,19 @@ package struct AppliedAnswer<E: Entity>: Sendable {
   }
 }
 
+/// How old an answer is.
+package struct AnswerPlace: Sendable {
+  /// The place at which the server was asked.
+  package let asOf: UInt64
+  /// The place of the first write that waited to be sent then; `nil` if none did.
+  package var waitingSince: UInt64?
+
+  /// Makes a place.
+  package init(asOf: UInt64, waitingSince: UInt64? = nil) {
+    (self.asOf, self.waitingSince) = (asOf, waitingSince)
+  }
+}
+
 /// The answer of a server, to be stored as a whole.
 package struct AnswerWrite<E: Entity>: Sendable {
   /// The entities, in the server's order.
@@ -60,7 +73,9 @@ package struct AnswerWrite<E: Entity>: Sendable {
   /// Whether the order of the entities is the server's own.
   package var isInNaturalOrder: Bool
   /// Entities of other types that came with them.
-  var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
+  var included: [@Sendable (inout ModelTransaction, AnswerPlace) throws -> Void] = []
+  /// The place of the first write that waited to be sent when it was asked; `nil` if none did.
+  var waitingSince: UInt64?
   /// What else a page of changes says.
   var changes: ChangesWrite<E>?
 }

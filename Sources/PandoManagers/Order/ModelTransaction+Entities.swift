@@ -15,12 +15,14 @@ extension ModelTransaction {
   ///     writes of them: what waits here to be sent is newer.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   ///   - isLocal: Whether no server is told.
+  ///   - waitingSince: The place of the first write that waited to be sent when the server was asked; `nil` if
+  ///     none did. Nodes inside may be as they were before it.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
     asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true,
-    isLocal: Bool = false
+    isLocal: Bool = false, waitingSince: UInt64? = nil
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
     try first?(entities, &self)
@@ -32,7 +34,8 @@ extension ModelTransaction {
       if let asOf {
         applied.append(
           try applyAnswer(
-            entity, asOf: asOf, knownAt: knownAt ?? asOf, isIncluded: isIncluded))
+            entity, AnswerFitting(asOf: asOf, waitingSince: waitingSince),
+            knownAt: knownAt ?? asOf, isIncluded: isIncluded))
       } else {
         applied.append(try applyNow(entity, keepsOrder: keepsOrder, isLocal: isLocal))
       }
@@ -130,17 +133,20 @@ extension ModelTransaction {
   }
 
   private mutating func applyAnswer<E: LocalEntity>(
-    _ entity: E, asOf: UInt64, knownAt: UInt64, isIncluded: Bool
+    _ entity: E, _ fitting: AnswerFitting, knownAt: UInt64, isIncluded: Bool
   ) throws -> AppliedEntity<E> {
+    var fitting = fitting
     let identifier = entity.id.modelIdentifier
-    guard try snapshot.sequenceState(of: identifier).sequenceNumber <= asOf,
-      try !isIncluded || !snapshot.isWaiting(identifier)
-    else {
+    let state = try snapshot.sequenceState(of: identifier)
+    let isLate =
+      try isIncluded
+      ? fitting.isOlder(than: state, of: identifier, in: snapshot)
+      : state.sequenceNumber > fitting.asOf
+    guard !isLate else {
       let stored = try snapshot.model(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
     let whole = try LocalFields.restored(entity, in: snapshot)
-    var fitting = AnswerFitting(asOf: asOf)
     guard let fitted = try fitting.fit(whole, in: snapshot) as? E else {
       // What it can't be without was removed later.
       return AppliedEntity(
@@ -277,10 +283,28 @@ extension ModelSnapshot {
 /// A node inside it that is newer here stays as it is here, one that was removed here is lost.
 private struct AnswerFitting {
   let asOf: UInt64
+  private let waitingSince: UInt64?
   /// The nodes inside the tree that the answer has the last word on.
   private(set) var written: [String] = []
 
-  init(asOf: UInt64) { self.asOf = asOf }
+  init(asOf: UInt64, waitingSince: UInt64?) {
+    (self.asOf, self.waitingSince) = (asOf, waitingSince)
+  }
+
+  /// Whether a node that the server was not asked for by itself is newer here.
+  func isOlder(
+    than state: SequenceState, of identifier: String, in snapshot: ModelSnapshot
+  ) throws -> Bool {
+    if state.sequenceNumber > asOf { return true }
+    // Its change waited when the server was asked, and has got there since: the server may have answered
+    // without it.
+    if let waitingSince, state.isDated, state.sequenceNumber >= waitingSince,
+      !SequenceNumber.isOfRead(state.sequenceNumber)
+    {
+      return true
+    }
+    return try snapshot.isWaiting(identifier)
+  }
 
   /// - Returns: `nil` if something is lost that the model can't be without.
   mutating func fit(_ model: any Model, in snapshot: ModelSnapshot) throws -> (any Model)? {
@@ -301,7 +325,7 @@ private struct AnswerFitting {
   ) throws -> (any Model)? {
     guard let identifier = child.modelIdentifier else { return try fit(child, in: snapshot) }
     let state = try snapshot.sequenceState(of: identifier)
-    guard try state.sequenceNumber > asOf || snapshot.isWaiting(identifier) else {
+    guard try isOlder(than: state, of: identifier, in: snapshot) else {
       let fitted = try fit(child, in: snapshot)
       if fitted != nil { written.append(identifier) }
       return fitted

@@ -88,8 +88,10 @@ extension DiskStore: UpdatingStoring {
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     try await modelStore.write { transaction in
       let applied = try transaction.apply(
-        answer.entities, asOf: answer.asOf, knownAt: answer.changes?.knownAt)
-      for included in answer.included { try included(&transaction, answer.asOf) }
+        answer.entities, asOf: answer.asOf, knownAt: answer.changes?.knownAt,
+        waitingSince: answer.waitingSince)
+      let place = AnswerPlace(asOf: answer.asOf, waitingSince: answer.waitingSince)
+      for included in answer.included { try included(&transaction, place) }
       if answer.isInNaturalOrder {
         if try transaction.arrange(answer.entities.map(\.id.modelIdentifier)) {
           try transaction.markArranged(E.modelTypeName)

@@ -99,7 +99,7 @@ public struct RemoteAnswer<E: Entity>: Sendable {
   package var unfiltered: [E]?
 
   /// What else is to be stored with the entities.
-  package var included: [@Sendable (inout ModelTransaction, UInt64) throws -> Void] = []
+  package var included: [@Sendable (inout ModelTransaction, AnswerPlace) throws -> Void] = []
 
   /// Makes an answer.
   ///

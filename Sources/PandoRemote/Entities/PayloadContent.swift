@@ -23,7 +23,7 @@ final class PayloadContent<E: Entity> {
 }
 
 /// Stores entities of another type than the one that was asked for, as old as a place in the order.
-typealias IncludedEntities = @Sendable (inout ModelTransaction, UInt64) throws -> Void
+typealias IncludedEntities = @Sendable (inout ModelTransaction, AnswerPlace) throws -> Void
 
 /// Entities of another type in an answer.
 struct PayloadInclusion: Sendable {
@@ -41,7 +41,12 @@ struct PayloadInclusion: Sendable {
       let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
       return found.map { members in
         let entities = members.entities
-        return ({ _ = try $0.apply(entities, asOf: $1, isIncluded: true) }, members.malformed)
+        return (
+          {
+            _ = try $0.apply(
+              entities, asOf: $1.asOf, isIncluded: true, waitingSince: $1.waitingSince)
+          }, members.malformed
+        )
       }
     }
   }

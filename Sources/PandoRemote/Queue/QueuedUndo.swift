@@ -12,8 +12,8 @@ struct QueuedUndo {
     /// Its records before and after the write, as lossless JSON; empty where there was no such node.
     var before: String
     var after: String
-    /// Whether a server had sent it as it was before.
-    var isDated = false
+    /// The place of that, if a server had sent it as it was before.
+    var datedAt: UInt64?
 
     var isChanged: Bool { !before.hasSameBytes(as: after) }
   }
@@ -182,7 +182,7 @@ extension QueuedUndo.Node: Codable {
     identifier = try row.get("identifier")
     before = try row.get("before")
     after = try row.find("after") ?? before
-    isDated = try row.find("isDated") ?? false
+    datedAt = try row.find("datedAt")
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -190,7 +190,7 @@ extension QueuedUndo.Node: Codable {
     try row.encode(identifier, forKey: TextKey("identifier"))
     try row.encode(before, forKey: TextKey("before"))
     if isChanged { try row.encode(after, forKey: TextKey("after")) }
-    if isDated { try row.encode(true, forKey: TextKey("isDated")) }
+    try row.encodeIfPresent(datedAt, forKey: TextKey("datedAt"))
   }
 }
 

@@ -60,7 +60,7 @@ struct WriteUndo {
     }
     if !gone.isEmpty { try forget(gone, in: later) }
     for place in undo.places { try restore(place) }
-    for node in nodes where node.isDated { try restoreDate(of: node) }
+    for node in nodes { try restoreDate(of: node) }
   }
 
   /// Lets later requests have written what is left of it here without nodes that they hold and that are gone.
@@ -89,6 +89,7 @@ struct WriteUndo {
 
   /// Lets a node count as one that a server has sent, if it was one before the write and is so again.
   private func restoreDate(of node: QueuedUndo.Node) throws {
+    guard let place = node.datedAt else { return }
     let (state, records) = try rows.reading { snapshot in
       (
         try snapshot.sequenceState(of: node.identifier),
@@ -97,7 +98,7 @@ struct WriteUndo {
     }
     guard state.isStored, !state.isDated, records.hasSameBytes(as: node.before) else { return }
     try rows.transaction.setSequenceRow(
-      SequenceRow(.dated, sequenceNumber: state.sequenceNumber, commit: state.commit),
+      SequenceRow(.dated, sequenceNumber: place, commit: state.commit),
       of: node.identifier)
   }
 
@@ -262,13 +263,13 @@ struct WriteUndo {
         guard let change = changes[name] else { continue }
         let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
         let left = undo.nodes[place].after
-        let dated = nodes.first { $0.isDated && ByteString($0.identifier) == name }
+        let dated = nodes.first { $0.datedAt != nil && ByteString($0.identifier) == name }
         // Behind the next one it is what that one has made of it.
         changes[name] = try change.undo(
           in: &undo.nodes[place], removing: removed, isSubject: isSubject)
         if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
         if dated?.before.hasSameBytes(as: undo.nodes[place].before) == true {
-          undo.nodes[place].isDated = true
+          undo.nodes[place].datedAt = dated?.datedAt
         }
       }
       for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {

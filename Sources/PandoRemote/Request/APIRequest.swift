@@ -84,6 +84,9 @@ extension APIRequest: CustomStringConvertible {
 extension APIRequest {
   /// Refuses a path that leads elsewhere than it says.
   func validate() throws(APIError) {
+    guard method.rawValue.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+      throw APIError(.invalidRequest, self, "a method is made of letters")
+    }
     guard path.climbs else { return }
     throw APIError(
       .invalidRequest, self,

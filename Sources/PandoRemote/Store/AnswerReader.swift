@@ -73,7 +73,8 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     let stored = answered.compactMap { $0 as? P }
     let asOf = entry.answerPlace
     _ = try transaction.apply(stored, asOf: asOf)
-    for included in content.included { try included(&transaction, asOf) }
+    let place = AnswerPlace(asOf: asOf)
+    for included in content.included { try included(&transaction, place) }
   }
 
   /// Keeps what an answer says of an entity that a later request has changed: for when that is refused.

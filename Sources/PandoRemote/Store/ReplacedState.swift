@@ -7,7 +7,7 @@ import PandoStore
 struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
   /// What concerns one of the entities.
   struct Item: Sendable {
-    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode], isDated: Bool)] = []
+    var nodes: [(identifier: String, before: [TreeNode], after: [TreeNode], datedAt: UInt64?)] = []
     var places: [QueuedUndo.Place] = []
   }
 
@@ -27,7 +27,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         nodes: try names.map { ByteString($0) }.unique.map {
           (
             identifier: $0.text, before: try snapshot.records(of: $0.text), after: [],
-            isDated: try snapshot.sequenceState(of: $0.text).isDated
+            datedAt: try snapshot.sequenceState(of: $0.text).datedAt
           )
         })
     }
@@ -53,9 +53,9 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         let name = ByteString(identifier)
         let before = try records[name] ?? snapshot.snapshot.records(of: identifier)
         records[name] = after
-        let isDated = try snapshot.snapshot.sequenceState(of: identifier).isDated
+        let datedAt = try snapshot.snapshot.sequenceState(of: identifier).datedAt
         items[step.index].nodes.append(
-          (identifier: identifier, before: before, after: after, isDated: isDated))
+          (identifier: identifier, before: before, after: after, datedAt: datedAt))
       }
       for key in step.deletion.collections {
         items[step.index].places += try snapshot.snapshot.places(
@@ -91,7 +91,7 @@ struct ReplacedState<E: RemoteEntity>: ReplacedNodes {
         let before = node.before.json
         let after = node.before == node.after ? before : node.after.json
         return QueuedUndo.Node(
-          identifier: node.identifier, before: before, after: after, isDated: node.isDated)
+          identifier: node.identifier, before: before, after: after, datedAt: node.datedAt)
       }, places: chosen.flatMap(\.places), sendsEntity: index != nil && !isRemoval)
   }
 }
@@ -200,4 +200,9 @@ extension ModelSnapshot {
     }
     return found
   }
+}
+
+extension SequenceState {
+  /// The place of what a server has sent; `nil` if it was written here since.
+  fileprivate var datedAt: UInt64? { isDated ? sequenceNumber : nil }
 }

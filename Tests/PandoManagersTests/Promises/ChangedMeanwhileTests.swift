@@ -190,6 +190,33 @@ import Testing
     }
   }
 
+  @Test func `an answer from before a change of what stands in it comes too late`() async throws {
+    try await with { container, _ in
+      let (teams, jobs) = (container[RefusedTeam.self], container[RefusedJob.self])
+      let team = RefusedTeam(id: .remote("w"), lead: .numbered("2", "old"))
+      try await teams.set(team)
+      let answer = APIResponse(status: 200, body: try JSONEncoder().encode(team))
+      let (asked, confirmed) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+      server.answer(.get, "/teams/w") { _ in
+        asked.continuation.finish()
+        for await _ in confirmed.stream {}
+        return answer
+      }
+      server.answer(.put, "/jobs/2") { request in
+        for await _ in asked.stream {}
+        return APIResponse(status: 200, body: request.body?.bytes ?? Data())
+      }
+      let written = try await jobs.update(byID: .remote("2"), in: .localAndRemote) {
+        $0.title = "new"
+      }
+      async let read = teams.get(byID: team.id, in: .remote())
+      try await written?.confirmed()
+      confirmed.continuation.finish()
+      _ = try await read
+      #expect(try await jobs.get(byID: .remote("2"))?.title == "new")
+    }
+  }
+
   @Test func `what a refused making holds is made again with it`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
