@@ -335,6 +335,15 @@ extension WriteSession {
   ) throws -> Result {
     var moves: [CountedList.LeafMove] = []
     let result = try withTransaction { try body(&$0) { moves.append($0) } }
+    try correctOccurrences(after: moves, in: list, by: difference)
+    return result
+  }
+
+  /// Corrects the index rows of what has come to lie in another leaf; made once for all callers.
+  @inline(never)
+  private func correctOccurrences(
+    after moves: [CountedList.LeafMove], in list: CountedList, by difference: Int
+  ) throws {
     for move in moves {
       let difference = move.isNew ? difference : 0
       try move.forEach { bytes in
@@ -346,7 +355,6 @@ extension WriteSession {
         }
       }
     }
-    return result
   }
 
   /// Corrects the index rows of nodes that elements list or hold.
