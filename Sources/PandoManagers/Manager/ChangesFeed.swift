@@ -23,12 +23,18 @@ final class ChangesFeed<E: Entity>: Sendable {
       let task = Task { [self] in
         // It can't end before it is known: that needs the lock too.
         defer { self.running.withLock { $0 = nil } }
-        return try await run()
+        do {
+          return try await run()
+        } catch is CancellationError {
+          // Nobody but the container cancels it.
+          throw ManagerError(.closed, E.modelTypeName, "the container was closed")
+        }
       }
       running = task
       return task
     }
-    return try await task.value
+    // Who is cancelled does not wait for the others' run.
+    return try await OneAnswer.wait { tell in Task { tell(await task.result) } }
   }
 
   /// Ends the run.

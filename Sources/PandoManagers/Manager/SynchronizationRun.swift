@@ -8,6 +8,8 @@ final class SynchronizationRun<E: Entity> {
   private(set) var done = SynchronizationResult<E>()
   /// Whether there has been a state: if there is none then, all local data was removed.
   private var hasBegun = false
+  /// By what pages were asked for since it began or somebody else went on: they don't lead back.
+  private var asked: Set<String> = []
 
   init(_ manager: CoreManager<E>, _ feed: ChangesFeed<E>, _ access: AccessCheck) {
     self.manager = manager
@@ -18,11 +20,17 @@ final class SynchronizationRun<E: Entity> {
   private var stack: StoreStack<E> { manager.stack }
 
   func run() async throws {
-    try await inStep { try await self.settle() }
-    var isDone = false
-    while !isDone {
-      try Task.checkCancellation()
-      try await inStep { isDone = try await self.takePage() }
+    do {
+      try await inStep { try await self.settle() }
+      var isDone = false
+      while !isDone {
+        try Task.checkCancellation()
+        try await inStep { isDone = try await self.takePage() }
+      }
+    } catch {
+      // Whatever it has failed by: that is why.
+      if hasBegun, (try? feed.ledger.state() == nil) == true { throw Self.removed }
+      throw error
     }
   }
 
@@ -31,8 +39,13 @@ final class SynchronizationRun<E: Entity> {
     do {
       try await step()
     } catch is SyncMoved {
+      asked = []
       if try feed.ledger.state() == nil { throw Self.removed }
     }
+  }
+
+  private static func name(_ cursor: String?, isLink: Bool) -> String {
+    cursor.map { (isLink ? "at " : "since ") + $0 } ?? ""
   }
 
   private static var removed: ManagerError {
@@ -47,6 +60,7 @@ final class SynchronizationRun<E: Entity> {
     let place = try await stack.takeReadPlace()
     let all = try await feed.ledger.begin(from: state, at: place)
     done.kind = kind
+    asked = []
     return all
   }
 
@@ -86,17 +100,21 @@ final class SynchronizationRun<E: Entity> {
   private func takePage() async throws -> Bool {
     var state = try feed.ledger.state()
     if state == nil, hasBegun { throw Self.removed }
-    hasBegun = true
     if state == nil || state?.cursor == nil && state?.fullPlace == nil {
       state = try await begin(from: state, .full)
     }
+    hasBegun = true
     guard let state else { return false }
     if state.fullPlace != nil, done.kind == .incremental { done.kind = .full }
     let asOf = try await stack.takeReadPlace()
     let place = AnswerPlace(asOf: asOf, waitingSince: try stack.waitingSince)
     let page: RemoteChanges<E>
     do {
+      asked.insert(Self.name(state.cursor, isLink: state.isLink))
       page = try await feed.server.fetchChanges(since: state.cursor, isLink: state.isLink)
+      if page.hasMore, asked.contains(Self.name(page.cursor, isLink: page.isLink)) {
+        throw page.leadsBack
+      }
     } catch let expired as ExpiredCursor {
       guard done.kind != .expired else { throw expired.answer }
       _ = try await begin(from: state, .expired)

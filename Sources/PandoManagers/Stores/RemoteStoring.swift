@@ -238,12 +238,14 @@ package struct RemoteChanges<E: Entity>: Sendable {
   /// Why there are no entities, if the place where they are to stand is not there: in a page of all that is
   /// a mistake.
   package var absence: (any Error)?
+  /// What is wrong if the next page was asked for before.
+  package let leadsBack: any Error
 
   package init(
     _ answer: RemoteAnswer<E>, removed: [EntityIdentifier<E>], cursor: String, isLink: Bool,
-    hasMore: Bool
+    hasMore: Bool, leadsBack: any Error
   ) {
-    (self.answer, self.removed) = (answer, removed)
+    (self.answer, self.removed, self.leadsBack) = (answer, removed, leadsBack)
     (self.cursor, self.isLink, self.hasMore) = (cursor, isLink, hasMore)
   }
 }

@@ -1,3 +1,4 @@
+import PandoSystem
 import Dispatch
 import PandoConsistency
 public import PandoModels

@@ -1,3 +1,4 @@
+import PandoSystem
 import PandoConsistency
 
 extension DataProvider {

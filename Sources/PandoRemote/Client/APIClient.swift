@@ -23,6 +23,9 @@ public protocol APIClient: Sendable {
 
   /// Sends a request and waits for the whole answer, whatever its status is.
   ///
+  /// It ends when the task is cancelled: closing a queue waits for that, so that nothing of it can reach the
+  /// server later than what another queue sends.
+  ///
   /// - Parameter request: The request.
   /// - Returns: The answer.
   /// - Throws: An ``APIError``: `connectionLost` or `timedOut` when no whole answer came; an error of

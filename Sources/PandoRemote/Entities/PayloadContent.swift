@@ -31,11 +31,13 @@ struct PayloadInclusion: Sendable {
   let read: @Sendable (any Decoder) throws -> (IncludedEntities, [DecodingError])?
   /// The names that lead to them.
   let names: [String]
+  let typeName: String
   /// How they look on the wire, if that is not how they are coded.
   let form: @Sendable () throws -> WireForm?
 
   init<Other: PersistentEntity & RemoteEntity>(_ type: Other.Type, _ names: [String]) {
     self.names = names
+    typeName = Other.modelTypeName
     form = { try WireForm.of(Other.self) }
     read = { decoder in
       let found = try decoder.optional(PayloadMembers<Other>.self, at: names)
@@ -157,16 +159,16 @@ extension RemotePayload {
       }
       content.changes = found.changes
       content.absence = found.changes.absence.map {
-        Self.malformed(response, to: request, $0, forms)
+        malformed(response, to: request, $0, forms)
       }
       content.malformed = found.members.malformed.map {
-        Self.malformed(response, to: request, $0, forms)
+        malformed(response, to: request, $0, forms)
       }
       return content
     } catch let error as APIError {
       throw error
     } catch let error as DecodingError {
-      throw Self.malformed(response, to: request, error, forms)
+      throw malformed(response, to: request, error, forms)
     } catch let error as JSONError {
       throw APIError(
         .malformedAnswer, request, "the answer is not JSON: \(error)", status: response.status)
@@ -189,17 +191,24 @@ extension RemotePayload {
   }
 
   /// Says where an answer is not what was expected.
-  private static func malformed(
+  private func malformed(
     _ response: APIResponse, to request: APIRequest, _ error: DecodingError, _ forms: [PlacedForm]
   ) -> APIError {
     let reason: String
     do {
       _ = try TreeValue(json: String(decoding: response.body, as: UTF8.self))
-      reason = "the answer is no \(E.modelTypeName): \(error.sentence(forms))"
+      reason = "the answer is no \(name(of: error)): \(error.sentence(forms))"
     } catch {
       reason = "the answer is not JSON: \(error)"
     }
     return APIError(.malformedAnswer, request, reason, status: response.status)
+  }
+
+  /// The type of the entity that an error is about.
+  private func name(of error: DecodingError) -> String {
+    let place = error.place.map { $0.intValue == nil ? $0.stringValue : nil }
+    let included = inclusions.first { place.starts(with: $0.names.map { $0 }) }
+    return included?.typeName ?? E.modelTypeName
   }
 }
 
@@ -352,6 +361,16 @@ extension DecodingError {
     case "Dictionary<String, Any>": "an object"
     case "Array<Any>": "a list"
     case let name: name
+    }
+  }
+
+  /// The keys that lead to it.
+  fileprivate var place: [any CodingKey] {
+    switch self {
+    case .keyNotFound(_, let found), .typeMismatch(_, let found), .valueNotFound(_, let found),
+      .dataCorrupted(let found):
+      found.codingPath
+    @unknown default: []
     }
   }
 

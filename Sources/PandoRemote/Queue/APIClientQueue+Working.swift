@@ -130,7 +130,7 @@ extension APIClientQueue {
       let error = APIError(
         .localIdentifier, entry.request,
         "the server does not know \(local): the request that would have made it known was refused "
-          + "or dropped")
+          + "or dropped, or there was none")
       try await fail(entry, with: error)
       return
     }

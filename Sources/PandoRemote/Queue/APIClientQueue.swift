@@ -174,7 +174,7 @@ public final class APIClientQueue: Sendable {
   /// Ends the queue.
   ///
   /// Nothing more is sent, and whoever waits gets `closed`. Requests that change something stay in the
-  /// store.
+  /// store. What is on its way is cancelled, and its end is waited for.
   public func close() async {
     let ended = state.withLock { state in
       let ended = state
@@ -198,6 +198,8 @@ public final class APIClientQueue: Sendable {
   public func requests() throws -> [QueuedRequest] { try storage.requests() }
 
   /// Drops a request that waits or was refused; its caller gets `dropped`.
+  ///
+  /// What was written here with it stays, until an answer about the entity says otherwise.
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
   /// - Returns: Whether there was one.

@@ -84,7 +84,7 @@ extension APIRequest: CustomStringConvertible {
 extension APIRequest {
   /// Refuses a path that leads elsewhere than it says.
   func validate() throws(APIError) {
-    guard method.rawValue.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+    guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
       throw APIError(.invalidRequest, self, "a method is made of letters")
     }
     guard path.climbs else { return }

@@ -39,11 +39,9 @@ extension RemoteStore: ChangesStoring {
     answer.included = content.included
     var changes = RemoteChanges(
       answer, removed: content.changes.removed, cursor: next, isLink: page?.next != nil,
-      hasMore: page?.hasNext ?? false || content.changes.hasMore)
+      hasMore: page?.hasNext ?? false || content.changes.hasMore,
+      leadsBack: malformed("the next page is this one, or one before it"))
     changes.absence = content.absence
-    if changes.hasMore, next == cursor, changes.isLink == isLink {
-      throw malformed("the next page is this one")
-    }
     return changes
   }
 

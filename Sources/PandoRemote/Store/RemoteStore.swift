@@ -169,7 +169,8 @@ extension RemoteStore {
       for (index, identifier) in identifiers.enumerated() {
         group.addTask {
           do {
-            return (index, try await self.get(identifier, query).result.entities)
+            let answer = try await self.get(identifier, query)
+            return (index, answer.result.entities.filter { $0.id == identifier })
           } catch let error as APIError where error.code == .notFound {
             return (index, [])
           }

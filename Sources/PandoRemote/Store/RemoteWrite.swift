@@ -137,7 +137,7 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
     do {
       return try await body()
     } catch let error as APIError where error.code == .aborted {
-      throw ManagerError(.aborted, E.modelTypeName, error.description, underlying: [error])
+      throw ManagerError(.aborted, E.modelTypeName, "it was not sent", underlying: [error])
     }
   }
 }

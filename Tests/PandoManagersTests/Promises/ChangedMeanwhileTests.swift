@@ -40,9 +40,10 @@ import Testing
     var id: EntityIdentifier<Draft>
     var title = ""
     var step = 0
+    var part: RefusedPart?
 
     func withIdentifier(_ id: EntityIdentifier<Draft>) -> Draft {
-      Draft(id: id, title: title, step: step)
+      Draft(id: id, title: title, step: step, part: part)
     }
   }
 
@@ -190,6 +191,101 @@ import Testing
     }
   }
 
+  @Test func `of two writes of a commit that change one node the second stays`() async throws {
+    try await with { container, store in
+      let (teams, job) = (container[RefusedTeam.self], RefusedJob.numbered("2", "old"))
+      for name in ["t", "u"] { try await teams.set(RefusedTeam(id: .remote(name), lead: job)) }
+      accept("/teams/t")
+      server.answer(.put, "/teams/u", with: APIResponse(status: 204))
+      server.isOffline = true
+      try await container.write { entities in
+        for name in ["t", "u"] {
+          try entities.update(RefusedTeam.self, .remote(name), in: .localAndRemote) {
+            $0.lead?.title = name
+          }
+        }
+      }
+      try await settle(container)
+      #expect(try await container[RefusedJob.self].get(byID: job.id)?.title == "u")
+      let sent = try #require(server.requests.last?.body?.bytes)
+      #expect(try JSONDecoder().decode(RefusedTeam.self, from: sent).lead?.title == "u")
+      #expect(try store.read { try $0.synchronizationState(of: "RefusedJob:2") } == .synced)
+    }
+  }
+
+  @Test func `what is made and changed in one commit is named, and keeps the change`() async throws
+  {
+    try await with { container, store in
+      let (jobs, one) = (container[RefusedJob.self], EntityIdentifier<RefusedJob>.local("a"))
+      accept("/jobs/7")
+      try await container.write { entities in
+        try entities.set(RefusedJob(id: one, title: "A"), in: .localAndRemote)
+        try entities.update(RefusedJob.self, one, in: .localAndRemote) { $0.title = "B" }
+      }
+      try await settle(container)
+      let job = RefusedJob(id: .remote("7"), title: "B")
+      #expect(try await jobs.all().entities == [job])
+      let sent = try #require(server.requests.last?.body?.bytes)
+      #expect(try JSONDecoder().decode(RefusedJob.self, from: sent) == job)
+      #expect(try store.read { try $0.synchronizationState(of: job.id) } == .synced)
+    }
+  }
+
+  @Test func `what named something unknown names it rightly when both are sent again`()
+    async throws
+  {
+    try await with { container, store in
+      let (jobs, notes) = (container[RefusedJob.self], container[Note.self])
+      let job = RefusedJob(id: .local("a"), title: "A")
+      try await notes.set(Note(id: .remote("1")))
+      let isRefusing = Locked(true)
+      server.answer(.post, "/jobs") { _ in
+        if isRefusing.withLock({ $0 }) { return APIResponse(status: 422) }
+        return APIResponse(status: 201, headers: ["Location": "/jobs/7"])
+      }
+      accept("/notes/1")
+      server.isOffline = true
+      try await jobs.set(job, in: .localAndRemote)
+      try await notes.update(byID: .remote("1"), in: .localAndRemote) { $0.job = job.id }
+      try await settle(container)
+      #expect(try await notes.get(byID: .remote("1"))?.job == nil)
+      let queue = try #require(container.clientQueue)
+      isRefusing.withLock { $0 = false }
+      let numbers = try queue.requests().map(\.id)
+      #expect(numbers.count == 2)
+      for number in numbers {
+        #expect(try await queue.retry(number))
+        try await settle(container)
+      }
+      #expect(try await jobs.all().entities.map(\.id) == [.remote("7")])
+      #expect(try await notes.get(byID: .remote("1"))?.job == .remote("7"))
+      let sent = try #require(server.requests.last?.body?.bytes)
+      #expect(try JSONDecoder().decode(Note.self, from: sent).job == .remote("7"))
+      #expect(try queue.requests().isEmpty)
+      #expect(try store.read { try $0.synchronizationState(of: "MeanwhileNote:1") } == .synced)
+    }
+  }
+
+  @Test func `in memory, a field that has a former identifier leads to the entity`() async throws {
+    try await with(onDisk: false) { container, _ in
+      let (jobs, notes) = (container[RefusedJob.self], container[Note.self])
+      accept("/notes/1")
+      server.isOffline = true
+      let made = try await jobs.set(RefusedJob(id: .local("a")), in: .localAndRemote)
+      try await notes.set(Note(id: .remote("1"), job: .local("a")))
+      try await settle(container)
+      try await made.confirmed()
+      let note = try #require(try await notes.get(byID: .remote("1")))
+      let named = try await jobs.get(byID: try #require(note.job))
+      #expect(named?.id == .remote("7"))
+      let graph = try await notes.graph()
+      #expect(graph.all(of: RefusedJob.self).map(\.id) == [.remote("7")] && graph.missing.isEmpty)
+      try await notes.set(note, in: .localAndRemote).confirmed()
+      let sent = try #require(server.requests.last?.body?.bytes)
+      #expect(try JSONDecoder().decode(Note.self, from: sent).job == .remote("7"))
+    }
+  }
+
   @Test func `an answer from before a change of what stands in it comes too late`() async throws {
     try await with { container, _ in
       let (teams, jobs) = (container[RefusedTeam.self], container[RefusedJob.self])
@@ -257,6 +353,61 @@ import Testing
       #expect(try JSONDecoder().decode(Draft.self, from: sent) == all)
       #expect(try await drafts.get(byID: id) == all)
       #expect(try store.read { try $0.synchronizationState(of: id) } == .synced)
+    }
+  }
+
+  @Test func `what is kept is marked, also inside`() async throws {
+    try await with { container, store in
+      let (drafts, id) = (container[Draft.self], EntityIdentifier<Draft>.remote("1"))
+      try await drafts.set(Draft(id: id, part: RefusedPart(id: "p", text: "old")))
+      server.answer(.put, "/drafts/1", with: APIResponse(status: 422))
+      func states() throws -> [SynchronizationState] {
+        try store.read { snapshot in
+          try ["MeanwhileDraft:1", "RefusedPart:p"].map {
+            try snapshot.synchronizationState(of: $0)
+          }
+        }
+      }
+      server.isOffline = true
+      try await drafts.update(byID: id, in: .localAndRemote) { $0.part?.text = "new" }
+      #expect(try states() == [.pending, .pending])
+      try await settle(container)
+      #expect(try await drafts.get(byID: id)?.part?.text == "new")
+      #expect(try states() == [.refused, .refused])
+      accept("/drafts/1")
+      let queue = try #require(container.clientQueue)
+      let number = try #require(try queue.requests().first?.id)
+      #expect(try await queue.retry(number))
+      #expect(try states() == [.pending, .pending])
+      try await settle(container)
+      #expect(try states() == [.synced, .synced])
+    }
+  }
+
+  @Test(arguments: [100, 301, 302, 303, 304, 307, 308])
+  func `a redirect that nobody follows takes nothing back, and is marked`(status: Int) async throws
+  {
+    try await with { container, store in
+      let (jobs, job) = (container[RefusedJob.self], RefusedJob.numbered("1"))
+      try await jobs.set(job)
+      server.answer(.put, "/jobs/1", with: APIResponse(status: status))
+      let written = try await jobs.update(byID: job.id, in: .localAndRemote) { $0.title = "A" }
+      let error = await apiError { try await written?.confirmed() }
+      #expect(error?.code == .malformedAnswer && error?.status == status)
+      #expect(try await jobs.get(byID: job.id)?.title == "A")
+      #expect(try store.read { try $0.synchronizationState(of: job.id) } == .refused)
+    }
+  }
+
+  @Test func `of several that are asked for, an answer about another one is left out`() async throws
+  {
+    try await with { container, _ in
+      let jobs = container[RefusedJob.self]
+      let body = APIResponse(status: 200, body: try JSONEncoder().encode(RefusedJob.numbered("1")))
+      for name in ["1", "2", "me"] { server.answer(.get, "/jobs/\(name)", with: body) }
+      let both = try await jobs.get(byIDs: [.remote("1"), .remote("2")], in: .remote())
+      #expect(both.entities.map(\.id) == [.remote("1")])
+      #expect(try await jobs.get(byID: .remote("me"), in: .remote())?.id == .remote("1"))
     }
   }
 

@@ -78,6 +78,46 @@ import Testing
     }
   }
 
+  /// An entity that is on a server alone.
+  private struct Seal: RemoteEntity {
+    static let modelTypeName = "GraphSeal"
+    static let endpoint: APIPath = "/seals"
+    var id: EntityIdentifier<Seal>
+    typealias RemoteID = Int
+  }
+
+  private struct Letter: PersistentEntity, RemoteEntity {
+    static let modelTypeName = "GraphLetter"
+    static let endpoint: APIPath = "/letters"
+    static let relationships: [EntityRelationship<Letter>] = [.to(\.seal, "seal")]
+    var id: EntityIdentifier<Letter>
+    var seal: EntityIdentifier<Seal>
+    typealias RemoteID = Int
+  }
+
+  @Test(arguments: [true, false])
+  func `what is on a server alone is shown, or missing`(isThere: Bool) async throws {
+    let server = APIClientDouble()
+    let container = try CoreManagerContainer(
+      entities: Letter.self, Seal.self, client: server,
+      diskStoreConfig: .temporary(configuration: Following.configuration))
+    let letters = container[Letter.self]
+    try await letters.set(Letter(id: .remote(1), seal: .remote(2)))
+    server.answer(.get, "/letters/1", json: #"{"id":1,"seal":2}"#)
+    if isThere {
+      server.answer(.get, "/seals/2", json: #"{"id":2}"#)
+    } else {
+      server.answer(.get, "/seals/2", with: APIResponse(status: 404))
+    }
+    for context in [ReadContext<Letter>.networkFirst, .localOr(.remote()), .remote()] {
+      let graph = try await letters.graph(of: Query(ids: [.remote(1)]), in: context)
+      #expect(graph.missing == (isThere ? [] : ["GraphSeal:2"]))
+      let seals: [Seal] = graph.all(of: Seal.self)
+      #expect(seals.map(\.id) == (isThere ? [.remote(2)] : []))
+    }
+    await container.close()
+  }
+
   @Test func `each path has the context that is said for it, and the rest the default`()
     async throws
   {

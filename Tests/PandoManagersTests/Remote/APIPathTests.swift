@@ -43,6 +43,17 @@ import Testing
     await queue.close()
   }
 
+  @Test(arguments: ["GET /evil HTTP/1.1\r\nX:", "GET\n", "GE T", ""])
+  func `a method that is no word is refused`(method: String) async throws {
+    let client = APIClientDouble()
+    let queue = APIClientQueue(client: client)
+    let error = await apiError {
+      _ = try await queue.send(APIRequest(HTTPMethod(rawValue: method), "/songs"))
+    }
+    #expect(error?.code == .invalidRequest && client.requests.isEmpty)
+    await queue.close()
+  }
+
   @Test(arguments: ["%FF", "%C3", "a%C3a", "%C0%80", "%ED%A0%80", "%F5%80%80%80", "%80"])
   func `bytes that are no UTF-8 give nothing`(segment: String) {
     #expect(APIPath.unescaping(segment) == nil)

@@ -188,7 +188,7 @@ import Testing
       #expect(
         error?.description
           == "PUT /volumes/local:v: the server does not know Volume:local:v: the request that would "
-          + "have made it known was refused or dropped")
+          + "have made it known was refused or dropped, or there was none")
     }
   }
 

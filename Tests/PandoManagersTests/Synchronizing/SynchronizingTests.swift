@@ -223,9 +223,56 @@ import Testing
       await test.server.received(3)
       try await test.container.removeAllLocalData()
       test.server.release()
-      await #expect(throws: (any Error).self) { try await done.value }
+      let error = await #expect(throws: ManagerError.self) { try await done.value }
+      #expect(error?.code == .aborted, "\(test.name)")
       #expect(try await test.shown().isEmpty, "\(test.name)")
       #expect(test.server.requests.count == 3)
+    }
+  }
+
+  @Test func `closing ends what is under way, and a cancelled call does not wait for it`()
+    async throws
+  {
+    try await everywhere { test in
+      test.server.pages(Self.first)
+      test.server.hold()
+      let (one, two) = (
+        Task { try await test.synchronize() }, Task { try await test.synchronize() }
+      )
+      await test.server.received(1)
+      two.cancel()
+      await #expect(throws: CancellationError.self) { try await two.value }
+      async let closed: Void = test.container.close()
+      let error = await #expect(throws: ManagerError.self) { try await one.value }
+      #expect(error?.code == .closed, "\(test.name)")
+      test.server.release()
+      await closed
+    }
+  }
+
+  @Test func `pages that lead back to one before are no circle`() async throws {
+    try await everywhere { test in
+      test.server.pages([
+        "": Self.body(["1:A"], cursor: "c1", more: true),
+        "c1": Self.body(["2:B"], cursor: "c2", more: true),
+        "c2": Self.body(["3:C"], cursor: "c1", more: true),
+      ])
+      let error = await apiError { try await test.synchronize() }
+      #expect(error?.code == .malformedAnswer)
+      let shown = try await test.shown()
+      #expect(shown == ["1:A", "2:B"], "\(test.name)")
+      #expect(test.server.requests.count == 3)
+    }
+  }
+
+  @Test func `an empty cursor is none`() async throws {
+    try await everywhere { test in
+      test.server.pages(["": #"{"items":[{"id":1,"title":"A"}],"cursor":""}"#])
+      let error = await apiError { try await test.synchronize() }
+      #expect(error?.code == .malformedAnswer)
+      test.server.pages(["": Self.body(["1:A"], cursor: "c1")])
+      let done = try await test.synchronize()
+      #expect(done == "full pages 1 stored 1 removed 0 cursor c1")
     }
   }
 
@@ -251,7 +298,9 @@ import Testing
         "c1": Self.body(["2:B"], cursor: "c1", more: true),
       ])
       let same = await apiError { try await test.synchronize() }
-      #expect(same?.description == "GET /items/changes?since=c1: the next page is this one")
+      #expect(
+        same?.description
+          == "GET /items/changes?since=c1: the next page is this one, or one before it")
     }
   }
 }

@@ -1,7 +1,5 @@
-import PandoSystem
-
 /// An answer that somebody waits for: the first one counts, others are ignored.
-final class OneAnswer<Value: Sendable>: Sendable {
+package final class OneAnswer<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value, any Error>?
     var result: Result<Value, any Error>?
@@ -9,7 +7,11 @@ final class OneAnswer<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  func wait(_ continuation: CheckedContinuation<Value, any Error>) {
+  /// Makes an answer that has not come.
+  package init() {}
+
+  /// Lets somebody wait; one does.
+  package func wait(_ continuation: CheckedContinuation<Value, any Error>) {
     let result = state.withLock { state in
       if state.result == nil { state.continuation = continuation }
       return state.result
@@ -17,8 +19,9 @@ final class OneAnswer<Value: Sendable>: Sendable {
     if let result { continuation.resume(with: result) }
   }
 
+  /// Gives the answer; the first one counts.
   @_optimize(size)
-  func finish(_ result: Result<Value, any Error>) {
+  package func finish(_ result: Result<Value, any Error>) {
     let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
       guard state.result == nil else { return nil }
       state.result = result
@@ -34,7 +37,7 @@ extension OneAnswer {
   /// - Parameter ask: Gets what is to be called with the answer.
   /// - Returns: The answer.
   /// - Throws: The error that was the answer; `CancellationError`.
-  static func wait(
+  package static func wait(
     _ ask: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
   ) async throws -> Value {
     let once = OneAnswer()
