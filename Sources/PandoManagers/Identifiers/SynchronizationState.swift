@@ -28,12 +28,10 @@ extension ModelSnapshot {
     return try property(QueueNames.refusal(modelIdentifier)) == nil ? .pending : .refused
   }
 
-  /// Whether requests that change a node wait for a server, whatever was refused before.
-  func isWaiting(_ modelIdentifier: String) throws -> Bool {
-    guard let marks = try property(QueueNames.mark(modelIdentifier)) else { return false }
-    guard let refused = try property(QueueNames.refusal(modelIdentifier)) else { return true }
-    // Both are counts; the highest bit of the first one says so.
-    return !marks.dropLast().elementsEqual(refused.dropLast())
+  /// Whether something that a server has refused is still here: until that is decided, no answer to others
+  /// takes it away.
+  func isRefused(_ modelIdentifier: String) throws -> Bool {
+    try property(QueueNames.refusal(modelIdentifier)) != nil
   }
 
   /// The place of the first write that waits for a server; `nil` if none does.

@@ -43,6 +43,7 @@ extension ModelTransaction {
       try gone.map(\.modelIdentifier).filter { identifier in
         let state = try snapshot.sequenceState(of: identifier)
         // What is being made may be this: its answer has not come yet.
+        if try snapshot.isRefused(identifier) { return true }
         return state.isStored ? state.sequenceNumber > asOf : isMaking
       })
     var refused: [RefusedRemoval] = []

@@ -17,12 +17,13 @@ extension ModelTransaction {
   ///   - isLocal: Whether no server is told.
   ///   - waitingSince: The place of the first write that waited to be sent when the server was asked; `nil` if
   ///     none did. Nodes inside may be as they were before it.
+  ///   - isConfirmation: Whether it is the answer to a write of them, which has sent them as they are here.
   /// - Returns: What became of them.
   /// - Throws: `ModelError`, `StoreError`, `LMDBError`; ``QueryError`` `invalidIdentifier`.
   package mutating func apply<E: LocalEntity>(
     _ entities: [E], after first: (@Sendable ([E], inout ModelTransaction) throws -> Void)? = nil,
     asOf: UInt64?, knownAt: UInt64? = nil, isIncluded: Bool = false, keepsOrder: Bool = true,
-    isLocal: Bool = false, waitingSince: UInt64? = nil
+    isLocal: Bool = false, waitingSince: UInt64? = nil, isConfirmation: Bool = false
   ) throws -> [AppliedEntity<E>] {
     for entity in entities { try entity.id.validate() }
     try first?(entities, &self)
@@ -35,7 +36,7 @@ extension ModelTransaction {
         applied.append(
           try applyAnswer(
             entity, AnswerFitting(asOf: asOf, waitingSince: waitingSince),
-            knownAt: knownAt ?? asOf, isIncluded: isIncluded))
+            knownAt: knownAt ?? asOf, isIncluded: isIncluded, isConfirmation: isConfirmation))
       } else {
         applied.append(try applyNow(entity, keepsOrder: keepsOrder, isLocal: isLocal))
       }
@@ -133,7 +134,8 @@ extension ModelTransaction {
   }
 
   private mutating func applyAnswer<E: LocalEntity>(
-    _ entity: E, _ fitting: AnswerFitting, knownAt: UInt64, isIncluded: Bool
+    _ entity: E, _ fitting: AnswerFitting, knownAt: UInt64, isIncluded: Bool,
+    isConfirmation: Bool
   ) throws -> AppliedEntity<E> {
     var fitting = fitting
     let identifier = entity.id.modelIdentifier
@@ -142,6 +144,7 @@ extension ModelTransaction {
       try isIncluded
       ? fitting.isOlder(than: state, of: identifier, in: snapshot)
       : state.sequenceNumber > fitting.asOf
+        || !isConfirmation && snapshot.isRefused(identifier)
     guard !isLate else {
       let stored = try snapshot.model(identifier, as: E.self)
       return AppliedEntity(entity.id, stored: stored, isLate: true)
@@ -190,13 +193,14 @@ extension ModelTransaction {
   ///   - asOf: The place at which it was known that they have gone; `nil` for this moment.
   ///   - knownAt: The place that the removals get; `asOf` unless given.
   ///   - onlySynchronized: Whether only those go that are as a server sent them.
+  ///   - isConfirmation: Whether it is the answer to a removal of them.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
   /// - Returns: Those that were there and went.
   /// - Throws: `StoreError`, `LMDBError`.
   @discardableResult
   package mutating func removeEntities<E: Entity>(
     _ identifiers: [EntityIdentifier<E>], asOf: UInt64?, knownAt: UInt64? = nil,
-    onlySynchronized: Bool = false, keepsOrder: Bool = true
+    onlySynchronized: Bool = false, keepsOrder: Bool = true, isConfirmation: Bool = false
   ) throws -> [EntityIdentifier<E>] {
     if keepsOrder { try keepTombstones(ofNamespace: E.identifierNamespace) }
     let now = keepsOrder && asOf == nil ? takeSequenceNumber() : 0
@@ -204,7 +208,8 @@ extension ModelTransaction {
     let wanted = try current.filter { identifier in
       guard let asOf else { return true }
       let state = try snapshot.sequenceState(of: identifier.modelIdentifier)
-      return state.sequenceNumber <= asOf && (state.isDated || !onlySynchronized)
+      return try state.sequenceNumber <= asOf && (state.isDated || !onlySynchronized)
+        && (isConfirmation || !snapshot.isRefused(identifier.modelIdentifier))
     }
     let deleted = try delete(wanted.map(\.modelIdentifier))
     if keepsOrder {
@@ -303,7 +308,7 @@ private struct AnswerFitting {
     {
       return true
     }
-    return try snapshot.isWaiting(identifier)
+    return try snapshot.synchronizationState(of: identifier) != .synced
   }
 
   /// - Returns: `nil` if something is lost that the model can't be without.

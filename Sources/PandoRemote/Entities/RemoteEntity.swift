@@ -139,7 +139,7 @@ public enum RefusalPolicy: Sendable, Hashable {
   /// store would not take back any more stays, marked.
   case undo
   /// The write stays, and its entities are marked as ``SynchronizationState`` `refused` until the request is
-  /// sent again or dropped.
+  /// sent again or dropped. Until then no answer takes it away.
   case keep
 }
 

@@ -244,7 +244,14 @@ struct WriteUndo {
       changes[ByteString(node.identifier)] = try NodeChange(node)
     }
     for var entry in later {
-      guard let bytes = entry.undo else { continue }
+      guard let bytes = entry.undo else {
+        // It says what is here, or before those behind it.
+        if entry.attemptCount == 0, AnswerNote(entry.note)?.sendsEntity == true {
+          entry.isOutdated = true
+          try rows.setValue(entry.name, to: QueueTable.encode(entry))
+        }
+        continue
+      }
       var undo = try QueuedUndo(bytes, in: rows)
       var isOutdated = false
       let removed = undo.removed
@@ -337,6 +344,7 @@ extension QueuedRequest {
     guard let bytes = undo else {
       isOutdated = AnswerNote(note)?.sendsEntity == true
       if isOutdated { takePlace(in: rows) }
+      if AnswerNote(note)?.kind == .remove { try removeAgain(in: rows) }
       return
     }
     takePlace(in: rows)
@@ -353,6 +361,18 @@ extension QueuedRequest {
     }
     undo.nodes.removeAll { $0.before.isEmpty && $0.after.isEmpty }
     (self.undo, isUndone, isOutdated) = (try undo.bytes, false, undo.sendsEntity)
+  }
+
+  /// Removes once more what has come back since.
+  private mutating func removeAgain(in rows: StoredRows) throws {
+    takePlace(in: rows)
+    let place = rows.transaction.takeSequenceNumber()
+    for subject in subjects {
+      let name = try rows.reading { try $0.currentIdentifier(of: subject) }
+      try rows.transaction.delete(name)
+      try rows.transaction.setSequenceRow(
+        SequenceRow(.tombstone, sequenceNumber: place), of: name)
+    }
   }
 
   /// Makes it newer than all that was written so far.

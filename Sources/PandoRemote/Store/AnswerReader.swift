@@ -38,7 +38,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
   ) throws {
     if AnswerNote(entry.note)?.kind == .remove {
       let gone = entry.subjects.compactMap { EntityIdentifier<P>(modelIdentifier: $0) }
-      try transaction.removeEntities(gone, asOf: entry.answerPlace)
+      try transaction.removeEntities(gone, asOf: entry.answerPlace, isConfirmation: true)
       return
     }
     let local = try entry.subjects.first.flatMap {
@@ -72,7 +72,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     }
     let stored = answered.compactMap { $0 as? P }
     let asOf = entry.answerPlace
-    _ = try transaction.apply(stored, asOf: asOf)
+    _ = try transaction.apply(stored, asOf: asOf, isConfirmation: true)
     let place = AnswerPlace(asOf: asOf)
     for included in content.included { try included(&transaction, place) }
   }
