@@ -199,17 +199,22 @@ public final class APIClientQueue: Sendable {
 
   /// Drops a request that waits or was refused; its caller gets `dropped`.
   ///
-  /// What was written here with it stays, until an answer about the entity says otherwise.
+  /// What was written here with it stays, until an answer about the entity says otherwise. One that is on its
+  /// way to the server can't be called back, and is not dropped.
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether there was one, and it was dropped.
   /// - Throws: ``StoreError`` when it can't be removed.
   @discardableResult
   public func drop(_ number: UInt64) async throws -> Bool {
-    guard let entry = try await storage.remove(number) else { return false }
-    let error = APIError(.dropped, entry.request, "it was dropped from the queue")
     let queues = store.map { ServerLinks.links(of: $0).compactMap { $0 as? APIClientQueue } }
-    for queue in queues ?? [self] { queue.forget(entry, error) }
+    let all = queues ?? [self]
+    let removed = try await storage.remove(number) { entry in
+      entry.state == .inFlight && all.contains { $0.isUnderWay(entry.id) }
+    }
+    guard let entry = removed else { return false }
+    let error = APIError(.dropped, entry.request, "it was dropped from the queue")
+    for queue in all { queue.forget(entry, error) }
     return true
   }
 
@@ -235,6 +240,11 @@ public final class APIClientQueue: Sendable {
     guard try await storage.retry(number) != nil else { return false }
     flush()
     return true
+  }
+
+  /// Whether a request is on its way, or about to be.
+  private func isUnderWay(_ number: UInt64) -> Bool {
+    state.withLock { $0.held[number] == nil && !$0.isClosed && $0.lanes.hasGone(number) }
   }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -51,7 +51,10 @@ struct NodeChange {
   ) throws -> NodeChange? {
     if before.isEmpty {
       // It would not have been there, whatever was done to it here; then the next one has made it.
-      if isSubject || later.before.hasSameBytes(as: after.json) { later.before = "" }
+      if isSubject || later.before.hasSameBytes(as: after.json) {
+        if !later.before.isEmpty { later.found = later.before }
+        later.before = ""
+      }
       return nil
     }
     if after.isEmpty {

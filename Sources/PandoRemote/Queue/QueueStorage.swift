@@ -83,7 +83,16 @@ protocol QueueStorage: Sendable {
     _ entry: QueuedRequest, failure: String, undoing: LaterRequests?
   ) async throws -> QueuedRequest?
   func retry(_ number: UInt64) async throws -> QueuedRequest?
-  func remove(_ number: UInt64) async throws -> QueuedRequest?
+  /// Takes a request off the queue.
+  ///
+  /// - Parameters:
+  ///   - number: Its number.
+  ///   - isKept: Whether it has to stay.
+  /// - Returns: The request; `nil` if it is not there, or stays.
+  /// - Throws: What the disk throws.
+  func remove(
+    _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
+  ) async throws -> QueuedRequest?
 
   /// Takes requests off the queue that were answered, and marks others as on their way, all together.
   ///
@@ -165,8 +174,10 @@ struct StoreQueueStorage: QueueStorage {
     try await store.write { try QueueTable.retry(number, in: StoredRows($0)) }
   }
 
-  func remove(_ number: UInt64) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.remove(number, in: StoredRows($0)) }
+  func remove(
+    _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
+  ) async throws -> QueuedRequest? {
+    try await store.write { try QueueTable.remove(number, in: StoredRows($0), unless: isKept) }
   }
 
   func advance(
@@ -275,8 +286,10 @@ final class MemoryQueueStorage: QueueStorage {
 
   func removeAll() { rows.withLock { $0.removeAll() } }
 
-  func remove(_ number: UInt64) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.remove(number, in: $0) }
+  func remove(
+    _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
+  ) async throws -> QueuedRequest? {
+    try rows.withLock { try QueueTable.remove(number, in: $0, unless: isKept) }
   }
 
   func advance(

@@ -173,15 +173,15 @@ enum QueueTable {
     }
   }
 
-  /// Takes a request off the queue, and the marks that it has set; statement 29: by its identity.
+  /// Takes a request off the queue, and the marks that it has set.
   ///
   /// - Returns: The request; `nil` if it is not there any more.
   @discardableResult
   static func remove(
-    _ number: UInt64, token: String? = nil, isMarked: Bool = true, in rows: any QueueRows
+    _ number: UInt64, isMarked: Bool = true, in rows: any QueueRows,
+    unless isKept: (QueuedRequest) -> Bool = { _ in false }
   ) throws -> QueuedRequest? {
-    guard let entry = try entry(number, in: rows), token == nil || entry.token == token
-    else { return nil }
+    guard let entry = try entry(number, in: rows), !isKept(entry) else { return nil }
     try rows.setValue(entry.name, to: nil)
     if isMarked { try setMarks(of: entry, to: false, in: rows) }
     if let key = entry.request.configuration.uniquingKey {
@@ -219,7 +219,7 @@ enum QueueTable {
   }
 
   /// Puts a refused request at the end of the queue again, under a new number; what was taken back is made once
-  /// more.
+  /// more. Before it come refused ones that make what it names.
   ///
   /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
   static func retry(
@@ -227,6 +227,9 @@ enum QueueTable {
   ) throws -> QueuedRequest? {
     guard let old = try entry(number, in: rows), old.state == .failed else { return nil }
     try remove(number, in: rows)
+    for local in old.unknownIdentifiers where try !making(local, in: rows).isKnown {
+      if let making = try failedMaking(local, in: rows) { _ = try retry(making, in: rows) }
+    }
     var entry = old
     entry.id = try nextNumber(in: rows)
     entry.state = .waiting
@@ -269,6 +272,19 @@ extension QueueTable {
       if entry.state == .failed { making.refused.append(number) } else { making.isKnown = true }
     }
     return making
+  }
+
+  /// The last request that would have made an entity and failed, whether it was taken back or not.
+  private static func failedMaking(
+    _ modelIdentifier: String, in rows: any QueueRows
+  ) throws -> UInt64? {
+    var found: UInt64?
+    try rows.forEachValue(QueueNames.failed) { _, bytes in
+      let entry = try decode(bytes)
+      if entry.makes.contains(where: { $0.hasSameBytes(as: modelIdentifier) }) { found = entry.id }
+      return true
+    }
+    return found
   }
 
   /// Writes a request with the rows that lead to it.

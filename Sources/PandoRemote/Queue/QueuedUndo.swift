@@ -12,6 +12,8 @@ struct QueuedUndo {
     /// Its records before and after the write, as lossless JSON; empty where there was no such node.
     var before: String
     var after: String
+    /// Its records before the write, where ``before`` is empty because what made the node was taken back.
+    var found: String?
     /// The place of that, if a server had sent it as it was before.
     var datedAt: UInt64?
 
@@ -81,23 +83,30 @@ extension QueuedUndo.Node {
 
   /// Takes the identifiers that servers have given since.
   fileprivate mutating func rename(in rows: any QueueRows) throws {
-    guard [identifier, before, after].contains(where: { $0.contains("local:") }) else { return }
+    guard [identifier, before, after, found ?? ""].contains(where: { $0.contains("local:") }) else {
+      return
+    }
     var (old, new) = (try [TreeNode](json: before), try [TreeNode](json: after))
+    var first = try [TreeNode](json: found ?? "")
     var local: Set<ByteString> = []
-    for record in old + new {
+    for record in old + new + first {
       if record.identifier.contains(":local:") { local.insert(ByteString(record.identifier)) }
       local.formUnion(record.references.filter { $0.text.contains(":local:") })
     }
     var aliases = try local.ordered().compactMap { try IdentifierAlias.read($0.text, in: rows) }
-    let texts = (old + new).reduce(into: Set<ByteString>()) { $1.fields.addLocalTexts(to: &$0) }
+    let texts = (old + new + first).reduce(into: Set<ByteString>()) {
+      $1.fields.addLocalTexts(to: &$0)
+    }
     aliases += try IdentifierAlias.all(of: texts, in: rows).filter { !aliases.contains($0) }
     for alias in aliases {
       let json = try TreeValue(json: alias.json)
       if identifier.hasSameBytes(as: alias.old) { identifier = alias.new }
       old = old.map { $0.renamed(alias, json) }
       new = new.map { $0.renamed(alias, json) }
+      first = first.map { $0.renamed(alias, json) }
     }
     (before, after) = (old.json, new.json)
+    if found != nil { found = first.json }
   }
 }
 
@@ -182,6 +191,7 @@ extension QueuedUndo.Node: Codable {
     identifier = try row.get("identifier")
     before = try row.get("before")
     after = try row.find("after") ?? before
+    found = try row.find("found")
     datedAt = try row.find("datedAt")
   }
 
@@ -190,6 +200,7 @@ extension QueuedUndo.Node: Codable {
     try row.encode(identifier, forKey: TextKey("identifier"))
     try row.encode(before, forKey: TextKey("before"))
     if isChanged { try row.encode(after, forKey: TextKey("after")) }
+    try row.encodeIfPresent(found, forKey: TextKey("found"))
     try row.encodeIfPresent(datedAt, forKey: TextKey("datedAt"))
   }
 }

@@ -195,6 +195,9 @@ struct RequestLanes {
     return true
   }
 
+  /// Whether a request was taken and has not come back.
+  func hasGone(_ number: UInt64) -> Bool { waiters[number]?.isTaken == true }
+
   /// Lets a request that was taken go once more, before all others.
   mutating func putBack(_ number: UInt64) {
     guard let waiter = waiters[number], waiter.isTaken else { return }

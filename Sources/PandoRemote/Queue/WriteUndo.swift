@@ -80,6 +80,9 @@ struct WriteUndo {
           undo.nodes[place][keyPath: records] = left.json
           isChanged = true
         }
+        if let found = undo.nodes[place].found {
+          undo.nodes[place].found = try NodeRecords(found).losing(gone)?.json ?? found
+        }
       }
       guard isChanged else { continue }
       entry.undo = try undo.bytes
@@ -353,10 +356,14 @@ extension QueuedRequest {
       let records = try rows.reading { try $0.records(of: node.identifier) }.json
       return try isUndone ? records : NodeChange(node).undoing(records)
     }
+    for (place, records) in zip(undo.nodes.indices, found) where isUndone && !records.isEmpty {
+      // What made it has been sent again before.
+      if let first = undo.nodes[place].found { undo.nodes[place].before = first }
+    }
     if isUndone { try WriteUndo(undo.redo, in: rows, isNew: true).carryOut(self, before: []) }
     for (place, found) in zip(undo.nodes.indices, found) {
       let identifier = undo.nodes[place].identifier
-      undo.nodes[place].before = found
+      (undo.nodes[place].before, undo.nodes[place].found) = (found, nil)
       undo.nodes[place].after = try rows.reading { try $0.records(of: identifier) }.json
     }
     undo.nodes.removeAll { $0.before.isEmpty && $0.after.isEmpty }

@@ -190,4 +190,80 @@ import Testing
       #expect(try await run.jobs.all().entities == [.numbered("7", "New")])
     }
   }
+
+  /// A job that was made and changed, all refused.
+  private func withRefused(
+    _ body: (RefusedJobs, _ numbers: [UInt64]) async throws -> Void
+  ) async throws {
+    try await RefusedJobs.run { run in
+      run.server.answer(.post, "/jobs", with: APIResponse(status: 422))
+      let made = RefusedJob(id: .local("a"), title: "made", part: RefusedPart(id: "p", text: "x"))
+      try await run.queue {
+        try await run.jobs.set(made, in: .localAndRemote)
+        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "first" }
+        try await run.jobs.update(byID: made.id, in: .localAndRemote) { $0.step = 2 }
+      }
+      #expect(try await run.jobs.all().entities.isEmpty)
+      run.server.answer(.post, "/jobs") { request in
+        var job = try JSONDecoder().decode(RefusedJob.self, from: request.body?.bytes ?? Data())
+        job.id = .remote("7")
+        return APIResponse(status: 200, body: try JSONEncoder().encode(job))
+      }
+      run.server.answer(.put, "/jobs/7") {
+        APIResponse(status: 200, body: $0.body?.bytes ?? Data())
+      }
+      let queue = try #require(run.container.clientQueue)
+      try await body(run, try queue.requests().map(\.id))
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `what was made and changed is made and changed again`(isAtOnce: Bool) async throws {
+    try await withRefused { run, numbers in
+      let queue = try #require(run.container.clientQueue)
+      if isAtOnce {
+        try await run.queue { for number in numbers { try await queue.retry(number) } }
+      } else {
+        for number in numbers { try await run.queue { try await queue.retry(number) } }
+      }
+      let all = RefusedJob(
+        id: .remote("7"), title: "first", step: 2, part: RefusedPart(id: "p", text: "x"))
+      let here = try await run.jobs.all().entities
+      #expect(here == [all])
+      let sent = try #require(run.server.requests.last?.body?.bytes)
+      #expect(try JSONDecoder().decode(RefusedJob.self, from: sent) == all)
+      #expect(try queue.requests().isEmpty)
+    }
+  }
+
+  @Test func `a change that is sent again is sent behind what makes the entity`() async throws {
+    try await withRefused { run, numbers in
+      let queue = try #require(run.container.clientQueue)
+      let before = run.server.requests.count
+      try await run.queue { try await queue.retry(numbers[1]) }
+      #expect(run.server.requests.dropFirst(before).map(\.method) == [.post, .put])
+      let job = RefusedJob(
+        id: .remote("7"), title: "first", part: RefusedPart(id: "p", text: "x"))
+      #expect(try await run.jobs.all().entities == [job])
+      #expect(try await queue.retry(numbers[0]) == false)
+      try await run.queue { try await queue.retry(numbers[2]) }
+      #expect(try await run.jobs.all().entities.map(\.step) == [2])
+      #expect(try queue.requests().isEmpty)
+    }
+  }
+
+  @Test func `what is on its way can't be dropped, and gets its name`() async throws {
+    try await withRefused { run, numbers in
+      let queue = try #require(run.container.clientQueue)
+      run.server.hold()
+      let count = run.server.requests.count
+      #expect(try await queue.retry(numbers[0]))
+      await run.server.received(count + 1)
+      let sent = try #require(try queue.requests().first { $0.state == .inFlight }?.id)
+      #expect(try await queue.drop(sent) == false)
+      run.server.release()
+      try await run.queue {}
+      #expect(try await run.jobs.all().entities.map(\.id) == [.remote("7")])
+    }
+  }
 }
