@@ -193,8 +193,8 @@ extension ModelTransaction {
   ///   - asOf: The place at which it was known that they have gone; `nil` for this moment.
   ///   - knownAt: The place that the removals get; `asOf` unless given.
   ///   - onlySynchronized: Whether only those go that are as a server sent them.
-  ///   - isConfirmation: Whether it is the answer to a removal of them.
   ///   - keepsOrder: Whether anybody asks servers for entities of this type.
+  ///   - isConfirmation: Whether it is the answer to a removal of them.
   /// - Returns: Those that were there and went.
   /// - Throws: `StoreError`, `LMDBError`.
   @discardableResult

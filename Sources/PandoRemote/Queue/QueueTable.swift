@@ -218,8 +218,9 @@ enum QueueTable {
     return entry
   }
 
-  /// Puts a refused request at the end of the queue again, under a new number; what was taken back is made once
-  /// more. Before it come refused ones that make what it names.
+  /// Puts a refused request at the end of the queue again, under a new number.
+  ///
+  /// What was taken back is made once more. Before it come refused ones that make what it names.
   ///
   /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
   static func retry(
