@@ -127,7 +127,7 @@ extension Exchange {
     wake {
       head = APIResponse(status: status, headers: headers)
       guard request.method != .head, status != 204, !(300..<400).contains(status),
-        headers["Content-Encoding"] == nil
+        headers["Content-Encoding"] == nil, headers["Transfer-Encoding"] == nil
       else { return }
       expectedCount = headers["Content-Length"].flatMap { Int($0) }
     }

@@ -62,6 +62,9 @@ final class FaultHandler: @unchecked Sendable {
     case "cut-content": return .half(#"{"title": "Dune"}"#)
     case "cut-chunks":
       return .bytes(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo")
+    case "both-lengths":
+      return .bytes(
+        head + "Content-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
     case "short":
       return .script { $0.send((head + "Content-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n\r\n").utf8) }
     case "no-http": return .bytes("SSH-2.0-OpenSSH_9.6\r\n")

@@ -6,7 +6,8 @@ import PandoModels
 /// |---|---|
 /// | `queue/` and the number, 16 hexadecimal digits | a `QueuedRequest` as CBOR |
 /// | `queue-failed/` and the number | the same, of one that came to an end without success |
-/// | `queue-next` | the number that comes next, 8 bytes, least significant first |
+/// | `queue-next` | the number that comes next, 8 bytes, least significant first; after a removal of all once more, until the next request |
+/// | `queue-dropped` | the numbers of those that were dropped last, 8 bytes each |
 /// | `queue-key/`, client, `/`, uniquing key | the number of the newest request with that key |
 /// | `queue-mark/` and a model identifier | the requests that change or name it: of a local one their numbers, else how many |
 /// | `queue-refused/` and a model identifier | how many requests that a server refused have left their change in it |
@@ -15,8 +16,9 @@ package enum QueueNames {
   package static let waiting = "queue/"
   package static let failed = "queue-failed/"
   package static let next = "queue-next"
+  package static let dropped = "queue-dropped"
   /// What the names of all rows about requests begin with, but for the number that comes next.
-  package static let all = [waiting, failed, "queue-key/", marks, refusals, "alias/"]
+  package static let all = [waiting, failed, dropped, "queue-key/", marks, refusals, "alias/"]
   package static let marks = "queue-mark/"
   package static let refusals = "queue-refused/"
   /// What the names of the states of synchronized entity types begin with.

@@ -306,17 +306,27 @@ extension APIClientQueue {
     }
   }
 
+  /// Why a request is not there any more.
+  private func takenAway(_ number: UInt64, _ request: APIRequest) -> APIError {
+    if (try? storage.wasDropped(number)) == true {
+      return APIError(.dropped, request, "it was dropped from the queue")
+    }
+    return APIError(
+      .answeredElsewhere, request,
+      "another process has taken it off the queue, with the answer to it")
+  }
+
   /// Tells the caller of a request that is not there any more when its turn comes.
   private func tellDropped(_ number: UInt64) {
     let tickets = state.withLock { $0.tickets.values.compactMap(\.ticket) }
     for ticket in tickets where ticket.committedNumber == number {
       finish(
         ticket.draft.token,
-        .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
+        .failure(takenAway(number, ticket.request)))
     }
   }
 
-  /// Tells callers whose requests another process has dropped.
+  /// Tells callers whose requests another process has taken off the queue.
   private func forgetDroppedTickets() {
     let tickets = state.withLock { state in
       state.isPaused || state.failureCount > 0
@@ -328,7 +338,7 @@ extension APIClientQueue {
       }
       finish(
         ticket.draft.token,
-        .failure(APIError(.dropped, ticket.request, "it was dropped from the queue")))
+        .failure(takenAway(number, ticket.request)))
     }
   }
 }

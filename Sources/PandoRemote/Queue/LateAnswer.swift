@@ -24,6 +24,14 @@ struct LateAnswer {
     }
   }
 
+  /// Lets the next request about each node have found what this one has sent.
+  func keepSent(in rows: StoredRows) throws {
+    for node in try entry.undo.map({ try QueuedUndo($0, in: rows) })?.nodes ?? []
+    where !node.after.isEmpty {
+      try keep([TreeNode](json: node.after), of: node.identifier, in: rows)
+    }
+  }
+
   /// Lets the next request about a node have found what the answer says of it.
   ///
   /// - Parameters:
@@ -47,6 +55,9 @@ struct LateAnswer {
         .first { $0.identifier.hasSameBytes(as: identifier) }?.after
       let change = try NodeChange(answered.json, sent ?? found)
       undo.nodes[place].before = try change.undoing(found)
+      if undo.nodes[place].before.hasSameBytes(as: answered.json) {
+        undo.nodes[place].datedAt = entry.answerPlace
+      }
       next.undo = try undo.bytes
       return try rows.setValue(next.name, to: QueueTable.encode(next))
     }

@@ -69,6 +69,8 @@ protocol QueueStorage: Sendable {
   ) throws
   func requests() throws -> [QueuedRequest]
   func contains(_ number: UInt64) throws -> Bool
+  /// Whether a request that is not there any more was dropped, lately.
+  func wasDropped(_ number: UInt64) throws -> Bool
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
   func putBack(_ number: UInt64, failure: String) async throws
   /// Sets a request aside, and takes back what was written here with it where that is known.
@@ -135,6 +137,14 @@ struct StoreQueueStorage: QueueStorage {
 
   func requests() throws -> [QueuedRequest] { try store.read { try $0.queuedRequests() } }
 
+  func wasDropped(_ number: UInt64) throws -> Bool {
+    try store.read { snapshot in
+      let dropped = try snapshot.property(QueueNames.dropped).map(QueueTable.numbers) ?? []
+      let next = try snapshot.property(QueueNames.next).map(QueueTable.numbers) ?? []
+      return dropped.contains(number) || next.count > 1 && number < next[1]
+    }
+  }
+
   func contains(_ number: UInt64) throws -> Bool {
     try store.read { try $0.property(QueueNames.waiting(number)) != nil }
   }
@@ -177,7 +187,7 @@ struct StoreQueueStorage: QueueStorage {
   func remove(
     _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
   ) async throws -> QueuedRequest? {
-    try await store.write { try QueueTable.remove(number, in: StoredRows($0), unless: isKept) }
+    try await store.write { try QueueTable.drop(number, in: StoredRows($0), unless: isKept) }
   }
 
   func advance(
@@ -250,6 +260,9 @@ final class MemoryQueueStorage: QueueStorage {
     }
   }
 
+  /// Nobody else takes requests off it.
+  func wasDropped(_ number: UInt64) -> Bool { true }
+
   func contains(_ number: UInt64) throws -> Bool {
     rows.withLock { $0.value(QueueNames.waiting(number)) != nil }
   }
@@ -289,7 +302,7 @@ final class MemoryQueueStorage: QueueStorage {
   func remove(
     _ number: UInt64, unless isKept: @escaping @Sendable (QueuedRequest) -> Bool
   ) async throws -> QueuedRequest? {
-    try rows.withLock { try QueueTable.remove(number, in: $0, unless: isKept) }
+    try rows.withLock { try QueueTable.drop(number, in: $0, unless: isKept) }
   }
 
   func advance(

@@ -191,6 +191,21 @@ enum QueueTable {
     return entry
   }
 
+  /// How many dropped requests are remembered.
+  private static let droppedCountMaximum = 64
+
+  /// Takes a request off the queue because somebody wants that.
+  static func drop(
+    _ number: UInt64, in rows: any QueueRows,
+    unless isKept: (QueuedRequest) -> Bool = { _ in false }
+  ) throws -> QueuedRequest? {
+    guard let entry = try remove(number, in: rows, unless: isKept) else { return nil }
+    let known = try numbers(rows.value(QueueNames.dropped) ?? [])
+    let last = (known + [number]).suffix(droppedCountMaximum)
+    try rows.setValue(QueueNames.dropped, to: last.flatMap(bytes))
+    return entry
+  }
+
   /// Sets a request aside that came to an end without success.
   ///
   /// What is marked as waiting is marked as refused, or, if what was written here has been taken back, as what

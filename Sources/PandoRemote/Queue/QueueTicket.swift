@@ -99,7 +99,8 @@ public final class QueueTicket: Sendable {
   ///
   /// - Returns: The answer, once it is stored and the request is off the queue.
   /// - Throws: ``APIError``: what the server refused it with; `aborted` when a later request took its
-  ///   place; `dropped`; `closed` when the queue ended before (the request stays in the store).
+  ///   place; `dropped`; `answeredElsewhere` where another process sends for the store, too;
+  ///   `closed` when the queue ended before (the request stays in the store).
   public func confirmation() async throws -> APIResponse { try await wait(isImpatient: false) }
 
   /// Waits for the server's answer as long as the server can be reached.

@@ -34,6 +34,8 @@ public struct APIError: Error, CustomStringConvertible {
     public static var aborted: Code { Code(rawValue: "aborted") }
     /// It was dropped from the queue by hand.
     public static var dropped: Code { Code(rawValue: "dropped") }
+    /// Another process has taken it off the queue: with the answer to it.
+    public static var answeredElsewhere: Code { Code(rawValue: "answeredElsewhere") }
     /// It names an entity that the server does not know yet.
     public static var localIdentifier: Code { Code(rawValue: "localIdentifier") }
     /// The entity type has no request for what was asked.

@@ -95,7 +95,11 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
     let local = try answer.entry.subjects.first.flatMap {
       try transaction.snapshot.model($0, as: P.self)
     }
-    for entity in try content(response, answer.entry, local: local as? E).entities {
+    let answered = try content(response, answer.entry, local: local as? E).entities
+    if answered.isEmpty, AnswerNote(answer.entry.note)?.kind != .remove {
+      try answer.keepSent(in: StoredRows(transaction))
+    }
+    for entity in answered {
       let identifier = entity.id.modelIdentifier
       guard let entity = entity as? P,
         try transaction.snapshot.sequenceState(of: identifier).sequenceNumber > asOf

@@ -33,6 +33,13 @@ import Testing
     }
   }
 
+  @Test func `chunks count, and not a length beside them`() async throws {
+    try await FaultServer.with { _, client in
+      let response = try await client.send(APIRequest(.get, "/both-lengths"))
+      #expect(String(decoding: response.body, as: UTF8.self) == "{}")
+    }
+  }
+
   @Test func `what comes before the answer is not the answer`() async throws {
     try await FaultServer.with { _, client in
       let response = try await client.send(APIRequest(.get, "/early"))

@@ -85,6 +85,44 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false], [true, false])
+  func `what goes back to an accepted write can be removed by a full answer`(
+    isTold: Bool, isRemoval: Bool
+  ) async throws {
+    let server = APIClientDouble()
+    server.pages(Self.first)
+    server.answer(.delete, "/items/2", with: APIResponse(status: 422))
+    server.answer(.put, "/items/2") { request in
+      let body = request.body?.bytes ?? Data()
+      if String(decoding: body, as: UTF8.self).contains("two") { return APIResponse(status: 422) }
+      return isTold ? APIResponse(status: 200, body: body) : APIResponse(status: 204)
+    }
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: DiskItem.self, client: server, diskStoreConfig: .store(store))
+      let (items, id) = (container[DiskItem.self], EntityIdentifier<DiskItem>.remote(2))
+      _ = try await items.synchronize()
+      server.isOffline = true
+      try await items.update(byID: id, in: .localAndRemote) { $0.title = "one" }
+      if isRemoval {
+        try await items.remove(atID: id, in: .localAndRemote)
+      } else {
+        try await items.update(byID: id, in: .localAndRemote) { $0.title = "two" }
+      }
+      server.isOffline = false
+      let queue = try #require(container.clientQueue)
+      while try queue.requests().contains(where: { $0.state != .failed }) {
+        queue.flush()
+        await Task.yield()
+      }
+      #expect(try await items.shown == ["1:A", "2:one"])
+      server.pages(["c1": #"{"expired":true}"#, "": Self.body(["1:A"], cursor: "c2")])
+      _ = try await items.synchronize()
+      #expect(try await items.shown == ["1:A"])
+      await container.close()
+    }
+  }
+
   @Test func `first all is asked for, and then what has changed`() async throws {
     try await everywhere { test in
       test.server.pages([
