@@ -69,7 +69,8 @@ extension APIClientQueue {
   }
 
   /// Says that requests are durably queued.
-  func committed(aborting tokens: [String]) {
+  func committed(_ number: UInt64?, aborting tokens: [String]) {
+    if let number, store != nil { state.withLock { $0.committed.append(number) } }
     for token in tokens {
       finish(
         token,

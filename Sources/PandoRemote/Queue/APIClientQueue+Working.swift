@@ -110,6 +110,7 @@ extension APIClientQueue {
       }
       if !found.isEmpty { tellStalled() }
     }
+    tellTakenAway()
     state.withLock { state in
       let new = state.reads.filter {
         !$0.value.isQueued && $0.value.limit <= state.firstUnknown
@@ -304,6 +305,16 @@ extension APIClientQueue {
         signal.set(.timer)
       }
     }
+  }
+
+  /// Tells the callers of new requests that another process was quicker to take off the queue.
+  private func tellTakenAway() {
+    let gone = state.withLock { state in
+      let known = state.committed.filter { $0 < state.firstUnknown }
+      state.committed.removeAll { $0 < state.firstUnknown }
+      return known.filter { !state.lanes.contains($0) }
+    }
+    for number in gone { tellDropped(number) }
   }
 
   /// Why a request is not there any more.

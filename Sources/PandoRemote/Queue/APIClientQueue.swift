@@ -45,6 +45,8 @@ public final class APIClientQueue: Sendable {
     var lanes = RequestLanes()
     /// The first request that the lanes don't know.
     var firstUnknown: UInt64 = 0
+    /// Those that somebody waits for and that were committed since the lanes were looked at.
+    var committed: [UInt64] = []
     /// Requests that were marked as on their way when the lanes came to know them.
     var markedBefore: [UInt64: QueuedRequest] = [:]
     var sending: [UInt64: Task<Void, Never>] = [:]

@@ -75,12 +75,12 @@ public final class QueueTicket: Sendable {
 
   /// Says that the transaction is committed: the request may be sent.
   public func committed() {
-    let aborted = state.withLock { state in
+    let (number, aborted) = state.withLock { state in
       state.isCommitted = true
       defer { state.aborted = [] }
-      return state.aborted
+      return (state.number, state.aborted)
     }
-    queue.committed(aborting: aborted)
+    queue.committed(number, aborting: aborted)
     if queue.isClosed {
       finish(.failure(APIError(.closed, request, "the queue was closed; the next run sends it")))
     }

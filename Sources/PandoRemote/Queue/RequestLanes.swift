@@ -195,6 +195,9 @@ struct RequestLanes {
     return true
   }
 
+  /// Whether a request stands in line or is on its way.
+  func contains(_ number: UInt64) -> Bool { waiters[number] != nil }
+
   /// Whether a request was taken and has not come back.
   func hasGone(_ number: UInt64) -> Bool { waiters[number]?.isTaken == true }
 

@@ -1,5 +1,5 @@
 import PandoManagers
-import PandoRemote
+@testable import PandoRemote
 import Foundation
 import PandoSystem
 import PandoModels
@@ -39,6 +39,36 @@ extension RequestLaneTests {
       _ = try await tickets[0].confirmation()
       let error = await apiError { try await tickets[1].confirmation() }
       #expect(error?.code == .dropped)
+      #expect(fixture.server.requests.count == 1)
+    }
+  }
+
+  @Test func `what another process has taken off the queue is told`() async throws {
+    let mayAnswer = Event()
+    try await QueueFixture.with { _ in
+      mayAnswer.wait()
+      return .json("{}")
+    } _: { fixture in
+      let tickets = try await enqueue(
+        [(put("/notes/1"), ["Note:1"], []), (put("/notes/1"), ["Note:1"], [])], fixture)
+      await fixture.server.received(1)
+      // As the other process does with the answer: when it waits here, and before it is seen here.
+      let number = try #require(tickets[1].number)
+      try await fixture.store.write { _ = try QueueTable.remove(number, in: StoredRows($0)) }
+      let quick = fixture.queue.ticket(for: put("/notes/2"), subjects: ["Note:2"])
+      try await fixture.store.write { transaction in
+        try quick.enqueue(in: &transaction)
+        if let number = quick.number {
+          _ = try QueueTable.remove(number, in: StoredRows(transaction))
+        }
+      }
+      quick.committed()
+      let first = await apiError { try await quick.confirmation() }
+      #expect(first?.code == .answeredElsewhere)
+      mayAnswer.signal()
+      _ = try await tickets[0].confirmation()
+      let second = await apiError { try await tickets[1].confirmation() }
+      #expect(second?.code == .answeredElsewhere)
       #expect(fixture.server.requests.count == 1)
     }
   }
