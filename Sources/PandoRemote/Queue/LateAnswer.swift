@@ -40,15 +40,23 @@ struct LateAnswer {
   ///   - rows: The rows of the queue.
   /// - Throws: What the disk throws.
   func keep(_ answered: [TreeNode], of identifier: String, in rows: StoredRows) throws {
+    var isNext = true
     for number in try later.all(in: rows) {
       guard var next = try QueueTable.entry(number, in: rows), next.id > entry.id,
         next.state != .failed, let bytes = next.undo
       else { continue }
       var undo = try QueuedUndo(bytes, in: rows)
-      let changed = undo.nodes.firstIndex {
-        $0.isChanged && $0.identifier.hasSameBytes(as: identifier)
+      let same = undo.nodes.firstIndex { $0.identifier.hasSameBytes(as: identifier) }
+      guard let place = same else { continue }
+      guard undo.nodes[place].isChanged else {
+        // It has written the node as it was; its answer says the same to the one behind it.
+        guard isNext, undo.nodes[place].before.hasSameBytes(as: answered.json) else { continue }
+        isNext = false
+        undo.nodes[place].datedAt = entry.answerPlace
+        next.undo = try undo.bytes
+        try rows.setValue(next.name, to: QueueTable.encode(next))
+        continue
       }
-      guard let place = changed else { continue }
       let found = undo.nodes[place].before
       if found.isEmpty { return }
       let sent = try entry.undo.flatMap { try QueuedUndo($0, in: rows) }?.nodes

@@ -92,4 +92,31 @@ import Testing
       #expect(try JSONDecoder().decode(RefusedTeam.self, from: bytes).jobs == whole)
     }
   }
+
+  @Test func `what goes back to an accepted write of its own can be removed by an answer`()
+    async throws
+  {
+    try await RefusedJobs.run { run in
+      let job = RefusedJob(id: .remote("1"), title: "old", part: RefusedPart(id: "p", text: "old"))
+      run.server.answer(
+        .get, "/jobs", with: APIResponse(status: 200, body: try JSONEncoder().encode([job])))
+      let all = ReadContext<RefusedJob>.remote(persistenceStrategy: .discardExtraLocalData)
+      _ = try await run.jobs.all(in: all)
+      run.server.answer(.put, "/jobs/1") { request in
+        let body = request.body?.bytes ?? Data()
+        let sent = try JSONDecoder().decode(RefusedJob.self, from: body)
+        return APIResponse(status: sent.part?.text == "old" ? 200 : 422, body: body)
+      }
+      try await run.queue {
+        try await run.update(0) { $0.title = "one" }
+        for text in ["two", "three"] { try await run.update(0) { $0.part?.text = text } }
+      }
+      var accepted = job
+      accepted.title = "one"
+      #expect(try await run.jobs.all().entities == [accepted])
+      run.server.answer(.get, "/jobs", with: APIResponse(status: 200, body: Data("[]".utf8)))
+      _ = try await run.jobs.all(in: all)
+      #expect(try await run.jobs.all().entities.isEmpty)
+    }
+  }
 }
