@@ -52,12 +52,15 @@ final class IdentifierMerge<E: PersistentEntity> {
     let (oldName, newName) = (old.modelIdentifier, new.modelIdentifier)
     let state = try transaction.snapshot.sequenceState(of: oldName)
     guard let local = try transaction.snapshot.model(oldName, as: E.self) else {
-      // Removed here while the server was making it: it must not come back with the answer.
-      if state.sequenceNumber > 0, try !transaction.snapshot.contains(newName) {
-        try transaction.setSequenceRow(
-          SequenceRow(.tombstone, sequenceNumber: state.sequenceNumber), of: newName)
-      }
-      return
+      // Removed here while the server was making it: it must not come back with the answer, nor with that to
+      // somebody who has asked before.
+      let there = try transaction.snapshot.sequenceState(of: newName)
+      guard state.sequenceNumber > 0,
+        !there.isStored || isEdited || there.sequenceNumber <= state.sequenceNumber
+      else { return }
+      if there.isStored { try transaction.delete(newName) }
+      return try transaction.setSequenceRow(
+        SequenceRow(.tombstone, sequenceNumber: state.sequenceNumber), of: newName)
     }
     let rank = try transaction.snapshot.naturalRank(of: oldName)
     let there = try transaction.snapshot.sequenceState(of: newName)

@@ -174,4 +174,41 @@ import Testing
       #expect(try await run.teams.get(byID: team.id) == there)
     }
   }
+
+  @Test(arguments: [204, 403])
+  func `what a read has brought while it was made is removed with it`(status: Int) async throws {
+    try await RefusedJobs.run { run in
+      let (id, server) = (EntityIdentifier<RefusedJob>.local("a"), run.server)
+      let made = APIResponse(
+        status: 200, body: try JSONEncoder().encode(RefusedJob.numbered("7", "New")))
+      let all = APIResponse(
+        status: 200, body: try JSONEncoder().encode([RefusedJob.numbered("7", "New")]))
+      let (asked, isMade, isRead) = (
+        AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream(),
+        AsyncStream<Void>.makeStream()
+      )
+      server.answer(.get, "/jobs") { _ in
+        asked.continuation.finish()
+        for await _ in isMade.stream {}
+        return all
+      }
+      server.answer(.post, "/jobs") { _ in
+        isMade.continuation.finish()
+        for await _ in isRead.stream {}
+        return made
+      }
+      server.answer(.put, "/jobs/7", with: APIResponse(status: 204))
+      server.answer(.delete, "/jobs/7", with: APIResponse(status: status))
+      async let read = run.jobs.all(in: .remote())
+      for await _ in asked.stream {}
+      try await run.jobs.set(RefusedJob(id: id, title: "New"), in: .localAndRemote)
+      _ = try await read
+      try await run.jobs.update(byID: id, in: .localAndRemote) { $0.step = 1 }
+      try await run.jobs.remove(atID: id, in: .localAndRemote)
+      isRead.continuation.finish()
+      try await run.queue {}
+      let left = RefusedJob(id: .remote("7"), title: "New", step: 1)
+      #expect(try await run.jobs.all().entities == (status == 204 ? [] : [left]))
+    }
+  }
 }
