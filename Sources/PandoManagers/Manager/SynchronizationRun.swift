@@ -8,8 +8,9 @@ final class SynchronizationRun<E: Entity> {
   private(set) var done = SynchronizationResult<E>()
   /// Whether there has been a state: if there is none then, all local data was removed.
   private var hasBegun = false
-  /// By what pages were asked for since it began or somebody else went on: they don't lead back.
-  private var asked: Set<String> = []
+  /// A page that the run has come by, how many pages ago, and after how many it is another one: pages that lead
+  /// in a circle come by it again (Brent 1980).
+  private var mark: (page: String?, age: Int, span: Int) = (nil, 0, 1)
 
   init(_ manager: CoreManager<E>, _ feed: ChangesFeed<E>, _ access: AccessCheck) {
     self.manager = manager
@@ -39,13 +40,18 @@ final class SynchronizationRun<E: Entity> {
     do {
       try await step()
     } catch is SyncMoved {
-      asked = []
+      mark = (nil, 0, 1)
       if try feed.ledger.state() == nil { throw Self.removed }
     }
   }
 
-  private static func name(_ cursor: String?, isLink: Bool) -> String {
-    cursor.map { (isLink ? "at " : "since ") + $0 } ?? ""
+  /// Looks whether the next page is one that was there before.
+  private func follow(_ page: RemoteChanges<E>) throws {
+    let next = (page.isLink ? "at " : "since ") + page.cursor
+    if next == mark.page { throw page.leadsBack }
+    mark.age += 1
+    guard mark.page == nil || mark.age == mark.span else { return }
+    mark = (next, 0, 2 * mark.span)
   }
 
   private static var removed: ManagerError {
@@ -60,7 +66,7 @@ final class SynchronizationRun<E: Entity> {
     let place = try await stack.takeReadPlace()
     let all = try await feed.ledger.begin(from: state, at: place)
     done.kind = kind
-    asked = []
+    mark = (nil, 0, 1)
     return all
   }
 
@@ -110,11 +116,8 @@ final class SynchronizationRun<E: Entity> {
     let place = AnswerPlace(asOf: asOf, waitingSince: try stack.waitingSince)
     let page: RemoteChanges<E>
     do {
-      asked.insert(Self.name(state.cursor, isLink: state.isLink))
       page = try await feed.server.fetchChanges(since: state.cursor, isLink: state.isLink)
-      if page.hasMore, asked.contains(Self.name(page.cursor, isLink: page.isLink)) {
-        throw page.leadsBack
-      }
+      if page.hasMore { try follow(page) }
     } catch let expired as ExpiredCursor {
       guard done.kind != .expired else { throw expired.answer }
       _ = try await begin(from: state, .expired)
