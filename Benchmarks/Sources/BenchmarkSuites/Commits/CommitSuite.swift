@@ -25,6 +25,45 @@ struct CommitSuite {
     for batch in [1, 10, 64, 1_000] { try measureBatches(batch) }
     compareGains()
     for durability in Durability.allCases { try measureRefusals(durability) }
+    try measureSteadyWriting()
+  }
+
+  /// What checkpoints cost somebody who goes on writing, and what the disk would allow.
+  private func measureSteadyWriting() throws {
+    let people = data.people(runner.options.scaled(smoke: 100, standard: 10_000))
+    let steady = SteadyWriting(
+      runner, people,
+      count: runner.options.scaled(smoke: 50, standard: 50_000, large: 600_000))
+    let relaxed = Durability.relaxed()
+    try runner.measure([steady.workload(relaxed), steady.workload(.unsynchronized)])
+    guard let growth = steady.growthInBytes,
+      let entry = runner.entry(.pando, in: "steady-relaxed"),
+      let other = runner.entry(.pando, in: "steady-unsynchronized"),
+      let byteCount = entry.writtenByteCountPerOperation
+    else { return }
+    func median(_ entry: WorkloadResult.Entry) -> Double {
+      Double(entry.latencies.nanoseconds(atShare: 0.5))
+    }
+    runner.add(
+      Comparison(
+        name: "commit/steady/growth", title: "commit, growth of a relaxed store while written",
+        value: Double(growth) / 1_048_576, unit: "MiB", goal: .atMost(64)))
+    runner.add(
+      Comparison(
+        name: "commit/steady/p50", title: "commit, p50 of steady writing, relaxed : unsynchronized",
+        value: median(entry) / median(other), goal: .atMost(2)))
+    let disk = try steady.diskRate(
+      byteCount: runner.options.scaled(smoke: 1 << 20, standard: 512 << 20))
+    runner.add(
+      Comparison(
+        name: "commit/steady/disk",
+        title: "commit, steady writing relaxed : what the disk allows with so many bytes a commit",
+        value: entry.operationsPerSecond / (disk / byteCount), goal: .atLeast(0.7)))
+    runner.add(
+      Comparison(
+        name: "commit/steady/relaxed:unsynchronized",
+        title: "commit, steady writing, relaxed : unsynchronized",
+        value: entry.operationsPerSecond / other.operationsPerSecond, goal: nil))
   }
 
   private func measureWriters(_ writerCount: Int, _ durability: Durability) throws {
