@@ -1,4 +1,5 @@
 package import PandoManagers
+import PandoModels
 
 extension RemoteStore: ChangesStoring {
   package var clientIdentifier: String { clientQueue.client.identifier }
@@ -20,6 +21,8 @@ extension RemoteStore: ChangesStoring {
     let response: APIResponse
     do {
       response = try await clientQueue.read(request, .type(E.identifierNamespace))
+    } catch let error as APIError where error.code == .dropped {
+      throw ManagerError(.aborted, E.modelTypeName, "it was not read", underlying: [error])
     } catch let error as APIError where cursor != nil && payload.isExpiredCursor(error) {
       throw ExpiredCursor(error)
     }
@@ -54,6 +57,8 @@ extension RemoteStore: ChangesStoring {
     else { return nil }
     do {
       return try await fetch(Query(ids: identifiers), in: .remote())
+    } catch let error as APIError where error.code == .dropped {
+      throw ManagerError(.aborted, E.modelTypeName, "it was not read", underlying: [error])
     } catch let error as APIError where error.code == .notFound && identifiers.count == 1 {
       return RemoteAnswer(result: .empty, isComplete: true)
     }
