@@ -42,7 +42,7 @@ struct WriteUndo {
       _ = try rebase(later, behind: entry, isRemovedAgain: true)
       return
     }
-    let changes = try rebase(later, behind: entry, writes.heirs)
+    let (changes, waiting) = try rebase(later, behind: entry, writes.heirs)
     try restoreRemoved(changes)
     for name in changes.keys.ordered() {
       guard let change = changes[name], !change.isWhole else { continue }
@@ -60,7 +60,10 @@ struct WriteUndo {
     }
     if !gone.isEmpty { try forget(gone, in: later) }
     for place in undo.places { try restore(place) }
-    for node in nodes { try restoreDate(of: node) }
+    // The answers to later writes are older than what is here, whatever that is.
+    for node in nodes where !waiting.contains(ByteString(node.identifier)) {
+      try restoreDate(of: node)
+    }
   }
 
   /// Lets later requests have written what is left of it here without nodes that they hold and that are gone.
@@ -235,18 +238,22 @@ struct WriteUndo {
 
   /// Lets later requests be as if the write had never been.
   ///
-  /// - Returns: What is left of its changes behind them, by node.
+  /// - Returns: What is left of its changes behind them, by node, and the nodes that they are about.
   private func rebase(
     _ later: [QueuedRequest], behind first: QueuedRequest, _ heirs: Set<ByteString> = [],
     isRemovedAgain: Bool = false
-  ) throws -> [ByteString: NodeChange] {
+  ) throws -> (changes: [ByteString: NodeChange], waiting: Set<ByteString>) {
     var lacksHeir = isRemovedAgain
     var heirs = heirs
     var changes: [ByteString: NodeChange] = [:]
-    for node in nodes where node.isChanged {
-      changes[ByteString(node.identifier)] = try NodeChange(node)
+    var waiting: Set<ByteString> = []
+    var dated: [ByteString: QueuedUndo.Node] = [:]
+    for node in nodes {
+      if node.isChanged { changes[ByteString(node.identifier)] = try NodeChange(node) }
+      if node.datedAt != nil { dated[ByteString(node.identifier)] = node }
     }
     for var entry in later {
+      waiting.formUnion(entry.subjects.lazy.map { ByteString($0) })
       guard let bytes = entry.undo else {
         // It says what is here, or before those behind it.
         if entry.attemptCount == 0, AnswerNote(entry.note)?.sendsEntity == true {
@@ -270,17 +277,21 @@ struct WriteUndo {
       // Those that have just come to it are as they are to be.
       for place in undo.nodes.indices.prefix(knownCount) {
         let name = ByteString(undo.nodes[place].identifier)
-        guard let change = changes[name] else { continue }
-        let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
-        let left = undo.nodes[place].after
-        let dated = nodes.first { $0.datedAt != nil && ByteString($0.identifier) == name }
-        // Behind the next one it is what that one has made of it.
-        changes[name] = try change.undo(
-          in: &undo.nodes[place], removing: removed, isSubject: isSubject)
-        if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
-        if dated?.before.hasSameBytes(as: undo.nodes[place].before) == true {
-          undo.nodes[place].datedAt = dated?.datedAt
+        let (before, isChanged) = (undo.nodes[place].before, undo.nodes[place].isChanged)
+        if let change = changes[name] {
+          let isSubject = first.subjects.contains { $0.hasSameBytes(as: name.text) }
+          let left = undo.nodes[place].after
+          // Behind the next one it is what that one has made of it.
+          changes[name] = try change.undo(
+            in: &undo.nodes[place], removing: removed, isSubject: isSubject)
+          if !left.hasSameBytes(as: undo.nodes[place].after) { isOutdated = true }
+          if !before.hasSameBytes(as: undo.nodes[place].before) { undo.nodes[place].datedAt = nil }
         }
+        guard let sent = dated[name] else { continue }
+        if sent.before.hasSameBytes(as: undo.nodes[place].before) {
+          undo.nodes[place].datedAt = sent.datedAt
+        }
+        if isChanged { dated[name] = nil }
       }
       for name in entry.subjects.map({ ByteString($0) }) where heirs.remove(name) != nil {
         let known = undo.nodes.map { ByteString($0.identifier) }
@@ -300,12 +311,13 @@ struct WriteUndo {
           changes = [:]
         }
       }
+      waiting.formUnion(undo.nodes.lazy.map { ByteString($0.identifier) })
       entry.undo = try undo.bytes
       // What the server may have seen is sent again as it is.
       if isOutdated, undo.sendsEntity, entry.attemptCount == 0 { entry.isOutdated = true }
       try rows.setValue(entry.name, to: QueueTable.encode(entry))
     }
-    return changes
+    return (changes, waiting)
   }
 }
 

@@ -119,4 +119,27 @@ import Testing
       #expect(try await run.jobs.all().entities.isEmpty)
     }
   }
+
+  @Test func `what is again as the server sent it is newer than the answers before its own`()
+    async throws
+  {
+    try await RefusedJobs.run { run in
+      let old = RefusedJob.numbered("1", "old")
+      run.server.answer(
+        .get, "/jobs/1", with: APIResponse(status: 200, body: try JSONEncoder().encode(old)))
+      _ = try await run.jobs.get(byID: old.id, in: .remote())
+      run.server.answer(.put, "/jobs/1") { request in
+        let body = request.body?.bytes ?? Data()
+        let sent = try JSONDecoder().decode(RefusedJob.self, from: body)
+        if sent.title == "refused" { return APIResponse(status: 422) }
+        return sent.step == 0 ? APIResponse(status: 204) : APIResponse(status: 200, body: body)
+      }
+      try await run.queue {
+        try await run.update(0) { $0.title = "refused" }
+        try await run.update(1) { $0.title = "new" }
+        try await run.update(0) { $0.title = "old" }
+      }
+      #expect(try await run.jobs.get(byID: old.id) == old)
+    }
+  }
 }
