@@ -56,7 +56,7 @@ struct WriteUndo {
       let isSubject = entry.subjects.contains { $0.hasSameBytes(as: node.identifier) }
       // What an heir holds is its own.
       guard isSubject || writes.heirs.isEmpty else { continue }
-      if try removeMade(node, isSubject: isSubject) { gone.insert(name) }
+      if try removeMade(node, isSubject: isSubject, before: later) { gone.insert(name) }
     }
     if !gone.isEmpty { try forget(gone, in: later) }
     for place in undo.places { try restore(place) }
@@ -205,13 +205,16 @@ struct WriteUndo {
   /// Removes a node that the write has made: others than its subjects only if nobody has use for them.
   ///
   /// - Returns: Whether it has removed the node.
-  private func removeMade(_ node: QueuedUndo.Node, isSubject: Bool) throws -> Bool {
+  private func removeMade(
+    _ node: QueuedUndo.Node, isSubject: Bool, before later: [QueuedRequest]
+  ) throws -> Bool {
     let isKept = try rows.reading { snapshot in
       guard try snapshot.contains(node.identifier) else { return true }
       if isSubject { return false }
       return try !snapshot.parents(of: node.identifier).isEmpty
         || !snapshot.collections(holding: node.identifier).isEmpty
         || snapshot.records(of: node.identifier).json != node.after
+        || isHeld(node.identifier, by: later)
     }
     guard !isKept else { return false }
     let place = rows.transaction.takeSequenceNumber()
@@ -219,6 +222,17 @@ struct WriteUndo {
     try rows.transaction.setSequenceRow(
       SequenceRow(.tombstone, sequenceNumber: place), of: node.identifier)
     return true
+  }
+
+  /// Whether one of the later requests has found or left a node in another one: it sends it, or brings it back.
+  private func isHeld(_ identifier: String, by later: [QueuedRequest]) throws -> Bool {
+    let name = ByteString(identifier)
+    return try later.contains { old in
+      guard let bytes = try QueueTable.entry(old.id, in: rows)?.undo else { return false }
+      return try QueuedUndo(bytes, in: rows).nodes.contains {
+        try $0.references(\.before).contains(name) || $0.references(\.after).contains(name)
+      }
+    }
   }
 
   /// Brings an element back to its collection, if that is there.

@@ -54,6 +54,18 @@ import Testing
     }
   }
 
+  @Test func `what a later write has put back stays for who brings its holder back`() async throws {
+    try await RefusedJobs.run { run in
+      try await run.expectAgreement(refusing: [1], removals: [422]) {
+        try await run.update(1) { $0.part = RefusedPart(id: "a", text: "same") }
+        try await run.update(2) { $0.part = nil }
+        try await run.update(3) { $0.part = RefusedPart(id: "a", text: "same") }
+        try await run.remove()
+      }
+      #expect(try await run.jobs.get(byID: old.id)?.part?.text == "same")
+    }
+  }
+
   @Test func `who holds what was refused sends it as it was`() async throws {
     try await RefusedJobs.run { run in
       run.server.answer(.put, "/jobs/1", with: APIResponse(status: 422))
