@@ -22,8 +22,8 @@ extension CoreManager {
   /// - Returns: What was done. Elements that were left out and removals that the store refuses are told as
   ///   ``ManagerEvent``, too.
   /// - Throws: ``ManagerError`` `noStore`, `userAccessInvalid`, `aborted` if all local data was removed
-  ///   meanwhile, `closed` if the container was closed; of a `RemoteEntity` `APIError`, `noRequest` if the API has nothing of the kind;
-  ///   `StoreError`.
+  ///   meanwhile, `closed` if the container was closed; of a `RemoteEntity` `APIError`, `noRequest` if the API
+  ///   has nothing of the kind; `StoreError`.
   /// - Complexity: One request and one commit for each page; the end of a full one looks at all entities of
   ///   the type.
   @discardableResult

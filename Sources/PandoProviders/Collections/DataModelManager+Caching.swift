@@ -1,8 +1,8 @@
-import PandoSystem
 import Dispatch
 import PandoConsistency
 public import PandoModels
 import PandoStore
+import PandoSystem
 
 /// The store or cache itself, without a provider.
 ///

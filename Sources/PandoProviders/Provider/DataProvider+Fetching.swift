@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoConsistency
+import PandoSystem
 
 extension DataProvider {
   /// Asks the store or cache for a model and shows it.
