@@ -193,6 +193,21 @@ extension StoreCheck {
     }
   }
 
+  /// A change set is that of the next commit.
+  private mutating func checkChange(
+    _ number: UInt64?, _ value: Span<UInt8>, _ expected: inout UInt64
+  ) throws {
+    let next = expected
+    expected += 1
+    guard number == next else { return try note("change log", "commit \(next) is missing") }
+    try noting { run in
+      let logged = try ChangeLog.decode(value, commitNumber: next).commitNumber
+      if logged != next {
+        try run.note("change log", "commit \(next) holds the changes of commit \(logged)")
+      }
+    }
+  }
+
   /// The change log reaches from the oldest commit it promises to the last one.
   @_optimize(size)
   mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
@@ -200,24 +215,25 @@ extension StoreCheck {
     try reader.snapshot.scan(reader.tables.changes) { key, value in
       if ChangeLogKey.isOfRecords(key) {
         try noting { run in
-          guard let number = ByteFields.bigEndian(key, at: 0), number + 1 == expected else {
+          guard let number = ByteFields.bigEndian(key, at: 0),
+            number + 1 == expected || number < state.oldestChange
+          else {
             return try run.note("change log", "records stand behind commit \(expected - 1)")
           }
           _ = try LoggedRecords.decode(value, commitNumber: number)
         }
         return true
       }
-      try noting { run in
-        guard let number = ByteFields.bigEndian(key, at: 0), number == expected else {
-          return try run.note("change log", "commit \(expected) is missing")
-        }
-        let logged = try ChangeLog.decode(value, commitNumber: number).commitNumber
-        if logged != number {
-          try run.note("change log", "commit \(number) holds the changes of commit \(logged)")
-        }
-      }
-      expected += 1
+      // Those that are no longer kept go by and by.
+      if let number = ByteFields.bigEndian(key, at: 0), number < state.oldestChange { return true }
+      try checkChange(ByteFields.bigEndian(key, at: 0), value, &expected)
       return true
+    }
+    try noting { run in
+      try reader.newestChanges().forEach { number, value in
+        if number >= state.oldestChange { try run.checkChange(number, value, &expected) }
+        return true
+      }
     }
     if expected != state.commitNumber + 1 {
       try note(

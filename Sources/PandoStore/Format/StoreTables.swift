@@ -68,19 +68,20 @@ struct StoreTables: Sendable {
 struct StoreState: Equatable {
   /// The version of the byte layouts in docs/format.md that this code reads and writes.
   ///
-  /// Version 3 is version 2 with indexes of several fields or unique ones, with cache keys that stand in
-  /// `collections` by their beginning and their hash, or with lists of more than one row, of which `parents`
-  /// may say in which row an element is; a store without them is of version 2. Version 4 is either of them
-  /// in a store whose writes go through a log, version 5 in one that is written with checkpoints.
-  static let formatVersion: UInt32 = 3
-  static let plainFormatVersion: UInt32 = 2
+  /// Versions 2 and 3 have all change sets in `changes`, and 2 has no indexes of several fields and no unique
+  /// ones, no cache keys that stand in `collections` by their beginning and their hash, and nothing in
+  /// `parents` that says in which row of a list an element is. A store of theirs is of version 6 from its
+  /// first commit on. Version 4 is version 6 in a store whose writes go through a log, version 5 in one that
+  /// is written with checkpoints.
+  static let formatVersion: UInt32 = 6
+  static let oldestFormatVersion: UInt32 = 2
   static let replicatedFormatVersion: UInt32 = 4
   static let checkpointedFormatVersion: UInt32 = 5
   static let magic: [UInt8] = Array("PNDO".utf8)
   static let key: [UInt8] = Array("state".utf8)
 
   /// The version that the rows have now, whether the store is replicated or not.
-  var formatVersion = plainFormatVersion
+  var formatVersion = formatVersion
   /// Whether writes go through a log.
   var isReplicated = false
   var storeIdentifier: [UInt8]
@@ -91,9 +92,9 @@ struct StoreState: Equatable {
   /// The first commit number whose change set is still in the log, or the next one if none is.
   var oldestChange: UInt64 = 1
 
-  /// Takes a version, unless it has one that allows all others.
-  mutating func take(formatVersion version: UInt32) {
-    if formatVersion != Self.checkpointedFormatVersion { formatVersion = version }
+  /// Takes the version of all rows that this code writes, unless it has one that allows them.
+  mutating func takeFormat() {
+    if formatVersion != Self.checkpointedFormatVersion { formatVersion = Self.formatVersion }
   }
 
   init(storeIdentifier: [UInt8]) {
@@ -106,12 +107,12 @@ struct StoreState: Equatable {
       throw StoreError(.notAStore, path, "holds an LMDB file that is no Pando store")
     }
     let version = ByteFields.littleEndian(bytes, at: 4, width: 4) ?? 0
-    let known = UInt64(Self.plainFormatVersion)...UInt64(Self.checkpointedFormatVersion)
+    let known = UInt64(Self.oldestFormatVersion)...UInt64(Self.formatVersion)
     guard known.contains(version) else {
       throw StoreError(
         .unknownFormat, path,
         "has format version \(version), this library reads version "
-          + "\(Self.plainFormatVersion) to \(Self.checkpointedFormatVersion); "
+          + "\(Self.oldestFormatVersion) to \(Self.formatVersion); "
           + "open it with the version of Pando that wrote it and move it with dump and load")
     }
     guard bytes.count == 64 else {

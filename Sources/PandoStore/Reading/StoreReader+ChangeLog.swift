@@ -83,15 +83,38 @@ extension StoreReader {
     after commitNumber: UInt64, _ body: (UInt64, Span<UInt8>) throws -> Bool
   ) throws {
     var next = commitNumber + 1
-    let start = ChangeLogKey.changeSet(next)
-    try snapshot.scan(tables.changes, from: start) { key, value in
-      if ChangeLogKey.isOfRecords(key) { return true }
-      guard ByteFields.bigEndian(key, at: 0) == next else {
+    var goesOn = true
+    func pass(_ number: UInt64?, _ value: Span<UInt8>) throws -> Bool {
+      guard number == next else {
         throw StoreError.damaged("change log", "commit \(next) is missing")
       }
       next += 1
-      return try body(next - 1, value)
+      goesOn = try body(next - 1, value)
+      return goesOn
     }
+    let start = ChangeLogKey.changeSet(next)
+    try snapshot.scan(tables.changes, from: start) { key, value in
+      if ChangeLogKey.isOfRecords(key) { return true }
+      return try pass(ByteFields.bigEndian(key, at: 0), value)
+    }
+    if !goesOn { return }
+    try newestChanges().forEach { number, value in
+      number <= commitNumber ? true : try pass(number, value)
+    }
+  }
+
+  /// The change sets that are in no table yet.
+  func newestChanges() throws -> NewestChanges {
+    try pending?.newestChanges ?? storedNewestChanges()
+  }
+
+  /// The same, as the flush has found them.
+  func storedNewestChanges() throws -> NewestChanges {
+    let key = NewestChanges.key
+    guard let row = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
+      return NewestChanges()
+    }
+    return try NewestChanges(row)
   }
 
   /// The records that a commit has written, as they were then; `nil` if they are not kept.

@@ -69,29 +69,4 @@ extension StoreReader {
     }
     return try cacheKey(ofCollection: number)
   }
-
-  /// Whether a list has more than one row: then the dependency index may say in which.
-  @_optimize(size)
-  func hasLongList() throws -> Bool {
-    var found = false
-    try snapshot.scan(tables.elements) { key, _ in
-      found = ByteFields.bigEndian(key, at: 8) != CountedList.rootBlock
-      return !found
-    }
-    return found
-  }
-
-  /// Whether a cache key stands in a row of `collections` by its beginning and its hash.
-  @_optimize(size)
-  func hasShortenedCacheKey() throws -> Bool {
-    var found = false
-    try snapshot.scan(tables.collections) { key, value in
-      if key.count > IdentifierKey.shortByteCountMaximum {
-        let cacheKey = try cacheKey(ofRow: key, value)
-        found = !cacheKey.utf8Span.span.hasSameBytes(as: key)
-      }
-      return !found
-    }
-    return found
-  }
 }

@@ -5,6 +5,8 @@ import PandoModels
 /// Rows that a transaction writes once, at its end, as they are by now.
 protocol PendingRows: AnyObject {
   var counters: StoreState { get }
+  /// The change sets that are in no table yet; `nil` if the transaction has added none.
+  var newestChanges: NewestChanges? { get }
   /// How many records of a type there are now; `nil` if the transaction has not met the type.
   func recordCount(ofTypeNamed name: String) -> UInt64?
   /// The row of nodes by type with a number; `nil` if the transaction has not changed it.

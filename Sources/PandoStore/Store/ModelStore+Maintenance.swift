@@ -30,7 +30,7 @@ public struct StoreStatistics: Sendable, Hashable {
   /// How long the oldest active reader of this process has been reading, in seconds; `nil` if none.
   public internal(set) var oldestReaderAgeInSeconds: Double?
   /// The format version of the store.
-  public internal(set) var formatVersion = Int(StoreState.plainFormatVersion)
+  public internal(set) var formatVersion = Int(StoreState.formatVersion)
   /// The identifier of the store, as hexadecimal digits.
   public internal(set) var storeIdentifier = ""
 }

@@ -31,6 +31,8 @@ extension StoreCore {
         state.commitNumber += (cuts - known) * Self.numbersPerCut
         state.oldestChange = state.commitNumber + 1
         try transaction.removeAll(in: tables.changes)
+        let newest = NewestChanges.key
+        try transaction.delete(key: newest.span, in: tables.meta)
       }
       if isCheckpointed {
         state.formatVersion = StoreState.checkpointedFormatVersion

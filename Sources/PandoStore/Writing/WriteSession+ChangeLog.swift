@@ -2,18 +2,45 @@ import PandoLMDB
 import PandoModels
 
 extension WriteSession {
-  /// How many rows of the change log a write deletes at most, so that none of them pays for a limit that was
-  /// lowered.
-  private static let trimmedCommitMaximum = 64
+  /// How many rows of the change log a flush deletes at least, if so many are no longer kept; none of them
+  /// pays for a limit that was lowered.
+  private static let trimmedRowCount = 64
 
-  /// Logs what a write has changed, and deletes what is no longer kept.
+  /// Logs what a write has changed, and says what is no longer kept.
   func log(_ changeSet: ChangeSet) throws {
-    let key = IntegerKey(changeSet.commitNumber)
-    let bytes = ChangeLog.encode(changeSet)
-    try put(bytes.span, forKey: key.bytes.span, in: tables.changes)
+    if state.newestChanges == nil {
+      state.newestChanges = try reading { try $0.storedNewestChanges() }
+    }
+    // The load of a dump moves the numbers on.
+    if state.newestChanges?.follows(changeSet.commitNumber) == false { try moveNewestChanges() }
+    state.newestChanges?.append(changeSet.commitNumber, ChangeLog.encode(changeSet))
+    state.counters.takeFormat()
     let retention = try retention()
     if retention.keepsRecords { try logRecords(of: changeSet) }
-    try trimChangeLog(retention)
+    try shorten(to: retention)
+  }
+
+  /// Writes what the flush has logged, and deletes what is no longer kept.
+  func writeChangeLog() throws {
+    guard let newest = state.newestChanges, newest.isChanged else { return }
+    if try newest.isLong || retention().keepsRecords { return try moveNewestChanges() }
+    let (key, bytes) = (NewestChanges.key, newest.bytes)
+    try put(bytes.span, forKey: key.span, in: tables.meta)
+  }
+
+  /// Moves the newest change sets to the table.
+  private func moveNewestChanges() throws {
+    guard let newest = state.newestChanges else { return }
+    try newest.forEach { number, bytes in
+      if number >= state.counters.oldestChange {
+        try put(bytes, forKey: IntegerKey(number).bytes.span, in: tables.changes)
+      }
+      return true
+    }
+    let key = NewestChanges.key
+    if newest.isStored { try deleteRow(key.span, in: tables.meta) }
+    state.newestChanges = NewestChanges()
+    try trimChangeLog(rowCount: 2 * Int(newest.next - newest.first))
   }
 
   /// How much of the log is kept; read once a flush.
@@ -40,8 +67,9 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.changes)
   }
 
+  /// Says from which commit on the log is kept.
   @_optimize(size)
-  private func trimChangeLog(_ retention: ChangeLogRetention) throws {
+  private func shorten(to retention: ChangeLogRetention) throws {
     let newest = state.counters.commitNumber
     guard newest + 1 - state.counters.oldestChange > retention.commitCount else { return }
     var last = newest - retention.commitCount
@@ -51,14 +79,22 @@ extension WriteSession {
     if let needed, needed < last {
       last = min(last, max(needed, newest - min(newest, retention.cursorCommitCount)))
     }
-    for _ in 0..<Self.trimmedCommitMaximum where state.counters.oldestChange <= last {
-      let number = state.counters.oldestChange
-      try deleteRow(ChangeLogKey.changeSet(number).span, in: tables.changes)
-      if retention.keepsRecords {
-        try deleteRow(ChangeLogKey.records(number).span, in: tables.changes)
+    state.counters.oldestChange = max(state.counters.oldestChange, last + 1)
+  }
+
+  /// Deletes rows of commits that are no longer kept.
+  @_optimize(size)
+  private func trimChangeLog(rowCount: Int) throws {
+    let oldest = state.counters.oldestChange
+    var keys: [[UInt8]] = []
+    try reading { reader in
+      try reader.snapshot.scan(reader.tables.changes) { key, _ in
+        guard let number = ByteFields.bigEndian(key, at: 0), number < oldest else { return false }
+        keys.append(Array(copying: key))
+        return keys.count < max(rowCount, Self.trimmedRowCount)
       }
-      state.counters.oldestChange += 1
     }
+    for key in keys { try deleteRow(key.span, in: tables.changes) }
   }
 }
 

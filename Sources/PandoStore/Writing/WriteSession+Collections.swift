@@ -155,7 +155,6 @@ extension WriteSession {
     let number = IntegerKey(list.number)
     try deleteRow(key.span, in: tables.collections)
     try deleteRow(number.bytes.span, in: tables.collectionNames)
-    if key.count > IdentifierKey.shortByteCountMaximum { try chooseFormat() }
     state.content?.mix(cacheKey)
     state.changes.reset(collection: cacheKey)
     return true
@@ -306,7 +305,6 @@ extension WriteSession {
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
     let name = cacheKey.utf8Span.span
     try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)
-    if key.isLong { state.counters.take(formatVersion: StoreState.formatVersion) }
     state.changes.reset(collection: cacheKey)
     return (CountedList(table: tables.elements, number: number), true)
   }
@@ -368,10 +366,6 @@ extension WriteSession {
     }
   }
 
-  private func notePlace(_ occurrence: Occurrence) {
-    if occurrence.leaf != nil { state.counters.take(formatVersion: StoreState.formatVersion) }
-  }
-
   /// Puts the index row of a node that comes into an element.
   ///
   /// - Returns: The row that is there already, and stays; `nil` if there was none.
@@ -384,7 +378,6 @@ extension WriteSession {
     }
     switch found {
     case .none:
-      notePlace(occurrence)
       return nil
     case .some(.none):
       throw StoreError.damaged("collections", "a row of the dependency index is malformed")
@@ -422,7 +415,6 @@ extension WriteSession {
     }
     let occurrence = count == 1 ? Occurrence(inBlock: block) : Occurrence(count: count)
     if occurrence == stored { return }
-    notePlace(occurrence)
     try put(occurrence.bytes.span, forKey: key.bytes.span, in: tables.parents)
   }
 }

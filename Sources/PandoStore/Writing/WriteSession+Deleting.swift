@@ -231,7 +231,6 @@ extension WriteSession {
     ] {
       try removeAllRows(in: table)
     }
-    try chooseFormat()
     state.typeBlocks = TypeBlocks()
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }

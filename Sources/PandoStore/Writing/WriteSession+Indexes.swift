@@ -20,7 +20,7 @@ extension WriteSession {
     state.indexes?[index.type, default: []].removeAll { $0 == index }
     state.indexes?[index.type, default: []].append(index)
     noteChildTypes()
-    try chooseFormat()
+    state.counters.takeFormat()
   }
 
   /// Corrects the index rows of a record that comes, changes or goes.
@@ -115,17 +115,6 @@ extension WriteSession {
           : "an index has the elements of one list, not of several: "
             + lists.joined(separator: " and "))
     }
-  }
-
-  /// Takes the version of the format that the indexes and the cache keys need.
-  @_optimize(size)
-  func chooseFormat() throws {
-    _ = try indexes(ofType: 0)  // reads them all
-    let isNew =
-      try state.indexes?.values.joined().contains(where: \.needsNewFormat) ?? false
-      || reading { try $0.hasShortenedCacheKey() || $0.hasLongList() }
-    state.counters.take(
-      formatVersion: isNew ? StoreState.formatVersion : StoreState.plainFormatVersion)
   }
 
   /// Checks what this write has put into unique indexes: each value stands there once.
@@ -224,7 +213,6 @@ extension WriteSession {
     state.indexes?[type]?.removeAll { $0 == index }
     state.uniqueRows.removeAll { $0.index == index }
     noteChildTypes()
-    try chooseFormat()
     return true
   }
 }

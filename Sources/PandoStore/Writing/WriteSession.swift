@@ -29,6 +29,8 @@ import PandoModels
     var takesCommitNumber = false
     /// How much of the change log is kept; `nil` if this flush has not asked.
     var retention: ChangeLogRetention?
+    /// The change sets that are in no table yet; `nil` if this flush has not asked.
+    var newestChanges: NewestChanges?
     /// The deletion rules of each type that has some, once this flush has asked.
     var deletionRules: [UInt32: DeletionRules]?
     /// The indexes of each type, once this flush has asked.
@@ -350,6 +352,7 @@ extension WriteSession {
   }
 
   var counters: StoreState { state.counters }
+  var newestChanges: NewestChanges? { state.newestChanges }
 
   func typeBlock(_ number: UInt64) -> TypeBlock? { state.typeBlocks[number] }
 
@@ -486,6 +489,7 @@ extension WriteSession {
       let bytes = row.bytes
       try put(bytes.span, forKey: name.utf8Span.span, in: tables.types)
     }
+    try writeChangeLog()
     if state.counters != countersAtStart {
       let bytes = state.counters.bytes
       let key = StoreState.key

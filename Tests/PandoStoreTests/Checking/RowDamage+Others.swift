@@ -77,17 +77,32 @@ extension RowDamage {
       try $0.remove(StoreState.key, in: $1.meta)
     },
     RowDamage("a missing commit in the log", "change log", "commit 2 is missing") {
+      try $0.moveNewestChanges(in: $1)
       try $0.remove(big(2), in: $1.changes)
     },
     RowDamage("a log without its end", "change log", "it ends before commit 4, the store is at 4") {
+      try $0.moveNewestChanges(in: $1)
       try $0.remove(big(4), in: $1.changes)
     },
     RowDamage("two change sets exchanged", "change log", "commit 3 holds the changes of commit 2") {
+      try $0.moveNewestChanges(in: $1)
       let second = try $0.value(big(2), in: $1.changes)
       try $0.put(second, big(3), in: $1.changes)
     },
     RowDamage("a change set that can't be read", "commit 3", "its change set can't be read") {
+      try $0.moveNewestChanges(in: $1)
       try $0.put([0xff], big(3), in: $1.changes)
+    },
+    RowDamage("newest change sets cut short", "change log", "the newest change sets is malformed") {
+      let row = try $0.value(NewestChanges.key, in: $1.meta)
+      try $0.put(Array(row.dropLast()), NewestChanges.key, in: $1.meta)
+    },
+    RowDamage("newest change sets of other commits", "change log", "commit 1 is missing") {
+      let row = try $0.value(NewestChanges.key, in: $1.meta)
+      try $0.put(little(2) + row.dropFirst(8), NewestChanges.key, in: $1.meta)
+    },
+    RowDamage("newest change sets without a number", "change log", "is malformed") {
+      try $0.put([1], NewestChanges.key, in: $1.meta)
     },
   ]
 }

@@ -104,7 +104,7 @@ import Testing
   @Test func `a store with checkpoints is of version 5, and of another one afterwards`() throws {
     try withTemporaryDirectory { path in
       for (durability, version) in [
-        (Durability.unsynchronized, 2), (.relaxed(), 5), (.full, 3), (.relaxed(), 5),
+        (Durability.unsynchronized, 6), (.relaxed(), 5), (.full, 6), (.relaxed(), 5),
       ] {
         let store = try ModelStore(path: path, configuration: Self.configuration(durability))
         #expect(try store.statistics().formatVersion == version, "\(durability)")

@@ -19,6 +19,15 @@ extension ModelStore {
 }
 
 extension WriteTransaction {
+  /// Moves the newest change sets to the table, as a flush with many does.
+  mutating func moveNewestChanges(in tables: StoreTables) throws {
+    let row = try value(NewestChanges.key, in: tables.meta)
+    for (number, bytes) in try newestChanges(in: row) {
+      try put(bytes, big(number), in: tables.changes)
+    }
+    try remove(NewestChanges.key, in: tables.meta)
+  }
+
   mutating func put(_ value: [UInt8], _ key: [UInt8], in table: RawTable) throws {
     try put(value.span, forKey: key.span, in: table)
   }
@@ -70,4 +79,15 @@ func big(_ value: UInt64) -> [UInt8] {
 /// A little-endian integer, as values have them.
 func little(_ value: UInt64, _ width: Int = 8) -> [UInt8] {
   (0..<width).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+}
+
+/// The numbers and bytes of change sets.
+private func newestChanges(in row: [UInt8]) throws -> [(UInt64, [UInt8])] {
+  let newest = try NewestChanges(row.span)
+  var found: [(UInt64, [UInt8])] = []
+  try newest.forEach { number, bytes in
+    found.append((number, Array(copying: bytes)))
+    return true
+  }
+  return found
 }

@@ -21,7 +21,7 @@ import Testing
     #expect(statistics.edgeCount == 2)
     #expect(statistics.collectionCount == 1)
     #expect(statistics.changeLogCount == 1)
-    #expect(statistics.formatVersion == 2)
+    #expect(statistics.formatVersion == 6)
     #expect(statistics.storeIdentifier.count == 32)
     #expect(statistics.mapSizeInBytes == 16 << 20)
     #expect(statistics.usedSizeInBytes > 0)

@@ -70,20 +70,6 @@ import Testing
     store.close()
   }
 
-  @Test func `a store with a list of several rows is of version 3`() throws {
-    let store = try ModelStore.temporary(configuration: .forTests)
-    try store.write { try $0.setCollection("short", to: (0..<100).map { .node(leaf($0)) }) }
-    #expect(try store.statistics().formatVersion == 2)
-    try store.write { try $0.setCollection("long", to: (0..<300).map { .node(leaf($0)) }) }
-    #expect(try store.statistics().formatVersion == 3)
-    try store.write {
-      _ = try $0.addIndex(on: ["a", "b"], ofType: "Leaf")
-      _ = try $0.dropIndex(on: ["a", "b"], ofType: "Leaf")
-    }
-    #expect(try store.statistics().formatVersion == 3, "the places are still there")
-    store.close()
-  }
-
   private typealias Change = @Sendable (inout ModelTransaction) throws -> Void
 
   /// Two lists of numbers of leaves; a negative one stands in a value that requires the leaf.

@@ -1,0 +1,91 @@
+import PandoModels
+
+/// The newest change sets of the log, as one row of `meta` that stands next to the counters: a small commit
+/// writes the page that it writes anyway, and the table `changes` is touched once for several commits.
+///
+/// ```
+/// offset 0        8      12
+///        ┌────────┬──────┬─────────┬──────┬─────────┬┄
+///        │ commit │ n    │ n bytes │ n    │ n bytes │    change sets of this commit and of those behind it
+///        └────────┴──────┴─────────┴──────┴─────────┴┄
+/// ```
+/// Integers are little endian.
+struct NewestChanges {
+  static let key = Array("state-changes".utf8)
+  /// With more than so many bytes they move to the table: a row of a page's half would get a page of its own.
+  static let byteCountMaximum = 1400
+  private static let headByteCount = 8
+
+  private(set) var bytes: [UInt8] = []
+  /// The number of the first change set.
+  private(set) var first: UInt64 = 0
+  /// The number behind that of the last one.
+  private(set) var next: UInt64 = 0
+  /// Whether it is not what is stored.
+  private(set) var isChanged = false
+  /// Whether there is a row.
+  let isStored: Bool
+
+  private var isEmpty: Bool { first == next }
+  var isLong: Bool { bytes.count > Self.byteCountMaximum }
+
+  /// Those of a store that has none.
+  init() { isStored = false }
+
+  /// Reads the row.
+  ///
+  /// - Throws: ``StoreError`` `damaged` for other bytes.
+  init(_ row: Span<UInt8>) throws {
+    isStored = true
+    guard let number = ByteFields.littleEndian(row, at: 0, width: 8) else {
+      throw Self.isDamaged
+    }
+    (first, next) = (number, number)
+    var place = Self.headByteCount
+    while place < row.count {
+      guard let count = ByteFields.littleEndian(row, at: place, width: 4),
+        row.count - place - 4 >= Int(count)
+      else { throw Self.isDamaged }
+      place += 4 + Int(count)
+      next += 1
+    }
+    bytes = Array(copying: row)
+  }
+
+  private static var isDamaged: StoreError {
+    .damaged("change log", "the row of the newest change sets is malformed")
+  }
+
+  /// Whether the change set of a commit can be added.
+  func follows(_ number: UInt64) -> Bool { isEmpty || number == next }
+
+  /// Adds the change set of the next commit.
+  ///
+  /// - Parameters:
+  ///   - number: Its number: the one behind the last, if there is one.
+  ///   - changeSet: Its bytes.
+  mutating func append(_ number: UInt64, _ changeSet: [UInt8]) {
+    precondition(follows(number), "commits are logged in order")
+    if isEmpty {
+      bytes = []
+      ByteFields.append(number, width: 8, to: &bytes)
+      first = number
+    }
+    ByteFields.append(UInt64(changeSet.count), width: 4, to: &bytes)
+    bytes += changeSet
+    next = number + 1
+    isChanged = true
+  }
+
+  /// Calls a closure with the number and the bytes of each change set until it returns `false`.
+  func forEach(_ body: (UInt64, Span<UInt8>) throws -> Bool) throws {
+    let row = bytes.span
+    var place = Self.headByteCount
+    for number in first..<next {
+      guard let count = ByteFields.littleEndian(row, at: place, width: 4) else { return }
+      let end = place + 4 + Int(count)
+      guard try body(number, row.extracting(place + 4..<end)) else { return }
+      place = end
+    }
+  }
+}
