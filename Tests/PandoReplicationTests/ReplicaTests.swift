@@ -81,4 +81,55 @@ import Testing
       again.store.close()
     }
   }
+
+  @Test func `a connection tells of what others append`() throws {
+    let log = MemoryLog()
+    let (own, other) = (MemoryConnection(log), MemoryConnection(log))
+    let told = Locked<[UInt64]>([])
+    own.follow { position in told.withLock { $0.append(position) } }
+    _ = try other.append([1], named: "1", expecting: nil)
+    _ = try other.append([2], named: "2", expecting: nil)
+    own.close()
+    _ = try other.append([3], named: "3", expecting: nil)
+    #expect(told.withLock { $0 } == [1, 2])
+  }
+
+  @Test func `a store goes on where its log has forgotten what it has taken in`() throws {
+    try withTemporaryDirectory { path in
+      let log = MemoryLog()
+      for id in ["1", "2"] {
+        let fixture = try ReplicaFixture("\(path)/1", MemoryConnection(log))
+        try fixture.store.write { try $0.set(Leaf(id: id)) }
+        fixture.store.close()
+        log.forget(first: log.messages.count - 1)
+      }
+    }
+  }
+
+  @Test func `a store that its log has left behind stops, and says both positions`() throws {
+    try withTemporaryDirectory { path in
+      let log = MemoryLog()
+      let behind = try ReplicaFixture("\(path)/1", MemoryConnection(log))
+      let ahead = try ReplicaFixture("\(path)/2", MemoryConnection(log))
+      for id in ["1", "2", "3"] { try ahead.store.write { try $0.set(Leaf(id: id)) } }
+      log.forget(first: 3)
+      for _ in 0..<2 {
+        let error = #expect(throws: StoreError.self) { try behind.replica.catchUp() }
+        #expect(error?.code == .logLost)
+        #expect(error?.description.contains("position 4") == true, "\(error as Any)")
+        #expect(error?.description.contains("taken in 1") == true, "\(error as Any)")
+      }
+      #expect(try behind.store.read { try $0.model("Leaf:1", as: Leaf.self) } == nil)
+      behind.store.close()
+      let error = #expect(throws: StoreError.self) {
+        try ReplicaFixture("\(path)/1", MemoryConnection(log))
+      }
+      #expect(error?.code == .logLost)
+      let fresh = #expect(throws: StoreError.self) {
+        try ReplicaFixture("\(path)/3", MemoryConnection(log))
+      }
+      #expect(fresh?.code == .logLost)
+      ahead.store.close()
+    }
+  }
 }

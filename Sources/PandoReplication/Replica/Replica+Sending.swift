@@ -68,8 +68,20 @@ extension Replica {
         return genesis.log
       }
     }
-    guard let first = try genesisMessage(of: log) else {
-      throw StoreError(.logLost, store.path, "the log does not begin like one")
+    let first: (genesis: Genesis, bytes: [UInt8])
+    do {
+      guard let message = try genesisMessage(of: log) else {
+        throw StoreError(.logLost, store.path, "the log does not begin like one")
+      }
+      first = message
+    } catch LogFault.gone(let position) {
+      // The beginning of a long log is not kept. Whether it is the one that the store has followed, its
+      // next entries say: each names the chain that it was made from.
+      guard let row, row.position >= position - 1 else {
+        throw logLost(at: position, behind: row?.position ?? 0)
+      }
+      try check(row, end: try log.end(), of: store)
+      return row.log
     }
     guard let row else {
       let genesis = first.genesis
@@ -85,13 +97,16 @@ extension Replica {
     guard row.log == first.genesis.log else {
       throw StoreError(.logLost, store.path, "the log is another one than the store has followed")
     }
-    let end = try log.end()
+    try check(row, end: try log.end(), of: store)
+    return row.log
+  }
+
+  private static func check(_ row: ReplicationRow, end: UInt64, of store: ModelStore) throws {
     guard end >= row.position else {
       throw StoreError(
         .logLost, store.path,
         "the log ends at position \(end), and the store has taken in \(row.position)")
     }
-    return row.log
   }
 
   private static func genesisMessage(

@@ -22,7 +22,14 @@ extension Replica {
     var attempts = 0
     while true {
       let position = try writer.read { try $0.replicationRow?.position ?? 0 }
-      let messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
+      let messages: [LoggedMessage]
+      do {
+        messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
+      } catch LogFault.gone(let first) {
+        let error = Self.logLost(at: first, behind: position)
+        unsafe halt = error
+        throw error
+      }
       if !messages.isEmpty {
         noteEnd(messages[messages.count - 1].position)
         verdicts = try takeIn(messages, writer) ?? verdicts
@@ -87,10 +94,7 @@ extension Replica {
     var window = JudgingWindow()
     for message in messages where message.position > row.position {
       guard message.position == row.position + 1 else {
-        throw StoreError(
-          .logLost, "replication",
-          "the log goes on at position \(message.position), and the store has taken in \(row.position)"
-        )
+        throw Self.logLost(at: message.position, behind: row.position)
       }
       let before = row
       row.position = message.position
@@ -148,7 +152,12 @@ extension Replica {
     var parts: [Int: [UInt8]] = [last.index: last.bytes]
     var next = last.first - 1
     while next < position - 1 {
-      let messages = try log.messages(after: next, limit: configuration.messagesPerCommit)
+      let messages: [LoggedMessage]
+      do {
+        messages = try log.messages(after: next, limit: configuration.messagesPerCommit)
+      } catch LogFault.gone(let first) {
+        throw Self.logLost(at: first, behind: next)
+      }
       guard let end = messages.last?.position, end > next else {
         throw LogFault.unavailable("parts of an entry are not there")
       }
@@ -235,6 +244,13 @@ extension Replica {
     default: throw error
     }
     return RefusedWrite(position: position, index: index)
+  }
+
+  /// What has become of the messages between is not to be learned any more.
+  static func logLost(at first: UInt64, behind position: UInt64) -> StoreError {
+    StoreError(
+      .logLost, "replication",
+      "the log goes on at position \(first), and the store has taken in \(position)")
   }
 
   private static let nodeCountMaximum: UInt64 = 1 << 32

@@ -1,7 +1,7 @@
 /// A log that keeps messages in one order for all who follow it; an engine keeps it.
 ///
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
-/// block; they come from the writer's thread of a store.
+/// block; they come from the writer's thread of a store, ``end()`` and ``close()`` from any.
 package protocol ReplicationLog: AnyObject, Sendable {
   /// Appends a message.
   ///
@@ -18,8 +18,8 @@ package protocol ReplicationLog: AnyObject, Sendable {
   /// - Parameters:
   ///   - position: The position behind which they begin.
   ///   - limit: How many at most.
-  /// - Returns: The messages in order; none if there are none.
-  /// - Throws: ``LogFault``.
+  /// - Returns: The messages in order, without a gap; none if there are none.
+  /// - Throws: ``LogFault``, `gone` if the first of them is not there any more.
   func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage]
 
   /// The position of the last message, 0 if there is none.
@@ -42,7 +42,14 @@ package protocol ReplicationLog: AnyObject, Sendable {
   /// - Throws: ``LogFault``, and what `body` throws.
   func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64?
 
-  /// Ends the connection; later calls throw.
+  /// Has a closure told of messages as they come, in place of the one that was told before.
+  ///
+  /// - Parameter onEnd: Gets the position of a message that is there, on a thread of the log. It must not
+  ///   block, and must not call the log. Positions may be left out, and come late or again, but the last
+  ///   one is told. It may be called while ``close()`` runs, and not afterwards.
+  func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void)
+
+  /// Ends the connection; later calls throw, and one that waits is let go.
   func close()
 }
 
@@ -65,4 +72,8 @@ package enum LogFault: Error, Equatable {
   case endsElsewhere
   /// The log can't be reached; nothing was done.
   case unavailable(String)
+  /// Messages that are asked for are not kept any more.
+  ///
+  /// `first` is the position of the first one that is.
+  case gone(first: UInt64)
 }

@@ -10,6 +10,10 @@ final class MemoryLog: Sendable {
     /// Messages that are on their way.
     var delayed: [(name: String, bytes: [UInt8])] = []
     var snapshot: (position: UInt64, parts: [[UInt8]])?
+    /// How many of the first messages are not kept any more.
+    var goneCount = 0
+    /// Who is told of new messages, by connection.
+    var followers: [ObjectIdentifier: @Sendable (UInt64) -> Void] = [:]
   }
 
   let state = Locked(State())
@@ -19,11 +23,22 @@ final class MemoryLog: Sendable {
   /// Appends a message as it is.
   @discardableResult
   func append(_ bytes: [UInt8]) -> UInt64 {
-    state.withLock { state in
+    let position = state.withLock { state in
       state.messages.append(bytes)
       return UInt64(state.messages.count)
     }
+    tell()
+    return position
   }
+
+  /// Tells those who follow the log where it ends.
+  func tell() {
+    let (followers, end) = state.withLock { (Array($0.followers.values), $0.messages.count) }
+    for follower in followers { follower(UInt64(end)) }
+  }
+
+  /// Forgets the first messages, as an engine does that keeps them for some time.
+  func forget(first count: Int) { state.withLock { $0.goneCount = count } }
 
   /// Lets the engine forget which messages it has.
   func forgetNames() { state.withLock { $0.names = [:] } }
@@ -34,6 +49,7 @@ final class MemoryLog: Sendable {
       for message in state.delayed { state.append(message.bytes, named: message.name) }
       state.delayed = []
     }
+    tell()
   }
 
   /// Loses all messages behind a position, as an engine may that was cut from power.
@@ -99,14 +115,16 @@ final class MemoryConnection: ReplicationLog {
       if let end, end != state.messages.count { throw LogFault.endsElsewhere }
       return state.append(message, named: name)
     }
+    log.tell()
     try onCall(.append, .after)
     return position
   }
 
   func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
     try onCall(.messages, .before)
-    return log.state.withLock { state in
-      state.messages.enumerated().dropFirst(Int(position)).prefix(limit).map {
+    return try log.state.withLock { state in
+      if position < state.goneCount { throw LogFault.gone(first: UInt64(state.goneCount + 1)) }
+      return state.messages.enumerated().dropFirst(Int(position)).prefix(limit).map {
         LoggedMessage(position: UInt64($0.offset + 1), bytes: $0.element)
       }
     }
@@ -129,5 +147,9 @@ final class MemoryConnection: ReplicationLog {
     return snapshot.position
   }
 
-  func close() {}
+  func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
+    log.state.withLock { $0.followers[ObjectIdentifier(self)] = onEnd }
+  }
+
+  func close() { log.state.withLock { $0.followers[ObjectIdentifier(self)] = nil } }
 }
