@@ -132,4 +132,24 @@ import Testing
       ahead.store.close()
     }
   }
+
+  /// The log ended behind the store's own entry by chance, and the write failed as `unavailable` for ever.
+  @Test(arguments: 1..<5)
+  func `a store under which the log was replaced stops`(kept: Int) throws {
+    try withTemporaryDirectory { path in
+      let log = MemoryLog()
+      let fixture = try ReplicaFixture("\(path)/1", MemoryConnection(log))
+      defer { fixture.store.close() }
+      for id in ["1", "2", "3", "4"] { try fixture.store.write { try $0.set(Leaf(id: id)) } }
+      log.truncate(to: kept)
+      log.forgetNames()
+      for _ in 0..<2 {
+        let error = #expect(throws: StoreError.self) {
+          try fixture.store.write { try $0.set(Leaf(id: "5")) }
+        }
+        #expect(error?.code == .logLost, "\(error as Any)")
+      }
+      #expect(try fixture.store.read { try $0.model("Leaf:4", as: Leaf.self) } != nil)
+    }
+  }
 }

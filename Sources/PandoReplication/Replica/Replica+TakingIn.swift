@@ -39,6 +39,7 @@ extension Replica {
       if isDecided, lastSeen <= position { return verdicts ?? [] }
       attempts += 1
       guard attempts <= configuration.resendCountMaximum else {
+        try checkReplacement(behind: position, writer)
         throw StoreError(
           .unavailable, "replication",
           "the log does not say what became of a write; it may be found there later")
@@ -47,6 +48,28 @@ extension Replica {
         do { try send() } catch LogFault.noAnswer {}
       }
     }
+  }
+
+  /// Looks whether another log took the place of the one that was followed.
+  ///
+  /// - Throws: ``StoreError`` `logLost` if it did; ``LogFault``.
+  private func checkReplacement(behind position: UInt64, _ writer: EntryWriter) throws {
+    var end = try log.end()
+    if let sent = unsafe sent, let own = sent.position, own <= position {
+      var last: UInt64 = 0
+      try writer.flush { flush in
+        last = try flush.transaction.origin(sent.identity.origin)?.counter ?? 0
+      }
+      // The store had taken in another entry there.
+      if last < sent.identity.counter { end = min(end, own - 1) }
+    }
+    guard end < position else { return }
+    let error = StoreError(
+      .logLost, "replication",
+      "the log that was followed is not there, but one that ended at position \(end) when the store had "
+        + "taken in \(position)")
+    unsafe halt = error
+    throw error
   }
 
   /// Takes in messages with one transaction.
