@@ -43,11 +43,16 @@ let package = Package(
   traits: [
     .trait(
       name: "InternalChecks",
-      description: "Checks every invariant after each commit. Makes writes many times slower.")
+      description: "Checks every invariant after each commit. Makes writes many times slower."),
+    .trait(
+      name: "NATS",
+      description: "The log of replicated stores over NATS JetStream. Needs libnats."),
   ],
   targets: [
     .systemLibrary(
       name: "CPandoLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(
+      name: "CPandoNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(name: "PandoSystem", swiftSettings: librarySettings),
     .target(
       name: "PandoLMDB", dependencies: ["CPandoLMDB", "PandoSystem"],
@@ -70,6 +75,13 @@ let package = Package(
     .target(
       name: "PandoReplication",
       dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "PandoNATSLog",
+      dependencies: [
+        "PandoReplication", "PandoModels", "PandoSystem",
+        .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
+      ],
       swiftSettings: librarySettings),
     .target(
       name: "Pando",
@@ -153,6 +165,13 @@ let package = Package(
       ],
       swiftSettings: languageSettings),
     .testTarget(
+      name: "PandoNATSLogTests",
+      dependencies: [
+        "PandoNATSLog", "PandoReplication", "PandoStore", "PandoModels", "PandoSystem",
+        "PandoFixtures", .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
       name: "PandoConsistencyTests",
       dependencies: ["PandoConsistency", "PandoModels", "PandoSystem", "PandoFixtures"],
       swiftSettings: languageSettings),
@@ -192,7 +211,12 @@ if let names = Context.environment["PANDO_TESTS"] {
     guard let target = package.targets.first(where: { $0.name == name }) else {
       fatalError("PANDO_TESTS: there is no target \(name)")
     }
-    for case .byNameItem(let name, _) in target.dependencies { rest.append(name) }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): rest.append(name)
+      default: break
+      }
+    }
   }
   package.targets.removeAll { !needed.contains($0.name) }
   package.products = []

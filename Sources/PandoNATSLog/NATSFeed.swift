@@ -1,0 +1,351 @@
+#if NATS
+  import PandoReplication
+  import PandoSystem
+
+  /// The messages of a stream as the engine pushes them, in order and without a gap, from a position on.
+  ///
+  /// The library's threads only queue. A thread of its own subscribes, and subscribes again where the queue ends
+  /// when something is missing, nothing is heard for two seconds, or the connection was away.
+  final class NATSFeed: Sendable {
+    struct State {
+      /// Whether somebody wants messages.
+      var isWanted = false
+      var isClosed = false
+      /// Whether there is a thread.
+      var isRunning = false
+      /// Which subscription is wanted, and which there is.
+      var generation: UInt64 = 0
+      var subscribed: UInt64 = 0
+      /// The position that comes next.
+      var next: UInt64 = 1
+      /// The number of the next message among those of the subscription.
+      var nextNumber: UInt64 = 1
+      /// Messages that nobody has taken, from `head` on.
+      var queue: [LoggedMessage] = []
+      var head = 0
+      var byteCount = 0
+      /// The position that the caller has come to, as far as is known.
+      var taken: UInt64 = 0
+      /// The first position that is there, behind `next`: what lies between is not kept.
+      var gone: UInt64?
+      /// What is to be answered when there is room.
+      var question: (subject: String, connection: NATSConnection)?
+      var lastHeard: Int64 = 0
+      var retryAt: Int64 = 0
+      /// Why there is no subscription.
+      var trouble: String?
+      var onEnd: (@Sendable (UInt64) -> Void)?
+    }
+
+    let link: NATSLink
+    let state = Monitor(State())
+
+    init(_ link: NATSLink) {
+      self.link = link
+      link.onReconnect { [weak self] in self?.subscribeAgain() }
+    }
+
+    /// Has a closure told of each message that comes.
+    ///
+    /// - Parameters:
+    ///   - position: Where to begin, if nothing has been asked for.
+    ///   - onEnd: Gets the position of each.
+    func follow(from position: UInt64, _ onEnd: @escaping @Sendable (UInt64) -> Void) {
+      let starts = state.withLock { state in
+        state.onEnd = onEnd
+        if !state.isWanted { state.move(to: position) }
+        return state.starts
+      }
+      state.notifyAll()
+      if starts { startThread() }
+    }
+
+    /// Whether anything has been asked for.
+    var isWanted: Bool { state.withLock(\.isWanted) }
+
+    /// Notes that the caller's own message is at a position: it needs not be read.
+    func noteAppended(at position: UInt64) {
+      let question = state.withLock { state -> (subject: String, connection: NATSConnection)? in
+        guard position == state.taken + 1 else { return nil }
+        state.taken = position
+        state.drop(through: position)
+        return state.questionIfRoom
+      }
+      if let question { question.connection.signal(question.subject) }
+    }
+
+    /// Ends everything; nobody is told of anything when this returns.
+    func close() {
+      state.withLock { state in
+        state.isClosed = true
+        state.onEnd = nil
+        state.question = nil
+      }
+      state.notifyAll()
+      state.waiting { $0.isRunning ? nil : () }
+    }
+  }
+
+  extension NATSFeed {
+    /// Takes what is queued behind a position.
+    ///
+    /// One thread at a time: what one asks for another one would let go.
+    ///
+    /// - Parameters:
+    ///   - position: The position.
+    ///   - limit: How many messages at most.
+    ///   - end: A position that is there, to be waited for; 0 to wait for nothing.
+    ///   - deadline: How long to wait.
+    /// - Returns: The messages; none if none are queued, and the end is not behind the position.
+    /// - Throws: ``LogFault``.
+    func take(
+      after position: UInt64, limit: Int, until end: UInt64, deadline: Int64
+    ) throws(LogFault) -> [LoggedMessage] {
+      let (starts, moves) = state.withLock { state in
+        state.taken = position
+        let moves =
+          !state.isWanted || position + 1 < state.first
+          || position >= state.next + Self.skippedMaximum
+          || state.gone.map { position + 1 >= $0 } ?? false
+        if moves { state.move(to: position + 1) }
+        return (state.starts, moves)
+      }
+      if moves { state.notifyAll() }
+      if starts { startThread() }
+      let (answer, question) = state.waiting { (state: inout State, nanoseconds: inout Int64?) in
+        Self.answer(&state, &nanoseconds, position, limit, end, deadline)
+      }
+      if let question { question.connection.signal(question.subject) }
+      return try answer.get()
+    }
+
+    private static func answer(
+      _ state: inout State, _ nanoseconds: inout Int64?, _ position: UInt64, _ limit: Int,
+      _ end: UInt64, _ deadline: Int64
+    ) -> (Result<[LoggedMessage], LogFault>, (subject: String, connection: NATSConnection)?)? {
+      if state.isClosed { return (.failure(.unavailable("the log is closed")), nil) }
+      state.drop(through: position)
+      if state.head < state.queue.count {
+        let messages = state.take(limit)
+        state.taken = messages.last?.position ?? position
+        return (.success(messages), state.questionIfRoom)
+      }
+      let question = state.questionIfRoom
+      if let gone = state.gone { return (.failure(.gone(first: gone)), question) }
+      if end <= position { return (.success([]), question) }
+      let rest = deadline - monotonicNanoseconds()
+      if rest <= 0 {
+        let reason = state.trouble ?? "the messages behind position \(position) do not come"
+        return (.failure(.unavailable(reason)), question)
+      }
+      // An open question is answered before the wait, by whoever asks next.
+      if let question { return (.success([]), question) }
+      nanoseconds = rest
+      return nil
+    }
+
+    private static let skippedMaximum: UInt64 = 10_000
+  }
+
+  /// What the library brings.
+  extension NATSFeed {
+    func receive(_ bytes: [UInt8], at position: UInt64, number: UInt64, _ generation: UInt64) {
+      let onEnd = state.withLock { state -> (@Sendable (UInt64) -> Void)? in
+        guard generation == state.generation, !state.isClosed, state.gone == nil else { return nil }
+        state.lastHeard = monotonicNanoseconds()
+        guard number == state.nextNumber, position >= state.next else {
+          // Something was lost on the way, or comes again.
+          state.subscribeAgain()
+          return nil
+        }
+        guard position == state.next else {
+          state.gone = position
+          return state.onEnd
+        }
+        guard state.byteCount + bytes.count <= Self.byteCountMaximum else {
+          state.subscribeAgain()
+          return nil
+        }
+        state.nextNumber += 1
+        state.next += 1
+        if position > state.taken {
+          state.queue.append(LoggedMessage(position: position, bytes: bytes))
+          state.byteCount += bytes.count
+        }
+        return state.onEnd
+      }
+      state.notifyAll()
+      onEnd?(position)
+    }
+
+    /// Hears that the engine is there.
+    ///
+    /// - Parameters:
+    ///   - last: The number of the last message that it has sent.
+    ///   - generation: Whose it is.
+    func beat(last: UInt64?, _ generation: UInt64) {
+      let isBehind = state.withLock { state -> Bool in
+        guard generation == state.generation else { return false }
+        state.lastHeard = monotonicNanoseconds()
+        guard let last, last >= state.nextNumber, state.gone == nil else { return false }
+        state.subscribeAgain()
+        return true
+      }
+      if isBehind { state.notifyAll() }
+    }
+
+    /// Whether there is room; keeps the question otherwise.
+    func takesMore(
+      _ generation: UInt64, orAnswerLater subject: String, on connection: NATSConnection
+    ) -> Bool {
+      state.withLock { state in
+        guard generation == state.generation, !state.isClosed else { return false }
+        if state.hasRoom { return true }
+        state.question = (subject, connection)
+        return false
+      }
+    }
+
+    func subscribeAgain() {
+      state.withLock { $0.subscribeAgain() }
+      state.notifyAll()
+    }
+
+    /// More than that is not queued, whatever the engine sends.
+    private static let byteCountMaximum = 256 << 20
+  }
+
+  extension NATSFeed.State {
+    /// The position of the first message that is queued, or comes next.
+    var first: UInt64 { head < queue.count ? queue[head].position : next }
+
+    /// Whether a thread is needed; says so once.
+    var starts: Bool {
+      mutating get {
+        defer { if isWanted, !isClosed { isRunning = true } }
+        return isWanted && !isClosed && !isRunning
+      }
+    }
+
+    var hasRoom: Bool { byteCount < Self.queuedByteCount && queue.count - head < Self.queuedCount }
+
+    var questionIfRoom: (subject: String, connection: NATSConnection)? {
+      mutating get { hasRoom ? exchange(&question, with: nil) : nil }
+    }
+
+    /// Begins at another position.
+    mutating func move(to position: UInt64) {
+      subscribeAgain()
+      isWanted = true
+      next = position
+      (queue, head, byteCount) = ([], 0, 0)
+    }
+
+    /// Goes on where the queue ends, with another subscription.
+    mutating func subscribeAgain() {
+      generation += 1
+      nextNumber = 1
+      gone = nil
+      question = nil
+    }
+
+    mutating func drop(through position: UInt64) {
+      while head < queue.count, queue[head].position <= position {
+        byteCount -= queue[head].bytes.count
+        queue[head].bytes = []
+        head += 1
+      }
+      if head == queue.count { (queue, head) = ([], 0) }
+    }
+
+    mutating func take(_ limit: Int) -> [LoggedMessage] {
+      let count = min(limit, queue.count - head)
+      let messages = Array(queue[head..<head + count])
+      if let last = messages.last { drop(through: last.position) }
+      if head >= Self.queuedCount {
+        queue.removeFirst(head)
+        head = 0
+      }
+      return messages
+    }
+
+    /// How much is queued before the engine is asked to wait.
+    private static let queuedByteCount = 16 << 20
+    private static let queuedCount = 8192
+  }
+
+  /// The thread.
+  extension NATSFeed {
+    private enum Step {
+      case end
+      case subscribe(UInt64, at: UInt64)
+    }
+
+    func startThread() {
+      PandoSystem.startThread(named: "pando.nats") { [self] in run() }
+    }
+
+    private func run() {
+      var subscription: NATSSubscription?
+      var pause = Self.pauseMinimum
+      while true {
+        let step = nextStep()
+        subscription?.end()
+        subscription = nil
+        guard case .subscribe(let generation, let position) = step else { break }
+        let started = monotonicNanoseconds()
+        do {
+          subscription = try link.call { connection, milliseconds in
+            try NATSSubscription.start(
+              connection, self, generation, at: position, of: link.configuration.stream,
+              milliseconds: milliseconds)
+          }
+          pause = Self.pauseMinimum
+        } catch {
+          let reason =
+            if case .unavailable(let reason)? = error as? LogFault { reason } else { "\(error)" }
+          state.withLock { state in
+            state.trouble = reason
+            state.retryAt = started + pause
+          }
+          pause = min(pause * 2, Self.pauseMaximum)
+          continue
+        }
+        state.withLock { state in
+          state.trouble = nil
+          state.lastHeard = max(state.lastHeard, monotonicNanoseconds())
+          state.subscribed = generation
+        }
+        state.notifyAll()
+      }
+      state.withLock { $0.isRunning = false }
+      state.notifyAll()
+    }
+
+    private func nextStep() -> Step {
+      state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Step? in
+        if state.isClosed { return .end }
+        let now = monotonicNanoseconds()
+        if state.retryAt > now {
+          nanoseconds = state.retryAt - now
+          return nil
+        }
+        if state.subscribed == state.generation {
+          let rest = state.lastHeard + Self.silence - now
+          if rest > 0 {
+            nanoseconds = rest
+            return nil
+          }
+          state.subscribeAgain()
+        }
+        return .subscribe(state.generation, at: state.next)
+      }
+    }
+
+    /// In nanoseconds: longer than that without a heartbeat, and another subscription is made.
+    private static let silence: Int64 = 2_000_000_000
+    /// In nanoseconds, from the beginning of an attempt to the next.
+    private static let pauseMinimum: Int64 = 100_000_000
+    private static let pauseMaximum: Int64 = 5_000_000_000
+  }
+#endif

@@ -1,0 +1,144 @@
+#if NATS
+  import CPandoNATS
+  import PandoReplication
+
+  /// Copies of stores, in a second stream: parts, and a ``SnapshotRecord`` behind them.
+  extension NATSLog {
+    /// Keeps a copy of a store beside the log; the two newest are kept.
+    ///
+    /// - Parameters:
+    ///   - position: The position that the store had taken in.
+    ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is sent in several.
+    /// - Throws: ``LogFault``, and what `nextPart` throws. The copy does not count then.
+    package func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+      try findStream(
+        configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false,
+        makes: configuration.makesStream)
+      let name = "\(UInt64.random(in: 0...UInt64.max))"
+      var record = SnapshotRecord(position: position)
+      while let whole = try nextPart() {
+        for start in stride(from: 0, to: max(1, whole.count), by: Self.snapshotPartByteCount) {
+          let part = Array(whole[start..<min(start + Self.snapshotPartByteCount, whole.count)])
+          let sequence = try publishPart(
+            SnapshotRecord.message(of: part), to: partSubject, "\(name)-\(record.partCount)")
+          record.add(part, at: sequence)
+        }
+      }
+      let bytes = record.bytes
+      guard bytes.count <= Self.messageByteCount else {
+        throw LogFault.unavailable("a copy of \(record.partCount) parts is too large for the log")
+      }
+      _ = try publishPart(bytes, to: closingSubject, "\(name)-end")
+      try forgetOldSnapshots()
+    }
+
+    /// Reads the newest copy that is whole.
+    ///
+    /// It is read twice, because parts that have been given to a closure can't be taken back.
+    ///
+    /// - Parameter body: Gets its parts one after another.
+    /// - Returns: The position that the store had taken in; `nil` if there is no copy.
+    /// - Throws: ``LogFault``, and what `body` throws.
+    package func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
+      for record in try snapshots() {
+        var found = SnapshotRecord(position: record.position)
+        let isWhole = try forEachPart(of: record) { found.add($0, at: 1) }
+        guard isWhole, record.closes(found) else { continue }
+        guard try forEachPart(of: record, body) else {
+          throw LogFault.unavailable("a copy was removed while it was read")
+        }
+        return record.position
+      }
+      return nil
+    }
+
+    private var partSubject: String { "\(configuration.snapshotSubject).part" }
+    private var closingSubject: String { "\(configuration.snapshotSubject).end" }
+
+    /// Calls a closure with each part; stops at one that is missing or damaged.
+    ///
+    /// - Returns: Whether all were there.
+    private func forEachPart(
+      of record: SnapshotRecord, _ body: ([UInt8]) throws -> Void
+    ) throws -> Bool {
+      for sequence in record.sequences {
+        guard let message = try message(at: sequence, of: configuration.snapshotStream),
+          message.subject == partSubject, let part = SnapshotRecord.part(of: message.bytes)
+        else { return false }
+        try body(part)
+      }
+      return true
+    }
+
+    private func publishPart(
+      _ bytes: [UInt8], to subject: String, _ name: String
+    ) throws -> UInt64 {
+      var attempts = 0
+      while true {
+        do {
+          return try link.call { connection, milliseconds in
+            try publish(
+              bytes, to: (configuration.snapshotStream, subject), named: name, expecting: nil,
+              connection, milliseconds)
+          }
+        } catch LogFault.noAnswer where attempts < Self.attemptMaximum {
+          // The engine knows it by name if it is there.
+          attempts += 1
+        }
+      }
+    }
+
+    /// The records of all copies, the newest first; damaged records are left out.
+    private func snapshots() throws -> [SnapshotRecord] {
+      let stream = configuration.snapshotStream
+      guard let state = try lookIfThere(stream, "\(configuration.snapshotSubject).>") else {
+        return []
+      }
+      var records: [SnapshotRecord] = []
+      var next = max(1, state.first)
+      while next <= state.last, let found = try closing(behind: next - 1, of: stream) {
+        if let record = SnapshotRecord(found.bytes) { records.append(record) }
+        next = found.sequence + 1
+      }
+      // Of two of one position the later one comes first.
+      return records.reversed().sorted { $0.position > $1.position }
+    }
+
+    private func closing(
+      behind sequence: UInt64, of stream: String
+    ) throws -> (sequence: UInt64, bytes: [UInt8])? {
+      try link.call { connection, milliseconds in
+        let refusals = link.refusalCount
+        var message: OpaquePointer?
+        let status = unsafe pando_nats_next(
+          connection.context, stream, closingSubject, sequence + 1, milliseconds, &message)
+        guard status == NATS_OK, let message = unsafe message else {
+          if NATSStatus.isAbsent(status, 0) { return nil }
+          throw link.fault(status, 0, "copies in stream \(stream)", connection, since: refusals)
+        }
+        defer { unsafe natsMsg_Destroy(message) }
+        return (unsafe natsMsg_GetSequence(message), unsafe natsBytes(message))
+      }
+    }
+
+    /// Removes all that lies before the two newest copies.
+    private func forgetOldSnapshots() throws {
+      let kept = try snapshots().prefix(Self.keptCount)
+      let firsts = kept.compactMap { record in record.runs.map(\.first).min() }
+      guard kept.count == Self.keptCount, let first = firsts.min(), first > 1 else { return }
+      try link.call { connection, milliseconds in
+        let refusals = link.refusalCount
+        var code: CInt = 0
+        let status = unsafe pando_nats_purge(
+          connection.context, configuration.snapshotStream, first, milliseconds, &code)
+        guard status != NATS_OK else { return }
+        throw link.fault(status, code, "removing old copies", connection, since: refusals)
+      }
+    }
+
+    /// What a message of a part has beside it fits, too.
+    private static let snapshotPartByteCount = messageByteCount - 64
+    private static let attemptMaximum = 5
+    private static let keptCount = 2
+  }
+#endif

@@ -1,0 +1,141 @@
+#if NATS
+  import CPandoNATS
+  package import PandoReplication
+  import PandoSystem
+
+  /// A log over a stream of NATS JetStream.
+  ///
+  /// The stream's sequence numbers are the positions. Messages come through a consumer that pushes them
+  /// (``NATSFeed``), which also tells of what others append. What is found is checked: the engine has lost and
+  /// repeated messages before, and streams can be edited.
+  ///
+  /// ``append(_:named:expecting:)``, ``messages(after:limit:)``, and the calls of snapshots come from one
+  /// thread at a time; more may come, and wait for each other where they have to.
+  package final class NATSLog: ReplicationLog {
+    /// The largest message of a log, in bytes.
+    static let messageByteCount = EntryLimits.partByteCount
+    /// What the engine adds to a message at most, in bytes.
+    static let envelopeByteCount = 4096
+    /// In nanoseconds: how long the engine knows messages by name.
+    static let duplicatesWindow: Int64 = 120_000_000_000
+
+    let configuration: NATSLogConfiguration
+    let link: NATSLink
+    private let feed: NATSFeed
+    /// Whether somebody reads.
+    private let isReading = Monitor(false)
+
+    /// Connects to a log, and makes its stream if it is not there.
+    ///
+    /// - Parameter configuration: Where it is.
+    /// - Throws: ``LogFault`` `unavailable`, which names the server and what is wrong.
+    package init(_ configuration: NATSLogConfiguration) throws {
+      self.configuration = configuration
+      try Self.check(configuration)
+      link = try NATSLink(configuration)
+      feed = NATSFeed(link)
+      do {
+        try findStream(
+          configuration.stream, configuration.streamSubject, isLog: true,
+          makes: configuration.makesStream)
+      } catch {
+        close()
+        throw error
+      }
+    }
+
+    deinit { close() }
+
+    package func append(
+      _ message: [UInt8], named name: String, expecting end: UInt64?
+    ) throws -> UInt64 {
+      if end == 0, try self.end() > 0 { throw LogFault.endsElsewhere }
+      let position = try link.call { connection, milliseconds in
+        try publish(
+          message, to: (configuration.stream, configuration.streamSubject), named: name,
+          expecting: end, connection, milliseconds)
+      }
+      // The engine's check that there is nothing is one of the subject, which several can pass at once.
+      if end == 0, position > 1 { throw LogFault.endsElsewhere }
+      feed.noteAppended(at: position)
+      return position
+    }
+
+    package func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+      precondition(limit > 0, "a limit of \(limit) messages")
+      try begin()
+      defer { finish() }
+      if limit == 1, !feed.isWanted { return try message(behind: position) }
+      let deadline = monotonicNanoseconds() + link.timeout
+      var end: UInt64 = 0
+      while true {
+        let messages = try feed.take(after: position, limit: limit, until: end, deadline: deadline)
+        if !messages.isEmpty { return messages }
+        if end > position { continue }
+        let stream = try look(configuration.stream, configuration.streamSubject)
+        if stream.last <= position { return [] }
+        if stream.first > position + 1 { throw LogFault.gone(first: stream.first) }
+        end = stream.last
+      }
+    }
+
+    package func end() throws -> UInt64 {
+      try look(configuration.stream, configuration.streamSubject).last
+    }
+
+    package func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
+      // What is not known yet comes as messages; positions from here on do in any case.
+      feed.follow(from: ((try? end()) ?? 0) + 1, onEnd)
+    }
+
+    package func close() {
+      guard link.close() else { return }
+      isReading.notifyAll()
+      feed.close()
+    }
+
+    /// Lets one thread read at a time.
+    private func begin() throws {
+      let isMine = isReading.waiting { [link] (isReading: inout Bool) -> Bool? in
+        if link.isClosed { return false }
+        if isReading { return nil }
+        isReading = true
+        return true
+      }
+      guard isMine else { throw LogFault.unavailable("the log is closed") }
+    }
+
+    private func finish() {
+      isReading.withLock { $0 = false }
+      isReading.notify()
+    }
+
+    /// One message, without a consumer: a log is looked at before it is followed.
+    private func message(behind position: UInt64) throws -> [LoggedMessage] {
+      if let found = try message(at: position + 1, of: configuration.stream) {
+        return [LoggedMessage(position: position + 1, bytes: found.bytes)]
+      }
+      let stream = try look(configuration.stream, configuration.streamSubject)
+      if stream.last <= position { return [] }
+      throw LogFault.gone(first: max(stream.first, position + 2))
+    }
+  }
+
+  extension NATSLog {
+    private static func check(_ configuration: NATSLogConfiguration) throws(LogFault) {
+      let stream = configuration.stream
+      guard !stream.isEmpty, stream.utf8.count <= 200,
+        stream.utf8.allSatisfy({ byte in
+          UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+            || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+            || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: "_")
+        })
+      else { throw .unavailable("“\(stream)” can't be the name of a stream") }
+      let subject = configuration.streamSubject
+      let words = subject.split(separator: ".", omittingEmptySubsequences: false)
+      guard words.allSatisfy({ !$0.isEmpty && !$0.contains { " *>\t\r\n\0".contains($0) } })
+      else { throw .unavailable("“\(subject)” can't be a subject") }
+    }
+  }
+#endif

@@ -1,0 +1,160 @@
+#if NATS
+  import CPandoNATS
+  import PandoReplication
+  import PandoSystem
+
+  /// A consumer of the stream that pushes its messages, and the subscription that they come to.
+  ///
+  /// ``end()`` has to be called by who made it.
+  @safe
+  final class NATSSubscription: NATSListener, @unchecked Sendable {
+    // Sendable because what the library does not lock is set before it calls, and read by one thread after.
+    let connection: NATSConnection
+    private let feed: NATSFeed
+    /// Which of the feed's subscriptions it is.
+    private let generation: UInt64
+    private let isComplete = Monitor(false)
+    private var handle: UInt = 0
+    private var subscription: OpaquePointer?
+    private var deletion: String?
+
+    private init(_ connection: NATSConnection, _ feed: NATSFeed, _ generation: UInt64) {
+      self.connection = connection
+      self.feed = feed
+      self.generation = generation
+    }
+
+    /// Has messages pushed.
+    ///
+    /// - Parameters:
+    ///   - connection: A connection that stands.
+    ///   - feed: Who gets them.
+    ///   - generation: Which of the feed's subscriptions it is.
+    ///   - position: The position of the first.
+    ///   - stream: The stream.
+    ///   - milliseconds: How long to wait for the engine.
+    /// - Returns: The subscription; messages may have come by then.
+    /// - Throws: ``LogFault`` `unavailable`.
+    static func start(
+      _ connection: NATSConnection, _ feed: NATSFeed, _ generation: UInt64, at position: UInt64,
+      of stream: String, milliseconds: Int64
+    ) throws -> NATSSubscription {
+      let made = NATSSubscription(connection, feed, generation)
+      do {
+        try made.start(at: position, stream, milliseconds)
+      } catch {
+        made.end()
+        throw error
+      }
+      return made
+    }
+
+    private func start(at position: UInt64, _ stream: String, _ milliseconds: Int64) throws {
+      var inbox: UnsafeMutablePointer<natsInbox>?
+      guard unsafe natsInbox_Create(&inbox) == NATS_OK, let subject = unsafe inbox else {
+        throw LogFault.unavailable("libnats gives no inbox")
+      }
+      defer { unsafe natsInbox_Destroy(subject) }
+      handle = NATSHandles.add(self)
+      let closure = unsafe UnsafeMutableRawPointer(bitPattern: handle)
+      let status = unsafe natsConnection_Subscribe(
+        &subscription, connection.handle, subject,
+        { connection, _, message, closure in
+          guard let message = unsafe message else { return }
+          if let connection = unsafe connection {
+            unsafe NATSHandles.listener(closure)?.receive(message, connection)
+          }
+          unsafe natsMsg_Destroy(message)
+        }, closure)
+      guard status == NATS_OK, let subscription = unsafe subscription else {
+        throw LogFault.unavailable("no subscription: \(natsText(status))")
+      }
+      unsafe natsSubscription_SetPendingLimits(subscription, -1, Self.pendingByteCount)
+      unsafe natsSubscription_SetOnCompleteCB(
+        subscription, { closure in unsafe NATSHandles.listener(closure)?.complete() }, closure)
+      let refusals = feed.link.refusalCount
+      var name = [CChar](repeating: 0, count: 256)
+      var code: CInt = 0
+      let pushed = unsafe pando_nats_push(
+        connection.context, stream, subject, position, Self.heartbeat, Self.threshold,
+        milliseconds, &name, CInt(name.count), &code)
+      guard pushed == NATS_OK else {
+        throw feed.link.fault(
+          pushed, code, "no consumer of stream \(stream)", connection, since: refusals)
+      }
+      let text = natsText(name)
+      if !text.isEmpty { deletion = "$JS.API.CONSUMER.DELETE.\(stream).\(text)" }
+    }
+
+    /// Ends it; nothing is received any more when this returns.
+    ///
+    /// The library (3.4.1) may crash when a subscription is destroyed while messages come: it is destroyed
+    /// when the library has said that none do, and else never.
+    func end() {
+      if let deletion, connection.isConnected { connection.signal(deletion) }
+      if let subscription = unsafe subscription {
+        unsafe natsSubscription_Unsubscribe(subscription)
+        let deadline = monotonicNanoseconds() + Self.completionWait
+        let isQuiet = isComplete.waiting { (isComplete: inout Bool, nanoseconds: inout Int64?) in
+          if isComplete { return true }
+          let rest = deadline - monotonicNanoseconds()
+          nanoseconds = rest
+          return rest > 0 ? nil : false
+        }
+        if isQuiet { unsafe natsSubscription_Destroy(subscription) }
+      }
+      NATSHandles.remove(handle)
+    }
+
+    func complete() {
+      isComplete.withLock { $0 = true }
+      isComplete.notifyAll()
+    }
+
+    func receive(_ message: OpaquePointer, _ connection: OpaquePointer) {
+      let reply = unsafe natsMsg_GetReply(message)
+      var (position, number): (UInt64, UInt64) = (0, 0)
+      if unsafe pando_nats_place(reply, &position, &number) {
+        feed.receive(unsafe natsBytes(message), at: position, number: number, generation)
+        return
+      }
+      // A heartbeat, or the question whether more may come.
+      if let reply = unsafe reply, unsafe reply.pointee != 0 {
+        answer(unsafe String(cString: reply))
+      } else if let stalled = unsafe Self.header("Nats-Consumer-Stalled", of: message) {
+        answer(stalled)
+      }
+      let last = unsafe Self.header("Nats-Last-Consumer", of: message).flatMap { UInt64($0) }
+      feed.beat(last: last, generation)
+    }
+
+    private func answer(_ subject: String) {
+      if feed.takesMore(generation, orAnswerLater: subject, on: connection) {
+        connection.signal(subject)
+      }
+    }
+
+    private static func header(_ name: String, of message: OpaquePointer) -> String? {
+      var value: UnsafePointer<CChar>?
+      guard unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK else { return nil }
+      return unsafe value.map { unsafe String(cString: $0) }
+    }
+
+    /// How much the library keeps that has not been received: more than the engine sends unasked.
+    private static let pendingByteCount: CInt = 128 << 20
+    /// In nanoseconds, between heartbeats.
+    private static let heartbeat: Int64 = 500_000_000
+    /// In nanoseconds, after which the engine forgets a consumer that nobody listens to.
+    private static let threshold: Int64 = 10_000_000_000
+    /// In nanoseconds.
+    private static let completionWait: Int64 = 5_000_000_000
+  }
+
+  /// The bytes of a message.
+  func natsBytes(_ message: OpaquePointer) -> [UInt8] {
+    let count = unsafe Int(natsMsg_GetDataLength(message))
+    guard count > 0, let data = unsafe natsMsg_GetData(message) else { return [] }
+    // As long as the message is not destroyed, which is after the copy.
+    return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
+  }
+#endif

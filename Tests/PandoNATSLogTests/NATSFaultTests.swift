@@ -1,0 +1,210 @@
+#if NATS
+  import Foundation
+  import Glibc
+  import PandoFixtures
+  import PandoReplication
+  import PandoSystem
+  import Testing
+
+  @testable import PandoNATSLog
+
+  /// What is wrong is said, with the server and the subject, and without what is secret.
+  @Suite(.enabled(if: TestServers.isThere, "nats-server is not installed"))
+  struct NATSFaultTests {
+    private let users = """
+      authorization {
+        users: [
+          {user: all, password: "secret word"}
+          {user: reader, password: "secret word", permissions: {publish: ["$JS.>"], subscribe: ["_INBOX.>"]}}
+          {user: writer, password: "secret word", permissions: {
+            publish: {allow: [">"], deny: ["$JS.API.CONSUMER.>"]}, subscribe: ["_INBOX.>"]}}
+        ]
+      }
+      """
+
+    private func withUsers(
+      _ body: (TestServers, (String, String) throws -> NATSLogConfiguration) throws -> Void
+    ) throws {
+      try withServers(settings: users) { servers in
+        try body(servers) { user, password in
+          let file = "\(servers.members[0].folder)/\(password)"
+          try "\(password)\n".write(toFile: file, atomically: false, encoding: .utf8)
+          var configuration = servers.configuration()
+          configuration.credentials = .user(user, passwordFile: file)
+          return configuration
+        }
+      }
+    }
+
+    @Test func `wrong credentials are told, and no secret is`() throws {
+      try withUsers { servers, configuration in
+        let port = servers.members[0].port
+        let words = unavailable { _ = try NATSLog(try configuration("all", "wrong word")) }
+        #expect(words?.contains("127.0.0.1:\(port)") == true, "\(words ?? "nothing")")
+        #expect(words?.contains("uthoriz") == true, "\(words ?? "nothing")")
+        var absent = try configuration("all", "secret word")
+        absent.credentials = .user("all", passwordFile: "/nowhere")
+        let noFile = unavailable { _ = try NATSLog(absent) }
+        #expect(noFile?.contains("/nowhere") == true, "\(noFile ?? "nothing")")
+        var inURL = servers.configuration()
+        inURL.servers = ["nats://all:secret word@127.0.0.1:\(port)"]
+        let url = unavailable { _ = try NATSLog(inURL) }
+        #expect(url?.contains("127.0.0.1:\(port)") == true, "\(url ?? "nothing")")
+        for text in [words, noFile, url] {
+          #expect(text?.contains("secret") != true && text?.contains("wrong word") != true)
+        }
+      }
+    }
+
+    @Test func `a subject without rights is named`() throws {
+      try withUsers { servers, configuration in
+        let owner = try NATSLog(try configuration("all", "secret word"))
+        defer { owner.close() }
+        _ = try owner.append(bytes(1), named: "1", expecting: nil)
+        var restricted = try configuration("reader", "secret word")
+        restricted.requestTimeoutInMilliseconds = 1000
+        let reader = try NATSLog(restricted)
+        defer { reader.close() }
+        #expect(try reader.all().count == 1)
+        let words = unavailable { _ = try reader.append(bytes(2), named: "2", expecting: nil) }
+        #expect(words?.contains("pando.log") == true, "\(words ?? "nothing")")
+        #expect(words?.contains("ermission") == true, "\(words ?? "nothing")")
+        #expect(try owner.end() == 1)
+
+        restricted.credentials = try configuration("writer", "secret word").credentials
+        let writer = try NATSLog(restricted)
+        defer { writer.close() }
+        #expect(try writer.append(bytes(2), named: "2", expecting: nil) == 2)
+        // What it may not is asked for a few times and not without end.
+        var heard: String?
+        while heard?.contains("$JS.API.CONSUMER.") != true {
+          heard = unavailable { _ = try writer.messages(after: 0, limit: 10) }
+        }
+        let count = writer.link.refusalCount
+        let again = unavailable { _ = try writer.messages(after: 0, limit: 10) }
+        #expect(again?.contains("$JS.API.CONSUMER.") == true, "\(again ?? "nothing")")
+        #expect(writer.link.refusalCount <= count + 10)
+      }
+    }
+
+    @Test func `a server that takes too small messages is refused`() throws {
+      try withServers(settings: "max_payload: 100000") { servers in
+        let words = unavailable { _ = try NATSLog(servers.configuration()) }
+        #expect(words?.contains("max_payload") == true, "\(words ?? "nothing")")
+        #expect(words?.contains("100000") == true, "\(words ?? "nothing")")
+      }
+    }
+
+    @Test func `a server without JetStream, and one too few for the replicas, are refused`() throws
+    {
+      try withServers { servers in
+        var configuration = servers.configuration()
+        configuration.replicas = 3
+        let words = unavailable { _ = try NATSLog(configuration) }
+        #expect(words?.contains("replicas") == true, "\(words ?? "nothing")")
+        configuration.replicas = 1
+        configuration.makesStream = false
+        let absent = unavailable { _ = try NATSLog(configuration) }
+        #expect(absent?.contains("there is no stream log") == true, "\(absent ?? "nothing")")
+        configuration.makesStream = true
+        try NATSLog(configuration).close()
+        configuration.subject = "another"
+        let other = unavailable { _ = try NATSLog(configuration) }
+        #expect(other?.contains("another") == true, "\(other ?? "nothing")")
+      }
+    }
+
+    @Test(arguments: [
+      "nats://192.0.2.1:4222", "192.0.2.1", "nats://example.org", "nats://127.0.0.1.example.org",
+      "nats://[2001:db8::1]:4222", "nats://127.0.0.1:1,192.0.2.1",
+    ])
+    func `plain text does not go to another machine`(server: String) {
+      // Nobody is asked: an address of this kind answers nobody, and the test would wait.
+      let words = unavailable {
+        _ = try NATSLog(
+          NATSLogConfiguration(servers: ["nats://127.0.0.1:1", server], stream: "log"))
+      }
+      #expect(words?.contains("plain text") == true || words?.contains("port") == true)
+    }
+
+    @Test(arguments: ["", "a b", "a.b", "a*", "ä", "a>", "a/b"])
+    func `a name that can't be one is refused`(stream: String) {
+      let configuration = NATSLogConfiguration(servers: ["nats://127.0.0.1:1"], stream: stream)
+      #expect(unavailable { _ = try NATSLog(configuration) }?.contains("stream") == true)
+    }
+
+    @Test func `a certificate for another name is refused, and one that is missing`() throws {
+      try withTemporaryDirectory { folder in
+        let certificates = try TestCertificates(in: folder, for: "DNS:elsewhere")
+        try withServers(settings: certificates.settings, scheme: "tls") { servers in
+          var configuration = servers.configuration()
+          configuration.tls = certificates.tls
+          #expect(unavailable { _ = try NATSLog(configuration) } != nil)
+          configuration.tls?.serverName = "elsewhere"
+          try NATSLog(configuration).close()
+          configuration.tls?.certificateFile = nil
+          configuration.tls?.keyFile = nil
+          #expect(unavailable { _ = try NATSLog(configuration) } != nil)
+          configuration.tls = certificates.tls
+          configuration.tls?.authorityFile = "\(folder)/client.pem"
+          configuration.tls?.serverName = "elsewhere"
+          #expect(unavailable { _ = try NATSLog(configuration) } != nil)
+        }
+      }
+    }
+
+    @Test func `messages that are not kept any more are gone`() throws {
+      try withServers { servers in
+        let log = try NATSLog(servers.configuration())
+        let other = try NATSLog(servers.configuration())
+        defer { for log in [log, other] { log.close() } }
+        for number in 1...10 {
+          _ = try log.append(bytes(number), named: "\(number)", expecting: nil)
+        }
+        #expect(try other.all().count == 10)
+        try log.ask("STREAM.PURGE.log", #"{"seq":5}"#)
+        for limit in [1, 100] {
+          #expect(throws: LogFault.gone(first: 5)) { try log.messages(after: 0, limit: limit) }
+          #expect(throws: LogFault.gone(first: 5)) { try log.messages(after: 3, limit: limit) }
+          #expect(try log.messages(after: 4, limit: limit).first?.position == 5)
+        }
+        #expect(try other.messages(after: 9, limit: 100).map(\.position) == [10])
+        // One in the middle.
+        try log.ask("STREAM.MSG.DELETE.log", #"{"seq":7}"#)
+        #expect(try other.all(after: 4).map(\.position).prefix(2) == [5, 6])
+      } catch: { error in
+        #expect(error as? LogFault == .gone(first: 8))
+      }
+    }
+
+    @Test func `a log that was emptied has an end, and what was before is gone`() throws {
+      try withServers { servers in
+        let log = try NATSLog(servers.configuration())
+        defer { log.close() }
+        for number in 1...10 {
+          _ = try log.append(bytes(number), named: "\(number)", expecting: nil)
+        }
+        try log.ask("STREAM.PURGE.log")
+        #expect(try log.end() == 10)
+        for limit in [1, 100] {
+          #expect(throws: LogFault.gone(first: 11)) { try log.messages(after: 9, limit: limit) }
+          #expect(try log.messages(after: 10, limit: limit) == [])
+        }
+        #expect(throws: LogFault.endsElsewhere) {
+          try log.append(bytes(1), named: "genesis", expecting: 0)
+        }
+        #expect(try log.append(bytes(11), named: "11", expecting: 10) == 11)
+        #expect(try log.messages(after: 10, limit: 100).map(\.bytes) == [bytes(11)])
+      }
+    }
+  }
+
+  /// Runs a closure with a server, and looks at what it throws.
+  private func withServers(
+    _ body: (TestServers) throws -> Void, catch check: (any Error) -> Void
+  ) throws {
+    try withServers { servers in
+      do { try body(servers) } catch { check(error) }
+    }
+  }
+#endif

@@ -1,0 +1,144 @@
+#if NATS
+  import Foundation
+  import Glibc
+  import PandoFixtures
+  import PandoNATSLog
+
+  /// One `nats-server` with JetStream, or three that are a cluster, in a folder of their own.
+  final class TestServers: @unchecked Sendable {
+    // Sendable because one test starts and ends servers, from one thread.
+    struct Member {
+      let port: Int
+      let folder: String
+      var process: ChildProcess?
+    }
+
+    /// Where the program is; `nil` if it is not installed.
+    static let program: String? = {
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+      let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/bin"]
+      return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
+    }()
+
+    static var isThere: Bool { program != nil }
+
+    private(set) var members: [Member] = []
+    private let scheme: String
+
+    /// Starts servers.
+    ///
+    /// - Parameters:
+    ///   - count: How many; more than one are a cluster.
+    ///   - folder: An empty folder.
+    ///   - settings: What the configuration of each has beside.
+    ///   - scheme: What their addresses begin with.
+    /// - Throws: What keeps them from starting.
+    init(_ count: Int, in folder: String, settings: String = "", scheme: String = "nats") throws {
+      self.scheme = scheme
+      let ports = try Self.freePorts(2 * count)
+      for index in 0..<count {
+        let own = "\(folder)/\(index)"
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        let routes = ports[count...].map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
+        let cluster = """
+          cluster { name: test, listen: "127.0.0.1:\(ports[count + index])", routes: [\(routes)] }
+          """
+        let text = """
+          listen: "127.0.0.1:\(ports[index])"
+          server_name: "s\(index)"
+          log_file: "\(own)/log"
+          jetstream { store_dir: "\(own)/js", max_mem: 64M, max_file: 64G }
+          \(count > 1 ? cluster : "")
+          \(settings)
+          """
+        try text.write(toFile: "\(own)/server.conf", atomically: false, encoding: .utf8)
+        members.append(Member(port: ports[index], folder: own))
+      }
+      for index in members.indices { try start(index) }
+    }
+
+    /// Starts a server, and waits until it answers.
+    func start(_ index: Int) throws {
+      guard let program = Self.program else { return }
+      members[index].process = try ChildProcess(
+        program, ["-c", "\(members[index].folder)/server.conf"])
+      while !isListening(index) { sched_yield() }
+    }
+
+    func kill(_ index: Int) {
+      members[index].process?.kill()
+      members[index].process = nil
+    }
+
+    func send(_ signal: Int32, to index: Int) { members[index].process?.send(signal) }
+
+    /// Ends all.
+    func end() {
+      for index in members.indices { kill(index) }
+    }
+
+    var urls: [String] { members.map { "\(scheme)://127.0.0.1:\($0.port)" } }
+
+    /// How a log on them is configured.
+    func configuration(stream: String = "log") -> NATSLogConfiguration {
+      var configuration = NATSLogConfiguration(servers: urls, stream: stream)
+      configuration.replicas = members.count
+      // Long enough for a busy machine; nothing waits for it in vain.
+      configuration.requestTimeoutInMilliseconds = 60_000
+      return configuration
+    }
+
+    private func isListening(_ index: Int) -> Bool {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = Self.address(members[index].port)
+      let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isConnected = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, length) == 0
+        }
+      }
+      var byte: UInt8 = 0
+      return isConnected && recv(descriptor, &byte, 1, 0) == 1
+    }
+
+    private static func address(_ port: Int) -> sockaddr_in {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = in_port_t(port).bigEndian
+      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+      return address
+    }
+
+    /// Ports that nobody listens at.
+    private static func freePorts(_ count: Int) throws -> [Int] {
+      var descriptors: [Int32] = []
+      defer { for descriptor in descriptors { close(descriptor) } }
+      return (0..<count).map { _ in
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptors.append(descriptor)
+        var address = address(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+          pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            _ = bind(descriptor, $0, length)
+            _ = getsockname(descriptor, $0, &length)
+          }
+        }
+        return Int(in_port_t(bigEndian: address.sin_port))
+      }
+    }
+  }
+
+  /// Runs a closure with servers of its own.
+  func withServers<Result>(
+    _ count: Int = 1, settings: String = "", scheme: String = "nats",
+    _ body: (TestServers) throws -> Result
+  ) throws -> Result {
+    try withTemporaryDirectory { folder in
+      let servers = try TestServers(count, in: folder, settings: settings, scheme: scheme)
+      defer { servers.end() }
+      return try body(servers)
+    }
+  }
+#endif
