@@ -176,6 +176,19 @@ static inline natsStatus pando_nats_get(
   return status;
 }
 
+/* Reads the last message of a subject. */
+static inline natsStatus pando_nats_last(
+  jsCtx *context, const char *stream, const char *subject, int64_t milliseconds, natsMsg **message, int *code)
+{
+  jsOptions options;
+  jsErrCode error = (jsErrCode)0;
+  jsOptions_Init(&options);
+  options.Wait = milliseconds;
+  natsStatus status = js_GetLastMsg(message, context, stream, subject, &options, &error);
+  *code = (int)error;
+  return status;
+}
+
 /* Reads the first message of a subject from a sequence on; the stream has to allow it. */
 static inline natsStatus pando_nats_next(
   jsCtx *context, const char *stream, const char *subject, uint64_t sequence, int64_t milliseconds,

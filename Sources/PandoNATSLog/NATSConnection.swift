@@ -11,6 +11,8 @@
     // Sendable because the library locks, and the pointers never change.
     let handle: OpaquePointer
     let context: OpaquePointer
+    /// Subscriptions that have ended, and that the reader may be about to lock; as numbers.
+    private let kept = Locked<[UInt]>([])
 
     /// Connects.
     ///
@@ -45,12 +47,28 @@
     }
 
     deinit {
+      // Waits for the reader.
+      unsafe natsConnection_Close(handle)
+      for address in kept.withLock(\.self) {
+        unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address))
+      }
       unsafe jsCtx_Destroy(context)
       unsafe natsConnection_Destroy(handle)
     }
 
     /// Ends it, and lets calls go that wait.
     func close() { unsafe natsConnection_Close(handle) }
+
+    /// Keeps a subscription until the connection ends.
+    func keep(_ subscription: OpaquePointer) {
+      kept.withLock { $0.append(UInt(bitPattern: subscription)) }
+    }
+
+    /// Whether an answer to a question that is asked now comes.
+    func makesRoundTrip(milliseconds: Int64) -> Bool {
+      guard isConnected else { return false }
+      return unsafe natsConnection_FlushTimeout(handle, milliseconds) == NATS_OK
+    }
 
     var isConnected: Bool { unsafe natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
 

@@ -89,7 +89,7 @@
   extension NATSFeed {
     /// Takes what is queued behind a position.
     ///
-    /// One thread at a time: what one asks for another one would let go.
+    /// One thread at a time: what one waits for another one would let go.
     ///
     /// - Parameters:
     ///   - position: The position.
@@ -112,19 +112,30 @@
       }
       if moves { state.notifyAll() }
       if starts { startThread() }
-      let (answer, question) = state.waiting { (state: inout State, nanoseconds: inout Int64?) in
-        Self.answer(&state, &nanoseconds, position, limit, end, deadline)
+      let step: Step = state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Step? in
+        self.step(&state, &nanoseconds, position, limit, end, deadline)
       }
-      if let question { question.connection.signal(question.subject) }
-      return try answer.get()
+      if let question = step.question { question.connection.signal(question.subject) }
+      return try step.answer.get()
     }
 
-    private static func answer(
+    private typealias Step = (
+      answer: Result<[LoggedMessage], LogFault>,
+      question: (subject: String, connection: NATSConnection)?
+    )
+
+    private func step(
       _ state: inout State, _ nanoseconds: inout Int64?, _ position: UInt64, _ limit: Int,
       _ end: UInt64, _ deadline: Int64
-    ) -> (Result<[LoggedMessage], LogFault>, (subject: String, connection: NATSConnection)?)? {
+    ) -> Step? {
       if state.isClosed { return (.failure(.unavailable("the log is closed")), nil) }
       state.drop(through: position)
+      if position + 1 < state.first {
+        // Another thread has appended what is asked for here.
+        state.taken = position
+        state.move(to: position + 1)
+        self.state.notifyAll()
+      }
       if state.head < state.queue.count {
         let messages = state.take(limit)
         state.taken = messages.last?.position ?? position
@@ -158,7 +169,8 @@
           state.subscribeAgain()
           return nil
         }
-        guard position == state.next else {
+        // What the caller has come past may be gone.
+        guard position == state.next || position <= state.taken + 1 else {
           state.gone = position
           return state.onEnd
         }
@@ -167,7 +179,7 @@
           return nil
         }
         state.nextNumber += 1
-        state.next += 1
+        state.next = position + 1
         if position > state.taken {
           state.queue.append(LoggedMessage(position: position, bytes: bytes))
           state.byteCount += bytes.count
@@ -206,8 +218,12 @@
       }
     }
 
+    /// Goes on with another subscription, at once.
     func subscribeAgain() {
-      state.withLock { $0.subscribeAgain() }
+      state.withLock { state in
+        state.subscribeAgain()
+        state.retryAt = 0
+      }
       state.notifyAll()
     }
 
@@ -276,7 +292,7 @@
 
   /// The thread.
   extension NATSFeed {
-    private enum Step {
+    private enum Task {
       case end
       case subscribe(UInt64, at: UInt64)
     }
@@ -289,10 +305,10 @@
       var subscription: NATSSubscription?
       var pause = Self.pauseMinimum
       while true {
-        let step = nextStep()
+        let task = nextTask()
         subscription?.end()
         subscription = nil
-        guard case .subscribe(let generation, let position) = step else { break }
+        guard case .subscribe(let generation, let position) = task else { break }
         let started = monotonicNanoseconds()
         do {
           subscription = try link.call { connection, milliseconds in
@@ -322,8 +338,8 @@
       state.notifyAll()
     }
 
-    private func nextStep() -> Step {
-      state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Step? in
+    private func nextTask() -> Task {
+      state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Task? in
         if state.isClosed { return .end }
         let now = monotonicNanoseconds()
         if state.retryAt > now {

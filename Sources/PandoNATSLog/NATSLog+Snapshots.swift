@@ -91,12 +91,11 @@
     /// The records of all copies, the newest first; damaged records are left out.
     private func snapshots() throws -> [SnapshotRecord] {
       let stream = configuration.snapshotStream
-      guard let state = try lookIfThere(stream, "\(configuration.snapshotSubject).>") else {
-        return []
-      }
+      guard let last = try lastClosing(of: stream) else { return [] }
       var records: [SnapshotRecord] = []
-      var next = max(1, state.first)
-      while next <= state.last, let found = try closing(behind: next - 1, of: stream) {
+      var next: UInt64 = 1
+      while next <= last {
+        let found = try closing(from: next, of: stream)
         if let record = SnapshotRecord(found.bytes) { records.append(record) }
         next = found.sequence + 1
       }
@@ -104,16 +103,35 @@
       return records.reversed().sorted { $0.position > $1.position }
     }
 
+    /// Where the last record lies; `nil` if there is none.
+    private func lastClosing(of stream: String) throws -> UInt64? {
+      try link.call { connection, milliseconds in
+        let refusals = link.refusalCount
+        var message: OpaquePointer?
+        var code: CInt = 0
+        let status = unsafe pando_nats_last(
+          connection.context, stream, closingSubject, milliseconds, &message, &code)
+        guard status == NATS_OK, let message = unsafe message else {
+          if NATSStatus.isAbsent(status, code) { return nil }
+          throw link.fault(status, code, "copies in stream \(stream)", connection, since: refusals)
+        }
+        defer { unsafe natsMsg_Destroy(message) }
+        return unsafe natsMsg_GetSequence(message)
+      }
+    }
+
+    /// The first record from a position on, which is there.
     private func closing(
-      behind sequence: UInt64, of stream: String
-    ) throws -> (sequence: UInt64, bytes: [UInt8])? {
+      from sequence: UInt64, of stream: String
+    ) throws -> (sequence: UInt64, bytes: [UInt8]) {
       try link.call { connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
         let status = unsafe pando_nats_next(
-          connection.context, stream, closingSubject, sequence + 1, milliseconds, &message)
+          connection.context, stream, closingSubject, sequence, milliseconds, &message)
         guard status == NATS_OK, let message = unsafe message else {
-          if NATSStatus.isAbsent(status, 0) { return nil }
+          // Any server of the stream answers, also one that has not got it yet.
+          if NATSStatus.isAbsent(status, 0) { throw NATSNotNow(reason: "a copy is not there") }
           throw link.fault(status, 0, "copies in stream \(stream)", connection, since: refusals)
         }
         defer { unsafe natsMsg_Destroy(message) }

@@ -85,4 +85,17 @@
     /// What the subjects of copies begin with.
     var snapshotSubject: String { "\(streamSubject)-snapshots" }
   }
+
+  extension NATSLogConfiguration: CustomStringConvertible, CustomReflectable {
+    /// The stream and its servers, without what addresses may hold beside.
+    public var description: String {
+      let names = servers.map { server in
+        (try? NATSAddress(server)).map { "\($0)" } ?? "an address that can't be one"
+      }
+      return "stream \(stream) at \(names.joined(separator: ", "))"
+    }
+
+    /// The same.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+  }
 #endif

@@ -88,8 +88,9 @@
 
     /// Ends it; nothing is received any more when this returns.
     ///
-    /// The library (3.4.1) may crash when a subscription is destroyed while messages come: it is destroyed
-    /// when the library has said that none do, and else never.
+    /// The library's reader (3.4.1) finds a subscription and locks it without holding on to it: one that is
+    /// destroyed between the two lets it wait for ever, or crash. So it is destroyed when its callback is quiet
+    /// and the reader has brought an answer that was asked for after its end, or with the connection.
     func end() {
       if let deletion, connection.isConnected { connection.signal(deletion) }
       if let subscription = unsafe subscription {
@@ -101,7 +102,11 @@
           nanoseconds = rest
           return rest > 0 ? nil : false
         }
-        if isQuiet { unsafe natsSubscription_Destroy(subscription) }
+        if isQuiet, connection.makesRoundTrip(milliseconds: Self.roundTripWait) {
+          unsafe natsSubscription_Destroy(subscription)
+        } else {
+          unsafe connection.keep(subscription)
+        }
       }
       NATSHandles.remove(handle)
     }
@@ -148,6 +153,8 @@
     private static let threshold: Int64 = 10_000_000_000
     /// In nanoseconds.
     private static let completionWait: Int64 = 5_000_000_000
+    /// In milliseconds.
+    private static let roundTripWait: Int64 = 1000
   }
 
   /// The bytes of a message.

@@ -88,12 +88,12 @@
         var acknowledged: [UInt64: String] = [:]
         for round in 0..<2 {
           let still = try leader(log, servers)
-          servers.send(SIGSTOP, to: still)
+          servers.stop(still)
           for number in 0..<20 {
             let text = "\(round) \(number)"
             acknowledged[try log.appendSurely(bytes(text), named: text)] = text
           }
-          servers.send(SIGCONT, to: still)
+          servers.go(still)
         }
         let other = try NATSLog(servers.configuration())
         defer { other.close() }

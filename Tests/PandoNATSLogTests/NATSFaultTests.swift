@@ -56,6 +56,64 @@
       }
     }
 
+    @Test func `a configuration does not show what an address holds beside`() {
+      let configuration = NATSLogConfiguration(
+        servers: ["nats://all:secret@127.0.0.1:1", "tls://example.org"], stream: "log")
+      var dumped = ""
+      dump(configuration, to: &dumped)
+      for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+        #expect(!text.contains("secret"))
+        #expect(text.contains("example.org:4222"))
+      }
+    }
+
+    @Test func `an NKey opens a server, and another one does not`() throws {
+      // From the server's own documentation.
+      let key = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"
+      let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
+      try withServers(settings: "authorization { users: [{nkey: \(key)}] }") { servers in
+        let file = "\(servers.members[0].folder)/seed"
+        try "\(seed)\n".write(toFile: file, atomically: false, encoding: .utf8)
+        var configuration = servers.configuration()
+        configuration.credentials = .nkey(key, seedFile: file)
+        try NATSLog(configuration).close()
+        try "\(seed.dropLast(2))AA\n".write(toFile: file, atomically: false, encoding: .utf8)
+        let words = unavailable { _ = try NATSLog(configuration) }
+        #expect(words?.contains(seed.prefix(10)) == false, "\(words ?? "nothing")")
+        configuration.credentials = .none
+        #expect(unavailable { _ = try NATSLog(configuration) } != nil)
+      }
+    }
+
+    /// The library closes a connection for good when it is refused twice.
+    @Test func `a log is there again when its credentials are taken again`() throws {
+      try withUsers { servers, configuration in
+        let path = "\(servers.members[0].folder)/server.conf"
+        let good = try String(contentsOfFile: path, encoding: .utf8)
+        var settings = try configuration("all", "secret word")
+        settings.requestTimeoutInMilliseconds = 1000
+        let log = try NATSLog(settings)
+        defer { log.close() }
+        let told = Monitor<UInt64>(0)
+        log.follow { position in
+          told.withLock { $0 = max($0, position) }
+          told.notifyAll()
+        }
+        _ = try log.appendSurely(bytes(1), named: "1")
+        servers.kill(0)
+        try good.replacingOccurrences(of: "secret word", with: "other word").write(
+          toFile: path, atomically: false, encoding: .utf8)
+        try servers.start(0)
+        var words: String?
+        while words?.contains("uthoriz") != true { words = unavailable { _ = try log.end() } }
+        servers.kill(0)
+        try good.write(toFile: path, atomically: false, encoding: .utf8)
+        try servers.start(0)
+        #expect(try log.appendSurely(bytes(2), named: "2") == 2)
+        told.waiting { $0 >= 2 ? () : nil }
+      }
+    }
+
     @Test func `a subject without rights is named`() throws {
       try withUsers { servers, configuration in
         let owner = try NATSLog(try configuration("all", "secret word"))
@@ -174,6 +232,21 @@
         #expect(try other.all(after: 4).map(\.position).prefix(2) == [5, 6])
       } catch: { error in
         #expect(error as? LogFault == .gone(first: 8))
+      }
+    }
+
+    @Test func `what does not fit into the stream any more is gone`() throws {
+      try withServers { servers in
+        var configuration = servers.configuration()
+        configuration.maximalByteCount = 3 << 20
+        let log = try NATSLog(configuration)
+        defer { log.close() }
+        for number in 1...10 {
+          let part = [UInt8](repeating: UInt8(number), count: EntryLimits.partByteCount)
+          #expect(try log.append(part, named: "\(number)", expecting: nil) == UInt64(number))
+        }
+        #expect(throws: LogFault.gone(first: 6)) { try log.messages(after: 0, limit: 100) }
+        #expect(try log.all(after: 5).map(\.position) == [6, 7, 8, 9, 10])
       }
     }
 

@@ -105,6 +105,8 @@
       }
     }
 
+    /// It moves while messages come, again and again: the reader of libnats once waited for ever for the lock of
+    /// a subscription that had been destroyed.
     @Test func `a backlog comes whole, whatever limits and places are asked for`() throws {
       try withServers { servers in
         let log = try NATSLog(servers.configuration())
@@ -153,13 +155,38 @@
       }
     }
 
+    @Test func `who reads what another thread appends at the same time gets all of it`() throws {
+      try withServers { servers in
+        let log = try NATSLog(servers.configuration())
+        defer { log.close() }
+        let count = 2000
+        try onThreads(3) { thread in
+          if thread == 0 {
+            for number in 1...count {
+              _ = try log.append(bytes(number), named: "\(number)", expecting: nil)
+            }
+            return
+          }
+          var last: UInt64 = 0
+          while last < UInt64(count) {
+            let messages = try log.messages(after: last, limit: 100)
+            for message in messages {
+              try #require(message.position == last + 1)
+              try #require(message.bytes == bytes(message.position))
+              last = message.position
+            }
+          }
+        }
+      }
+    }
+
     @Test func `to close lets go who waits`() throws {
       try withServers { servers in
         for call in 0..<4 {
           let log = try NATSLog(servers.configuration())
           _ = try log.append(bytes(1), named: "\(call)", expecting: nil)
           if call == 3 { log.follow { _ in } }
-          servers.send(SIGSTOP, to: 0)
+          servers.stop(0)
           let begun = Event()
           let ended = Event()
           Thread.detachNewThread {
@@ -178,7 +205,7 @@
           begun.wait()
           log.close()
           ended.wait()
-          servers.send(SIGCONT, to: 0)
+          servers.go(0)
         }
       }
     }

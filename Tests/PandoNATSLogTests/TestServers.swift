@@ -70,7 +70,18 @@
       members[index].process = nil
     }
 
-    func send(_ signal: Int32, to index: Int) { members[index].process?.send(signal) }
+    /// Lets a server stand still; it does when this returns.
+    func stop(_ index: Int) {
+      guard let process = members[index].process else { return }
+      process.send(SIGSTOP)
+      let path = "/proc/\(process.identifier)/stat"
+      while (try? String(contentsOfFile: path, encoding: .utf8))?.contains(") T ") == false {
+        sched_yield()
+      }
+    }
+
+    /// Lets it go on.
+    func go(_ index: Int) { members[index].process?.send(SIGCONT) }
 
     /// Ends all.
     func end() {
