@@ -31,6 +31,10 @@
       /// What is to be answered when there is room.
       var question: (subject: String, connection: NATSConnection)?
       var lastHeard: Int64 = 0
+      /// When a message came last, or could have for the first time.
+      var lastCame: Int64 = 0
+      /// When the end was looked for.
+      var lastLooked: Int64 = 0
       var retryAt: Int64 = 0
       /// Why there is no subscription.
       var trouble: String?
@@ -151,10 +155,19 @@
       }
       // An open question is answered before the wait, by whoever asks next.
       if let question { return (.success([]), question) }
-      nanoseconds = rest
+      if state.subscribed == state.generation,
+        monotonicNanoseconds() - state.lastCame > Self.idleMaximum
+      {
+        // It may be a server that has the consumer and lags behind; the next one may be elsewhere.
+        state.subscribeAgain()
+        self.state.notifyAll()
+      }
+      nanoseconds = min(rest, Self.idleMaximum)
       return nil
     }
 
+    /// In nanoseconds: how long nothing comes, though there is more, before another consumer is made.
+    private static let idleMaximum: Int64 = 1_000_000_000
     private static let skippedMaximum: UInt64 = 10_000
   }
 
@@ -180,6 +193,7 @@
         }
         state.nextNumber += 1
         state.next = position + 1
+        state.lastCame = state.lastHeard
         if position > state.taken {
           state.queue.append(LoggedMessage(position: position, bytes: bytes))
           state.byteCount += bytes.count
@@ -295,6 +309,8 @@
     private enum Task {
       case end
       case subscribe(UInt64, at: UInt64)
+      /// Looks whether there is more than came.
+      case look
     }
 
     func startThread() {
@@ -306,6 +322,10 @@
       var pause = Self.pauseMinimum
       while true {
         let task = nextTask()
+        if case .look = task {
+          lookForMore()
+          continue
+        }
         subscription?.end()
         subscription = nil
         guard case .subscribe(let generation, let position) = task else { break }
@@ -330,6 +350,7 @@
         state.withLock { state in
           state.trouble = nil
           state.lastHeard = max(state.lastHeard, monotonicNanoseconds())
+          state.lastCame = state.lastHeard
           state.subscribed = generation
         }
         state.notifyAll()
@@ -349,8 +370,13 @@
         if state.subscribed == state.generation {
           let rest = state.lastHeard + Self.silence - now
           if rest > 0 {
-            nanoseconds = rest
-            return nil
+            let next = max(state.lastCame, state.lastLooked) + Self.lookInterval
+            if state.onEnd == nil || next > now {
+              nanoseconds = state.onEnd == nil ? rest : min(rest, next - now)
+              return nil
+            }
+            state.lastLooked = now
+            return .look
           }
           state.subscribeAgain()
         }
@@ -358,6 +384,15 @@
       }
     }
 
+    /// Tells of the end, if it has not come by itself: who reads then makes it come.
+    private func lookForMore() {
+      guard let last = try? link.end() else { return }
+      let onEnd = state.withLock { $0.next <= last ? $0.onEnd : nil }
+      onEnd?(last)
+    }
+
+    /// In nanoseconds, while nothing comes.
+    private static let lookInterval: Int64 = 5_000_000_000
     /// In nanoseconds: longer than that without a heartbeat, and another subscription is made.
     private static let silence: Int64 = 2_000_000_000
     /// In nanoseconds, from the beginning of an attempt to the next.

@@ -107,6 +107,21 @@
       connection?.server ?? addresses.map(\.description).joined(separator: ", ")
     }
 
+    /// The last position of the log's stream.
+    func end() throws -> UInt64 {
+      try call { connection, milliseconds in
+        var found = pando_nats_stream()
+        var code: CInt = 0
+        let status = unsafe pando_nats_look(
+          connection.context, configuration.stream, configuration.streamSubject, milliseconds,
+          &code, &found)
+        guard status == NATS_OK else {
+          throw LogFault.unavailable("stream \(configuration.stream): \(natsText(status))")
+        }
+        return found.last
+      }
+    }
+
     /// What a failed call that changes nothing comes to.
     ///
     /// - Parameters:
