@@ -18,6 +18,8 @@ import Testing
     "PandoRemote": [
       "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
     ],
+    "CPandoNATS": [],
+    "PandoNATSLog": ["CPandoNATS", "PandoReplication", "PandoModels", "PandoSystem"],
     "PandoURLSession": ["PandoRemote"],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
