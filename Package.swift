@@ -37,6 +37,8 @@ let package = Package(
     .library(name: "PandoLMDB", targets: ["PandoLMDB"]),
     .library(name: "PandoRemote", targets: ["PandoRemote"]),
     .library(name: "PandoURLSession", targets: ["PandoURLSession"]),
+    .library(name: "PandoReplication", targets: ["PandoReplication"]),
+    .library(name: "PandoNATSLog", targets: ["PandoNATSLog"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
   ],

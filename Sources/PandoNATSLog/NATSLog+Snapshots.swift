@@ -10,7 +10,7 @@
     ///   - position: The position that the store had taken in.
     ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is sent in several.
     /// - Throws: ``LogFault``, and what `nextPart` throws. The copy does not count then.
-    package func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+    public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
       try findStream(
         configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false,
         makes: configuration.makesStream)
@@ -39,7 +39,7 @@
     /// - Parameter body: Gets its parts one after another.
     /// - Returns: The position that the store had taken in; `nil` if there is no copy.
     /// - Throws: ``LogFault``, and what `body` throws.
-    package func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
+    public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
       for record in try snapshots() {
         var found = SnapshotRecord(position: record.position)
         let isWhole = try forEachPart(of: record) { found.add($0, at: 1) }

@@ -1,6 +1,6 @@
 #if NATS
   import CPandoNATS
-  package import PandoReplication
+  public import PandoReplication
   import PandoSystem
 
   /// A log over a stream of NATS JetStream.
@@ -11,7 +11,7 @@
   ///
   /// ``append(_:named:expecting:)``, ``messages(after:limit:)``, and the calls of snapshots come from one
   /// thread at a time; more may come, and wait for each other where they have to.
-  package final class NATSLog: ReplicationLog {
+  public final class NATSLog: ReplicationLog {
     /// The largest message of a log, in bytes.
     static let messageByteCount = EntryLimits.partByteCount
     /// What the engine adds to a message at most, in bytes.
@@ -29,7 +29,7 @@
     ///
     /// - Parameter configuration: Where it is.
     /// - Throws: ``LogFault`` `unavailable`, which names the server and what is wrong.
-    package init(_ configuration: NATSLogConfiguration) throws {
+    public init(_ configuration: NATSLogConfiguration) throws {
       self.configuration = configuration
       try Self.check(configuration)
       link = try NATSLink(configuration)
@@ -46,7 +46,15 @@
 
     deinit { close() }
 
-    package func append(
+    /// Appends a message; see `ReplicationLog`.
+    ///
+    /// - Parameters:
+    ///   - message: Its bytes, 512 KiB and a little at most.
+    ///   - name: What the engine knows it by for two minutes.
+    ///   - end: The position of the last message, if it is to be refused behind any other.
+    /// - Returns: Its position.
+    /// - Throws: `LogFault`: `noAnswer` when the request timeout is over, or the connection was cut.
+    public func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
       if end == 0, try self.end() > 0 { throw LogFault.endsElsewhere }
@@ -61,7 +69,14 @@
       return position
     }
 
-    package func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+    /// Reads the next messages; see `ReplicationLog`.
+    ///
+    /// - Parameters:
+    ///   - position: The position behind which they begin.
+    ///   - limit: How many at most; at least 1.
+    /// - Returns: The messages; none if there are none.
+    /// - Throws: `LogFault`.
+    public func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
       precondition(limit > 0, "a limit of \(limit) messages")
       try begin()
       defer { finish() }
@@ -79,16 +94,24 @@
       }
     }
 
-    package func end() throws -> UInt64 {
+    /// The position of the last message, by a request to the engine.
+    ///
+    /// - Returns: The position; 0 if there is none.
+    /// - Throws: `LogFault`.
+    public func end() throws -> UInt64 {
       try look(configuration.stream, configuration.streamSubject).last
     }
 
-    package func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
+    /// Has a closure told of messages as they come; see `ReplicationLog`.
+    ///
+    /// - Parameter onEnd: Gets positions, on a thread of the log.
+    public func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
       // What is not known yet comes as messages; positions from here on do in any case.
       feed.follow(from: ((try? end()) ?? 0) + 1, onEnd)
     }
 
-    package func close() {
+    /// Ends the connection; later calls throw.
+    public func close() {
       guard link.close() else { return }
       isReading.notifyAll()
       feed.close()

@@ -86,6 +86,64 @@
       }
     }
 
+    @Test func `stores show what others write by themselves, behind a restart of the server too`()
+      async throws
+    {
+      try await withTemporaryDirectory { path in
+        let servers = try TestServers(1, in: path)
+        defer { servers.end() }
+        var configuration = servers.configuration()
+        configuration.replicas = 1
+        let (here, there) = (
+          try ReplicatedStore(
+            path: "\(path)/a", log: NATSLog(configuration), configuration: .forTests),
+          try ReplicatedStore(
+            path: "\(path)/b", log: NATSLog(configuration), configuration: .forTests)
+        )
+        for round in 0..<3 {
+          for number in 0..<20 {
+            let text = "\(round) \(number)"
+            try await written(here) { try $0.set(Note(id: "here", text: text)) }
+            try await written(there) { try $0.set(Note(id: "there", text: text)) }
+          }
+          // Nobody asks for it.
+          try await shown("\(round) 19", "Note:here", in: there.store)
+          try await shown("\(round) 19", "Note:there", in: here.store)
+          servers.kill(0)
+          let kept = try there.store.read { try $0.model("Note:here", as: Note.self) }
+          #expect(kept != nil)
+          try servers.start(0)
+        }
+        try await written(here) { try $0.set(Note(id: "last")) }
+        let last = try await there.read(after: here.position) {
+          try $0.model("Note:last", as: Note.self)
+        }
+        #expect(last != nil)
+        await here.close()
+        await there.close()
+      }
+    }
+
+    /// Writes until the log has it: a connection that was cut says so once.
+    private func written(
+      _ store: ReplicatedStore, _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
+    ) async throws {
+      while true {
+        do {
+          return try await store.store.write(body)
+        } catch let error as StoreError where error.code == .unavailable {
+        }
+      }
+    }
+
+    /// Waits until a store shows a text.
+    private func shown(_ text: String, _ identifier: String, in store: ModelStore) async throws {
+      for try await _ in store.changes(since: 0) {
+        let found = try store.read { try $0.model(identifier, as: Note.self)?.text }
+        if found == text { return }
+      }
+    }
+
     @Test func `a store stops where the log has let go of what it needs`() throws {
       try withTemporaryDirectory { path in
         try withServers { servers in

@@ -16,6 +16,10 @@ private struct TakenIn {
 
 extension Replica {
   package func settle(_ writer: EntryWriter) throws -> [WriteVerdict] {
+    try translatingFaults("replication") { try decide(writer) }
+  }
+
+  private func decide(_ writer: EntryWriter) throws -> [WriteVerdict] {
     defer { unsafe sent = nil }
     if let failure = unsafe exchange(&failure, with: nil) { throw failure }
     var verdicts: [WriteVerdict]?
@@ -27,7 +31,7 @@ extension Replica {
         messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
       } catch LogFault.gone(let first) {
         let error = Self.logLost(at: first, behind: position)
-        unsafe halt = error
+        halt = error
         throw error
       }
       if !messages.isEmpty {
@@ -68,7 +72,7 @@ extension Replica {
       .logLost, "replication",
       "the log that was followed is not there, but one that ended at position \(end) when the store had "
         + "taken in \(position)")
-    unsafe halt = error
+    halt = error
     throw error
   }
 
@@ -91,7 +95,7 @@ extension Replica {
         refused.insert(write)
         continue
       } catch let error as StoreError where error.code == .logLost || error.code == .needsUpgrade {
-        unsafe halt = error
+        halt = error
         throw error
       }
       for row in taken.chains { note(row) }

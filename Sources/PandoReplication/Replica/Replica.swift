@@ -48,7 +48,11 @@ package final class Replica: StoreReplicator {
   nonisolated(unsafe) var sent: Sent?
   nonisolated(unsafe) var failure: (any Error)?
   /// Why nothing is written or taken in any more.
-  nonisolated(unsafe) var halt: StoreError?
+  var halt: StoreError? {
+    get { stop.withLock(\.self) }
+    set { stop.withLock { $0 = newValue } }
+  }
+  private let stop = Locked<StoreError?>(nil)
   /// The chain at some of the last positions.
   nonisolated(unsafe) var chains: [UInt64: EntryChain] = [:]
 
@@ -81,8 +85,26 @@ package final class Replica: StoreReplicator {
   ///
   /// - Throws: What keeps it from doing so: `StoreError`, ``LogFault``, `LMDBError`.
   package func catchUp() throws {
-    noteEnd(try log.end())
-    try store?.write { _ in }
+    let known = try position ?? 0
+    let end = try log.end()
+    guard end >= known else {
+      throw StoreError(
+        .logLost, store?.path ?? "",
+        "the log ends at position \(end), and the store has taken in \(known)")
+    }
+    try takeIn(upTo: end)
+  }
+
+  /// Takes in what the log holds up to a position that is known to be there.
+  func takeIn(upTo end: UInt64) throws {
+    noteEnd(end)
+    // A flush that has begun before that takes writes along and nothing of the log.
+    while let position = try position, position < end { try store?.write { _ in } }
+  }
+
+  /// How far the store is; `nil` if it is not there any more.
+  private var position: UInt64? {
+    get throws { try store?.read { try $0.replicationRow?.position ?? 0 } }
   }
 
   /// Notes that there is a message at a position: the next flush takes it in.
@@ -98,7 +120,7 @@ package final class Replica: StoreReplicator {
 
 extension Replica {
   package func beginFlush(_ transaction: borrowing ModelTransaction) throws {
-    if let halt = unsafe halt { throw halt }
+    if let halt = halt { throw halt }
     guard let row = try transaction.replicationRow, row.log == identity else {
       throw StoreError(.logLost, "replication", "the store follows another log")
     }

@@ -2,7 +2,7 @@
 ///
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
 /// block; they come from the writer's thread of a store, ``end()`` and ``close()`` from any.
-package protocol ReplicationLog: AnyObject, Sendable {
+public protocol ReplicationLog: AnyObject, Sendable {
   /// Appends a message.
   ///
   /// - Parameters:
@@ -54,18 +54,21 @@ package protocol ReplicationLog: AnyObject, Sendable {
 }
 
 /// A message at its position.
-package struct LoggedMessage: Equatable, Sendable {
-  package var position: UInt64
-  package var bytes: [UInt8]
+public struct LoggedMessage: Equatable, Sendable {
+  /// Its position; positions begin at 1.
+  public var position: UInt64
+  /// Its bytes, as they were appended.
+  public var bytes: [UInt8]
 
-  package init(position: UInt64, bytes: [UInt8]) {
+  /// Makes a message.
+  public init(position: UInt64, bytes: [UInt8]) {
     self.position = position
     self.bytes = bytes
   }
 }
 
 /// Why a call of a log failed.
-package enum LogFault: Error, Equatable {
+public enum LogFault: Error, Equatable {
   /// Whether the message was appended is not known.
   case noAnswer
   /// It was not appended; the log ends at another position than expected.

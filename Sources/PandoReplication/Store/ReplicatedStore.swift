@@ -1,0 +1,246 @@
+import PandoModels
+public import PandoStore
+import PandoSystem
+
+/// A store that several machines hold, each its own, in step by a log.
+///
+/// ```swift
+/// let log = try NATSLog(NATSLogConfiguration(servers: ["nats://127.0.0.1:4222"], stream: "boards"))
+/// let boards = try ReplicatedStore(path: "data", log: log)
+/// try await boards.store.write { try $0.set(card) }  // the log has it, and so has this store
+/// ```
+/// ``store`` is read and written, and given to managers and providers, like any other. A write returns once the log
+/// and this store have it; what others write comes in by itself, in commits that everybody hears of who
+/// follows the store. Reads are local, and never wait for the log. One process a store.
+///
+/// Any thread.
+public final class ReplicatedStore: Sendable {
+  /// The store; ``close()`` closes it.
+  public let store: ModelStore
+
+  private let replica: Replica
+  private let log: any ReplicationLog
+  private let follower: Follower
+
+  /// Opens a store and has it follow a log.
+  ///
+  /// An empty log begins with what the store holds. Else a store that was in no log has to be empty, or a copy of
+  /// one that follows the log. Waits for the log; not for what it holds: see ``caughtUp()``.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store; made if it is not there.
+  ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
+  ///   - configuration: As that of `ModelStore`; not with the durability `relaxed`.
+  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` for a log that is not the store's,
+  ///   `replicated` for a store that can't join; what opening a store throws. Then the log is closed.
+  public init(
+    path: String, log: any ReplicationLog,
+    configuration: ModelStore.Configuration = ModelStore.Configuration()
+  ) throws {
+    self.log = log
+    do {
+      store = try ModelStore(path: path, configuration: configuration)
+    } catch {
+      log.close()
+      throw error
+    }
+    do {
+      replica = try translatingFaults(path) { [store] in try Replica(store, log: log) }
+    } catch {
+      store.close()
+      log.close()
+      throw error
+    }
+    follower = Follower(store, replica)
+    follower.start(log)
+  }
+
+  deinit { follower.end() }
+
+  /// The position of the log up to which this store has taken it in; after a write that one's, or a later one.
+  ///
+  /// Another machine that is given it can read what was written here: ``read(after:_:)``.
+  ///
+  /// - Throws: What reading a store throws.
+  public var position: UInt64 {
+    get throws { try store.read { try $0.replicationRow?.position ?? 0 } }
+  }
+
+  /// How far the store is, and whether it goes on.
+  public var status: ReplicationStatus {
+    let statistics = replica.statistics
+    let stop = replica.halt
+    return ReplicationStatus(
+      position: (try? position) ?? 0, end: replica.lastSeen, failure: stop ?? follower.failure,
+      isStopped: stop != nil, judgedCount: statistics.judged,
+      refusedCount: statistics.refused, malformedCount: statistics.malformed)
+  }
+
+  /// Asks the log where it ends, and waits until this store has all of that.
+  ///
+  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` or `needsUpgrade` where the
+  ///   store can't follow it any more, `closed`.
+  public func caughtUp() async throws {
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      startThread(named: "pando.caughtUp") { [replica, path = store.path] in
+        continuation.resume(
+          with: Result { try translatingFaults(path) { try replica.catchUp() } })
+      }
+    }
+  }
+
+  /// Reads a version that has all up to a position of the log.
+  ///
+  /// - Parameters:
+  ///   - position: A position of any machine, from its ``position``.
+  ///   - body: Gets the version, as in `ModelStore.read`.
+  /// - Returns: What `body` returns.
+  /// - Throws: As ``caughtUp()``, which it calls if the store is not that far; `unavailable` too if the log ends
+  ///   before that position; what `body` throws.
+  public func read<Result: Sendable>(
+    after position: UInt64, _ body: @Sendable (ModelSnapshot) throws -> Result
+  ) async throws -> Result {
+    if try self.position < position { try await caughtUp() }
+    return try store.read { snapshot in
+      let reached = try snapshot.replicationRow?.position ?? 0
+      guard reached >= position else {
+        throw StoreError(
+          .unavailable, store.path,
+          "the log ends at position \(reached), and a version with position \(position) is asked for"
+        )
+      }
+      return try body(snapshot)
+    }
+  }
+
+  /// Waits for the writes that are queued, and closes the store and the log.
+  public func close() async {
+    follower.end()
+    await store.close()
+    log.close()
+  }
+}
+
+/// How far a replicated store is.
+public struct ReplicationStatus: Sendable {
+  /// The position of the log up to which the store has taken it in.
+  public var position: UInt64
+  /// The last position that the store has heard of.
+  public var end: UInt64
+  /// Why the last try to take something in failed; `nil` if it did not.
+  public var failure: StoreError?
+  /// Whether the store has stopped writing and taking in, for the reason in ``failure``.
+  public var isStopped: Bool
+  /// How many writes were judged since the store was opened.
+  public var judgedCount: Int
+  /// How many of them were refused.
+  public var refusedCount: Int
+  /// How many messages of the log were malformed.
+  public var malformedCount: Int
+}
+
+/// Takes in what others write, on a thread of its own.
+private final class Follower: Sendable {
+  private struct State {
+    /// The last position that is known to be there.
+    var end: UInt64 = 0
+    /// Up to where it has been tried.
+    var triedEnd: UInt64 = 0
+    /// Whether it waits behind a failure.
+    var isPausing = false
+    var isEnded = false
+    var failure: StoreError?
+  }
+
+  /// How long it waits behind a failure, in nanoseconds.
+  private static let pause: Int64 = 1_000_000_000
+
+  private weak let store: ModelStore?
+  private let replica: Replica
+  private let state = Monitor(State())
+
+  init(_ store: ModelStore, _ replica: Replica) {
+    self.store = store
+    self.replica = replica
+  }
+
+  var failure: StoreError? { state.withLock { $0.failure } }
+
+  func start(_ log: any ReplicationLog) {
+    startThread(named: "pando.replica") { self.run() }
+    log.follow { [state, replica] position in
+      replica.noteEnd(position)
+      state.withLock { $0.end = max($0.end, position) }
+      state.notify()
+    }
+  }
+
+  func end() {
+    state.withLock { $0.isEnded = true }
+    state.notifyAll()
+  }
+
+  private func run() {
+    while let end = next() {
+      guard let store else { return }
+      var found: StoreError?
+      do {
+        try translatingFaults(store.path) { try replica.takeIn(upTo: end) }
+      } catch let error as StoreError {
+        found = error
+      } catch {
+        found = StoreError(
+          .engine, store.path, "taking in what others have written", underlying: error)
+      }
+      state.withLock { state in
+        state.failure = found
+        if replica.halt != nil || found?.code == .closed { state.isEnded = true }
+      }
+    }
+  }
+
+  /// Waits for something to take in.
+  ///
+  /// - Returns: Up to where; `nil` at the end.
+  private func next() -> UInt64? {
+    state.waiting { state, pause -> UInt64?? in
+      if state.isEnded { return .some(nil) }
+      if state.end > state.triedEnd {
+        state.triedEnd = state.end
+        state.isPausing = false
+        return state.end
+      }
+      guard state.failure != nil else { return nil }
+      // Once more, behind a pause.
+      state.isPausing.toggle()
+      if !state.isPausing { return state.end }
+      pause = Self.pause
+      return nil
+    }
+  }
+}
+
+/// Runs a closure, and tells faults of a log as errors of a store.
+func translatingFaults<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+  do {
+    return try body()
+  } catch let fault as LogFault {
+    throw fault.error(path)
+  }
+}
+
+extension LogFault {
+  /// The fault as callers of a store are told of it.
+  func error(_ path: String) -> StoreError {
+    switch self {
+    case .noAnswer:
+      StoreError(.unavailable, path, "the log has not answered")
+    case .endsElsewhere:
+      StoreError(.unavailable, path, "somebody else has appended to the log at the same time")
+    case .unavailable(let reason): StoreError(.unavailable, path, reason)
+    case .gone(let first):
+      StoreError(.logLost, path, "the log begins at position \(first) by now")
+    }
+  }
+}
