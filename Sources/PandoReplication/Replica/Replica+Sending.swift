@@ -71,6 +71,7 @@ extension Replica {
     let first: (genesis: Genesis, bytes: [UInt8])
     do {
       guard let message = try genesisMessage(of: log) else {
+        if let row { try check(row, end: try log.end(), of: store) }
         throw StoreError(.logLost, store.path, "the log does not begin like one")
       }
       first = message
@@ -95,13 +96,19 @@ extension Replica {
       return genesis.log
     }
     guard row.log == first.genesis.log else {
-      throw StoreError(.logLost, store.path, "the log is another one than the store has followed")
+      throw StoreError(
+        .logLost, store.path,
+        "the log is another one than the store has followed; it ends at position \(try log.end()), and the "
+          + "store has taken in \(row.position)")
     }
     try check(row, end: try log.end(), of: store)
     return row.log
   }
 
-  private static func check(_ row: ReplicationRow, end: UInt64, of store: ModelStore) throws {
+  /// Looks whether a log is as long as a store that follows it.
+  ///
+  /// - Throws: ``StoreError`` `logLost`.
+  static func check(_ row: ReplicationRow, end: UInt64, of store: ModelStore) throws {
     guard end >= row.position else {
       throw StoreError(
         .logLost, store.path,

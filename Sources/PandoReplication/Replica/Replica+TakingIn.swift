@@ -12,6 +12,8 @@ private struct TakenIn {
   var statistics = ReplicaStatistics()
   var verdicts: [WriteVerdict]?
   var chains: [ReplicationRow] = []
+  /// The position that was come to.
+  var position: UInt64 = 0
 }
 
 extension Replica {
@@ -36,7 +38,12 @@ extension Replica {
       }
       if !messages.isEmpty {
         noteEnd(messages[messages.count - 1].position)
-        verdicts = try takeIn(messages, writer) ?? verdicts
+        do {
+          verdicts = try takeIn(messages, writer) ?? verdicts
+        } catch  where halt != nil && verdicts != nil {
+          // It lies behind what became of the writes; who comes next is told.
+          return verdicts ?? []
+        }
         continue
       }
       let isDecided = unsafe sent == nil || verdicts != nil
@@ -76,12 +83,13 @@ extension Replica {
     throw error
   }
 
-  /// Takes in messages with one transaction.
+  /// Takes in messages with one transaction: all of them, or those before one that stops the replica.
   ///
   /// - Returns: What became of the writes of the entry that was sent, if it is among them.
   private func takeIn(
     _ messages: [LoggedMessage], _ writer: EntryWriter
   ) throws -> [WriteVerdict]? {
+    var messages = messages
     var refused: Set<RefusedWrite> = []
     while true {
       var taken = TakenIn()
@@ -95,6 +103,11 @@ extension Replica {
         refused.insert(write)
         continue
       } catch let error as StoreError where error.code == .logLost || error.code == .needsUpgrade {
+        let valid = messages.prefix { $0.position <= taken.position }
+        if !valid.isEmpty {
+          messages = Array(valid)
+          continue
+        }
         halt = error
         throw error
       }
@@ -120,6 +133,7 @@ extension Replica {
     }
     var window = JudgingWindow()
     for message in messages where message.position > row.position {
+      taken.position = row.position
       guard message.position == row.position + 1 else {
         throw Self.logLost(at: message.position, behind: row.position)
       }
@@ -213,7 +227,8 @@ extension Replica {
     guard known == nil || known == entry.chain else {
       throw StoreError(
         .logLost, "replication",
-        "position \(position) of the log was made from another history than the store has")
+        "position \(position) of the log was made from another history than the store has, which has "
+          + "taken in \(before.position)")
     }
     let isSeen =
       start - entry.baseCommit <= window.range

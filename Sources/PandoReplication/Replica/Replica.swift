@@ -83,15 +83,14 @@ package final class Replica: StoreReplicator {
 
   /// Takes in all that the log holds.
   ///
-  /// - Throws: What keeps it from doing so: `StoreError`, ``LogFault``, `LMDBError`.
+  /// - Throws: What keeps it from doing so: `StoreError`, `logLost` if the log is shorter than the store;
+  ///   ``LogFault``, `LMDBError`.
   package func catchUp() throws {
-    let known = try position ?? 0
+    guard let store else { return }
+    // Read before: others may come meanwhile, and the store take them in.
+    let row = try store.read { try $0.replicationRow }
     let end = try log.end()
-    guard end >= known else {
-      throw StoreError(
-        .logLost, store?.path ?? "",
-        "the log ends at position \(end), and the store has taken in \(known)")
-    }
+    if let row { try Self.check(row, end: end, of: store) }
     try takeIn(upTo: end)
   }
 
