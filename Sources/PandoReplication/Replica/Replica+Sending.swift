@@ -2,11 +2,10 @@ import PandoStore
 
 extension Replica.Sent {
   /// How many bytes of an entry a part has, beside what says whose it is.
-  private static let partByteCount = EntryLimits.partByteCount - 128
+  private var bytesPerPart: Int { messageByteCount - 128 }
 
   var messageCount: Int {
-    bytes.count <= EntryLimits.partByteCount
-      ? 1 : (bytes.count + Self.partByteCount - 1) / Self.partByteCount
+    bytes.count <= messageByteCount ? 1 : (bytes.count + bytesPerPart - 1) / bytesPerPart
   }
 
   /// The messages that bring it; those behind the first need its position.
@@ -14,10 +13,10 @@ extension Replica.Sent {
 
   func message(_ index: Int) -> [UInt8] {
     guard messageCount > 1 else { return bytes }
-    let start = index * Self.partByteCount
+    let start = index * bytesPerPart
     let part = EntryPart(
       identity, index: index, count: messageCount, first: index == 0 ? 0 : first,
-      bytes: Array(bytes[start..<min(start + Self.partByteCount, bytes.count)]))
+      bytes: Array(bytes[start..<min(start + bytesPerPart, bytes.count)]))
     return LogMessage.part(part).bytes
   }
 }

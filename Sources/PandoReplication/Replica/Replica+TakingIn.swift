@@ -40,7 +40,7 @@ extension Replica {
         noteEnd(messages[messages.count - 1].position)
         do {
           verdicts = try takeIn(messages, writer) ?? verdicts
-        } catch  where halt != nil && verdicts != nil {
+        } catch is StoreError where halt != nil && verdicts != nil {
           // It lies behind what became of the writes; who comes next is told.
           return verdicts ?? []
         }

@@ -26,6 +26,8 @@ package final class Replica: StoreReplicator {
   struct Sent {
     let identity: EntryIdentity
     let bytes: [UInt8]
+    /// How large one of its messages is at most.
+    let messageByteCount: Int
     /// Its position; `nil` as long as the log has not said.
     var position: UInt64?
     /// The position of its first part.
@@ -153,7 +155,8 @@ extension Replica {
     }
     let bytes = try entry(of: draft, newTypes, transaction)
     let identity = EntryIdentity(origin: origin, counter: unsafe counter)
-    unsafe sent = Sent(identity: identity, bytes: bytes)
+    unsafe sent = Sent(
+      identity: identity, bytes: bytes, messageByteCount: configuration.messageByteCountMaximum)
     do {
       try send()
     } catch LogFault.noAnswer {
@@ -196,10 +199,11 @@ extension Replica {
       nodeCount: transaction.nextNode - draft.nextNode, newTypes: newTypes, types: types,
       writes: draft.writes)
     let bytes = LogMessage.entry(entry).bytes
-    guard bytes.count <= EntryLimits.entryByteCount else {
+    let maximum = configuration.entryByteCountMaximum
+    guard bytes.count <= maximum else {
       throw StoreError(
         .entryTooLarge, "replication",
-        "the entry of a write has \(bytes.count) bytes, \(EntryLimits.entryByteCount) are the most; "
+        "the entry of a write has \(bytes.count) bytes, \(maximum) are the most; "
           + "write less at a time")
     }
     return bytes
@@ -220,6 +224,10 @@ package struct ReplicaConfiguration: Sendable {
   package var resendCountMaximum = 100
   /// How many messages are taken in with one transaction at most.
   package var messagesPerCommit = 1000
+  /// How large a message is that it sends, at most; tests lower it, and what it reads has the limits of all.
+  package var messageByteCountMaximum = EntryLimits.partByteCount
+  /// How large an entry is that it sends, at most; likewise.
+  package var entryByteCountMaximum = EntryLimits.entryByteCount
   /// Whether entries are judged; tests turn it off to see that they fail.
   package var judges = true
   /// Called at steps at which a process may end; tests end it there, by throwing.
