@@ -48,20 +48,14 @@ extension Replica {
   /// Brings a store and a log together.
   ///
   /// - Returns: The identity of the log.
-  /// - Throws: ``StoreError`` `logLost` or `replicated`; ``LogFault``.
+  /// - Throws: ``StoreError`` `logLost`, `replicated`, or `unavailable`; ``LogFault``.
   static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> [UInt8] {
     let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     if row == nil, try log.end() == 0 {
       let genesis = Genesis(
         log: randomIdentity(), commit: start.commit, nextNode: start.nextNode,
         nextType: start.nextType)
-      do {
-        _ = try log.append(LogMessage.genesis(genesis).bytes, named: "genesis", expecting: 0)
-      } catch LogFault.noAnswer {
-        // What the log holds says it.
-      } catch LogFault.endsElsewhere {
-        // Somebody else has begun it.
-      }
+      try begin(log, with: genesis, of: store)
       if let first = try genesisMessage(of: log), first.genesis == genesis {
         try mark(store, first)
         return genesis.log
@@ -103,6 +97,29 @@ extension Replica {
     try check(row, end: try log.end(), of: store)
     return row.log
   }
+
+  /// Begins an empty log, unless somebody else does.
+  private static func begin(
+    _ log: any ReplicationLog, with genesis: Genesis, of store: ModelStore
+  ) throws {
+    for _ in 0..<beginningCountMaximum {
+      do {
+        _ = try log.append(LogMessage.genesis(genesis).bytes, named: "genesis", expecting: 0)
+        return
+      } catch LogFault.noAnswer {
+        // What the log holds says it.
+        if try log.end() > 0 { return }
+      } catch LogFault.endsElsewhere {
+        // Somebody else has begun it.
+        return
+      }
+    }
+    throw StoreError(
+      .unavailable, store.path, "the log is empty, and does not say whether it can be begun")
+  }
+
+  /// How often a log is begun that does not answer: each time the engine has been waited for.
+  private static var beginningCountMaximum: Int { 4 }
 
   /// Looks whether a log is as long as a store that follows it.
   ///

@@ -68,7 +68,7 @@ package final class Replica: StoreReplicator {
   ///   - log: The log.
   ///   - configuration: How to follow it.
   /// - Throws: ``StoreError`` `logLost` for a log that is not the store's, `replicated` for a store that
-  ///   can't join; ``LogFault``.
+  ///   can't join, `unavailable` if an empty log does not answer; ``LogFault``.
   package init(
     _ store: ModelStore, log: any ReplicationLog,
     configuration: ReplicaConfiguration = ReplicaConfiguration()
