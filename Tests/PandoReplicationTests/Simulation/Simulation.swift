@@ -13,6 +13,20 @@ final class Simulation: @unchecked Sendable {
   /// What a closure of a write throws by itself.
   struct Stop: Error {}
 
+  /// A kind of trouble.
+  enum Fault: CaseIterable {
+    /// A message that does not arrive, one that arrives without an answer, and one that arrives later.
+    case lostMessage, lostAnswer, delay
+    /// A message that comes twice, and one of which the engine does not know any more that it has it.
+    case duplicate, forgottenNames
+    /// A member that can't reach the log, for a while or for a moment.
+    case partition, unavailable
+    /// A member that ends while it appends, while it reads, and at each step of its own.
+    case crashBefore, crashAfter, crashReading, crashCommitting, crashTakingIn, crashTakenIn
+    /// Another member that writes in the middle of a write.
+    case rival
+  }
+
   final class Member: @unchecked Sendable {
     let index: Int
     var fixture: ReplicaFixture?
@@ -39,6 +53,8 @@ final class Simulation: @unchecked Sendable {
   private(set) var refused: Set<Int> = []
   /// What has happened, for whoever looks into a failure.
   private(set) var events: [String] = []
+  /// How often each trouble has occurred.
+  private(set) var faults: [Fault: Int] = [:]
 
   init(seed: UInt64, folder: String, judges: Bool) {
     random = SeededGenerator(seed: seed)
@@ -82,10 +98,13 @@ final class Simulation: @unchecked Sendable {
     for _ in 0...number(2) {
       let member = members[number(members.count)]
       if member.isBusy || member.hasCrashed { continue }
+      note(.rival)
       write(member)
       if member.hasCrashed { restart(member) }
     }
   }
+
+  private func note(_ fault: Fault) { faults[fault, default: 0] += 1 }
 
   private func write(_ member: Member) {
     guard let store = member.fixture?.store else { return }
@@ -148,8 +167,14 @@ extension Simulation {
   private func open(_ member: Member) throws {
     var configuration = ReplicaConfiguration.forTests
     configuration.judges = judges
-    configuration.onStep = { [unowned self, unowned member] _ in
-      if chance(2) { try crash(member) }
+    configuration.onStep = { [unowned self, unowned member] step in
+      let fault: Fault =
+        switch step {
+        case .willCommit: .crashCommitting
+        case .willTakeIn: .crashTakingIn
+        case .didTakeIn: .crashTakenIn
+        }
+      if chance(2) { try crash(member, fault) }
     }
     member.hasCrashed = false
     let connection = MemoryConnection(log) { [unowned self, unowned member] call, moment in
@@ -170,7 +195,8 @@ extension Simulation {
     do { try open(member) } catch { preconditionFailure("a member can't be opened: \(error)") }
   }
 
-  private func crash(_ member: Member) throws {
+  private func crash(_ member: Member, _ fault: Fault) throws {
+    note(fault)
     events.append("crash \(member.index)")
     member.hasCrashed = true
     throw Crash()
@@ -181,29 +207,43 @@ extension Simulation {
   ) throws {
     guard hasFaults else { return }
     if member.hasCrashed { throw Crash() }
-    if member.isCut { throw LogFault.unavailable("cut off") }
+    if member.isCut { throw fault(.partition, .unavailable("cut off")) }
     switch (call, moment) {
     case (.append, .before):
       if number(3) == 0 { letOthersWrite() }
-      if chance(4) { try crash(member) }
-      if chance(6) { throw LogFault.noAnswer }
-      if chance(6) { throw MemoryConnection.Delay() }
-      if chance(4) { throw LogFault.unavailable("for a moment") }
+      if chance(4) { try crash(member, .crashBefore) }
+      if chance(6) { throw fault(.lostMessage, .noAnswer) }
+      if chance(6) {
+        note(.delay)
+        throw MemoryConnection.Delay()
+      }
+      if chance(4) { throw fault(.unavailable, .unavailable("for a moment")) }
     case (.append, .after):
       if number(6) == 0 { letOthersWrite() }
-      if chance(6), let last = log.messages.last { log.append(last) }
-      if chance(3) { log.forgetNames() }
-      if chance(4) { try crash(member) }
-      if chance(8) { throw LogFault.noAnswer }
+      if chance(6), let last = log.messages.last {
+        note(.duplicate)
+        log.append(last)
+      }
+      if chance(3) {
+        note(.forgottenNames)
+        log.forgetNames()
+      }
+      if chance(4) { try crash(member, .crashAfter) }
+      if chance(8) { throw fault(.lostAnswer, .noAnswer) }
     case (.messages, _):
       if number(6) == 0 { letOthersWrite() }
       if chance(10) { log.deliverDelayed() }
-      if chance(2) { try crash(member) }
-      if chance(3) { throw LogFault.unavailable("for a moment") }
+      if chance(2) { try crash(member, .crashReading) }
+      if chance(3) { throw fault(.unavailable, .unavailable("for a moment")) }
     case (.end, _):
-      if chance(3) { throw LogFault.unavailable("for a moment") }
+      if chance(3) { throw fault(.unavailable, .unavailable("for a moment")) }
     }
     if member.hasCrashed { throw Crash() }
+  }
+
+  private func fault(_ fault: Fault, _ error: LogFault) -> LogFault {
+    note(fault)
+    return error
   }
 
   private func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
