@@ -19,7 +19,8 @@ import Testing
   ///
   /// - Returns: How often its closure has run.
   private func write(
-    behind count: Int, _ between: Between, _ check: ([ReplicaFixture]) throws -> Void
+    behind count: Int, _ between: Between, isChanged: Bool = false,
+    _ check: ([ReplicaFixture]) throws -> Void
   ) throws -> Int {
     let log = MemoryLog()
     let isBusy = Rival()
@@ -38,6 +39,7 @@ import Testing
       let commits = LogMessage.entry(
         try replicas[0].store.entry(Array(repeating: commit, count: count)))
       isBusy.begin { _ in
+        if isChanged { try replicas[1].store.write { try $0.set(Tally(id: 1, marks: [1, 3])) } }
         switch between {
         case .commits: log.append(commits.bytes)
         case .messages: for _ in 0..<count { log.append([0]) }
@@ -52,7 +54,7 @@ import Testing
       for replica in replicas { try replica.replica.catchUp() }
       for replica in replicas {
         let tally = try replica.store.read { try $0.model("Tally:1", as: Tally.self) }
-        #expect(tally?.marks == [1, 2])
+        #expect(tally?.marks == (isChanged ? [1, 3, 2] : [1, 2]))
         #expect(try replica.dump() == replicas[0].dump())
       }
       try check(replicas)
@@ -83,5 +85,17 @@ import Testing
       for replica in replicas { #expect(replica.replica.statistics.refused == 0) }
     }
     #expect(runs == 1)
+  }
+
+  /// The window ends between the two: what changed the node is the first that it still has, or not any more.
+  @Test(arguments: Between.allCases, [-1, 0])
+  func `what others have changed at the edge of the window is not overwritten`(
+    between: Between, distance: Int
+  ) throws {
+    let runs = try write(behind: Self.commitCount + distance, between, isChanged: true) {
+      replicas in
+      for replica in replicas { #expect(replica.replica.statistics.refused == 1) }
+    }
+    #expect(runs == 2)
   }
 }

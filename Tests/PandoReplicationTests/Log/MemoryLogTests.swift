@@ -57,7 +57,7 @@ import Testing
     #expect(try connection.end() == 4)
   }
 
-  @Test(arguments: [[], [[]], [[1, 2], [], [3]], [[UInt8](repeating: 7, count: 1 << 20)]])
+  @Test(arguments: [[], [[]], [[1, 2], [], [3]], [[UInt8](repeating: 7, count: 1 << 12)]])
   func `a copy of a store comes back in its parts, over any connection`(parts: [[UInt8]]) throws {
     let log = MemoryLog()
     let (own, other) = (MemoryConnection(log), MemoryConnection(log))
