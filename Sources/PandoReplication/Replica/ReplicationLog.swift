@@ -66,17 +66,3 @@ public struct LoggedMessage: Equatable, Sendable {
     self.bytes = bytes
   }
 }
-
-/// Why a call of a log failed.
-public enum LogFault: Error, Equatable {
-  /// Whether the message was appended is not known.
-  case noAnswer
-  /// It was not appended; the log ends at another position than expected.
-  case endsElsewhere
-  /// The log can't be reached; nothing was done.
-  case unavailable(String)
-  /// Messages that are asked for are not kept any more.
-  ///
-  /// `first` is the position of the first one that is.
-  case gone(first: UInt64)
-}

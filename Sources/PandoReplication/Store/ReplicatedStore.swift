@@ -220,27 +220,3 @@ private final class Follower: Sendable {
     }
   }
 }
-
-/// Runs a closure, and tells faults of a log as errors of a store.
-func translatingFaults<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
-  do {
-    return try body()
-  } catch let fault as LogFault {
-    throw fault.error(path)
-  }
-}
-
-extension LogFault {
-  /// The fault as callers of a store are told of it.
-  func error(_ path: String) -> StoreError {
-    switch self {
-    case .noAnswer:
-      StoreError(.unavailable, path, "the log has not answered")
-    case .endsElsewhere:
-      StoreError(.unavailable, path, "somebody else has appended to the log at the same time")
-    case .unavailable(let reason): StoreError(.unavailable, path, reason)
-    case .gone(let first):
-      StoreError(.logLost, path, "the log begins at position \(first) by now")
-    }
-  }
-}
