@@ -15,9 +15,9 @@ package struct EntryIdentity: Hashable, Sendable {
 }
 
 /// What one flush of a store has done: the unit of the log.
-package struct Entry: Equatable, Sendable {
+package struct Entry: Sendable {
   /// A type whose records the entry has.
-  package struct TypeVersion: Equatable, Sendable {
+  package struct TypeVersion: Sendable {
     package var name: String
     package var schemaVersion: UInt32
 
@@ -77,7 +77,7 @@ package struct Genesis: Equatable, Sendable {
 /// A part of an entry that is too large for one message of a log.
 ///
 /// The position of the entry is that of its last part; that one leads to the others.
-package struct EntryPart: Equatable, Sendable {
+package struct EntryPart: Sendable {
   package var identity: EntryIdentity
   package var index: Int
   package var count: Int
@@ -99,7 +99,7 @@ package struct EntryPart: Equatable, Sendable {
 }
 
 /// What a message of a log is.
-package enum LogMessage: Equatable, Sendable {
+package enum LogMessage: Sendable {
   case genesis(Genesis)
   case entry(Entry)
   case part(EntryPart)

@@ -4,9 +4,9 @@ package import PandoModels
 /// name.
 ///
 /// Merges, cascades and other code of models have run by then: this is what came of them.
-package struct WriteEffects: Equatable, Sendable {
+package struct WriteEffects: Sendable {
   /// A child that a body refers to by numbers of the store in which it was written.
-  package struct Child: Equatable, Sendable {
+  package struct Child: Sendable {
     package var reference: RecordReference
     package var identifier: String
     package var typeName: String
@@ -19,7 +19,7 @@ package struct WriteEffects: Equatable, Sendable {
   }
 
   /// Bytes as they lie in the store in which they were written, and the names of their children.
-  package struct Body: Equatable, Sendable {
+  package struct Body: Sendable {
     package var bytes: [UInt8]
     /// In the order of their numbers, each once.
     package var children: [Child]
@@ -30,7 +30,7 @@ package struct WriteEffects: Equatable, Sendable {
     }
   }
 
-  package struct Record: Equatable, Sendable {
+  package struct Record: Sendable {
     package var typeName: String
     package var body: Body
 
@@ -41,7 +41,7 @@ package struct WriteEffects: Equatable, Sendable {
   }
 
   /// A node that was stored, changed or touched, with the records that were written.
-  package struct Node: Equatable, Sendable {
+  package struct Node: Sendable {
     package var identifier: String
     /// Of a new node, how far its number lies behind the first one that the entry could give.
     package var offset: UInt64?
@@ -57,7 +57,7 @@ package struct WriteEffects: Equatable, Sendable {
     }
   }
 
-  package enum Element: Equatable, Sendable {
+  package enum Element: Sendable {
     case node(identifier: String, typeName: String)
     case value(Body)
     /// One that a later step takes out again.
@@ -65,14 +65,14 @@ package struct WriteEffects: Equatable, Sendable {
   }
 
   /// What became of a list.
-  package enum ListEdit: Equatable, Sendable {
+  package enum ListEdit: Sendable {
     /// Steps, and what the inserts and updates among them bring, in their order.
     case steps([CollectionChangeInformation], bringing: [Element])
     case whole([Element])
     case removed
   }
 
-  package struct List: Equatable, Sendable {
+  package struct List: Sendable {
     package var cacheKey: String
     package var edit: ListEdit
 
@@ -83,7 +83,7 @@ package struct WriteEffects: Equatable, Sendable {
   }
 
   /// An index that was made or dropped.
-  package struct IndexEdit: Equatable, Sendable {
+  package struct IndexEdit: Sendable {
     package var index: ModelIndex
     package var isAdded: Bool
 
@@ -94,7 +94,7 @@ package struct WriteEffects: Equatable, Sendable {
   }
 
   /// The deletion rules of a type, as text.
-  package struct Rules: Equatable, Sendable {
+  package struct Rules: Sendable {
     package var typeName: String
     package var text: String
 
