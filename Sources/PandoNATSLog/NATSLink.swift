@@ -83,16 +83,23 @@
 
     /// Runs a closure with a connection that stands, until it has an answer or the time is up.
     ///
-    /// - Parameter body: Gets the connection and the milliseconds that are left. Throws
-    ///   ``NATSNotNow`` to be called again.
+    /// A cluster without a leader loses questions: one that changes nothing is asked again before the time is up.
+    ///
+    /// - Parameters:
+    ///   - isAppend: Whether each attempt has all the time that is left.
+    ///   - body: Gets the connection and how many milliseconds to wait for an answer. Throws ``NATSNotNow``
+    ///     to be called again.
     /// - Returns: What the closure returns.
     /// - Throws: ``LogFault``; `unavailable` when the time is up.
-    func call<Result>(_ body: (NATSConnection, Int64) throws -> Result) throws -> Result {
+    func call<Result>(
+      isAppend: Bool = false, _ body: (NATSConnection, Int64) throws -> Result
+    ) throws -> Result {
       let deadline = monotonicNanoseconds() + timeout
       while true {
         let connection = try self.connection(until: deadline)
         do {
-          return try body(connection, max(1, (deadline - monotonicNanoseconds()) / 1_000_000))
+          let rest = max(1, (deadline - monotonicNanoseconds()) / 1_000_000)
+          return try body(connection, isAppend ? rest : min(rest, Self.answerWait))
         } catch let notNow as NATSNotNow {
           let reason = "\(server(connection)): \(notNow.reason)"
           guard monotonicNanoseconds() + Self.pause < deadline, pause() else {
@@ -231,6 +238,8 @@
       }
     }
 
+    /// In milliseconds: how long a question waits before it is asked again.
+    private static let answerWait: Int64 = 2000
     /// In nanoseconds, between two attempts of a call.
     private static let pause: Int64 = 50_000_000
     /// In nanoseconds, between two new connections.

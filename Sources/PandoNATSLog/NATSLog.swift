@@ -58,7 +58,7 @@
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
       if end == 0, try self.end() > 0 { throw LogFault.endsElsewhere }
-      let position = try link.call { connection, milliseconds in
+      let position = try link.call(isAppend: true) { connection, milliseconds in
         try publish(
           message, to: (configuration.stream, configuration.streamSubject), named: name,
           expecting: end, connection, milliseconds)
