@@ -105,8 +105,9 @@ let package = Package(
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoRemote", "PandoManagers", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoSystem",
+        "Pando", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore", "PandoLMDB",
+        "PandoModels", "PandoSystem",
+        .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
 

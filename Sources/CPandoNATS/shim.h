@@ -46,6 +46,9 @@ struct pando_nats_stream {
   uint64_t first;
   uint64_t last;
   uint64_t count;
+  uint64_t bytes;
+  /* What is kept at most; 0 or less for any number. */
+  int64_t bytes_maximum;
   int64_t age;
   int64_t message_size;
   int64_t replicas;
@@ -64,6 +67,8 @@ static inline void pando_nats_read(
   stream->first = info->State.FirstSeq;
   stream->last = info->State.LastSeq;
   stream->count = info->State.Msgs;
+  stream->bytes = info->State.Bytes;
+  stream->bytes_maximum = info->Config->MaxBytes;
   stream->age = info->Config->MaxAge;
   stream->message_size = info->Config->MaxMsgSize;
   stream->replicas = info->Config->Replicas;

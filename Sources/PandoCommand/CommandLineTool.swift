@@ -10,7 +10,8 @@ struct CommandLineTool {
     CollectionsCommand.self, CollectionCommand.self,
     ChangesCommand.self, WatchCommand.self, CursorsCommand.self, RetentionCommand.self,
     StatCommand.self, VerifyCommand.self, DumpCommand.self,
-    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self, DemoCommand.self,
+    LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self,
+    ReplicaCommand.self, DemoCommand.self,
   ]
 
   private let output = StandardOutput()

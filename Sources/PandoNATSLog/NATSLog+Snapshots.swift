@@ -1,6 +1,7 @@
 #if NATS
   import CPandoNATS
   import PandoReplication
+  import PandoSystem
 
   /// Copies of stores, in a second stream: parts, and a ``SnapshotRecord`` behind them.
   extension NATSLog {
@@ -52,6 +53,34 @@
       return nil
     }
 
+    /// The position of the newest copy; see `ReplicationLog`.
+    ///
+    /// - Returns: The position; `nil` if there is none.
+    /// - Throws: `LogFault`.
+    public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
+
+    /// Which part of what the stream keeps has come since a position; see `ReplicationLog`.
+    ///
+    /// - Parameter position: The position.
+    /// - Returns: The larger of the parts of its time and of its bytes.
+    /// - Throws: `LogFault`.
+    public func retentionUsed(since position: UInt64) throws -> Double {
+      let stream = try look(configuration.stream, configuration.streamSubject)
+      guard stream.last > position else { return 0 }
+      if position + 1 < stream.first { return 1 }
+      var used = 0.0
+      if stream.bytes_maximum > 0, stream.count > 0 {
+        let part = Double(stream.last - position) / Double(stream.count)
+        used = part * Double(stream.bytes) / Double(stream.bytes_maximum)
+      }
+      guard stream.age > 0 else { return used }
+      guard let first = try message(at: position + 1, of: configuration.stream) else { return 1 }
+      var now = timespec()
+      unsafe clock_gettime(CLOCK_REALTIME, &now)
+      let age = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - first.time
+      return max(used, Double(age) / Double(stream.age))
+    }
+
     private var partSubject: String { "\(configuration.snapshotSubject).part" }
     private var closingSubject: String { "\(configuration.snapshotSubject).end" }
 
@@ -76,7 +105,7 @@
       var attempts = 0
       while true {
         do {
-          return try link.call { connection, milliseconds in
+          return try link.call(isAppend: true) { connection, milliseconds in
             try publish(
               bytes, to: (configuration.snapshotStream, subject), named: name, expecting: nil,
               connection, milliseconds)

@@ -122,10 +122,10 @@
       }
     }
 
-    /// Reads one message of a stream; `nil` if it is not there.
+    /// Reads one message of a stream, and when it came, in nanoseconds since 1970; `nil` if it is not there.
     func message(
       at position: UInt64, of stream: String
-    ) throws -> (subject: String, bytes: [UInt8])? {
+    ) throws -> (subject: String, bytes: [UInt8], time: Int64)? {
       try link.call { connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
@@ -139,7 +139,7 @@
         }
         defer { unsafe natsMsg_Destroy(message) }
         let subject = unsafe natsMsg_GetSubject(message).map { unsafe String(cString: $0) }
-        return (subject ?? "", unsafe natsBytes(message))
+        return (subject ?? "", unsafe natsBytes(message), unsafe natsMsg_GetTime(message))
       }
     }
   }

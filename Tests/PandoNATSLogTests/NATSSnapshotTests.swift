@@ -1,7 +1,9 @@
 #if NATS
   import CPandoNATS
   import PandoFixtures
+  import PandoModels
   import PandoReplication
+  import PandoStore
   import Testing
 
   @testable import PandoNATSLog
@@ -104,6 +106,75 @@
         #expect(SnapshotRecord.part(of: damaged) == nil)
         #expect(SnapshotRecord.part(of: Array(part.prefix(index))) == nil)
       }
+    }
+
+    @Test func `machines join, come back and go on by a copy in the engine`() async throws {
+      try await withServersAsync { servers, path in
+        func open(_ name: String) throws -> ReplicatedStore {
+          try ReplicatedStore(
+            path: "\(path)/\(name)", log: try NATSLog(servers.configuration()),
+            configuration: .forTests)
+        }
+        let first = try open("a")
+        let behind = try open("b")
+        for number in 0..<300 {
+          try await first.store.write { transaction in
+            for part in 0..<20 {
+              try transaction.set(
+                Page(id: "\(number)-\(part)", text: String(repeating: "x", count: 200)))
+            }
+          }
+          if number == 100 {
+            try await behind.caughtUp()
+            await behind.close()
+          }
+        }
+        let position = try await first.putSnapshot()
+        let log = try NATSLog(servers.configuration())
+        #expect(try log.snapshotPosition() == position)
+        #expect(try log.retentionUsed(since: position) == 0)
+        #expect(try log.retentionUsed(since: 0) > 0)
+        try log.ask("STREAM.PURGE.log", #"{"seq":250}"#)
+        #expect(try log.retentionUsed(since: 0) == 1)
+        var stores = [first, try open("b"), try open("c")]
+        for store in stores { try await store.caughtUp() }
+        let count = 300 * 20
+        for store in stores { #expect(try store.store.statistics().nodeCount == count) }
+        #expect(stores[1].status.replacedCount == 1)
+        // The engine has lost everything.
+        for store in stores { await store.close() }
+        try log.ask("STREAM.DELETE.log")
+        try log.ask("STREAM.DELETE.log-snapshots")
+        log.close()
+        let empty = try NATSLog(servers.configuration())
+        try await ReplicatedStore.republish(path: "\(path)/a", log: empty)
+        for name in ["b", "c"] {
+          try await ReplicatedStore.replace(path: "\(path)/\(name)", log: empty)
+        }
+        empty.close()
+        stores = try ["a", "b", "c", "d"].map { try open($0) }
+        try await stores[2].store.write { try $0.set(Page(id: "last", text: "")) }
+        for store in stores { try await store.caughtUp() }
+        for store in stores { #expect(try store.store.statistics().nodeCount == count + 1) }
+        for store in stores { await store.close() }
+      }
+    }
+  }
+
+  private struct Page: Model, Codable {
+    var id: String
+    var text: String
+    var modelIdentifier: String? { id }
+  }
+
+  /// Runs a closure with a server, and a folder for stores.
+  private func withServersAsync(
+    _ body: (TestServers, String) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { folder in
+      let servers = try TestServers(1, in: "\(folder)/servers")
+      defer { servers.end() }
+      try await body(servers, "\(folder)")
     }
   }
 #endif

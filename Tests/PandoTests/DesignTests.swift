@@ -23,8 +23,8 @@ import Testing
     "PandoURLSession": ["PandoRemote"],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
-      "Pando", "PandoManagers", "PandoRemote", "PandoStore", "PandoLMDB", "PandoModels",
-      "PandoSystem",
+      "Pando", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog", "PandoStore",
+      "PandoLMDB", "PandoModels", "PandoSystem",
     ],
   ]
 

@@ -97,6 +97,7 @@ extension CommandError {
       case .invalidDump: (.badInput, "")
       case .notAStore: (.failure, "look into its tables with: pando kv \(path) '' scan")
       case .damaged: (.failure, "run: pando verify \(path)")
+      case .logLost: (.failure, "see: pando replica --help")
       default: (.failure, "")
       }
     let place = error.subject == path || "\(error)".hasPrefix(path) ? "" : path

@@ -149,6 +149,9 @@ package final class GroupCommit: Sendable {
     return entry
   }
 
+  /// How many writes are queued, those of the group that is run included.
+  package var queuedCount: Int { state.withLock { $0.batches.reduce(0) { $0 + $1.count } } }
+
   /// Takes no more writes; those that are queued stay.
   package func stop() {
     state.withLock { $0.isStopping = true }

@@ -85,7 +85,7 @@ extension DataFile {
 
 /// Repeats a system call that a signal interrupted.
 @_optimize(size)
-func retryInterrupted(_ call: () -> CInt) -> CInt {
+package func retryInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
   while true {
     let result = call()
     if result != -1 || errno != EINTR { return result }

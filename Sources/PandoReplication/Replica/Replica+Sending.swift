@@ -47,9 +47,9 @@ extension Replica {
 extension Replica {
   /// Brings a store and a log together.
   ///
-  /// - Returns: The identity of the log.
+  /// - Returns: The identity of the log, and whether it begins with a store that held something.
   /// - Throws: ``StoreError`` `logLost`, `replicated`, or `unavailable`; ``LogFault``.
-  static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> [UInt8] {
+  static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> Joined {
     let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     if row == nil, try log.end() == 0 {
       let genesis = Genesis(
@@ -58,7 +58,7 @@ extension Replica {
       try begin(log, with: genesis, of: store)
       if let first = try genesisMessage(of: log), first.genesis == genesis {
         try mark(store, first)
-        return genesis.log
+        return (genesis.log, genesis.commit > 0)
       }
     }
     let first: (genesis: Genesis, bytes: [UInt8])
@@ -71,22 +71,29 @@ extension Replica {
     } catch LogFault.gone(let position) {
       // The beginning of a long log is not kept. Whether it is the one that the store has followed, its
       // next entries say: each names the chain that it was made from.
-      guard let row, row.position >= position - 1 else {
-        throw logLost(at: position, behind: row?.position ?? 0)
+      guard let row else {
+        throw StoreError(
+          .logLost, store.path,
+          "the store can't join the log, which begins at position \(position) by now and has no copy of a store; "
+            + "a machine that follows the log has to put one there")
       }
       try check(row, end: try log.end(), of: store)
-      return row.log
+      // Else a copy brings what lies between.
+      if row.position < position - 1, try log.snapshotPosition() ?? 0 < position - 1 {
+        throw logLost(at: position, behind: row.position)
+      }
+      return (row.log, false)
     }
     guard let row else {
       let genesis = first.genesis
       guard genesis.commit == 0, start == (0, genesis.nextNode, genesis.nextType) else {
         throw StoreError(
           .replicated, store.path,
-          "the store can't join the log, because one of the two holds something already; begin with a "
-            + "copy of a store that follows it")
+          "the store can't join the log, because one of the two holds something already; join with a new "
+            + "folder, as soon as a machine has put a copy beside the log")
       }
       try mark(store, first)
-      return genesis.log
+      return (genesis.log, false)
     }
     guard row.log == first.genesis.log else {
       throw StoreError(
@@ -95,8 +102,10 @@ extension Replica {
           + "store has taken in \(row.position)")
     }
     try check(row, end: try log.end(), of: store)
-    return row.log
+    return (row.log, first.genesis.commit > 0)
   }
+
+  typealias Joined = (log: [UInt8], beginsWithContent: Bool)
 
   /// Begins an empty log, unless somebody else does.
   private static func begin(
@@ -132,7 +141,7 @@ extension Replica {
     }
   }
 
-  private static func genesisMessage(
+  static func genesisMessage(
     of log: any ReplicationLog
   ) throws -> (genesis: Genesis, bytes: [UInt8])? {
     guard let message = try log.messages(after: 0, limit: 1).first, message.position == 1,

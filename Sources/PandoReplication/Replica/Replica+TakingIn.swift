@@ -7,6 +7,11 @@ private struct RefusedWrite: Error, Hashable {
   let index: Int
 }
 
+/// A log that has been begun again: what comes behind a position was made from a copy that has all up to it.
+private struct Rebeginning: Error {
+  let position: UInt64
+}
+
 /// What has come of some messages, if their transaction is committed.
 private struct TakenIn {
   var statistics = ReplicaStatistics()
@@ -32,9 +37,8 @@ extension Replica {
       do {
         messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
       } catch LogFault.gone(let first) {
-        let error = Self.logLost(at: first, behind: position)
-        halt = error
-        throw error
+        try goOn(from: first - 1, behind: position, isBegunAgain: false, writer)
+        continue
       }
       if !messages.isEmpty {
         noteEnd(messages[messages.count - 1].position)
@@ -43,6 +47,8 @@ extension Replica {
         } catch is StoreError where halt != nil && verdicts != nil {
           // It lies behind what became of the writes; who comes next is told.
           return verdicts ?? []
+        } catch let beginning as Rebeginning {
+          try goOn(from: beginning.position, behind: position, isBegunAgain: true, writer)
         }
         continue
       }
@@ -102,13 +108,16 @@ extension Replica {
       } catch let write as RefusedWrite {
         refused.insert(write)
         continue
-      } catch let error as StoreError where error.code == .logLost || error.code == .needsUpgrade {
+      } catch
+        where error is Rebeginning
+        || [.logLost, .needsUpgrade].contains((error as? StoreError)?.code)
+      {
         let valid = messages.prefix { $0.position <= taken.position }
         if !valid.isEmpty {
           messages = Array(valid)
           continue
         }
-        halt = error
+        if let error = error as? StoreError { halt = error }
         throw error
       }
       for row in taken.chains { note(row) }
@@ -142,7 +151,7 @@ extension Replica {
       row.chain = row.chain.appending(message.bytes)
       taken.chains.append(row)
       do {
-        if let entry = try wholeEntry(message) {
+        if let entry = try wholeEntry(message, of: row.log) {
           let last = try transaction.origin(entry.identity.origin)?.counter ?? 0
           guard entry.identity.counter > last else {
             taken.statistics.duplicates += 1
@@ -169,11 +178,12 @@ extension Replica {
   }
 
   /// The entry that a message brings, or is the last part of; `nil` for any other.
-  private func wholeEntry(_ message: LoggedMessage) throws -> Entry? {
+  private func wholeEntry(_ message: LoggedMessage, of log: [UInt8]) throws -> Entry? {
     switch try LogMessage(message.bytes) {
     case .entry(let entry): return entry
-    case .genesis:
+    case .genesis(let genesis):
       if message.position == 1 { return nil }
+      if genesis.log == log { throw Rebeginning(position: message.position) }
       throw EntryFault.malformed("a second beginning")
     case .part(let last):
       guard last.isLast else { return nil }

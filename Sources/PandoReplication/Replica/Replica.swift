@@ -34,11 +34,13 @@ package final class Replica: StoreReplicator {
     var first: UInt64 = 0
   }
 
-  private weak let store: ModelStore?
+  weak let store: ModelStore?
   let log: any ReplicationLog
   let configuration: ReplicaConfiguration
   /// The identity of the log.
   let identity: [UInt8]
+  /// Whether the log begins with a store that held something: who joins needs a copy.
+  let beginsWithContent: Bool
   /// Which opening of a store this is.
   private let origin: [UInt8]
   /// The last position that is known to be there.
@@ -61,7 +63,7 @@ package final class Replica: StoreReplicator {
   /// Has a store follow a log, and all its writes go through it.
   ///
   /// An empty log begins with what the store holds. A store that was in no log joins one only if both are
-  /// as they were before the first commit; else it begins as a copy of another one's files.
+  /// as they were before the first commit; else it begins as a copy of another one.
   ///
   /// - Parameters:
   ///   - store: A store that is open for writing.
@@ -77,7 +79,7 @@ package final class Replica: StoreReplicator {
     self.log = log
     self.configuration = configuration
     origin = Self.randomIdentity()
-    identity = try Self.join(store, log)
+    (identity, beginsWithContent) = try Self.join(store, log)
     store.attach(self)
   }
 
@@ -258,4 +260,6 @@ package struct ReplicaStatistics: Hashable, Sendable {
   package var duplicates = 0
   /// Messages that were malformed.
   package var malformed = 0
+  /// How often the store was made equal to a copy that the log had.
+  package var replaced = 0
 }

@@ -21,24 +21,29 @@ public final class ReplicatedStore: Sendable {
   private let replica: Replica
   private let log: any ReplicationLog
   private let follower: Follower
+  private let snapshotMaker: SnapshotMaker
 
   /// Opens a store and has it follow a log.
   ///
-  /// An empty log begins with what the store holds. Else a store that was in no log has to be empty, or a copy of
-  /// one that follows the log. Waits for the log; not for what it holds: see ``caughtUp()``.
+  /// An empty log begins with what the store holds. A new store begins as the newest copy that some machine has put
+  /// beside the log, or with the log's first message where there is none. One that was away for longer than the log
+  /// keeps messages becomes the newest copy in one commit, its properties and tables of its own excepted. Waits for the
+  /// log and for such a copy; not for what comes behind: see ``caughtUp()``.
   ///
   /// - Parameters:
   ///   - path: The folder of the store; made if it is not there.
   ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
   ///   - configuration: As that of `ModelStore`; not with the durability `relaxed`.
   /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` for a log that is not the store's,
-  ///   `replicated` for a store that can't join; what opening a store throws. Then the log is closed.
+  ///   `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
+  ///   is closed.
   public init(
     path: String, log: any ReplicationLog,
     configuration: ModelStore.Configuration = ModelStore.Configuration()
   ) throws {
     self.log = log
     do {
+      try translatingFaults(path) { try Self.join(path, log) }
       store = try ModelStore(path: path, configuration: configuration)
     } catch {
       log.close()
@@ -52,10 +57,26 @@ public final class ReplicatedStore: Sendable {
       throw error
     }
     follower = Follower(store, replica)
+    snapshotMaker = SnapshotMaker(replica, path: path)
     follower.start(log)
+    snapshotMaker.start(isAtOnce: replica.beginsWithContent)
   }
 
-  deinit { follower.end() }
+  deinit {
+    follower.end()
+    snapshotMaker.stop()
+  }
+
+  /// Begins a store as the newest copy beside a log, where there is no store.
+  private static func join(_ path: String, _ log: any ReplicationLog) throws {
+    guard !StoreCopy.isThere(path) else { return }
+    guard let newest = try log.snapshotPosition(), newest > 0 else { return }
+    try StoreCopy.makeFolder(path)
+    guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else {
+      return
+    }
+    try copy.become(path)
+  }
 
   /// The position of the log up to which this store has taken it in; after a write that one's, or a later one.
   ///
@@ -72,8 +93,9 @@ public final class ReplicatedStore: Sendable {
     let stop = replica.halt
     return ReplicationStatus(
       position: (try? position) ?? 0, end: replica.lastSeen, failure: stop ?? follower.failure,
-      isStopped: stop != nil, judgedCount: statistics.judged,
-      refusedCount: statistics.refused, malformedCount: statistics.malformed)
+      snapshotFailure: snapshotMaker.failure, isStopped: stop != nil,
+      judgedCount: statistics.judged, refusedCount: statistics.refused,
+      malformedCount: statistics.malformed, replacedCount: statistics.replaced)
   }
 
   /// Asks the log where it ends, and waits until this store has all of that.
@@ -81,13 +103,81 @@ public final class ReplicatedStore: Sendable {
   /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` or `needsUpgrade` where the
   ///   store can't follow it any more, `closed`.
   public func caughtUp() async throws {
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      startThread(named: "pando.caughtUp") { [replica, path = store.path] in
-        continuation.resume(
-          with: Result { try translatingFaults(path) { try replica.catchUp() } })
-      }
+    try await onThread(named: "pando.caughtUp", store.path) { [replica] in try replica.catchUp() }
+  }
+
+  /// Puts a copy of the store beside the log, without the properties and tables that are this store's own.
+  ///
+  /// Machines do that by themselves when the newest copy is older than a third of what the log keeps, or a million
+  /// messages; the two newest are kept.
+  ///
+  /// - Returns: The position that the copy has.
+  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `closed`; `LMDBError` where the copy has no
+  ///   place in the store's folder.
+  /// - Complexity: O(size of the store).
+  @discardableResult
+  public func putSnapshot() async throws -> UInt64 {
+    try await onThread(named: "pando.putSnapshot", store.path) { [replica] in
+      try replica.putSnapshot()
     }
+  }
+
+  /// Puts a copy of a store beside a log, as ``putSnapshot()``; this or another process may have the store open.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store.
+  ///   - log: The log; it stays open.
+  /// - Returns: The position that the copy has.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store throws.
+  @discardableResult
+  public static func putSnapshot(path: String, log: any ReplicationLog) async throws -> UInt64 {
+    try await onThread(named: "pando.putSnapshot", path) { try LogRepair.putSnapshot(path, log) }
+  }
+
+  /// Copies a store for another machine, which can follow the log with it.
+  ///
+  /// A plain copy has the requests that wait for a server, and other rows of that store alone; this one has not.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store; others may have it open.
+  ///   - destination: A folder that has no store, on the same disk.
+  /// - Returns: The position that the copy has.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, or there is a store already; what opening
+  ///   a store throws.
+  @discardableResult
+  public static func copy(path: String, to destination: String) async throws -> UInt64 {
+    try await onThread(named: "pando.copy", path) { try LogRepair.copy(path, to: destination) }
+  }
+
+  /// Has a log that has lost what a store holds go on from that store.
+  ///
+  /// The other machines become equal to it: writes that they have and it has not are lost. Do it where the log has lost
+  /// its end, or all of it, and at the machine with the highest ``position``. Nobody has the store open.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store.
+  ///   - log: The log; it stays open.
+  /// - Returns: The position from which the log goes on.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store
+  ///   throws. It can be done again then.
+  @discardableResult
+  public static func republish(path: String, log: any ReplicationLog) async throws -> UInt64 {
+    try await onThread(named: "pando.republish", path) { try LogRepair.republish(path, log) }
+  }
+
+  /// Makes a store that can't follow its log any more what the newest copy beside the log is.
+  ///
+  /// What only this store has is lost; its properties and tables of its own stay. Nobody has the store open.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store.
+  ///   - log: The log; it stays open.
+  /// - Returns: The position that the store has then.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, or
+  ///   can't be reached; what opening a store throws. Then the store is as it was.
+  @discardableResult
+  public static func replace(path: String, log: any ReplicationLog) async throws -> UInt64 {
+    try await onThread(named: "pando.replace", path) { try LogRepair.replace(path, log) }
   }
 
   /// Reads a version that has all up to a position of the log.
@@ -117,8 +207,23 @@ public final class ReplicatedStore: Sendable {
   /// Waits for the writes that are queued, and closes the store and the log.
   public func close() async {
     follower.end()
+    snapshotMaker.stop()
     await store.close()
     log.close()
+    try? await onThread(named: "pando.close", store.path) { [snapshotMaker] in
+      snapshotMaker.waitForEnd()
+    }
+  }
+}
+
+/// Runs a closure that blocks, on a thread of its own.
+private func onThread<Result: Sendable>(
+  named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    startThread(named: name) {
+      continuation.resume(with: Swift.Result { try translatingFaults(path, body) })
+    }
   }
 }
 
@@ -130,6 +235,8 @@ public struct ReplicationStatus: Sendable {
   public var end: UInt64
   /// Why the last try to take something in failed; `nil` if it did not.
   public var failure: StoreError?
+  /// Why the last copy could not be put beside the log; `nil` if it could, or none was due.
+  public var snapshotFailure: StoreError?
   /// Whether the store has stopped writing and taking in, for the reason in ``failure``.
   public var isStopped: Bool
   /// How many writes were judged since the store was opened.
@@ -138,6 +245,8 @@ public struct ReplicationStatus: Sendable {
   public var refusedCount: Int
   /// How many messages of the log were malformed.
   public var malformedCount: Int
+  /// How often the store was made equal to a copy, because the log did not keep what it needed.
+  public var replacedCount: Int
 }
 
 /// Takes in what others write, on a thread of its own.

@@ -93,6 +93,13 @@ package final class CommitFeed: Sendable {
     return isWatched
   }
 
+  /// Has all who follow look for commits that nobody brings them.
+  package func lookForCommits() {
+    let followers = state.withLock { $0.followers.compactMap(\.follower) }
+    for follower in followers { follower.othersMayHaveCommitted() }
+    mayHaveCommitted()
+  }
+
   /// The follower that all of this process share, made now if there is none.
   ///
   /// - Parameter make: Makes one; of two that are made at once, one is let go.

@@ -113,7 +113,7 @@ extension RecordHeader {
 }
 
 extension [UInt8] {
-  init(copying bytes: Span<UInt8>) {
+  package init(copying bytes: Span<UInt8>) {
     // The pointer does not leave the closure, and the array copies what it points to.
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
   }

@@ -28,6 +28,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var entryTooLarge: Code { Code(rawValue: "entryTooLarge") }
     /// The log of a replicated store can't be reached, or does not say what became of a write.
     public static var unavailable: Code { Code(rawValue: "unavailable") }
+    /// As many writes wait for the log of a replicated store as may.
+    public static var busy: Code { Code(rawValue: "busy") }
     /// The log of a replicated store is not the one that the store has followed.
     public static var logLost: Code { Code(rawValue: "logLost") }
     /// The log of a replicated store has an entry of a newer version.

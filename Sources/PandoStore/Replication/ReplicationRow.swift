@@ -7,7 +7,7 @@
 ///        └──────┴──────────┴───────┘
 /// ```
 package struct ReplicationRow: Equatable, Sendable {
-  static let key = Array("replication".utf8)
+  package static let key = Array("replication".utf8)
 
   /// The identity of the log, 16 bytes.
   package var log: [UInt8]
@@ -23,7 +23,7 @@ package struct ReplicationRow: Equatable, Sendable {
     self.chain = chain
   }
 
-  init(_ bytes: Span<UInt8>) throws {
+  package init(_ bytes: Span<UInt8>) throws {
     guard bytes.count == 40, let position = ByteFields.littleEndian(bytes, at: 16, width: 8),
       let first = ByteFields.littleEndian(bytes, at: 24, width: 8),
       let second = ByteFields.littleEndian(bytes, at: 32, width: 8)
@@ -33,7 +33,7 @@ package struct ReplicationRow: Equatable, Sendable {
     chain = EntryChain(first, second)
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes = log
     for value in [position, chain.first, chain.second] {
       ByteFields.append(value, width: 8, to: &bytes)

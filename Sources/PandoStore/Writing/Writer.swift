@@ -94,6 +94,15 @@ final class Writer: Sendable {
       job.finish(Result { try core.environment.read { _ in nil } })
       return nil
     }
+    if replicator.withLock({ $0 != nil }), commits.queuedCount >= Self.queuedForLogMaximum {
+      job.finish(
+        .failure(
+          StoreError(
+            .busy, core.path,
+            "\(Self.queuedForLogMaximum) writes wait for the log already; write again when some are done"
+          )))
+      return nil
+    }
     if let turn = commits.append(QueuedWrite(job, self)) { return turn }
     job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
     return nil
@@ -277,6 +286,8 @@ extension Writer: GroupCommitOwner {
 extension Writer {
   /// How often a write may have to run again because of what others have written.
   private static let refusalCountMaximum = 16
+  /// How many writes may wait for a log.
+  private static let queuedForLogMaximum = 10_000
 
   @_optimize(size)
   private func beginReplicated(_ context: WriteSession) throws {

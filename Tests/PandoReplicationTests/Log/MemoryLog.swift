@@ -17,6 +17,8 @@ final class MemoryLog: Sendable {
   }
 
   let state = Locked(State())
+  /// How many copies of stores there have been.
+  let snapshotCount = Monitor(0)
 
   var messages: [[UInt8]] { state.withLock { $0.messages } }
 
@@ -51,6 +53,9 @@ final class MemoryLog: Sendable {
     }
     tell()
   }
+
+  /// Waits until there is a copy of a store.
+  func waitForSnapshot() { snapshotCount.waiting { $0 == 0 ? nil : () } }
 
   /// Loses all messages behind a position, as an engine may that was cut from power.
   func truncate(to count: Int) {
@@ -139,12 +144,21 @@ final class MemoryConnection: ReplicationLog {
     var parts: [[UInt8]] = []
     while let part = try nextPart() { parts.append(part) }
     log.state.withLock { $0.snapshot = (position, parts) }
+    log.snapshotCount.withLock { $0 += 1 }
+    log.snapshotCount.notifyAll()
   }
 
   func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
     guard let snapshot = log.state.withLock({ $0.snapshot }) else { return nil }
     for part in snapshot.parts { try body(part) }
     return snapshot.position
+  }
+
+  func snapshotPosition() throws -> UInt64? { log.state.withLock { $0.snapshot?.position } }
+
+  /// As an engine that keeps 100 messages.
+  func retentionUsed(since position: UInt64) throws -> Double {
+    Double(log.messages.count - min(log.messages.count, Int(position))) / 100
   }
 
   func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {

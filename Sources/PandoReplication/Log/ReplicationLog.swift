@@ -1,7 +1,8 @@
 /// A log that keeps messages in one order for all who follow it; an engine keeps it.
 ///
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
-/// block; they come from the writer's thread of a store, ``end()`` and ``close()`` from any.
+/// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the writer's thread of a store,
+/// the others from any, at the same time as these.
 public protocol ReplicationLog: AnyObject, Sendable {
   /// Appends a message.
   ///
@@ -41,6 +42,20 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Returns: The position that the store had taken in; `nil` if there is no copy.
   /// - Throws: ``LogFault``, and what `body` throws.
   func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64?
+
+  /// The position of the newest copy of a store; `nil` if there is none.
+  ///
+  /// - Throws: ``LogFault``.
+  func snapshotPosition() throws -> UInt64?
+
+  /// Which part of the messages that the log keeps have come since a position: of the time or of the bytes that
+  /// it keeps, the larger one.
+  ///
+  /// - Parameter position: The position.
+  /// - Returns: 0 at the end of the log, and for one that keeps all; about 1 for the first message that is kept,
+  ///   or more where that is gone.
+  /// - Throws: ``LogFault``.
+  func retentionUsed(since position: UInt64) throws -> Double
 
   /// Has a closure told of messages as they come, in place of the one that was told before.
   ///

@@ -1,0 +1,122 @@
+import PandoLMDB
+import PandoModels
+import PandoStore
+
+/// Copies of stores beside the log.
+extension Replica {
+  /// Puts a copy of the store beside the log.
+  ///
+  /// - Returns: The position that it has.
+  /// - Throws: ``LogFault``, `StoreError`, `LMDBError`.
+  func putSnapshot() throws -> UInt64 {
+    guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
+    let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.path))
+    defer { copy.remove() }
+    try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
+    return copy.row.position
+  }
+
+  /// Whether the newest copy is so old that another one has to be made.
+  func needsSnapshot() throws -> Bool {
+    guard halt == nil, let position = try store?.read({ try $0.replicationRow?.position }) else {
+      return false
+    }
+    let newest = try log.snapshotPosition()
+    if newest == nil, beginsWithContent { return true }
+    let start = newest ?? 0
+    guard position > start else { return false }
+    return try position - start >= Self.messagesPerSnapshot
+      || log.retentionUsed(since: start) > Self.retentionPerSnapshot
+  }
+
+  /// Makes the store what a copy beside the log is: what the store would have to take in is not there.
+  ///
+  /// - Parameters:
+  ///   - position: The least position that the copy has to have.
+  ///   - ownPosition: How far the store is.
+  ///   - isBegunAgain: Whether the log goes on from that copy, whatever the store has; else the store's history
+  ///     has to be that of the copy.
+  ///   - writer: Where to write.
+  /// - Throws: ``StoreError`` `logLost` if the copy is not of the store's history, or there is none; ``LogFault``
+  ///   `unavailable` if it may come yet.
+  func goOn(
+    from position: UInt64, behind ownPosition: UInt64, isBegunAgain: Bool, _ writer: EntryWriter
+  ) throws {
+    guard let store else { return }
+    guard let newest = try log.snapshotPosition(), newest >= position,
+      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.path))
+    else {
+      if isBegunAgain {
+        throw LogFault.unavailable(
+          "the log was begun again at position \(position), and the copy it goes on from is not there yet"
+        )
+      }
+      throw stopped(Self.logLost(at: position + 1, behind: ownPosition))
+    }
+    defer { copy.remove() }
+    try copy.opened { other in
+      let replacement = try RowReplacement(store.environment, other.environment)
+      let isOfLog = copy.row.log == identity
+      guard isOfLog, try isBegunAgain || Self.continues(other, store),
+        try replacement.keepsTypes()
+      else {
+        throw stopped(
+          StoreError(
+            .logLost, "replication",
+            "the copy at position \(copy.row.position) of the log has another history than the store, which "
+              + "has taken in \(ownPosition)"))
+      }
+      try writer.flush { flush in
+        try flush.replaceRows { try replacement.apply(to: &$0) }
+        try configuration.onStep?(.willTakeIn)
+      }
+    }
+    unsafe chains = [:]
+    note(copy.row)
+    noteEnd(copy.row.position)
+    count { $0.replaced += 1 }
+    // They are told of no single write: they find the commits as those of another process.
+    store.feed.lookForCommits()
+    try configuration.onStep?(.didTakeIn)
+    try decideBehindCopy(writer)
+  }
+
+  /// Whether a copy has come out of what a store holds, as far as its change log says.
+  private static func continues(_ copy: ModelStore, _ store: ModelStore) throws -> Bool {
+    let last = try store.read { try $0.commitNumber }
+    guard try copy.read({ try $0.commitNumber }) >= last, last > 0 else { return last == 0 }
+    func change(_ store: ModelStore) throws -> ChangeSet? {
+      do {
+        return try store.read { try $0.changes(since: last - 1) }.first
+      } catch let error as StoreError where error.code == .changesExpired {
+        return nil
+      }
+    }
+    guard let own = try change(store), let other = try change(copy) else { return true }
+    // Each store names them in the order in which it has come to them.
+    return Set(own.updated) == Set(other.updated) && Set(own.inserted) == Set(other.inserted)
+      && Set(own.deleted) == Set(other.deleted)
+      && Set(own.collections.map(\.cacheKey)) == Set(other.collections.map(\.cacheKey))
+  }
+
+  /// Looks for the entry that was sent in what a copy has brought.
+  private func decideBehindCopy(_ writer: EntryWriter) throws {
+    guard let identity = unsafe sent?.identity else { return }
+    var last: UInt64 = 0
+    try writer.flush { last = try $0.transaction.origin(identity.origin)?.counter ?? 0 }
+    if last < identity.counter { return }
+    throw StoreError(
+      .unavailable, "replication",
+      "the log does not hold any more what became of a write; what is stored says it")
+  }
+
+  private func stopped(_ error: StoreError) -> StoreError {
+    halt = error
+    return error
+  }
+
+  /// With so many messages behind it, a copy is old wherever it is.
+  private static let messagesPerSnapshot: UInt64 = 1_000_000
+  /// Which part of the messages that are kept.
+  private static let retentionPerSnapshot = 1.0 / 3
+}

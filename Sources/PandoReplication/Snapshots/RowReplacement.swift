@@ -1,0 +1,128 @@
+import PandoLMDB
+import PandoStore
+
+/// Makes the rows that all replicas have in one store what they are in another one, and touches no other.
+///
+/// Only rows that differ are written. Nobody writes the other store meanwhile.
+struct RowReplacement {
+  private let own: Environment
+  private let other: Environment
+  private let tables: [(own: RawTable, other: RawTable)]
+  private let ownMeta: RawTable
+  private let otherMeta: RawTable
+  private let ownIdentifiers: RawTable
+  private let types: (own: RawTable, other: RawTable)
+
+  /// Opens the tables of both; not inside of a write.
+  init(_ own: Environment, _ other: Environment) throws {
+    (self.own, self.other) = (own, other)
+    tables = try SharedRows.tables.filter { $0 != "meta" }.map {
+      (try own.rawTable($0), try other.rawTable($0, create: false))
+    }
+    ownMeta = try own.rawTable("meta")
+    otherMeta = try other.rawTable("meta", create: false)
+    ownIdentifiers = try own.rawTable("identifiers")
+    types = (try own.rawTable("types"), try other.rawTable("types", create: false))
+  }
+
+  /// Whether the types of the store have the same numbers in the other one.
+  ///
+  /// A running store knows its types by number, and can't learn that they have become others.
+  func keepsTypes() throws -> Bool {
+    var rows: [(name: [UInt8], number: [UInt8])] = []
+    try own.read { snapshot in
+      try snapshot.scan(types.own) { key, value in
+        rows.append((Array(copying: key), Array(copying: value.extracting(first: 4))))
+        return true
+      }
+    }
+    return try other.read { snapshot in
+      for row in rows {
+        guard let found = try snapshot.bytes(forKey: row.name.span, in: types.other),
+          Array(copying: found.extracting(first: 4)) == row.number
+        else { return false }
+      }
+      return true
+    }
+  }
+
+  /// Writes what differs.
+  ///
+  /// - Parameter transaction: A transaction of the store.
+  /// - Throws: `LMDBError`; then the transaction can't go on.
+  func apply(to transaction: inout WriteTransaction) throws {
+    try other.read { try apply(to: &transaction, $0) }
+  }
+
+  private func apply(to transaction: inout WriteTransaction, _ other: borrowing Snapshot) throws {
+    for table in tables {
+      let gone = try make(table.own, table.other, &transaction, other) { _ in true }
+      guard table.own == ownIdentifiers else { continue }
+      for key in gone.flatMap({ SharedRows.localKeys(of: String(decoding: $0, as: UTF8.self)) }) {
+        try transaction.delete(key: key.span, in: ownMeta)
+      }
+    }
+    _ = try make(ownMeta, otherMeta, &transaction, other) { key in
+      SharedRows.metaKeys.contains { key.isEqual(to: $0) }
+        || SharedRows.metaPrefixes.contains { key.begins(with: $0) }
+    }
+    let key = SharedRows.countersKey
+    guard let counters = try other.bytes(forKey: key.span, in: otherMeta) else { return }
+    var bytes = Array(copying: counters)
+    if let own = try transaction.bytes(forKey: key.span, in: ownMeta) {
+      for index in SharedRows.identifierRange { bytes[index] = own[index] }
+    }
+    try transaction.put(bytes.span, forKey: key.span, in: ownMeta)
+  }
+
+  /// Makes one table equal to another one.
+  ///
+  /// - Returns: The keys that were there and are not in the other one; of identifiers, these.
+  private func make(
+    _ own: RawTable, _ other: RawTable, _ transaction: inout WriteTransaction,
+    _ snapshot: borrowing Snapshot, _ isShared: (Span<UInt8>) -> Bool
+  ) throws -> [[UInt8]] {
+    var gone: [[UInt8]] = []
+    var next: [UInt8]?
+    repeat {
+      // Removed first, in portions: a cursor does not outlive a change.
+      var keys: [[UInt8]] = []
+      try transaction.snapshot.scan(own, from: next) { key, _ in
+        if isShared(key), try snapshot.bytes(forKey: key, in: other) == nil {
+          keys.append(Array(copying: key))
+        }
+        return keys.count < Self.portion
+      }
+      for key in keys { try transaction.delete(key: key.span, in: own) }
+      next = keys.count < Self.portion ? nil : keys.last
+      gone += keys
+    } while next != nil
+    try snapshot.scan(other) { key, value in
+      guard isShared(key) else { return true }
+      if let known = try transaction.bytes(forKey: key, in: own), known.isEqual(to: value) {
+        return true
+      }
+      try transaction.put(value, forKey: key, in: own)
+      return true
+    }
+    return gone
+  }
+
+  private static let portion = 10_000
+}
+
+extension Span<UInt8> {
+  fileprivate func begins(with prefix: [UInt8]) -> Bool {
+    count >= prefix.count && prefix.indices.allSatisfy { self[$0] == prefix[$0] }
+  }
+
+  fileprivate func isEqual(to bytes: [UInt8]) -> Bool {
+    count == bytes.count && begins(with: bytes)
+  }
+
+  fileprivate func isEqual(to other: Span<UInt8>) -> Bool {
+    unsafe withUnsafeBytes { own in
+      unsafe other.withUnsafeBytes { unsafe own.elementsEqual($0) }
+    }
+  }
+}

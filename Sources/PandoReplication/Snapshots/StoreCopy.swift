@@ -1,0 +1,273 @@
+import PandoLMDB
+import PandoStore
+import PandoSystem
+
+/// A copy of a store in a folder of its own, as it goes into a log or has come out of one.
+struct StoreCopy {
+  let path: String
+  /// How far the copied store had taken in its log.
+  let row: ReplicationRow
+
+  /// Copies a store, without the rows that belong to it alone.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - path: A folder; what is left there of an earlier copy is removed.
+  /// - Throws: `LMDBError`; ``StoreError``.
+  init(of store: ModelStore, in path: String) throws {
+    self.path = path
+    Self.remove(path)
+    do {
+      let whole = "\(path)/whole"
+      try Self.makeFolder(path)
+      try store.copy(to: whole, compacting: true)
+      var kept = whole
+      if try Self.removeOwnRows(of: whole) {
+        // What was in them lies on free pages.
+        kept = "\(path)/shared"
+        let environment = try Environment(path: whole)
+        defer { environment.close() }
+        try environment.copy(to: kept, compacting: true)
+      }
+      try Self.check(unsafe rename("\(kept)/data.mdb", Self.file(path)), path)
+      row = try Self.row(of: path)
+    } catch {
+      Self.remove(path)
+      throw error
+    }
+  }
+
+  /// Reads the newest copy of a log, and looks whether it is whole.
+  ///
+  /// - Parameters:
+  ///   - log: The log.
+  ///   - path: A folder; what is left there of an earlier copy is removed.
+  ///
+  /// It is `nil` if the log has none.
+  ///
+  /// - Throws: ``LogFault``; ``StoreError`` `damaged`; `LMDBError`.
+  init?(from log: any ReplicationLog, in path: String) throws {
+    self.path = path
+    Self.remove(path)
+    do {
+      try Self.makeFolder(path)
+      guard try Self.download(log, to: path) else {
+        Self.remove(path)
+        return nil
+      }
+      let report = try ModelStore.verify(path: path)
+      guard report.isClean else {
+        throw StoreError(
+          .damaged, path,
+          "the copy that the log has is damaged: \(report.problems.first.map { "\($0)" } ?? "")")
+      }
+      row = try Self.row(of: path)
+    } catch {
+      Self.remove(path)
+      throw error
+    }
+  }
+
+  func remove() { Self.remove(path) }
+
+  private static func download(_ log: any ReplicationLog, to path: String) throws -> Bool {
+    let descriptor = retryInterrupted {
+      unsafe PandoSystem.open(file(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    }
+    try check(descriptor, path)
+    defer { PandoSystem.close(descriptor) }
+    let position = try log.readSnapshot { part in
+      var start = 0
+      while start < part.count {
+        let count = unsafe part.withUnsafeBytes { bytes in
+          retryInterrupted {
+            unsafe PandoSystem.write(
+              descriptor, bytes.baseAddress.map { unsafe $0 + start }, part.count - start)
+          }
+        }
+        try check(count <= 0 ? -1 : 0, path)
+        start += count
+      }
+    }
+    try check(retryInterrupted { fsync(descriptor) }, path)
+    return position != nil
+  }
+
+  /// Calls a closure with a part of the copy after another.
+  ///
+  /// - Parameter body: Gets a closure that reads the next part; that returns `nil` at the end.
+  /// - Throws: The system's error; what `body` throws.
+  func reading(_ body: (() throws -> [UInt8]?) throws -> Void) throws {
+    let descriptor = retryInterrupted {
+      unsafe PandoSystem.open(Self.file(path), O_RDONLY | O_CLOEXEC)
+    }
+    try Self.check(descriptor, path)
+    defer { PandoSystem.close(descriptor) }
+    try body {
+      var part = [UInt8](repeating: 0, count: Self.partByteCount)
+      let count = unsafe part.withUnsafeMutableBytes { bytes in
+        retryInterrupted { unsafe PandoSystem.read(descriptor, bytes.baseAddress, bytes.count) }
+      }
+      try Self.check(count < 0 ? -1 : 0, path)
+      part.removeLast(part.count - count)
+      return part.isEmpty ? nil : part
+    }
+  }
+
+  /// Runs a closure with the copy opened for reading.
+  func opened<Result>(_ body: (ModelStore) throws -> Result) throws -> Result {
+    var configuration = ModelStore.Configuration()
+    configuration.isReadOnly = true
+    let store = try ModelStore(path: path, configuration: configuration)
+    defer { store.close() }
+    return try body(store)
+  }
+
+  /// Makes the copy a store of its own, where there is none.
+  ///
+  /// - Parameter folder: The folder of the store, on the same disk.
+  /// - Throws: The system's error.
+  func become(_ folder: String) throws {
+    try Self.giveIdentifier(path)
+    try Self.makeFolder(folder)
+    try Self.check(unsafe rename(Self.file(path), Self.file(folder)), folder)
+    try Self.flush(folder)
+    remove()
+  }
+
+  // MARK: Rows
+
+  /// Says that a store has come to another place in its log; nobody has it open.
+  static func setRow(_ row: ReplicationRow, of path: String) throws {
+    let (key, bytes) = (ReplicationRow.key, row.bytes)
+    try writing(path) { environment in
+      let meta = try environment.rawTable("meta", create: false)
+      try environment.write { try $0.put(bytes.span, forKey: key.span, in: meta) }
+    }
+  }
+
+  private static func row(of path: String) throws -> ReplicationRow {
+    let row = try writing(path) { environment in
+      let meta = try environment.rawTable("meta", create: false)
+      return try environment.read { snapshot -> ReplicationRow? in
+        let key = ReplicationRow.key
+        guard let bytes = try snapshot.bytes(forKey: key.span, in: meta) else { return nil }
+        return try ReplicationRow(bytes)
+      }
+    }
+    guard let row else { throw StoreError(.replicated, path, "the copy follows no log") }
+    return row
+  }
+
+  /// Gives a copy an identifier of its own: it becomes another store.
+  private static func giveIdentifier(_ path: String) throws {
+    let key = SharedRows.countersKey
+    try writing(path) { environment in
+      let meta = try environment.rawTable("meta", create: false)
+      let found = try environment.read { snapshot -> [UInt8]? in
+        guard let bytes = try snapshot.bytes(forKey: key.span, in: meta) else { return nil }
+        return Array(copying: bytes)
+      }
+      guard var bytes = found else { return }
+      try environment.write { transaction in
+        for index in SharedRows.identifierRange { bytes[index] = UInt8.random(in: 0...255) }
+        try transaction.put(bytes.span, forKey: key.span, in: meta)
+      }
+    }
+  }
+
+  /// Removes the rows that belong to one store alone: properties, requests, cursors, other tables.
+  ///
+  /// - Returns: Whether there were any.
+  private static func removeOwnRows(of path: String) throws -> Bool {
+    try writing(path) { environment in
+      let unnamed = try environment.rawTable(nil)
+      var names: [[UInt8]] = []
+      try environment.read { snapshot in
+        try snapshot.scan(unnamed) { key, _ in
+          let name = Array(copying: key)
+          if !SharedRows.tables.contains(String(decoding: name, as: UTF8.self)) {
+            names.append(name)
+          }
+          return true
+        }
+      }
+      let meta = try environment.rawTable("meta", create: false)
+      let kept = SharedRows.metaKeys + [SharedRows.countersKey]
+      // Rows of the unnamed table are no tables.
+      let tables = names.map { name in
+        (name, try? environment.rawTable(String(decoding: name, as: UTF8.self), create: false))
+      }
+      return try environment.write { transaction in
+        for (name, table) in tables {
+          if let table {
+            try transaction.removeAll(in: table)
+          } else {
+            try transaction.delete(key: name.span, in: unnamed)
+          }
+        }
+        var keys: [[UInt8]] = []
+        try transaction.snapshot.scan(meta) { key, _ in
+          let key = Array(copying: key)
+          if !kept.contains(key), !SharedRows.metaPrefixes.contains(where: key.starts(with:)) {
+            keys.append(key)
+          }
+          return true
+        }
+        for key in keys { try transaction.delete(key: key.span, in: meta) }
+        return !names.isEmpty || !keys.isEmpty
+      }
+    }
+  }
+
+  private static func writing<Result>(
+    _ path: String, _ body: (Environment) throws -> Result
+  ) throws -> Result {
+    var configuration = Environment.Configuration()
+    configuration.maximumTables = 4096
+    let environment = try Environment(path: path, configuration: configuration)
+    defer { environment.close() }
+    return try body(environment)
+  }
+
+  // MARK: Files
+
+  static func file(_ path: String) -> String { "\(path)/data.mdb" }
+
+  /// Whether a folder has a store.
+  static func isThere(_ path: String) -> Bool { unsafe access(file(path), F_OK) == 0 }
+
+  static func makeFolder(_ path: String) throws {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { try check(-1, path) }
+  }
+
+  private static func remove(_ path: String) {
+    for folder in ["\(path)/whole", "\(path)/shared", path] {
+      for name in ["data.mdb", "data.mdb.partial", "lock.mdb"] {
+        unsafe unlink("\(folder)/\(name)")
+      }
+      unsafe rmdir(folder)
+    }
+  }
+
+  private static func flush(_ folder: String) throws {
+    let descriptor = retryInterrupted {
+      unsafe PandoSystem.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+    try check(descriptor, folder)
+    defer { PandoSystem.close(descriptor) }
+    try check(retryInterrupted { fsync(descriptor) }, folder)
+  }
+
+  private static func check(_ result: CInt, _ path: String) throws {
+    if result >= 0 { return }
+    let reason = unsafe String(cString: strerror(errno))
+    throw StoreError(.engine, path, "a copy of a store can't be kept here: \(reason)")
+  }
+
+  /// Folders inside of that of the store.
+  static func outgoing(_ path: String) -> String { "\(path)/snapshot" }
+  static func incoming(_ path: String) -> String { "\(path)/joining" }
+
+  private static let partByteCount = 512 << 10
+}

@@ -1,0 +1,76 @@
+import PandoStore
+import PandoSystem
+
+/// Puts copies of a store beside its log, on a thread of its own.
+///
+/// Any machine may make one; each looks after a pause of a random length, so that seldom two do at once.
+final class SnapshotMaker: Sendable {
+  private struct State {
+    var isEnded = false
+    var isOver = false
+    var failure: StoreError?
+  }
+
+  private let replica: Replica
+  private let path: String
+  private let state = Monitor(State())
+
+  init(_ replica: Replica, path: String) {
+    (self.replica, self.path) = (replica, path)
+  }
+
+  /// Why the last copy could not be made; `nil` if it could.
+  var failure: StoreError? { state.withLock(\.failure) }
+
+  /// Begins.
+  ///
+  /// - Parameter isAtOnce: Whether a copy is wanted now: this store has begun the log.
+  func start(isAtOnce: Bool) {
+    startThread(named: "pando.snapshot") { self.run(isAtOnce) }
+  }
+
+  /// Makes no more copies.
+  func stop() {
+    state.withLock { $0.isEnded = true }
+    state.notifyAll()
+  }
+
+  /// Waits until no copy is being made, after ``stop()``.
+  func waitForEnd() { state.waiting { $0.isOver ? () : nil } }
+
+  private func run(_ isAtOnce: Bool) {
+    var pause = isAtOnce ? 0 : Int64.random(in: 0..<Self.interval)
+    while wait(pause) {
+      pause = Self.interval / 2 + Int64.random(in: 0..<Self.interval)
+      var failure: StoreError?
+      do {
+        try translatingFaults(path) {
+          if try replica.needsSnapshot() { _ = try replica.putSnapshot() }
+        }
+      } catch {
+        failure =
+          error as? StoreError
+          ?? StoreError(.engine, path, "putting a copy beside the log", underlying: error)
+      }
+      let found = failure
+      state.withLock { $0.failure = found }
+    }
+    state.withLock { $0.isOver = true }
+    state.notifyAll()
+  }
+
+  /// - Returns: `false` at the end.
+  private func wait(_ pause: Int64) -> Bool {
+    var hasPaused = pause == 0
+    return state.waiting { state, nanoseconds -> Bool? in
+      if state.isEnded { return false }
+      if hasPaused { return true }
+      hasPaused = true
+      nanoseconds = pause
+      return nil
+    }
+  }
+
+  /// In nanoseconds, between two looks, on average.
+  private static let interval: Int64 = 60_000_000_000
+}
