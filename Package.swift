@@ -111,6 +111,16 @@ let package = Package(
       ],
       swiftSettings: librarySettings),
 
+    // What docs/replication.md shows; nothing of it without the trait NATS.
+    .executableTarget(
+      name: "shared-list",
+      dependencies: [
+        .target(name: "Pando", condition: .when(traits: ["NATS"])),
+        .target(name: "PandoReplication", condition: .when(traits: ["NATS"])),
+        .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
+      ],
+      path: "docs/examples/replication", exclude: ["run"], swiftSettings: languageSettings),
+
     .target(
       name: "PandoFixtures",
       dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "CPandoSpawn"],

@@ -128,8 +128,8 @@
         if let record = SnapshotRecord(found.bytes) { records.append(record) }
         next = found.sequence + 1
       }
-      // Of two of one position the later one comes first.
-      return records.reversed().sorted { $0.position > $1.position }
+      // A log that was begun again has copies of lower positions than before.
+      return records.reversed()
     }
 
     /// Where the last record lies; `nil` if there is none.

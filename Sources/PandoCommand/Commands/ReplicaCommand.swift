@@ -177,7 +177,9 @@ enum ReplicaCommand: Command {
       }
       return try output.line("\(folder) has a copy with position \(position)")
     }
-    let position = try await withLog(arguments, path) { log in
+    // The stream of the log has to be there; that of copies is made.
+    try await withLog(arguments, path) { _ in }
+    let position = try await withLog(arguments, path, makesStreams: true) { log in
       try await ReplicatedStore.putSnapshot(path: path, log: log)
     }
     try output.line("the log has a copy with position \(position)")
@@ -195,7 +197,7 @@ enum ReplicaCommand: Command {
       arguments,
       "The log goes on from what \(path) holds; writes that only other machines have are lost.",
       path)
-    let position = try await withLog(arguments, path) { log in
+    let position = try await withLog(arguments, path, makesStreams: true) { log in
       try await ReplicatedStore.republish(path: path, log: log)
     }
     try output.line("the log goes on from position \(position)")
@@ -225,10 +227,11 @@ enum ReplicaCommand: Command {
     /// Runs a closure with the log that the arguments name.
     @discardableResult
     private static func withLog<Result>(
-      _ arguments: ParsedArguments, _ path: String,
+      _ arguments: ParsedArguments, _ path: String, makesStreams: Bool = false,
       _ body: (any ReplicationLog) async throws -> Result
     ) async throws -> Result {
-      let configuration = try configuration(arguments)
+      var configuration = try configuration(arguments)
+      configuration.makesStream = makesStreams
       return try await placed(path) {
         let log: NATSLog
         do {
@@ -255,7 +258,6 @@ enum ReplicaCommand: Command {
           remedy: "see: pando replica --help")
       }
       var configuration = NATSLogConfiguration(servers: servers, stream: stream)
-      configuration.makesStream = false
       configuration.allowsPlainText = arguments.has("--plain-text")
       let certificate = arguments.value("--certificate")
       let key = arguments.value("--key")
@@ -295,7 +297,7 @@ enum ReplicaCommand: Command {
   #else
     @discardableResult
     private static func withLog<Result>(
-      _ arguments: ParsedArguments, _ path: String,
+      _ arguments: ParsedArguments, _ path: String, makesStreams: Bool = false,
       _ body: (any ReplicationLog) async throws -> Result
     ) async throws -> Result {
       throw CommandError(

@@ -36,7 +36,7 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Throws: ``LogFault``, and what `nextPart` throws.
   func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws
 
-  /// Reads the newest copy of a store.
+  /// Reads the newest copy of a store: the one that was put last.
   ///
   /// - Parameter body: Gets its parts one after another.
   /// - Returns: The position that the store had taken in; `nil` if there is no copy.

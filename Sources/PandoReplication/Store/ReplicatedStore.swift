@@ -75,6 +75,14 @@ public final class ReplicatedStore: Sendable {
     guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else {
       return
     }
+    let end = try log.end()
+    guard copy.row.position <= end else {
+      copy.remove()
+      throw StoreError(
+        .logLost, path,
+        "the log ends at position \(end), and its newest copy has \(copy.row.position); a machine that has the log's "
+          + "end must have it go on from there: republish")
+    }
     try copy.become(path)
   }
 

@@ -1,0 +1,108 @@
+#if NATS
+  import Foundation
+  import Pando
+  import PandoNATSLog
+  import PandoReplication
+
+  /// Says something at once, also to a file.
+  func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+  /// Something to buy.
+  struct Item: Model, Codable, Equatable {
+    var name: String
+    var buyer: String?
+    var modelIdentifier: String? { "Item:\(name)" }
+  }
+
+  /// A shopping list of several machines: each has all of it in a store of its own, and reads that.
+  ///
+  /// It takes commands from standard input, a line each, and says what it shows.
+  @main struct SharedList {
+    let name: String
+    let replica: ReplicatedStore
+    let list: CollectionDataProvider<Item>
+
+    static func main() async throws {
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      guard arguments.count >= 3 else {
+        say("usage: shared-list NAME FOLDER SERVER…, as nats://127.0.0.1:4222")
+        exit(2)
+      }
+      let log = try NATSLog(
+        NATSLogConfiguration(servers: Array(arguments[2...]), stream: "shopping"))
+      let replica = try ReplicatedStore(path: arguments[1], log: log)
+      let manager = try DataModelManager(store: replica.store)
+      let list = CollectionDataProvider<Item>(dataModelManager: manager)
+      try await replica.caughtUp()
+      try await list.fetchDataFromCache(withCacheKey: "shopping")
+      let machine = SharedList(name: arguments[0], replica: replica, list: list)
+      machine.show()
+      while let line = readLine(), line != "quit" {
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        switch (words.first, words.count > 1 ? words[1] : "") {
+        case ("add", let item): try await machine.add(item)
+        case ("buy", let item): try await machine.buy(item)
+        case ("wait", let text): try await machine.wait(for: text)
+        case ("show", _): machine.show()
+        default: say("\(machine.name): commands are add, buy, wait, show, quit")
+        }
+      }
+      await manager.close()
+      await replica.close()
+    }
+
+    /// Writes what the closure says, as soon as the servers can be reached.
+    private func write(
+      _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
+    ) async throws {
+      while true {
+        do {
+          return try await replica.store.write(body)
+        } catch let error as StoreError where error.code == .unavailable {
+          say("\(name): \(error.reason)")
+        }
+      }
+    }
+
+    private func add(_ item: String) async throws {
+      // It may run again on what others have written meanwhile, or find that it was done.
+      try await write { transaction in
+        guard try transaction.snapshot.model("Item:\(item)", as: Item.self) == nil else { return }
+        try transaction.append([Item(name: item)], toCollection: "shopping")
+      }
+      say("\(name): added \(item)")
+    }
+
+    /// Of several that buy the same thing at once, one does.
+    private func buy(_ item: String) async throws {
+      let name = name
+      try await write { transaction in
+        guard var found = try transaction.snapshot.model("Item:\(item)", as: Item.self),
+          found.buyer == nil
+        else { return }
+        found.buyer = name
+        try transaction.set(found)
+      }
+      let buyer = try replica.store.read { try $0.model("Item:\(item)", as: Item.self)?.buyer }
+      say("\(name): \(item) is bought by \(buyer ?? "nobody")")
+    }
+
+    /// Waits until the list shows something.
+    private func wait(for text: String) async throws {
+      for try await items in list.values where text == Self.text(items) { break }
+      show()
+    }
+
+    private func show() { say("\(name): \(Self.text(list.data))") }
+
+    private static func text(_ items: [Item]) -> String {
+      if items.isEmpty { return "nothing" }
+      return items.map { item in item.buyer.map { "\(item.name) (\($0))" } ?? item.name }
+        .joined(separator: ", ")
+    }
+  }
+#else
+  @main struct SharedList {
+    static func main() { print("built without NATS: swift build --traits NATS") }
+  }
+#endif
