@@ -94,6 +94,31 @@ import Testing
     }
   }
 
+  @Test func `a copy from behind the end of a log that has lost its end is not begun with`()
+    async throws
+  {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let first = try open("\(path)/a", log)
+      try await fill(first.store, 0..<5)
+      try await first.putSnapshot()
+      await close([first])
+      log.truncate(to: 3)
+      let error = #expect(throws: StoreError.self) { try open("\(path)/b", log) }
+      #expect(error?.code == .logLost)
+      #expect(error?.reason.contains("ends at position 3") == true, "\(error as Any)")
+      #expect(error?.reason.contains("newest copy has 6") == true, "\(error as Any)")
+      #expect(!isThere("\(path)/b/data.mdb") && !isThere("\(path)/b/joining"))
+      // The machine that has the end brings it back, and who was told may begin.
+      let connection = MemoryConnection(log)
+      try await ReplicatedStore.republish(path: "\(path)/a", log: connection)
+      let (again, second) = try (open("\(path)/a", log), open("\(path)/b", log))
+      try await fill(second.store, 5..<7)
+      try await expectEqual([again, second])
+      await close([again, second])
+    }
+  }
+
   @Test func `a log that begins with a store that held something is joined by a copy`() async throws
   {
     let log = MemoryLog()

@@ -133,7 +133,9 @@ extension Replica {
   /// Looks whether a log is as long as a store that follows it.
   ///
   /// - Throws: ``StoreError`` `logLost`.
-  static func check(_ row: ReplicationRow, end: UInt64, of store: ModelStore) throws {
+  static func check(
+    _ row: ReplicationRow, end: UInt64, of store: ModelStore
+  ) throws(StoreError) {
     guard end >= row.position else {
       throw StoreError(
         .logLost, store.path,

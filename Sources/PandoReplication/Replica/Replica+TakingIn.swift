@@ -31,6 +31,7 @@ extension Replica {
     if let failure = unsafe exchange(&failure, with: nil) { throw failure }
     var verdicts: [WriteVerdict]?
     var attempts = 0
+    let end = ContinuousClock.now + configuration.resendDurationMaximum
     while true {
       let position = try writer.read { try $0.replicationRow?.position ?? 0 }
       let messages: [LoggedMessage]
@@ -55,7 +56,9 @@ extension Replica {
       let isDecided = unsafe sent == nil || verdicts != nil
       if isDecided, lastSeen <= position { return verdicts ?? [] }
       attempts += 1
-      guard attempts <= configuration.resendCountMaximum else {
+      guard attempts <= configuration.resendCountMaximum,
+        attempts == 1 || ContinuousClock.now < end
+      else {
         try checkReplacement(behind: position, writer)
         throw StoreError(
           .unavailable, "replication",

@@ -94,7 +94,14 @@ package final class Replica: StoreReplicator {
     // Read before: others may come meanwhile, and the store take them in.
     let row = try store.read { try $0.replicationRow }
     let end = try log.end()
-    if let row { try Self.check(row, end: end, of: store) }
+    if let row {
+      do {
+        try Self.check(row, end: end, of: store)
+      } catch {
+        halt = error
+        throw error
+      }
+    }
     try takeIn(upTo: end)
   }
 
@@ -224,6 +231,8 @@ extension Replica {
 package struct ReplicaConfiguration: Sendable {
   /// How often an entry is sent again, or looked for, before its writes fail as `unavailable`.
   package var resendCountMaximum = 100
+  /// How long it is sent again, once at least; from the moment at which its answer was lost.
+  package var resendDurationMaximum = Duration.seconds(5)
   /// How many messages are taken in with one transaction at most.
   package var messagesPerCommit = 1000
   /// How large a message is that it sends, at most; tests lower it, and what it reads has the limits of all.

@@ -13,7 +13,7 @@ import Testing
       UsageTests.names == [
         "import", "get", "set", "delete", "parents", "ls", "query", "index", "collections",
         "collection", "changes", "watch", "cursors", "retention", "stat", "verify", "dump", "load",
-        "copy", "kv", "queue", "demo",
+        "copy", "kv", "queue", "replica", "demo",
       ])
   }
 
