@@ -182,6 +182,7 @@ let package = Package(
       dependencies: [
         "PandoNATSLog", "PandoReplication", "PandoStore", "PandoModels", "PandoSystem",
         "PandoFixtures", .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
+        "PandoCommand", "shared-list",
       ],
       swiftSettings: languageSettings),
     .testTarget(
@@ -232,5 +233,5 @@ if let names = Context.environment["PANDO_TESTS"] {
     }
   }
   package.targets.removeAll { !needed.contains($0.name) }
-  package.products = []
+  package.products.removeAll { $0.name != "pando" || !needed.contains("PandoCommand") }
 }

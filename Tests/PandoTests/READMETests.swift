@@ -29,6 +29,21 @@ import Testing
     #expect(readme.contains("```swift\n\(example)```"))
   }
 
+  @Test func `the page on stores of several machines shows its example`() throws {
+    let docs = Self.root.appendingPathComponent("docs")
+    let page = try String(
+      contentsOf: docs.appendingPathComponent("replication.md"), encoding: .utf8)
+    let example = try String(
+      contentsOf: docs.appendingPathComponent("examples/replication/SharedList.swift"),
+      encoding: .utf8)
+    let blocks = page.components(separatedBy: "```swift\n").dropFirst()
+    #expect(blocks.count == 2)
+    for block in blocks {
+      let code = block.components(separatedBy: "```")[0]
+      #expect(example.contains(code), "\(code)")
+    }
+  }
+
   @Test(arguments: ["run", "test"])
   func `each of the two commands stands in one complete block`(name: String) throws {
     let readme = try String(

@@ -19,6 +19,8 @@ enum ReplicaCommand: Command {
     options: [
       .value("--server", "URL", repeats: true, "a server of the log, as nats://127.0.0.1:4222"),
       .value("--stream", "NAME", "the stream that holds the log"),
+      .value("--subject", "NAME", "the subject of its messages, where it is not pando.STREAM"),
+      .value("--replicas", "N", "how many servers keep a stream that is made here: 1, 3 or 5; 3"),
       .value("--ca", "FILE", "the certificates to trust; with it connections are encrypted"),
       .value("--certificate", "FILE", "the client's certificate"),
       .value("--key", "FILE", "the key of the client's certificate"),
@@ -258,6 +260,8 @@ enum ReplicaCommand: Command {
           remedy: "see: pando replica --help")
       }
       var configuration = NATSLogConfiguration(servers: servers, stream: stream)
+      configuration.subject = arguments.value("--subject")
+      configuration.replicas = try arguments.count("--replicas") ?? configuration.replicas
       configuration.allowsPlainText = arguments.has("--plain-text")
       let certificate = arguments.value("--certificate")
       let key = arguments.value("--key")

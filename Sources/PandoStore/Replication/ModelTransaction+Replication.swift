@@ -84,9 +84,6 @@ extension ModelTransaction {
   /// Gives a type a number, if it has none.
   package func register(type name: String) throws { _ = try session.typeNumber(named: name) }
 
-  /// Lets the write be refused if any other comes between what it has seen and itself.
-  package func isolateWholeStore() { session.state.notes?.isWholeStore = true }
-
   /// What the write that has just ended has done.
   ///
   /// - Throws: ``StoreError`` `replicated` if it has also changed what belongs to this store alone.

@@ -185,6 +185,21 @@ public struct ModelTransaction: ~Copyable {
     try session.whole { try session.removeAll() }
   }
 
+  /// Makes the write depend on all that it could have read, and not only on what it changes.
+  ///
+  /// Of use in a store that several machines hold: if any write of another machine comes before this one, its closure runs
+  /// again on what that has left. Without it a closure may have read what another machine has changed meanwhile, if it
+  /// changes something else. In a store of one machine writes never see anything but the newest state.
+  ///
+  /// ```swift
+  /// try await boards.store.write { transaction in
+  ///   transaction.isolateWholeStore()
+  ///   guard try transaction.snapshot.count(ofType: "Card") < 100 else { throw BoardError.full }
+  ///   try transaction.set(card)
+  /// }
+  /// ```
+  public mutating func isolateWholeStore() { session.state.notes?.isWholeStore = true }
+
   /// Keeps a small named value beside the models.
   ///
   /// - Parameters:

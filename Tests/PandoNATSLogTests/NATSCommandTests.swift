@@ -1,0 +1,154 @@
+#if NATS
+  import Foundation
+  import PandoFixtures
+  import PandoModels
+  import PandoNATSLog
+  import PandoReplication
+  import PandoStore
+  import Testing
+
+  /// `pando replica` over a server, and what docs/replication.md shows over three.
+  @Suite(.enabled(if: TestServers.isThere, "nats-server is not installed"))
+  struct NATSCommandTests {
+    private struct Note: Model, Codable {
+      var id: String
+      var modelIdentifier: String? { "Note:\(id)" }
+    }
+
+    /// One server, stores in a folder, and the command.
+    private struct Fixture {
+      let servers: TestServers
+      let folder: String
+
+      func open(_ name: String) throws -> ReplicatedStore {
+        try ReplicatedStore(
+          path: "\(folder)/\(name)", log: try NATSLog(servers.configuration()),
+          configuration: .forTests)
+      }
+
+      /// Runs `pando replica` with the server, and returns what it prints.
+      func run(
+        _ name: String, _ arguments: String..., status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+      ) throws -> String {
+        let run = try ChildProcess.run(
+          "pando",
+          ["replica", "\(folder)/\(name)"] + arguments
+            + ["--server", servers.urls[0], "--stream", "log", "--replicas", "1"])
+        #expect(run.status == status, "\(run)", sourceLocation: sourceLocation)
+        return status == 0 ? run.output : run.errors
+      }
+
+      func ask(_ subject: String) throws {
+        let log = try NATSLog(servers.configuration())
+        defer { log.close() }
+        try log.ask(subject)
+      }
+    }
+
+    private func withFixture(_ body: (Fixture) async throws -> Void) async throws {
+      try await withTemporaryDirectory { folder in
+        let servers = try TestServers(1, in: "\(folder)/servers")
+        defer { servers.end() }
+        try await body(Fixture(servers: servers, folder: folder))
+      }
+    }
+
+    private func write(_ ids: ClosedRange<Int>, to store: ReplicatedStore) async throws {
+      for id in ids { try await store.store.write { try $0.set(Note(id: "\(id)")) } }
+    }
+
+    @Test func `a machine joins, tells how far it is, and copies its store`() async throws {
+      try await withFixture { fixture in
+        let first = try fixture.open("a")
+        try await write(1...3, to: first)
+        // A service may have it open.
+        #expect(try fixture.run("a", "snapshot") == "the log has a copy with position 4\n")
+        #expect(
+          try fixture.run("b", "join") == "\(fixture.folder)/b has position 4\n")
+        try await write(4...5, to: first)
+        let status = try fixture.run("b").split(separator: "\n").map { line in
+          line.split(separator: " ").joined(separator: " ")
+        }
+        #expect(
+          status[1...] == ["position 4", "commit 3", "end of the log 6, 2 ahead", "newest copy 4"])
+        let json = try JSONSerialization.jsonObject(
+          with: Data(try fixture.run("a", "status", "--json").utf8))
+        let fields = try #require(json as? [String: Any])
+        #expect(fields["position"] as? Int == 6)
+        #expect(fields["end"] as? Int == 6)
+        #expect(fields["snapshot"] as? Int == 4)
+        let copied = try ChildProcess.run(
+          "pando", ["replica", "\(fixture.folder)/a", "snapshot", "--to", "\(fixture.folder)/c"])
+        #expect(copied.output == "\(fixture.folder)/c has a copy with position 6\n", "\(copied)")
+        #expect(try fixture.run("c", "join") == "\(fixture.folder)/c has position 6\n")
+        await first.close()
+        let read = try ChildProcess.run("pando", ["get", "\(fixture.folder)/c", "Note:5"])
+        #expect(read.output.contains("\"5\""), "\(read)")
+        let refused = try ChildProcess.run(
+          "pando", ["set", "\(fixture.folder)/c", "Note:5", #"{"id":"6"}"#])
+        #expect(refused.status != 0 && refused.errors.contains("log"), "\(refused)")
+      }
+    }
+
+    @Test func `a log that was lost goes on from one machine, and the others become equal to it`()
+      async throws
+    {
+      try await withFixture { fixture in
+        let first = try fixture.open("a")
+        try await write(1...3, to: first)
+        let second = try fixture.open("b")
+        try await second.caughtUp()
+        await first.close()
+        await second.close()
+        try fixture.ask("STREAM.DELETE.log")
+        // Nothing makes the stream but who is to.
+        let error = try fixture.run("a", status: 4)
+        #expect(error.contains("log"), "\(error)")
+        let unsure = try ChildProcess.run(
+          "pando",
+          [
+            "replica", "\(fixture.folder)/a", "repair", "--republish", "--server",
+            fixture.servers.urls[0], "--stream", "log",
+          ])
+        #expect(unsure.status == 3 && unsure.errors.contains("not confirmed"), "\(unsure)")
+        #expect(
+          try fixture.run("a", "repair", "--republish", "--yes").hasPrefix(
+            "the log goes on from position "))
+        #expect(try fixture.run("b", "join", "--replace", "--yes").contains("b has position"))
+        let again = try fixture.open("b")
+        try await write(4...4, to: again)
+        await again.close()
+        #expect(try fixture.run("a", "join").contains("a has position"))
+        let count = try ChildProcess.run("pando", ["ls", "\(fixture.folder)/a"])
+        #expect(count.output == "Note:1\nNote:2\nNote:3\nNote:4\n", "\(count)")
+      }
+    }
+
+    @Test func `a server that is not there, and wrong arguments, are told`() async throws {
+      try await withFixture { fixture in
+        let first = try fixture.open("a")
+        await first.close()
+        fixture.servers.kill(0)
+        let gone = try fixture.run("a", status: 4)
+        #expect(gone.contains(fixture.servers.urls[0].dropFirst("nats://".count)), "\(gone)")
+        #expect(try fixture.run("a", "join", "--user", "me", status: 2).contains("belong together"))
+        #expect(try fixture.run("a", "--to", "x", status: 2).contains("is for snapshot"))
+        #expect(try fixture.run("nowhere", "snapshot", status: 1).contains("nowhere"))
+        let lonely = try ChildProcess.run(
+          "pando", ["replica", "\(fixture.folder)/a", "join", "--server", "nats://127.0.0.1:1"])
+        #expect(lonely.status == 2 && lonely.errors.contains("--stream"), "\(lonely)")
+      }
+    }
+
+    @Test func `three machines over three servers show one list in the end`() throws {
+      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("docs/examples/replication/run").path
+      let run = try ChildProcess.run(
+        "/bin/bash", [script, "\(ChildProcess.productFolder)/shared-list"])
+      #expect(run.status == 0, "\(run)")
+      #expect(run.output.hasSuffix("-- all three have the same list\n"), "\(run)")
+    }
+  }
+#endif
