@@ -23,8 +23,14 @@ let package = Package(
   products: [
     .executable(name: "pando-bench", targets: ["PandoBench"])
   ],
+  traits: [
+    .trait(
+      name: "NATS",
+      description: "The suite of stores on several machines; needs libnats and nats-server.")
+  ],
   dependencies: [
-    .package(name: "pando", path: "..")
+    .package(
+      name: "pando", path: "..", traits: [.trait(name: "NATS", condition: .when(traits: ["NATS"]))])
   ],
   targets: [
     .systemLibrary(
@@ -43,6 +49,8 @@ let package = Package(
         .product(name: "Pando", package: "pando"),
         .product(name: "PandoRemote", package: "pando"),
         .product(name: "PandoLMDB", package: "pando"),
+        .product(name: "PandoReplication", package: "pando", condition: .when(traits: ["NATS"])),
+        .product(name: "PandoNATSLog", package: "pando", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -15,3 +15,15 @@ public func bufferStandardError(in buffer: UnsafeMutableBufferPointer<CChar>) {
   // `stderr` is a variable that C leaves open to all; nothing here changes it.
   unsafe setvbuf(stderr, buffer.baseAddress, _IOFBF, buffer.count)
 }
+
+/// How large this process may make files, in bytes; `nil` if nothing limits it (`ulimit -f`).
+package func fileSizeLimit() -> UInt64? {
+  var limit = rlimit()
+  #if canImport(Musl)
+    let status = unsafe getrlimit(RLIMIT_FSIZE, &limit)
+  #else
+    let status = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+  #endif
+  guard status == 0, limit.rlim_cur < UInt64(Int64.max) else { return nil }
+  return UInt64(limit.rlim_cur)
+}

@@ -19,8 +19,17 @@ public func currentThread() -> UInt {
 package func startThread(
   named name: String, stackSizeInBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
 ) {
-  let status = makeThread(named: name, stackSizeInBytes: stackSizeInBytes, body)
+  let status = tryStartingThread(named: name, stackSizeInBytes: stackSizeInBytes, body)
   precondition(status == 0, "pthread_create of \(name): error \(status)")
+}
+
+/// Starts a thread, as ``startThread(named:stackSizeInBytes:_:)``, where the system may have no room for it.
+///
+/// - Returns: 0, or why the system has started none.
+package func tryStartingThread(
+  named name: String, stackSizeInBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
+) -> CInt {
+  makeThread(named: name, stackSizeInBytes: stackSizeInBytes, body)
 }
 
 /// Starts a thread, and waits for its end if it is to be joined.

@@ -51,7 +51,7 @@ enum WatchCommand: Command {
     let filter = ChangeFilter(
       types: arguments.values("--type"), prefix: arguments.value("--prefix") ?? "")
     let form = WatchForm(asJSON: arguments.has("--json"))
-    let interruption = Interruption()
+    let interruption = try Interruption()
     try await access.open(arguments[0], for: declaration) { store in
       let cursor = try cursorName.map { try store.cursor(named: $0, startingAfter: since) }
       let start = try cursor?.state.position ?? since ?? store.read { try $0.commitNumber }

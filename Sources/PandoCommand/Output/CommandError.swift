@@ -122,7 +122,9 @@ extension CommandError {
     case .truncatedFile, .corrupted, .pageNotFound, .panic, .undecodable:
       "see what is damaged with: pando verify \(path)"
     case .versionMismatch: "the file belongs to another version of LMDB"
-    case .diskFull, .fileTooLarge, .inputOutput: "make room on the disk; nothing was changed"
+    case .diskFull: "make room on the disk; nothing was changed"
+    case .fileTooLarge: "allow larger files (ulimit -f); nothing was changed"
+    case .inputOutput: "see what the system says of the disk (dmesg); nothing was changed"
     case .mapFull, .mapInUse, .transactionFull: "nothing was changed; try again"
     case .readersFull: "end some of the processes that have the store open"
     case .readOnly:

@@ -7,10 +7,27 @@ import PandoSystem
 /// prepared before the store was touched and leaves with `_exit`: both calls are safe inside a
 /// signal handler. An open write transaction is simply never committed.
 enum SignalLine {
-  /// Bytes of the line, and how many; written before the handlers are installed, read by them,
-  /// never freed.
-  private nonisolated(unsafe) static var line: UnsafeMutableRawPointer?
-  private nonisolated(unsafe) static var lineByteCount = 0
+  /// A line that a handler writes; made before the handlers are installed, never freed.
+  @safe private struct Line {
+    let bytes: UnsafeMutableRawPointer
+    let count: Int
+
+    init(_ error: CommandError, _ subject: String) {
+      let text = Array((error.line(for: subject) + "\n").utf8)
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+      unsafe copy.copyBytes(from: text)
+      // The text is never empty.
+      unsafe bytes = copy.baseAddress.unsafelyUnwrapped
+      count = text.count
+    }
+  }
+
+  /// For signals that a damaged file raises.
+  private nonisolated(unsafe) static var damage: Line?
+  /// For those that mostly come from elsewhere: Swift and the C library raise them where memory or threads run out.
+  private nonisolated(unsafe) static var failure: Line?
+  /// What liblmdb has printed; it does so before it aborts over a damaged file.
+  private nonisolated(unsafe) static var printed: UnsafeMutableBufferPointer<CChar>?
 
   /// The signals that damage can raise.
   private static let signals = [SIGBUS, SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGTRAP]
@@ -29,24 +46,35 @@ enum SignalLine {
       .failure, at: path,
       "reading the store's file ended in a signal, so the file is probably damaged",
       remedy: "run: pando verify \(path)")
-    let bytes = Array((error.line(for: subject) + "\n").utf8)
-    // Copy and stack are never freed: they live until the process ends.
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    unsafe copy.copyBytes(from: bytes)
-    unsafe line = copy.baseAddress
-    unsafe lineByteCount = bytes.count
+    unsafe damage = Line(error, subject)
+    unsafe failure = Line(
+      CommandError(
+        .failure, at: path, "ended in a signal that the system or this program has raised",
+        remedy:
+          "allow more memory, threads and open files (ulimit -v, -u, -n); if that is not it: pando verify \(path)"
+      ),
+      subject)
+    // Never freed: it lives until the process ends.
     var stack = unsafe stack_t(ss_sp: malloc(stackByteCount), ss_flags: 0, ss_size: stackByteCount)
     unsafe sigaltstack(&stack, nil)
 
     // liblmdb prints a line of its own before it aborts; kept in a buffer it is never seen, and
     // errors stay one line. This command writes its own lines past that buffer.
     let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 4096)  // never freed
+    unsafe buffer.initialize(repeating: 0)
+    unsafe printed = buffer
     unsafe bufferStandardError(in: buffer)
 
     var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { _ in
-      if let line = unsafe SignalLine.line {
-        _ = unsafe write(STDERR_FILENO, line, SignalLine.lineByteCount)
+    unsafe action.__sigaction_handler.sa_handler = { signal in
+      let isDamage =
+        switch signal {
+        case SIGBUS, SIGSEGV, SIGFPE: true
+        case SIGABRT: unsafe SignalLine.printed?[0] ?? 0 != 0
+        default: false
+        }
+      if let line = unsafe isDamage ? SignalLine.damage : SignalLine.failure {
+        _ = unsafe write(STDERR_FILENO, line.bytes, line.count)
       }
       _exit(ExitCode.failure.rawValue)
     }

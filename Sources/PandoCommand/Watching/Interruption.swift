@@ -19,10 +19,15 @@ final class Interruption: Sendable {
   private let readEnd: Int32
 
   /// From now on the first signal ends nothing by itself.
-  init() {
+  ///
+  /// - Throws: ``CommandError`` where the system has no room for it.
+  init() throws {
     var ends: [Int32] = [0, 0]
-    let isFree = unsafe Self.writeEnd < 0
-    precondition(unsafe isFree && pipe(&ends) == 0, "pipe: \(errno)")
+    precondition(unsafe Self.writeEnd < 0, "one a process")
+    guard unsafe pipe(&ends) == 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw CommandError(.failure, "\(reason) (pipe)", remedy: "allow more open files (ulimit -n)")
+    }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     unsafe Self.writeEnd = ends[1]
     readEnd = ends[0]

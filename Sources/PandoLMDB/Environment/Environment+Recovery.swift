@@ -22,6 +22,10 @@ extension Environment {
       writeRefusal.withLock { $0 = refusal }
     } else if error.code == .inputOutput, file.isOnFullDisk() {
       return LMDBError(.diskFull, function: error.function, detail: "a write was cut short")
+    } else if error.code == .inputOutput, let limit = file.reachedLimit() {
+      return LMDBError(
+        .fileTooLarge, function: error.function,
+        detail: "a write was cut short at the limit of this process, \(limit) bytes")
     } else {
       return error
     }

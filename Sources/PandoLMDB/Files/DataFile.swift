@@ -47,6 +47,13 @@ struct DataFile: ~Copyable, Sendable {
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 64 * 4096
   }
 
+  /// How large this process may make files, if the file has hardly any room left below that (`ulimit -f`).
+  @_optimize(size)
+  func reachedLimit() -> UInt64? {
+    guard let limit = fileSizeLimit(), let size = try? sizeInBytes() else { return nil }
+    return UInt64(size) + 64 * 4096 > limit ? limit : nil
+  }
+
   /// Tells whether a flush of the file has failed since the last call.
   ///
   /// Linux remembers a failed write-back once for each open file description, so this descriptor

@@ -38,6 +38,32 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable, _ prefix: String
   ) -> Filter { Filter(.prefix(QueryField(keyPath), prefix)) }
 
+  /// A text in which a regular expression is found; the word for `~=`, whose page says what expressions there are.
+  ///
+  /// ```swift
+  /// let dunes = Query<Book>(filter: .matches(\.title, "(?i)^dune"))
+  /// ```
+  /// - Parameters:
+  ///   - keyPath: Where the text is in the entity.
+  ///   - pattern: The expression, in the syntax of Swift's `Regex`.
+  /// - Returns: The filter.
+  public static func matches<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ pattern: String
+  ) -> Filter { keyPath ~= pattern }
+
+  /// One of several values; the word for `>>`.
+  ///
+  /// ```swift
+  /// let old = Query<Book>(filter: .isIn(\.year, [1965, 1969]))
+  /// ```
+  /// - Parameters:
+  ///   - keyPath: Where the value is in the entity.
+  ///   - values: The values.
+  /// - Returns: The filter.
+  public static func isIn<Value: QueryRepresentable>(
+    _ keyPath: any KeyPath<E, Value> & Sendable, _ values: some Sequence<Value>
+  ) -> Filter { keyPath >> values }
+
   /// Entities that hold a node, wherever in them.
   ///
   /// The dependency index of a store knows them: it needs no other.

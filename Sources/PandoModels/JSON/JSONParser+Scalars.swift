@@ -206,7 +206,22 @@ extension JSONParser {
     else {
       throw error("the number is larger than a double can hold", at: start)
     }
+    if value == 0, hasDigit(from: start) {
+      throw error("the number is nearer to 0 than a double can hold", at: start)
+    }
     return .double(value)
+  }
+
+  /// Whether a number has another digit than 0 before its exponent.
+  private func hasDigit(from start: Int) -> Bool {
+    for index in start..<position {
+      switch bytes[index] {
+      case UInt8(ascii: "1")...UInt8(ascii: "9"): return true
+      case UInt8(ascii: "e"), UInt8(ascii: "E"): return false
+      default: continue
+      }
+    }
+    return false
   }
 }
 

@@ -34,7 +34,8 @@ extension ModelStore {
     }
   }
 
-  private static let emptyFile = "is an empty LMDB file and no Pando store"
+  private static let emptyFile =
+    "is an empty LMDB file: a store whose creation was cut short, which opening it for writing completes, or none"
 
   /// Whether an error is what a reader meets while another process creates the store.
   @_optimize(size)

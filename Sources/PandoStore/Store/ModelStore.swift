@@ -53,7 +53,12 @@ public final class ModelStore: Sendable {
       "changeLogLimitForCursors is \(configuration.changeLogLimitForCursors)")
     core = try ModelStore.open(path: path, configuration: configuration)
     self.temporaryDirectory = temporaryDirectory
-    writer = configuration.isReadOnly ? nil : Writer(core)
+    do {
+      writer = configuration.isReadOnly ? nil : try Writer(core)
+    } catch {
+      core.environment.close()
+      throw error
+    }
   }
 
   /// Opens an empty store in a directory of its own, which is removed when the store is closed.

@@ -37,9 +37,14 @@ final class Writer: Sendable {
   /// Used by the thread that leads.
   nonisolated(unsafe) private var isOnDisk = false
 
-  init(_ core: StoreCore) {
+  /// Starts the thread.
+  ///
+  /// - Throws: ``StoreError`` `engine` if the system has no room for it.
+  init(_ core: StoreCore) throws {
     self.core = core
-    startThread(named: "pando.writer", stackSizeInBytes: LargeStack.byteCount) { [self] in
+    let status = tryStartingThread(
+      named: "pando.writer", stackSizeInBytes: LargeStack.byteCount
+    ) { [self] in
       LargeStack.noteCurrent()
       while commits.waitForWrites() {
         leader.store(currentThread(), ordering: .relaxed)
@@ -48,6 +53,12 @@ final class Writer: Sendable {
       // The number may be given to another thread.
       leader.store(0, ordering: .relaxed)
       finished.signal()
+    }
+    guard status == 0 else {
+      throw StoreError(
+        .engine, core.path,
+        "the system has no room for the writer's thread, with a stack of \(LargeStack.byteCount >> 20) MiB: error \(status)"
+      )
     }
   }
 

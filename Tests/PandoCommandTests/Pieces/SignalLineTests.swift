@@ -21,6 +21,19 @@ import Testing
     #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } == Self.line)
   }
 
+  @Test func `a signal that no damage raises does not blame the file`() async throws {
+    let result = await #expect(
+      processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
+    ) {
+      SignalLine.prepare(for: "pando get", path: "the/store")
+      raise(SIGILL)
+    }
+    let line = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(
+      line.hasPrefix("pando get: the/store: ended in a signal that the system or this program"))
+    #expect(line.contains("ulimit"))
+  }
+
   // ThreadSanitizer writes out the C library's streams at each exit.
   @Test(.disabled(if: isSanitized, "a sanitizer has signals and address space of its own"))
   func `what liblmdb prints before it aborts is not seen`()

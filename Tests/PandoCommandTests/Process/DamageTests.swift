@@ -118,3 +118,34 @@ import Testing
     }
   }
 }
+
+/// What limits of the process do; they were told as damage of the file.
+@Suite(.disabled(if: isSanitized, "a sanitizer has signals and address space of its own"))
+struct LimitTests {
+  @Test func `a process with too few files is told so`() throws {
+    try withTemporaryDirectory { directory in
+      try PandoProcess.output("set", "\(directory)/store", "Person:1", "{}", "--type", "Person")
+      for count in 5...8 {
+        let run = try PandoProcess.shell("cd \(directory); ulimit -n \(count); pando watch store")
+        #expect(run.status == 4 && !run.errors.contains("damaged"), "\(count): \(run)")
+        #expect(run.errors.contains("open files"), "\(count): \(run)")
+      }
+    }
+  }
+
+  @Test func `a process that may not make files so large is told so, and nothing is changed`()
+    throws
+  {
+    try withTemporaryDirectory { directory in
+      let text = String(repeating: "x", count: 200)
+      let lines = (0..<3_000).map { #"{"id":"\#($0)","text":"\#(text)"}"# }
+      try "[\(lines.joined(separator: ","))]".write(
+        toFile: "\(directory)/notes.json", atomically: false, encoding: .utf8)
+      let run = try PandoProcess.shell(
+        "cd \(directory); ulimit -f 100; pando import store notes.json --root Note:id")
+      #expect(run.status == 4 && run.errors.contains("at the limit of this process"), "\(run)")
+      #expect(run.errors.contains("ulimit -f"), "\(run)")
+      #expect(try PandoProcess.output("ls", "\(directory)/store", "--count") == "0\n")
+    }
+  }
+}

@@ -37,6 +37,8 @@ import Testing
     #expect(try numbers(\.title ~= "ir") == [1, 3])
     #expect(try numbers(.hasPrefix(\.title, "The ")) == [1, 4])
     #expect(try numbers(\.year >> [1980, 2000, 7]) == [1, 4])
+    #expect(try numbers(.isIn(\.year, [1980, 2000, 7])) == [1, 4])
+    #expect(try numbers(.matches(\.title, "(?i)^the")) == [1, 2, 4])
     #expect(try numbers(\.id >> [.remote("2"), .local("3"), .local("1")]) == [2, 3])
     #expect(try numbers(\.id == .local("3")) == [3])
     #expect(try numbers(.ids([])) == [])

@@ -23,7 +23,8 @@ import Testing
       ("1.7976931348623157e308", .double(.greatestFiniteMagnitude)),
       ("2.2204460492503131e-16", .double(2.2204460492503131e-16)),
       ("0.30000000000000004441", .double(0.30000000000000004)),
-      ("9007199254740993.0", .double(9007199254740992)), ("1e-400", .double(0)),
+      ("9007199254740993.0", .double(9007199254740992)), ("0e-400", .double(0)),
+      ("-0.000e-99999", .double(-0.0)),
       ("1e0000000000000000002", .double(100)),
       ("123456789012345678.9", .double(123456789012345680)),
       ("0.000000000000000000000000000001", .double(1e-30)),
@@ -79,6 +80,8 @@ import Testing
     ("[1e]", "line 1, column 4: expected a digit, found ]"),
     ("[.5]", "line 1, column 2: expected a value, found ."),
     ("[1e999]", "line 1, column 2: the number is larger than a double can hold"),
+    ("[1e-400]", "line 1, column 2: the number is nearer to 0 than a double can hold"),
+    ("[-0.01e-330]", "line 1, column 2: the number is nearer to 0 than a double can hold"),
     ("[1] [", "line 1, column 5: expected nothing more after the value, found ["),
     ("{\"a\":1,\n\"a\":2}", "line 2, column 1: the name \"a\" occurs twice in one object"),
     (
@@ -146,8 +149,14 @@ import Testing
       let fraction = String(random.next() >> UInt64.random(in: 0..<63, using: &random))
       var text = digits + "." + fraction
       if random.chance(1, in: 2) { text += "e\(Int.random(in: -330...280, using: &random))" }
-      let value = try TreeValue(json: text)
-      #expect(value == .double(try #require(Double(text))), "\(text)")
+      let expected = try #require(Double(text))
+      if expected == 0,
+        text.prefix(while: { $0 != "e" }).contains(where: { ("1"..."9").contains($0) })
+      {
+        #expect(throws: JSONError.self, "\(text)") { try TreeValue(json: text) }
+      } else {
+        #expect(try TreeValue(json: text) == .double(expected), "\(text)")
+      }
     }
   }
 

@@ -22,6 +22,10 @@ public enum SuiteName: String, Sendable, CaseIterable {
   case fanout
   /// Commits that other processes see.
   case processes
+  #if NATS
+    /// Stores of several machines, over three servers of NATS.
+    case replication
+  #endif
   /// Encoding and decoding, without a disk.
   case coder
   /// The cost of an operation as the store grows.
@@ -43,6 +47,9 @@ public enum SuiteName: String, Sendable, CaseIterable {
     case .commit: try CommitSuite(runner).run()
     case .fanout: try FanoutSuite(runner).run()
     case .processes: try ProcessSuite(runner).run()
+    #if NATS
+      case .replication: try ReplicationSuite(runner).run()
+    #endif
     case .coder: try CoderSuite(runner).run()
     case .scale: try ScaleSuite(runner).run()
     case .open: try OpenSuite(runner).run()
