@@ -89,7 +89,9 @@ import Testing
   }
 
   @Test func `each link in the documents leads somewhere`() throws {
-    let pages = try Package.names(in: "docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+    let pages = try ["docs", "docs/guides"].flatMap { folder in
+      try Package.names(in: folder).filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+    }
     var count = 0
     for page in pages + ["README.md"] {
       let text = try Package.text(of: page).replacing(/```[\s\S]*?```/, with: "")
