@@ -11,7 +11,7 @@ struct CommandLineTool {
     ChangesCommand.self, WatchCommand.self, CursorsCommand.self, RetentionCommand.self,
     StatCommand.self, VerifyCommand.self, DumpCommand.self,
     LoadCommand.self, CopyCommand.self, KeyValueCommand.self, QueueCommand.self,
-    ReplicaCommand.self, DemoCommand.self,
+    ReplicaCommand.self, CompletionCommand.self, ManualCommand.self, DemoCommand.self,
   ]
 
   private let output = StandardOutput()
@@ -33,6 +33,7 @@ struct CommandLineTool {
     }
     let rest = Array(arguments.dropFirst())
     if ["--help", "-h", "help"].contains(word) { return help(on: rest.first) }
+    if word == "--version" { return version() }
     guard let command = CommandLineTool.command(named: word) else { return noCommand(word) }
     return await run(command, rest)
   }
@@ -67,14 +68,23 @@ struct CommandLineTool {
     }
   }
 
+  private func version() -> ExitCode {
+    printing { try output.line("pando \(Version.text)") }
+  }
+
   private func help(on word: String?) -> ExitCode {
+    if let word, CommandLineTool.command(named: word) == nil { return noCommand(word) }
+    return printing {
+      let declarations = CommandLineTool.commands.map { $0.declaration }
+      let declaration = declarations.first { $0.name == word }
+      try output.write(
+        declaration.map(HelpText.command) ?? HelpText.overview(declarations))
+    }
+  }
+
+  private func printing(_ body: () throws -> Void) -> ExitCode {
     do {
-      if let word {
-        guard let command = CommandLineTool.command(named: word) else { return noCommand(word) }
-        try output.write(HelpText.command(command.declaration))
-      } else {
-        try output.write(HelpText.overview(CommandLineTool.commands.map { $0.declaration }))
-      }
+      try body()
       try output.flush()
     } catch is StandardOutput.Closed {
       return .done

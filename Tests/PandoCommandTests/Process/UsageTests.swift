@@ -13,7 +13,7 @@ import Testing
       UsageTests.names == [
         "import", "get", "set", "delete", "parents", "ls", "query", "index", "collections",
         "collection", "changes", "watch", "cursors", "retention", "stat", "verify", "dump", "load",
-        "copy", "kv", "queue", "replica", "demo",
+        "copy", "kv", "queue", "replica", "completion", "manual", "demo",
       ])
   }
 
@@ -21,12 +21,41 @@ import Testing
   func `help shows usage and an example and ends well`(name: String) throws {
     let help = try PandoProcess.output(name, "--help")
     #expect(help.hasPrefix("pando \(name): "))
-    #expect(help.contains("\nUsage:\n  pando \(name) "))
+    #expect(help.contains(try Regex("\nUsage:\n  pando \(name)[ \n]")))
     #expect(help.contains("\nExample"))
     #expect(try PandoProcess.output("help", name) == help)
     for line in help.split(separator: "\n") where !line.contains("pando") {
       #expect(line.count <= 100, "too long for a terminal: \(line)")
     }
+  }
+
+  @Test func `bash completes commands, options and stores`() throws {
+    let run = try PandoProcess.shell(
+      #"""
+      source <(pando completion bash)
+      complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pando; echo "${COMPREPLY[*]}"; }
+      complete_words pando col
+      complete_words pando dump store --
+      complete_words pando help que
+      complete_words pando ls /us
+      """#)
+    #expect(run.errors.isEmpty, "\(run)")
+    let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines[0] == "collections collection")
+    #expect(lines[1].hasSuffix("--help"))
+    #expect(lines[2] == "query queue")
+    #expect(lines[3] == "/usr")
+  }
+
+  @Test func `the man page has each command, and no line that man takes for an order`() throws {
+    let page = try PandoProcess.output("manual")
+    for name in UsageTests.names { #expect(page.contains("\n.SS \(name)\n.nf\n")) }
+    for line in page.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+      #expect(line.contains(/^\.(TH|SH|SS|B|I|nf|fi)\b/), "\(line)")
+    }
+    #expect(try PandoProcess.output("completion", "zsh").hasPrefix("#compdef pando\n"))
+    #expect(try PandoProcess.failure(2, "completion", "fish").contains("bash or zsh"))
+    #expect(try PandoProcess.output("--version").contains(/^pando \d+\.\d+\.\d+\n$/))
   }
 
   @Test(arguments: ["--help", "-h", "help"])
