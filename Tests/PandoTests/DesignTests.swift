@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `each link in the documents leads somewhere`() throws {
-    let pages = try ["docs", "docs/guides"].flatMap { folder in
+    let pages = try ["docs", "docs/guides", "docs/examples"].flatMap { folder in
       try Package.names(in: folder).filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
     }
     var count = 0

@@ -42,6 +42,9 @@ struct HostDescription: Codable {
       guard let version = system.version else { continue }
       versions[system == .lmdb ? "LMDB" : system.title] = version
     }
+    #if NATS
+      versions["nats-server"] = NATSCluster.version ?? "not installed"
+    #endif
     return versions
   }
 

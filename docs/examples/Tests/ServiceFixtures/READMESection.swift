@@ -1,6 +1,6 @@
 import Foundation
 
-/// A section of the README at the top of the repository.
+/// A section of the README of the examples.
 public struct READMESection {
   /// What stands between its title and the next one.
   public let text: String
@@ -10,7 +10,7 @@ public struct READMESection {
   /// - Parameter title: Its title.
   /// - Throws: ``ServiceError`` when there is none, and what keeps the file from being read.
   public init(_ title: String) throws {
-    let url = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../../README.md")
+    let url = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../README.md")
     let readme = try String(contentsOf: url.standardized, encoding: .utf8)
     let parts = readme.components(separatedBy: "\n## \(title)\n")
     guard parts.count == 2 else { throw ServiceError("the README has no section \(title)") }
