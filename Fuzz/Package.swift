@@ -72,6 +72,7 @@ let package = Package(
         "LiveOperations",
         .product(name: "Pando", package: "pando"),
         .product(name: "PandoLMDB", package: "pando"),
+        .product(name: "PandoReplication", package: "pando"),
       ],
       path: "Sources/Torture", swiftSettings: settings),
   ]

@@ -39,6 +39,8 @@ do {
     var run = try ProcessesRun(options)
     try run.run()
   case "processes-worker": try await ProcessesRun.work(options)
+  case "origins": try await OriginsRun(options).run()
+  case "origins-writer": try await OriginsWriter(options).run()
   case "hostile": try HostileRun(options).run()
   case "hostile-grower": try HostileRun.grow(options)
   case "soak-worker": try await SoakRoles.work(options)

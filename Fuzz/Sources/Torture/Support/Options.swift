@@ -12,6 +12,8 @@ struct Options {
   var jobs = 2
   /// How many processes there are.
   var processes = 8
+  /// How many kills `origins` makes.
+  var kills = 0
   /// States of the disk that are tried at each cut, beyond all and none.
   var states = 4
   var commits = 0
@@ -32,6 +34,7 @@ struct Options {
            torture live       [--minutes M | --seconds S | --rounds N] [--seed S] [--trace]
                               [--control]
            torture processes  [--processes N] [--minutes M | --seconds S] [--seed S] [--control]
+           torture origins    [--kills N] [--seed S] [--control]
            torture hostile    [--scale N] [--seed S]
     docs/reliability.md says what each does. Without --seed a new one is taken and printed.
     """
@@ -48,6 +51,7 @@ struct Options {
       case "--seconds": seconds = try Self.number(&rest, argument)
       case "--jobs": jobs = max(1, try Self.number(&rest, argument))
       case "--processes": processes = max(2, try Self.number(&rest, argument))
+      case "--kills": kills = try Self.number(&rest, argument)
       case "--states": states = try Self.number(&rest, argument)
       case "--commits": commits = try Self.number(&rest, argument)
       case "--scale": scale = max(1, try Self.number(&rest, argument))
