@@ -6,6 +6,8 @@ enum OriginStep: String, CaseIterable {
   case asking
   /// It has an answer, and takes in what others have written.
   case takingIn = "taking in"
+  /// It is inside the closure of a write.
+  case begun
   /// Its message has come to the log, which has not appended it.
   case beforeAppend = "before the append"
   /// The first part of a large entry is there, and the others are not.

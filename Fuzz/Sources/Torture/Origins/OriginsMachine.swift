@@ -58,7 +58,7 @@ struct OriginsMachine {
     }
     var writeCount = 0
     while let line = process.line(timeoutInMilliseconds: Self.patienceInMilliseconds) {
-      if line == "returned" { life.kill(.returned) } else { try note(line, &record) }
+      if let step = OriginStep(rawValue: line) { life.kill(step) } else { try note(line, &record) }
       writeCount += 1
       if writeCount == Self.writeCountMaximum { life.kill(.anyTime) }
     }

@@ -8,6 +8,7 @@ import Synchronization
 /// ```
 /// done TASK STEP      the write has returned
 /// refused TASK STEP   it was refused for good
+/// begun               the closure of one runs, and does not end
 /// returned            one has returned, of which nothing else is said; its task goes on no more
 /// ```
 final class OriginsWriter: Sendable {
@@ -18,11 +19,11 @@ final class OriginsWriter: Sendable {
   private let seed: UInt64
   /// Where it will be killed.
   private let step: OriginStep?
-  /// Which write is the last one for ``OriginStep/returned``.
+  /// Which write is the last one for the steps that this process comes to by itself.
   private let lastCount: Int
   private let control: OriginsControl?
   private let replica: ReplicatedStore
-  private let returnedCount = Mutex(0)
+  private let count = Mutex(0)
 
   /// Positional: directory of the store, path of the log, machine, life, step at which it will be killed, at
   /// which time of coming there, what is wrong on purpose.
@@ -54,13 +55,13 @@ final class OriginsWriter: Sendable {
       let isKept = await perform(
         OriginsWrite(machine: machine, life: life, task: task, step: number))
       if control == .acknowledgesEarly { continue }
-      if isKept, step == .returned, isLast() { return say("returned") }
+      if isKept, step == .returned, isLast() { return say(OriginStep.returned.rawValue) }
       say("\(isKept ? "done" : "refused") \(task) \(number)")
     }
   }
 
   private func isLast() -> Bool {
-    returnedCount.withLock { count in
+    count.withLock { count in
       count += 1
       return count == lastCount
     }
@@ -71,8 +72,13 @@ final class OriginsWriter: Sendable {
     if control == .acknowledgesEarly { say("done \(write.task) \(write.step)") }
     do {
       for _ in 0..<(control == .writesTwice ? 2 : 1) {
-        try await replica.store.write { [seed, step] transaction in
-          try write.perform(in: &transaction, seed: seed, isLarge: step == .betweenParts)
+        try await replica.store.write { transaction in
+          try write.perform(
+            in: &transaction, seed: self.seed, isLarge: self.step == .betweenParts)
+          if self.step == .begun, self.isLast() {
+            say(OriginStep.begun.rawValue)
+            while true { pause() }
+          }
         }
       }
       return true
