@@ -12,8 +12,7 @@ final class OriginsLog: @unchecked Sendable {
   private var random: SeededGenerator
   private var messages: [[UInt8]] = []
   private var isClosed = false
-  /// How often an answer was kept back, and a message appended twice.
-  private(set) var counts = (unanswered: 0, twice: 0)
+  private var troubles = (unanswered: 0, twice: 0)
 
   init(seed: UInt64, control: OriginsControl?) {
     random = SeededGenerator(seed: seed, -2)
@@ -29,7 +28,7 @@ final class OriginsLog: @unchecked Sendable {
     defer { condition.unlock() }
     if let end, end != messages.count { throw LogFault.endsElsewhere }
     if random.chance(1) {
-      counts.unanswered += 1
+      troubles.unanswered += 1
       throw LogFault.noAnswer
     }
     messages.append(message)
@@ -39,12 +38,12 @@ final class OriginsLog: @unchecked Sendable {
       return position
     }
     if end == nil, random.chance(1) {
-      counts.twice += 1
+      troubles.twice += 1
       messages.append(message)
     }
     condition.broadcast()
     if random.chance(1) {
-      counts.unanswered += 1
+      troubles.unanswered += 1
       return nil
     }
     return position
@@ -68,6 +67,13 @@ final class OriginsLog: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     return UInt64(messages.count)
+  }
+
+  /// How often an answer was kept back, and a message appended twice.
+  var counts: (unanswered: Int, twice: Int) {
+    condition.lock()
+    defer { condition.unlock() }
+    return troubles
   }
 
   /// Waits until there is a message behind a position.
