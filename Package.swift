@@ -125,6 +125,12 @@ let package = Package(
       name: "PandoFixtures",
       dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "CPandoSpawn"],
       path: "Tests/PandoFixtures", swiftSettings: languageSettings),
+    .target(
+      name: "PandoLogFixtures",
+      dependencies: [
+        "PandoReplication", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
+      ],
+      path: "Tests/PandoLogFixtures", swiftSettings: languageSettings),
     .target(name: "CPandoSpawn", path: "Tests/CPandoSpawn"),
     .target(name: "CPandoAllocations", path: "Tests/CPandoAllocations"),
     .target(name: "CPandoFaults", path: "Tests/CPandoFaults"),
@@ -181,7 +187,8 @@ let package = Package(
       name: "PandoNATSLogTests",
       dependencies: [
         "PandoNATSLog", "PandoReplication", "PandoStore", "PandoModels", "PandoSystem",
-        "PandoFixtures", .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
+        "PandoFixtures", "PandoLogFixtures",
+        .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
         "PandoCommand", "shared-list",
       ],
       swiftSettings: languageSettings),

@@ -198,15 +198,4 @@
   func natsText(_ buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
-
-  /// The first line of a file; `nil` if it can't be read.
-  private func firstLine(of file: String) -> String? {
-    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe read(descriptor, &bytes, bytes.count)
-    guard count >= 0 else { return nil }
-    return String(decoding: bytes.prefix(count).prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
-  }
 #endif

@@ -250,11 +250,4 @@
   struct NATSNotNow: Error {
     let reason: String
   }
-
-  /// A clock that nobody sets.
-  func monotonicNanoseconds() -> Int64 {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-  }
 #endif

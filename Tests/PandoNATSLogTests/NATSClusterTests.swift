@@ -1,6 +1,7 @@
 #if NATS
   import Glibc
   import PandoFixtures
+  import PandoLogFixtures
   import PandoReplication
   import PandoSystem
   import Testing

@@ -1,38 +1,26 @@
 #if NATS
   import CPandoNATS
   import PandoFixtures
-  import PandoModels
-  import PandoReplication
-  import PandoStore
+  import PandoLogFixtures
   import Testing
 
   @testable import PandoNATSLog
 
   @Suite(.enabled(if: TestServers.isThere, "nats-server is not installed"))
   struct NATSSnapshotTests {
-    private func put(_ log: NATSLog, at position: UInt64, _ parts: [[UInt8]]) throws {
-      var rest = parts[...]
-      try log.putSnapshot(at: position) { rest.popFirst() }
-    }
-
-    private func newest(_ log: NATSLog) throws -> (position: UInt64, bytes: [UInt8])? {
-      var bytes: [UInt8] = []
-      return try log.readSnapshot { bytes += $0 }.map { ($0, bytes) }
-    }
-
     @Test func `the newest copy is read, and two are kept`() throws {
       try withServers { servers in
         let log = try NATSLog(servers.configuration())
         let other = try NATSLog(servers.configuration())
         defer { for log in [log, other] { log.close() } }
-        #expect(try newest(log) == nil)
+        #expect(try log.newestCopy() == nil)
         let large = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try put(log, at: 5, [large, bytes("end")])
-        #expect(try newest(other)?.position == 5)
-        #expect(try newest(other)?.bytes == large + bytes("end"))
-        try put(other, at: 6, [bytes(6)])
-        try put(log, at: 7, [bytes(7), [], bytes("seven")])
-        #expect(try newest(log)?.bytes == bytes("7seven"))
+        try log.put([large, bytes("end")], at: 5)
+        #expect(try other.newestCopy()?.position == 5)
+        #expect(try other.newestCopy()?.bytes == large + bytes("end"))
+        try other.put([bytes(6)], at: 6)
+        try log.put([bytes(7), [], bytes("seven")], at: 7)
+        #expect(try log.newestCopy()?.bytes == bytes("7seven"))
         let kept = try #require(
           try log.lookIfThere("log-snapshots", "\(log.configuration.snapshotSubject).>"))
         #expect(kept.count == 6)
@@ -55,14 +43,14 @@
             return part
           }
         }
-        #expect(try newest(log) == nil)
-        try put(log, at: 2, [bytes("a"), bytes("b")])
-        try put(log, at: 3, [bytes("c"), bytes("d")])
+        #expect(try log.newestCopy() == nil)
+        try log.put([bytes("a"), bytes("b")], at: 2)
+        try log.put([bytes("c"), bytes("d")], at: 3)
         let state = try log.look("log-snapshots", "\(log.configuration.snapshotSubject).>")
         // A part of the newest is gone.
         try log.ask("STREAM.MSG.DELETE.log-snapshots", "{\"seq\":\(state.last - 1)}")
-        #expect(try newest(log)?.position == 2)
-        #expect(try newest(log)?.bytes == bytes("ab"))
+        #expect(try log.newestCopy()?.position == 2)
+        #expect(try log.newestCopy()?.bytes == bytes("ab"))
         // Records that are none, or of parts that are none.
         let subject = "\(log.configuration.snapshotSubject).end"
         var record = SnapshotRecord(position: 9)
@@ -73,8 +61,8 @@
         for message in [damaged, [], bytes("PNDS"), Array(record.bytes.dropLast())] {
           try log.put(message, subject, of: "log-snapshots")
         }
-        #expect(try newest(log)?.position == 2)
-        #expect(try newest(log)?.bytes == bytes("ab"))
+        #expect(try log.newestCopy()?.position == 2)
+        #expect(try log.newestCopy()?.bytes == bytes("ab"))
       }
     }
 
@@ -106,75 +94,6 @@
         #expect(SnapshotRecord.part(of: damaged) == nil)
         #expect(SnapshotRecord.part(of: Array(part.prefix(index))) == nil)
       }
-    }
-
-    @Test func `machines join, come back and go on by a copy in the engine`() async throws {
-      try await withServersAsync { servers, path in
-        func open(_ name: String) throws -> ReplicatedStore {
-          try ReplicatedStore(
-            path: "\(path)/\(name)", log: try NATSLog(servers.configuration()),
-            configuration: .forTests)
-        }
-        let first = try open("a")
-        let behind = try open("b")
-        for number in 0..<300 {
-          try await first.store.write { transaction in
-            for part in 0..<20 {
-              try transaction.set(
-                Page(id: "\(number)-\(part)", text: String(repeating: "x", count: 200)))
-            }
-          }
-          if number == 100 {
-            try await behind.caughtUp()
-            await behind.close()
-          }
-        }
-        let position = try await first.putSnapshot()
-        let log = try NATSLog(servers.configuration())
-        #expect(try log.snapshotPosition() == position)
-        #expect(try log.retentionUsed(since: position) == 0)
-        #expect(try log.retentionUsed(since: 0) > 0)
-        try log.ask("STREAM.PURGE.log", #"{"seq":250}"#)
-        #expect(try log.retentionUsed(since: 0) == 1)
-        var stores = [first, try open("b"), try open("c")]
-        for store in stores { try await store.caughtUp() }
-        let count = 300 * 20
-        for store in stores { #expect(try store.store.statistics().nodeCount == count) }
-        #expect(stores[1].status.replacedCount == 1)
-        // The engine has lost everything.
-        for store in stores { await store.close() }
-        try log.ask("STREAM.DELETE.log")
-        try log.ask("STREAM.DELETE.log-snapshots")
-        log.close()
-        let empty = try NATSLog(servers.configuration())
-        try await ReplicatedStore.republish(path: "\(path)/a", log: empty)
-        for name in ["b", "c"] {
-          try await ReplicatedStore.replace(path: "\(path)/\(name)", log: empty)
-        }
-        empty.close()
-        stores = try ["a", "b", "c", "d"].map { try open($0) }
-        try await stores[2].store.write { try $0.set(Page(id: "last", text: "")) }
-        for store in stores { try await store.caughtUp() }
-        for store in stores { #expect(try store.store.statistics().nodeCount == count + 1) }
-        for store in stores { await store.close() }
-      }
-    }
-  }
-
-  private struct Page: Model, Codable {
-    var id: String
-    var text: String
-    var modelIdentifier: String? { id }
-  }
-
-  /// Runs a closure with a server, and a folder for stores.
-  private func withServersAsync(
-    _ body: (TestServers, String) async throws -> Void
-  ) async throws {
-    try await withTemporaryDirectory { folder in
-      let servers = try TestServers(1, in: "\(folder)/servers")
-      defer { servers.end() }
-      try await body(servers, "\(folder)")
     }
   }
 #endif

@@ -2,7 +2,10 @@
   import Foundation
   import Glibc
   import PandoFixtures
-  import PandoNATSLog
+  import PandoLogFixtures
+  import PandoReplication
+
+  @testable import PandoNATSLog
 
   /// One `nats-server` with JetStream, or three that are a cluster, in a folder of their own.
   final class TestServers: @unchecked Sendable {
@@ -24,6 +27,8 @@
 
     private(set) var members: [Member] = []
     private let scheme: String
+    /// What the configuration of a log has beside.
+    var tls: NATSLogConfiguration.TLS?
 
     /// Starts servers.
     ///
@@ -94,6 +99,7 @@
     func configuration(stream: String = "log") -> NATSLogConfiguration {
       var configuration = NATSLogConfiguration(servers: urls, stream: stream)
       configuration.replicas = members.count
+      configuration.tls = tls
       // Long enough for a busy machine; nothing waits for it in vain.
       configuration.requestTimeoutInMilliseconds = 60_000
       return configuration
@@ -138,6 +144,33 @@
         }
         return Int(in_port_t(bigEndian: address.sin_port))
       }
+    }
+  }
+
+  /// One server, as the tests use it that every log has to pass.
+  extension TestServers: LogServer {
+    func makeLog() throws -> any ReplicationLog { try NATSLog(configuration()) }
+    func kill() { kill(0) }
+    func start() throws { try start(0) }
+    func stop() { stop(0) }
+    func go() { go(0) }
+
+    func forget(before position: UInt64) throws {
+      try ask("STREAM.PURGE.log", "{\"seq\":\(position)}")
+    }
+
+    func remove() throws {
+      let answer = try ask("STREAM.NAMES")
+      for stream in ["log", "log-snapshots"] where answer.contains("\"\(stream)\"") {
+        try ask("STREAM.DELETE.\(stream)")
+      }
+    }
+
+    @discardableResult
+    private func ask(_ subject: String, _ text: String = "") throws -> String {
+      let log = try NATSLog(configuration())
+      defer { log.close() }
+      return try log.ask(subject, text)
     }
   }
 

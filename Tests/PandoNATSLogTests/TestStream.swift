@@ -28,40 +28,5 @@
           bytes, to: (stream, subject), named: nil, expecting: nil, connection, milliseconds)
       }
     }
-
-    /// Appends until the log has it.
-    func appendSurely(_ bytes: [UInt8], named name: String) throws -> UInt64 {
-      while true {
-        do {
-          return try append(bytes, named: name, expecting: nil)
-        } catch LogFault.noAnswer {
-        } catch LogFault.unavailable {
-        }
-      }
-    }
-
-    /// All messages behind a position.
-    func all(after position: UInt64 = 0, limit: Int = 1000) throws -> [LoggedMessage] {
-      var all: [LoggedMessage] = []
-      while true {
-        let messages = try messages(after: all.last?.position ?? position, limit: limit)
-        if messages.isEmpty { return all }
-        all += messages
-      }
-    }
   }
-
-  /// The words of a fault that says that the log can't be reached.
-  func unavailable(_ body: () throws -> Void) -> String? {
-    do {
-      try body()
-      return nil
-    } catch LogFault.unavailable(let words) {
-      return words
-    } catch {
-      return nil
-    }
-  }
-
-  func bytes(_ text: some CustomStringConvertible) -> [UInt8] { Array("\(text)".utf8) }
 #endif
