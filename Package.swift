@@ -39,6 +39,7 @@ let package = Package(
     .library(name: "PandoURLSession", targets: ["PandoURLSession"]),
     .library(name: "PandoReplication", targets: ["PandoReplication"]),
     .library(name: "PandoNATSLog", targets: ["PandoNATSLog"]),
+    .library(name: "PandoPostgreSQLLog", targets: ["PandoPostgreSQLLog"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
   ],
@@ -49,12 +50,17 @@ let package = Package(
     .trait(
       name: "NATS",
       description: "The log of replicated stores over NATS JetStream. Needs libnats."),
+    .trait(
+      name: "PostgreSQL",
+      description: "The log of replicated stores over PostgreSQL. Needs libpq."),
   ],
   targets: [
     .systemLibrary(
       name: "CPandoLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(
       name: "CPandoNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    .systemLibrary(
+      name: "CPandoPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "PandoSystem", swiftSettings: librarySettings),
     .target(
       name: "PandoLMDB", dependencies: ["CPandoLMDB", "PandoSystem"],
@@ -83,6 +89,13 @@ let package = Package(
       dependencies: [
         "PandoReplication", "PandoModels", "PandoSystem",
         .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
+      ],
+      swiftSettings: librarySettings),
+    .target(
+      name: "PandoPostgreSQLLog",
+      dependencies: [
+        "PandoReplication", "PandoModels", "PandoSystem",
+        .target(name: "CPandoPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: librarySettings),
     .target(
@@ -190,6 +203,13 @@ let package = Package(
         "PandoFixtures", "PandoLogFixtures",
         .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
         "PandoCommand", "shared-list",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoPostgreSQLLogTests",
+      dependencies: [
+        "PandoPostgreSQLLog", "PandoReplication", "PandoStore", "PandoModels", "PandoSystem",
+        "PandoFixtures", "PandoLogFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(

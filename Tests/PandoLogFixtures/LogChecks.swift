@@ -91,12 +91,13 @@ public struct LogChecks {
   }
 
   /// A backlog comes whole, whatever limits and places are asked for.
-  public func checkBacklog() throws {
+  ///
+  /// - Parameter count: How many messages of 20 kB there are: more than is read, or queued, at once.
+  /// - Throws: What the log throws.
+  public func checkBacklog(count: Int) throws {
     let (log, other) = (try server.makeLog(), try server.makeLog())
     defer { for log in [log, other] { log.close() } }
-    // More than is read, or queued, at once.
     let part = [UInt8](repeating: 1, count: 20_000)
-    let count = 3000
     for number in 0..<count {
       _ = try log.append(part + bytes(number), named: "\(number)", expecting: nil)
     }
@@ -136,10 +137,12 @@ public struct LogChecks {
   }
 
   /// Who reads what another thread appends at the same time gets all of it.
-  public func checkReadingAlong() throws {
+  ///
+  /// - Parameter count: How many messages come.
+  /// - Throws: What the log throws.
+  public func checkReadingAlong(count: Int) throws {
     let log = try server.makeLog()
     defer { log.close() }
-    let count = 2000
     try onThreads(3) { thread in
       if thread == 0 {
         for number in 1...count {

@@ -20,6 +20,8 @@ import Testing
     ],
     "CPandoNATS": [],
     "PandoNATSLog": ["CPandoNATS", "PandoReplication", "PandoModels", "PandoSystem"],
+    "CPandoPostgreSQL": [],
+    "PandoPostgreSQLLog": ["CPandoPostgreSQL", "PandoReplication", "PandoModels", "PandoSystem"],
     "PandoURLSession": ["PandoRemote"],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [

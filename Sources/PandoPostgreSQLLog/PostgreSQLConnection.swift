@@ -1,0 +1,228 @@
+#if PostgreSQL
+  import CPandoPostgreSQL
+  import PandoReplication
+  import PandoSystem
+
+  /// A connection with a server.
+  ///
+  /// Nothing of it blocks longer than it is told to. Statements are not cancelled: the server ends them by itself
+  /// (`statement_timeout`). A cancel that comes while a commit waits for a standby would have the server
+  /// acknowledge what the standby does not have, and `PQcancel` waits for a server that stands still.
+  @safe
+  final class PostgreSQLConnection: @unchecked Sendable {
+    // Sendable because who takes it from its link has it alone.
+    let address: PostgreSQLAddress
+    private let handle: OpaquePointer
+    private let wake: PostgreSQLWake
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - address: Where.
+    ///   - configuration: How.
+    ///   - wake: What lets go who waits.
+    ///   - deadline: How long it may take.
+    /// - Throws: ``PostgreSQLFailure``; nothing was done.
+    init(
+      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration,
+      _ wake: PostgreSQLWake, until deadline: Int64
+    ) throws(PostgreSQLFailure) {
+      let parameters = try PostgreSQLParameters.all(address, configuration)
+      let keys = unsafe parameters.map { unsafe strdup($0.key) } + [nil]
+      let values = unsafe parameters.map { unsafe strdup($0.value) } + [nil]
+      defer { unsafe (keys + values).forEach { unsafe free($0) } }
+      let keyPointers = unsafe keys.map { unsafe UnsafePointer($0) }
+      let valuePointers = unsafe values.map { unsafe UnsafePointer($0) }
+      guard let handle = unsafe PQconnectStartParams(keyPointers, valuePointers, 0) else {
+        throw PostgreSQLFailure(.notNow, "there is no memory for a connection")
+      }
+      unsafe (self.address, self.handle, self.wake) = (address, handle, wake)
+      try connect(until: deadline)
+      unsafe PQsetnonblocking(handle, 1)
+      try prepare(configuration, until: deadline)
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// Whether it takes another statement.
+    ///
+    /// Looks for what the server has said meanwhile, and whether it has gone.
+    var isUsable: Bool {
+      for _ in 0..<Self.lookMaximum {
+        guard unsafe PQstatus(handle) == CONNECTION_OK,
+          unsafe PQtransactionStatus(handle) == PQTRANS_IDLE
+        else { return false }
+        var descriptor = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        if unsafe poll(&descriptor, 1, 0) <= 0 { return true }
+        if unsafe PQconsumeInput(handle) == 0 { return false }
+        _ = unsafe PQisBusy(handle)
+      }
+      return false
+    }
+
+    private static let lookMaximum = 16
+  }
+
+  extension PostgreSQLConnection {
+    /// Runs a statement.
+    ///
+    /// - Parameters:
+    ///   - sql: The statement, one.
+    ///   - values: Its parameters.
+    ///   - deadline: How long it may take.
+    /// - Returns: Its rows. What it has done is committed, unless it stands in a transaction.
+    /// - Throws: ``PostgreSQLFailure``.
+    @discardableResult
+    func run(
+      _ sql: String, _ values: [PostgreSQLValue] = [], until deadline: Int64
+    ) throws(PostgreSQLFailure) -> PostgreSQLRows {
+      guard send(sql, values) else { throw PostgreSQLFailure(.lost, words) }
+      while true {
+        let status = unsafe PQflush(handle)
+        if status == 0 { break }
+        guard status > 0 else { throw PostgreSQLFailure(.lost, words) }
+        try wait(POLLIN | POLLOUT, until: deadline)
+        try consume()
+      }
+      // A server acknowledges a statement before it commits it: only when it is ready for the next one, and
+      // there is no more answer, has it.
+      var rows: PostgreSQLRows?
+      var failure: PostgreSQLFailure?
+      while let result = unsafe try nextResult(until: deadline) {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows = unsafe PostgreSQLRows(result)
+        default:
+          if failure == nil { failure = unsafe PostgreSQLFailure(result) }
+          unsafe PQclear(result)
+        }
+      }
+      if let failure { throw failure }
+      guard unsafe PQstatus(handle) == CONNECTION_OK, let rows else {
+        throw PostgreSQLFailure(.lost, words)
+      }
+      return rows
+    }
+
+    /// Waits for notices.
+    ///
+    /// - Parameter deadline: How long.
+    /// - Returns: Their texts; none when the time is up.
+    /// - Throws: ``PostgreSQLFailure``.
+    func notices(until deadline: Int64) throws(PostgreSQLFailure) -> [String] {
+      while true {
+        var texts: [String] = []
+        while let notice = unsafe PQnotifies(handle) {
+          unsafe texts.append(notice.pointee.extra.map { unsafe String(cString: $0) } ?? "")
+          unsafe PQfreemem(notice)
+        }
+        if !texts.isEmpty { return texts }
+        guard try isReady(POLLIN, until: deadline) else { return [] }
+        try consume()
+      }
+    }
+
+    private func send(_ sql: String, _ values: [PostgreSQLValue]) -> Bool {
+      let parts = values.map(\.binary)
+      let types = values.map(\.type)
+      let lengths = parts.map { CInt($0?.count ?? 0) }
+      let formats = [CInt](repeating: 1, count: values.count)
+      let all = parts.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
+      return unsafe all.withUnsafeBufferPointer { buffer in
+        var place = 0
+        // They lie in one array, which is there as long as this closure; libpq copies them.
+        let pointers = unsafe parts.map { part -> UnsafePointer<CChar>? in
+          guard let part else { return nil }
+          defer { place += part.count }
+          guard let start = buffer.baseAddress else { return nil }
+          return unsafe UnsafeRawPointer(start + place).assumingMemoryBound(to: CChar.self)
+        }
+        return unsafe PQsendQueryParams(
+          handle, sql, CInt(values.count), types, pointers, lengths, formats, 1) == 1
+      }
+    }
+
+    private func nextResult(until deadline: Int64) throws(PostgreSQLFailure) -> OpaquePointer? {
+      while unsafe PQisBusy(handle) == 1 {
+        try wait(POLLIN, until: deadline)
+        try consume()
+      }
+      return unsafe PQgetResult(handle)
+    }
+
+    private func consume() throws(PostgreSQLFailure) {
+      if unsafe PQconsumeInput(handle) == 0 { throw PostgreSQLFailure(.lost, words) }
+    }
+
+    private func wait(_ events: CInt, until deadline: Int64) throws(PostgreSQLFailure) {
+      if try !isReady(events, until: deadline) {
+        throw PostgreSQLFailure(.lost, "it does not answer")
+      }
+    }
+
+    /// Waits for the server.
+    ///
+    /// - Returns: `false` if the time is up.
+    private func isReady(
+      _ events: CInt, until deadline: Int64
+    ) throws(PostgreSQLFailure) -> Bool {
+      while true {
+        let rest = deadline - monotonicNanoseconds()
+        if rest <= 0 { return false }
+        var descriptors = [
+          pollfd(fd: unsafe PQsocket(handle), events: Int16(events), revents: 0),
+          pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        let milliseconds = CInt(min(rest / 1_000_000 + 1, 60_000))
+        let count = unsafe poll(&descriptors, 2, milliseconds)
+        if descriptors[1].revents != 0 { throw PostgreSQLFailure(.closed, "the log is closed") }
+        if count > 0 { return true }
+      }
+    }
+
+    /// What libpq says.
+    private var words: String {
+      let text = unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
+      return text.isEmpty ? "the connection is lost" : oneLine(text)
+    }
+  }
+
+  extension PostgreSQLConnection {
+    private func connect(until deadline: Int64) throws(PostgreSQLFailure) {
+      var state = PGRES_POLLING_WRITING
+      while state != PGRES_POLLING_OK {
+        guard unsafe PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
+          throw PostgreSQLFailure(.notNow, words)
+        }
+        guard try isReady(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline) else {
+          throw PostgreSQLFailure(.notNow, "it does not answer")
+        }
+        state = unsafe PQconnectPoll(handle)
+      }
+    }
+
+    /// Sees that the server can hold a log, and how it treats this connection.
+    private func prepare(
+      _ configuration: PostgreSQLLogConfiguration, until deadline: Int64
+    ) throws(PostgreSQLFailure) {
+      unsafe pando_pq_quiet(handle)
+      let version = unsafe PQserverVersion(handle)
+      guard version >= Self.versionMinimum else {
+        throw PostgreSQLFailure(
+          .refused, "it is version \(version / 10_000), and the log needs 12 or later")
+      }
+      // Before the caller stops to wait, so that he knows that nothing was done.
+      let timeout = max(1, configuration.requestTimeoutInMilliseconds)
+      let rows = try run(
+        """
+        SELECT current_setting('fsync'), set_config('statement_timeout', $1, false),
+          set_config('default_transaction_isolation', 'read committed', false)
+        """, [.text("\(timeout - min(500, timeout / 4))")], until: deadline)
+      guard rows.text(0, 0) == "on" else {
+        throw PostgreSQLFailure(
+          .refused, "it has fsync off: what it acknowledges may not be on disk")
+      }
+    }
+
+    private static let versionMinimum: CInt = 120_000
+  }
+#endif

@@ -1,0 +1,198 @@
+#if PostgreSQL
+  import PandoReplication
+  import PandoSystem
+
+  /// The connections of a log: one for each call that is under way, of which two are kept.
+  final class PostgreSQLLink: Sendable {
+    private struct State {
+      var idle: [PostgreSQLConnection] = []
+      var isClosed = false
+      /// The server that answered last.
+      var preferred = 0
+      /// When a connection may be tried, and how long after it the next one.
+      var nextAttempt: Int64 = 0
+      var pause = PostgreSQLLink.pauseMinimum
+      /// What was wrong last.
+      var trouble: String?
+    }
+
+    let configuration: PostgreSQLLogConfiguration
+    let wake = PostgreSQLWake()
+    private let addresses: [PostgreSQLAddress]
+    private let state = Monitor(State())
+
+    /// Connects.
+    ///
+    /// - Throws: ``LogFault`` `unavailable`.
+    init(_ configuration: PostgreSQLLogConfiguration) throws(LogFault) {
+      self.configuration = configuration
+      var addresses: [PostgreSQLAddress] = []
+      for server in configuration.servers { addresses.append(try PostgreSQLAddress(server)) }
+      guard !addresses.isEmpty else { throw .unavailable("no server is given") }
+      self.addresses = addresses
+      do {
+        put(try connect(until: monotonicNanoseconds() + timeout))
+      } catch {
+        throw .unavailable(error.words)
+      }
+    }
+
+    var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// Ends all connections, and lets go who waits.
+    ///
+    /// - Returns: Whether it was not closed before.
+    func close() -> Bool {
+      let (isFirst, idle) = state.withLock { state in
+        defer { state.isClosed = true }
+        return (!state.isClosed, exchange(&state.idle, with: []))
+      }
+      _ = idle
+      wake.signal()
+      state.notifyAll()
+      return isFirst
+    }
+
+    /// Runs a closure with a connection that stands, until it has an answer or the time is up.
+    ///
+    /// - Parameters:
+    ///   - what: What it is about, for errors.
+    ///   - isAppend: Whether it can't be repeated when the answer is lost.
+    ///   - body: Gets the connection, and how long to wait. What it throws as ``PostgreSQLFailure`` that passes
+    ///     has it called again.
+    /// - Returns: What the closure returns.
+    /// - Throws: ``LogFault``; what else the closure throws.
+    func call<Result>(
+      _ what: String, isAppend: Bool = false,
+      _ body: (PostgreSQLConnection, Int64) throws -> Result
+    ) throws -> Result {
+      let deadline = monotonicNanoseconds() + timeout
+      while true {
+        let connection = try self.connection(until: deadline)
+        do {
+          let result = try body(connection, deadline)
+          put(connection)
+          return result
+        } catch let failure as PostgreSQLFailure {
+          if !failure.isElsewhere { put(connection) }
+          switch failure.kind {
+          case .lost where isAppend, .closed where isAppend: throw LogFault.noAnswer
+          case .closed: throw Self.isClosedFault
+          case .refused:
+            throw LogFault.unavailable("\(connection.address): \(what): \(failure.words)")
+          case .lost, .notNow:
+            guard monotonicNanoseconds() + Self.pauseMinimum < deadline, wait(Self.pauseMinimum)
+            else {
+              throw isClosed
+                ? Self.isClosedFault
+                : LogFault.unavailable("\(connection.address): \(what): \(failure.words)")
+            }
+          }
+        } catch {
+          put(connection)
+          throw error
+        }
+      }
+    }
+
+    /// Waits a while.
+    ///
+    /// - Returns: Whether the log is still open.
+    func wait(_ nanoseconds: Int64) -> Bool {
+      let end = monotonicNanoseconds() + nanoseconds
+      return state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Bool? in
+        if state.isClosed { return false }
+        let rest = end - monotonicNanoseconds()
+        if rest <= 0 { return true }
+        nanoseconds = rest
+        return nil
+      }
+    }
+
+    /// Connects to one of the servers that takes writes.
+    ///
+    /// - Parameter deadline: How long to try; each server has its part of that.
+    /// - Returns: A connection of the caller's own.
+    /// - Throws: ``PostgreSQLFailure``, whose words name the servers.
+    func connect(until deadline: Int64) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+      let first = state.withLock(\.preferred)
+      var reasons: [String] = []
+      for step in 0..<addresses.count {
+        let index = (first + step) % addresses.count
+        let now = monotonicNanoseconds()
+        let part = max(0, deadline - now) / Int64(addresses.count - step)
+        do {
+          let connection = try PostgreSQLConnection(
+            addresses[index], configuration, wake, until: now + part)
+          state.withLock { $0.preferred = index }
+          return connection
+        } catch {
+          if error.kind == .closed { throw error }
+          reasons.append("\(addresses[index]): \(error.words)")
+        }
+      }
+      throw PostgreSQLFailure(.notNow, reasons.joined(separator: "; "))
+    }
+
+    /// A connection that stands, for the caller alone.
+    private func connection(until deadline: Int64) throws(LogFault) -> PostgreSQLConnection {
+      enum Step {
+        case use(PostgreSQLConnection)
+        case renew
+        case fail(LogFault)
+      }
+      while true {
+        let step = state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Step? in
+          if state.isClosed { return .fail(Self.isClosedFault) }
+          if let connection = state.idle.popLast() { return .use(connection) }
+          let now = monotonicNanoseconds()
+          if now >= deadline {
+            return .fail(.unavailable(state.trouble ?? "the server does not answer"))
+          }
+          if now >= state.nextAttempt {
+            state.nextAttempt = now + state.pause
+            return .renew
+          }
+          nanoseconds = min(deadline, state.nextAttempt) - now
+          return nil
+        }
+        switch step {
+        case .use(let connection): if connection.isUsable { return connection }
+        case .fail(let fault): throw fault
+        case .renew: if let connection = renew(until: deadline) { return connection }
+        }
+      }
+    }
+
+    private func renew(until deadline: Int64) -> PostgreSQLConnection? {
+      do {
+        let connection = try connect(until: deadline)
+        state.withLock { ($0.pause, $0.nextAttempt) = (Self.pauseMinimum, 0) }
+        return connection
+      } catch {
+        let words = error.words
+        state.withLock { state in
+          state.trouble = words
+          state.pause = min(state.pause * 2, Self.pauseMaximum)
+        }
+        return nil
+      }
+    }
+
+    /// Keeps a connection for others, if it can be used.
+    private func put(_ connection: PostgreSQLConnection) {
+      guard connection.isUsable else { return }
+      state.withLock { state in
+        if !state.isClosed, state.idle.count < Self.idleMaximum { state.idle.append(connection) }
+      }
+    }
+
+    private static let isClosedFault = LogFault.unavailable("the log is closed")
+    /// In nanoseconds, from one attempt to the next.
+    private static let pauseMinimum: Int64 = 50_000_000
+    private static let pauseMaximum: Int64 = 1_000_000_000
+    private static let idleMaximum = 2
+  }
+#endif

@@ -1,0 +1,185 @@
+#if PostgreSQL
+  import PandoModels
+  import PandoReplication
+  import PandoSystem
+
+  /// Copies of stores, in tables of their own: parts, and a row that closes them.
+  extension PostgreSQLLog {
+    /// Keeps a copy of a store beside the log; the two newest are kept.
+    ///
+    /// Each part is committed for itself, so that no transaction stays open while the next one is made.
+    ///
+    /// - Parameters:
+    ///   - position: The position that the store had taken in.
+    ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is stored in several.
+    /// - Throws: `LogFault`, and what `nextPart` throws. The copy does not count then, and what there is of it is
+    ///   removed by one that is put a day later.
+    public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+      let what = "putting a copy beside log \(tables.title)"
+      let number = try link.call(what) { connection, deadline in
+        try connection.run(
+          """
+          INSERT INTO \(tables.copies) (position, begun_at) VALUES ($1, clock_timestamp())
+          RETURNING number
+          """, [.number(Int64(clamping: position))], until: deadline
+        ).number(0, 0) ?? 0
+      }
+      var (count, checksum): (Int64, UInt64) = (0, 0)
+      while let whole = try nextPart() {
+        for start in stride(from: 0, to: max(1, whole.count), by: Self.partByteCount) {
+          let part = Array(whole[start..<min(start + Self.partByteCount, whole.count)])
+          checksum = Self.hash(part, seed: checksum)
+          let values: [PostgreSQLValue] = [
+            .number(number), .number(count), .bytes(part), .number(Int64(bitPattern: checksum)),
+          ]
+          try link.call(what) { connection, deadline in
+            // It may be there from before, when the answer was lost.
+            _ = try connection.run(
+              "INSERT INTO \(tables.parts) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", values,
+              until: deadline)
+          }
+          count += 1
+        }
+      }
+      try link.call(what) { connection, deadline in
+        try close(number, count, checksum, connection, deadline)
+      }
+      try forgetOldSnapshots()
+    }
+
+    /// Reads the newest copy that is whole.
+    ///
+    /// It is read twice, because parts that have been given to a closure can't be taken back.
+    ///
+    /// - Parameter body: Gets its parts one after another.
+    /// - Returns: The position that the store had taken in; `nil` if there is no copy.
+    /// - Throws: `LogFault`, and what `body` throws.
+    public func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
+      for copy in try snapshots() {
+        guard try forEachPart(of: copy, { _ in }) else { continue }
+        guard try forEachPart(of: copy, body) else {
+          throw LogFault.unavailable("a copy was removed while it was read")
+        }
+        return copy.position
+      }
+      return nil
+    }
+
+    /// The position of the newest copy; see `ReplicationLog`.
+    ///
+    /// - Returns: The position; `nil` if there is none.
+    /// - Throws: `LogFault`.
+    public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
+
+    private struct Copy {
+      var number: Int64
+      var position: UInt64
+      var partCount: Int64
+      var checksum: UInt64
+    }
+
+    /// The copies that are closed, the newest first.
+    private func snapshots() throws -> [Copy] {
+      try link.call("copies beside log \(tables.title)") { connection, deadline in
+        let rows = try connection.run(
+          """
+          SELECT number, position, part_count, checksum FROM \(tables.copies)
+          WHERE closed IS NOT NULL ORDER BY closed DESC
+          """, until: deadline)
+        return (0..<rows.count).compactMap { row in
+          guard let number = rows.number(row, 0), let position = rows.number(row, 1),
+            let count = rows.number(row, 2), let checksum = rows.number(row, 3)
+          else { return nil }
+          return Copy(
+            number: number, position: UInt64(clamping: position), partCount: count,
+            checksum: UInt64(bitPattern: checksum))
+        }
+      }
+    }
+
+    /// Calls a closure with each part; stops at one that is missing or damaged.
+    ///
+    /// - Returns: Whether all were there.
+    private func forEachPart(of copy: Copy, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+      guard copy.partCount >= 0 else { return false }
+      var checksum: UInt64 = 0
+      for index in 0..<copy.partCount {
+        let part = try link.call("copies beside log \(tables.title)") { connection, deadline in
+          let rows = try connection.run(
+            "SELECT bytes, checksum FROM \(tables.parts) WHERE copy = $1 AND part = $2",
+            [.number(copy.number), .number(index)], until: deadline)
+          return rows.isEmpty ? nil : rows.bytes(0, 0).map { ($0, rows.number(0, 1)) }
+        }
+        guard let (bytes, sum) = part else { return false }
+        checksum = Self.hash(bytes, seed: checksum)
+        guard sum == Int64(bitPattern: checksum) else { return false }
+        try body(bytes)
+      }
+      return checksum == copy.checksum
+    }
+
+    /// Has a copy count, as the newest one; nothing changes if it does already.
+    private func close(
+      _ number: Int64, _ count: Int64, _ checksum: UInt64, _ connection: PostgreSQLConnection,
+      _ deadline: Int64
+    ) throws {
+      let answer = Result { () throws(PostgreSQLFailure) in
+        try connection.run(
+          """
+          UPDATE \(tables.copies) SET part_count = $2, checksum = $3, closed = coalesce(
+            closed, (SELECT coalesce(max(closed), 0) + 1 FROM \(tables.copies)))
+          WHERE number = $1 RETURNING number
+          """,
+          [.number(number), .number(count), .number(Int64(bitPattern: checksum))], until: deadline)
+      }
+      if case .failure(let failure) = answer, failure.isTwice {
+        // Another one has closed at the same time.
+        throw PostgreSQLFailure(.notNow, failure.words)
+      }
+      if try answer.get().isEmpty {
+        throw PostgreSQLFailure(.refused, "the copy was removed before it was whole")
+      }
+    }
+
+    /// Removes all but the two newest copies, and what was begun a day ago and not ended.
+    private func forgetOldSnapshots() throws {
+      let what = "removing old copies beside log \(tables.title)"
+      let old = try link.call(what) { connection, deadline in
+        let rows = try connection.run(
+          """
+          SELECT number FROM \(tables.copies) WHERE closed IS NOT NULL AND number NOT IN (
+            SELECT number FROM \(tables.copies) WHERE closed IS NOT NULL
+            ORDER BY closed DESC LIMIT $1)
+          OR closed IS NULL AND begun_at < clock_timestamp() - interval '1 day'
+          """, [.number(Self.keptCount)], until: deadline)
+        return (0..<rows.count).compactMap { rows.number($0, 0) }
+      }
+      for number in old {
+        var isEmpty = false
+        while !isEmpty {
+          isEmpty = try link.call(what) { connection, deadline in
+            try connection.run(
+              """
+              DELETE FROM \(tables.parts) WHERE copy = $1 AND part IN (
+                SELECT part FROM \(tables.parts) WHERE copy = $1 LIMIT $2) RETURNING part
+              """, [.number(number), .number(Self.removedCount)], until: deadline
+            ).isEmpty
+          }
+        }
+        try link.call(what) { connection, deadline in
+          _ = try connection.run(
+            "DELETE FROM \(tables.copies) WHERE number = $1", [.number(number)], until: deadline)
+        }
+      }
+    }
+
+    private static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+      unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
+    }
+
+    private static let partByteCount = EntryLimits.partByteCount
+    private static let keptCount: Int64 = 2
+    /// How many parts are removed at once.
+    private static let removedCount: Int64 = 100
+  }
+#endif

@@ -1,0 +1,84 @@
+#if PostgreSQL
+  import PandoReplication
+
+  /// Finding and making the tables.
+  extension PostgreSQLLog {
+    /// Sees that the tables are there, and as they have to be.
+    ///
+    /// - Throws: ``LogFault`` `unavailable`, which says what is wrong.
+    func findTables() throws {
+      try link.call("log \(tables.title)") { connection, deadline in
+        if try areThere(connection, deadline) { return try checkVersion(connection, deadline) }
+        guard configuration.makesTables else {
+          throw PostgreSQLFailure(
+            .refused, "there are no tables of a log \(tables.log) in schema \(tables.schema)")
+        }
+        try make(connection, deadline)
+      }
+    }
+
+    /// - Returns: `false` if none of the tables is there.
+    private func areThere(_ connection: PostgreSQLConnection, _ deadline: Int64) throws -> Bool {
+      let expected = tables.expected
+      let names = expected.keys.sorted()
+      let rows = try connection.run(
+        PostgreSQLTables.look, [.text(tables.schema)] + names.map { .text($0) }, until: deadline)
+      if rows.isEmpty { return false }
+      var found: Set<String> = []
+      for row in 0..<rows.count {
+        let name = rows.text(row, 0)
+        found.insert(name)
+        guard rows.text(row, 1) == "rp", let shape = expected[name],
+          rows.text(row, 2) == shape.columns, rows.text(row, 3) == shape.constraints
+        else {
+          throw PostgreSQLFailure(
+            .refused, "\(tables.schema).\(name) is something else than a table of a log")
+        }
+      }
+      guard let absent = names.first(where: { !found.contains($0) }) else { return true }
+      throw PostgreSQLFailure(.refused, "the table \(tables.schema).\(absent) is missing")
+    }
+
+    private func checkVersion(_ connection: PostgreSQLConnection, _ deadline: Int64) throws {
+      let rows = try connection.run("SELECT version FROM \(tables.end)", until: deadline)
+      guard rows.count == 1, let version = rows.number(0, 0) else { throw isWithoutEnd }
+      guard version == PostgreSQLTables.version else {
+        throw PostgreSQLFailure(
+          .refused,
+          "its tables are of version \(version); this program knows \(PostgreSQLTables.version)")
+      }
+    }
+
+    var isWithoutEnd: PostgreSQLFailure {
+      PostgreSQLFailure(.refused, "\(tables.schema).\(tables.log)_end has to have one row")
+    }
+
+    /// Makes the tables, unless somebody else does at the same time.
+    private func make(_ connection: PostgreSQLConnection, _ deadline: Int64) throws {
+      func run(_ sql: String, _ values: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
+        try connection.run(sql, values, until: deadline)
+      }
+      _ = try run("BEGIN")
+      do {
+        _ = try run(
+          "SELECT pg_advisory_xact_lock($1)", [.number(Int64(bitPattern: tables.number))])
+        if try !areThere(connection, deadline) {
+          let schemas = try run(
+            "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [.text(tables.schema)])
+          if schemas.isEmpty { _ = try run("CREATE SCHEMA IF NOT EXISTS \"\(tables.schema)\"") }
+          for definition in tables.definitions { _ = try run(definition) }
+          _ = try run(
+            "INSERT INTO \(tables.end) VALUES (0, 0, $1, $2, $3)",
+            [
+              .number(Int64(configuration.maximalAgeInSeconds)),
+              .number(Int64(configuration.maximalByteCount)), .number(PostgreSQLTables.version),
+            ])
+        }
+        _ = try run("COMMIT")
+      } catch {
+        _ = try? run("ROLLBACK")
+        throw error
+      }
+    }
+  }
+#endif

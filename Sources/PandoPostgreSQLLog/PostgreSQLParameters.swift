@@ -1,0 +1,89 @@
+#if PostgreSQL
+  import PandoReplication
+  import PandoSystem
+
+  /// What libpq is told to connect.
+  enum PostgreSQLParameters {
+    /// All parameters for an address.
+    ///
+    /// - Throws: ``PostgreSQLFailure``, for files that can't be read.
+    static func all(
+      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
+    ) throws(PostgreSQLFailure) -> [(key: String, value: String)] {
+      for name in ["PGHOSTADDR", "PGSERVICE"] where unsafe getenv(name) != nil {
+        // libpq would go where that says.
+        throw PostgreSQLFailure(
+          .refused, "\(name) is set, and addresses are those of the configuration")
+      }
+      let timeout = max(1, configuration.requestTimeoutInMilliseconds)
+      var all = [
+        ("host", address.host), ("port", "\(address.port)"),
+        ("dbname", configuration.database), ("user", configuration.user),
+        ("application_name", "pando \(configuration.log)"), ("client_encoding", "UTF8"),
+        // A standby, and a server that does not take writes now, is left for the next one.
+        ("target_session_attrs", "read-write"), ("gssencmode", "disable"),
+        ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "\(timeout)"),
+      ]
+      all += try security(address, configuration)
+      switch configuration.credentials {
+      case .none: break
+      case .passwordFile(let file):
+        guard let password = firstLine(of: file) else {
+          throw PostgreSQLFailure(.refused, "the password file \(file) can't be read")
+        }
+        all.append(("password", password))
+      case .passfile(let file):
+        guard let mode = mode(of: file) else {
+          throw PostgreSQLFailure(.refused, "the passfile \(file) can't be read")
+        }
+        guard mode & 0o77 == 0 else {
+          // libpq leaves it out, and prints so.
+          throw PostgreSQLFailure(.refused, "others may read the passfile \(file)")
+        }
+        all.append(("passfile", file))
+      }
+      return all.map { (key: $0.0, value: $0.1) }
+    }
+
+    /// Whether what goes to an address is encrypted.
+    static func isEncrypted(
+      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
+    ) -> Bool {
+      if address.isSocket { return false }
+      if configuration.tls != nil { return true }
+      return !address.isLocal && !configuration.allowsPlainText
+    }
+
+    private static func security(
+      _ address: PostgreSQLAddress, _ configuration: PostgreSQLLogConfiguration
+    ) throws(PostgreSQLFailure) -> [(String, String)] {
+      guard isEncrypted(address, configuration) else { return [("sslmode", "disable")] }
+      let tls = configuration.tls ?? PostgreSQLLogConfiguration.TLS()
+      var all = [
+        ("sslmode", "verify-full"), ("sslrootcert", tls.authorityFile ?? systemAuthorities),
+        ("ssl_min_protocol_version", "TLSv1.2"),
+      ]
+      if let file = tls.certificateFile {
+        guard let key = tls.keyFile else {
+          throw PostgreSQLFailure(.refused, "the client certificate in \(file) has no key")
+        }
+        all += [("sslcert", file), ("sslkey", key)]
+      }
+      return all
+    }
+
+    /// The rights of a file; `nil` if it can't be read.
+    private static func mode(of file: String) -> mode_t? {
+      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+      return status.st_mode
+    }
+
+    /// Where Debian has them; libpq 15 knows no name for it.
+    private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+  }
+#endif

@@ -1,0 +1,62 @@
+#if PostgreSQL
+  /// What is kept of the messages.
+  extension PostgreSQLTables {
+    /// Lets go of messages that are too old, or too many: always the first ones.
+    ///
+    /// - Parameters:
+    ///   - connection: Where.
+    ///   - deadline: Says how long the next statement may take.
+    /// - Throws: ``PostgreSQLFailure``.
+    func trim(_ connection: PostgreSQLConnection, _ deadline: () -> Int64) throws {
+      while true {
+        // The last one is kept as long as there is none behind it.
+        let rows = try connection.run(
+          """
+          WITH oldest AS (
+            SELECT m.position,
+              e.bytes_kept > 0 AND m.total <= e.total - e.bytes_kept
+              OR e.seconds_kept > 0
+                AND m.appended_at < clock_timestamp() - e.seconds_kept * interval '1 second' AS goes
+            FROM \(messages) m CROSS JOIN \(end) e
+            WHERE m.position < e.last ORDER BY m.position LIMIT $1),
+          gone AS (
+            DELETE FROM \(messages) WHERE position IN (SELECT position FROM oldest WHERE goes)
+              AND position < coalesce(
+                (SELECT min(position) FROM oldest WHERE NOT goes), 9223372036854775807)
+            RETURNING position)
+          SELECT count(*) FROM gone
+          """, [.number(Self.trimCount)], until: deadline())
+        if rows.number(0, 0) ?? 0 < Self.trimCount { return }
+      }
+    }
+
+    /// How many are let go at once.
+    private static let trimCount: Int64 = 500
+  }
+
+  extension PostgreSQLLog {
+    /// Which part of what the log keeps has come since a position; see `ReplicationLog`.
+    ///
+    /// - Parameter position: The position.
+    /// - Returns: The larger of the parts of its time and of its bytes.
+    /// - Throws: `LogFault`.
+    public func retentionUsed(since position: UInt64) throws -> Double {
+      try link.call("what log \(tables.title) keeps") { connection, deadline in
+        let rows = try connection.run(
+          """
+          SELECT e.last, e.total, e.seconds_kept, e.bytes_kept, m.total - octet_length(m.message),
+            (extract(epoch FROM clock_timestamp() - m.appended_at) * 1000)::bigint
+          FROM \(tables.end) e LEFT JOIN \(tables.messages) m ON m.position = $1
+          """, [.number(Int64(clamping: position &+ 1))], until: deadline)
+        guard !rows.isEmpty, let last = rows.number(0, 0), let total = rows.number(0, 1),
+          let secondsKept = rows.number(0, 2), let bytesKept = rows.number(0, 3)
+        else { throw isWithoutEnd }
+        guard UInt64(clamping: last) > position else { return 0 }
+        guard let before = rows.number(0, 4), let age = rows.number(0, 5) else { return 1 }
+        let ofBytes = bytesKept > 0 ? Double(total - before) / Double(bytesKept) : 0
+        let ofTime = secondsKept > 0 ? Double(age) / 1000 / Double(secondsKept) : 0
+        return max(ofBytes, ofTime)
+      }
+    }
+  }
+#endif

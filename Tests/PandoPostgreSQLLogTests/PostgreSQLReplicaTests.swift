@@ -1,0 +1,47 @@
+#if PostgreSQL
+  import PandoFixtures
+  import PandoLogFixtures
+  import Testing
+
+  /// Stores that follow a log over PostgreSQL.
+  @Suite(.enabled(if: PostgreSQLServer.isThere, "PostgreSQL is not installed"))
+  struct PostgreSQLReplicaTests {
+    private func withReplicas(_ body: (ReplicaChecks) throws -> Void) throws {
+      try withTemporaryDirectory { path in
+        try withServer { try body(ReplicaChecks($0, path: path)) }
+      }
+    }
+
+    private func withReplicasAsync(_ body: (ReplicaChecks) async throws -> Void) async throws {
+      try await withTemporaryDirectory { path in
+        try await withTemporaryDirectory { folder in
+          let server = try PostgreSQLServer(in: folder)
+          defer { server.kill() }
+          try await body(ReplicaChecks(server, path: path))
+        }
+      }
+    }
+
+    @Test func `two stores that write to one log end equal`() throws {
+      try withReplicas { try $0.checkTwoWriters() }
+    }
+
+    @Test func `stores show what others write by themselves, behind a restart of the server too`()
+      async throws
+    {
+      try await withReplicasAsync { try await $0.checkShowing() }
+    }
+
+    @Test func `a store stops where the log has let go of what it needs`() throws {
+      try withReplicas { try $0.checkStopping() }
+    }
+
+    @Test func `a store does not follow the log of others`() throws {
+      try withReplicas { try $0.checkOtherLog() }
+    }
+
+    @Test func `machines join, come back and go on by a copy in the engine`() async throws {
+      try await withReplicasAsync { try await $0.checkJoining() }
+    }
+  }
+#endif
