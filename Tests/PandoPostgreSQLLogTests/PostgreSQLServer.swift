@@ -168,7 +168,10 @@
       process.send(signal)
       for child in children(of: process) {
         Glibc.kill(child, signal)
-        while let wanted, let state = state(of: child), state != wanted { sched_yield() }
+        // One that has just ended stays so: who would take note of it stands still.
+        while let wanted, let state = state(of: child), state != wanted, state != "Z" {
+          sched_yield()
+        }
       }
     }
 
