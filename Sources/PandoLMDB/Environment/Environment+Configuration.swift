@@ -46,7 +46,7 @@ extension Environment {
 }
 
 /// What an environment did by itself.
-package enum EnvironmentEvent: Sendable, Hashable {
+package enum EnvironmentEvent: Sendable, Equatable {
   /// The map was mapped anew with this size.
   case mapGrown(sizeInBytes: Int)
   /// Slots of readers whose process has died were freed.

@@ -13,7 +13,7 @@
 /// | 88 | 48 | record of the main table's tree |
 /// | 136 | 8 | last page number in use; the file may be shorter if the last pages are free |
 /// | 144 | 8 | transaction id: 0 in a new file |
-struct MetaRecord: Hashable {
+struct MetaRecord: Equatable {
   /// Which of the two pages this is: 0 or 1.
   let index: Int
   let headerPageNumber: UInt64
@@ -116,7 +116,7 @@ extension MetaRecord {
 /// | 24 | 8 | overflow pages |
 /// | 32 | 8 | entries |
 /// | 40 | 8 | root page, or all bits set |
-struct TreeRecord: Hashable {
+struct TreeRecord: Equatable {
   let pad: UInt32
   let flags: UInt16
   let depth: UInt16
@@ -142,7 +142,7 @@ struct TreeRecord: Hashable {
 }
 
 /// Both meta pages of a file, as they were at one moment.
-struct MetaPair: Hashable {
+struct MetaPair: Equatable {
   /// The pages that could be read, in order; both if there is no problem.
   private(set) var pages: [MetaRecord] = []
 

@@ -2,7 +2,7 @@ import PandoModels
 import PandoStore
 
 /// When a server has answered a question last.
-struct AnswerTime: Sendable, Hashable {
+struct AnswerTime: Sendable, Equatable {
   /// What tells the question from the others of a type: a hash of its text.
   let key: UInt64
   /// Milliseconds since 1970, by the clock of this machine.

@@ -43,7 +43,7 @@ package struct ReplicationRow: Equatable, Sendable {
 }
 
 /// A hash of an entry and all before it: two XXH64, against mistakes and not against malice.
-package struct EntryChain: Hashable, Sendable {
+package struct EntryChain: Equatable, Sendable {
   package var first: UInt64
   package var second: UInt64
 
