@@ -26,7 +26,7 @@
     static let password = "secret word"
 
     let folder: String
-    let port: Int
+    private(set) var port: Int
     private let settings: [String]
     private var process: ChildProcess?
 
@@ -115,7 +115,12 @@
     }
 
     func start() throws {
-      guard let programs = Self.programs else { return }
+      while try !start(at: port) { port = try freePort() }
+    }
+
+    /// - Returns: `false` if somebody else has taken the port.
+    private func start(at port: Int) throws -> Bool {
+      guard let programs = Self.programs else { return true }
       var arguments = [
         "-D", "\(folder)/data", "-c", "port=\(port)", "-c", "listen_addresses=127.0.0.1", "-c",
         "unix_socket_directories=\(folder)/socket", "-c", "shared_buffers=16MB",
@@ -132,8 +137,9 @@
           words.append(line)
           guard line.contains("ready to accept connections") else { continue }
           self.process = process
-          return
+          return true
         }
+        if words.contains(where: { $0.contains("could not bind") }) { return false }
         // What was killed may have its memory a little longer.
         guard words.contains(where: { $0.contains("shared memory") }) else {
           throw Failure(words: words.joined(separator: "; "))
