@@ -143,6 +143,13 @@ extension Writer: GroupCommitOwner {
     var replicator: (any StoreReplicator)?
   }
 
+  /// What became of a write in the log.
+  private final class Verdict {
+    let outcome: Result<ChangeSet?, any Error>
+
+    init(_ outcome: Result<ChangeSet?, any Error>) { self.outcome = outcome }
+  }
+
   /// A write in the writer's queue.
   ///
   /// Sendable because one thread at a time uses it, see `GroupedWrite`.
@@ -151,7 +158,9 @@ extension Writer: GroupCommitOwner {
     private let writer: Writer
     private var outcome: Result<ChangeSet?, any Error>?
     /// What became of it in the log, where its own flush was given up: then it does not run again.
-    fileprivate var verdict: Result<ChangeSet?, any Error>?
+    ///
+    /// A reference: every write has room for it, and next to none has one.
+    fileprivate var verdict: Verdict?
     /// How often it had to see what others have written.
     fileprivate var refusalCount = 0
 
@@ -166,7 +175,7 @@ extension Writer: GroupCommitOwner {
 
     func end(_ error: (any Error)?) {
       if let verdict {
-        writer.finish(job, judged: verdict)
+        writer.finish(job, judged: verdict.outcome)
       } else if let error {
         writer.fail(job, error)
       } else if let outcome = outcome.take() {
@@ -321,19 +330,20 @@ extension Writer {
         EntryWriter(writer: self, core: core, jobs: writes.map(\.job)))
       for (write, verdict) in zip(writes, verdicts) {
         switch verdict {
-        case .applied(let changeSet): write.verdict = .success(changeSet)
+        case .applied(let changeSet): write.verdict = Verdict(.success(changeSet))
         case .refused:
           write.refusalCount += 1
           guard write.refusalCount >= Self.refusalCountMaximum else { continue }
-          write.verdict = .failure(
-            StoreError(
-              .conflict, core.path,
-              "others have changed what the write was made from \(write.refusalCount) times"))
+          write.verdict = Verdict(
+            .failure(
+              StoreError(
+                .conflict, core.path,
+                "others have changed what the write was made from \(write.refusalCount) times")))
         }
       }
     } catch {
       // They have been sent, and may be found in the log: they must not run again.
-      for write in writes { write.verdict = .failure(error) }
+      for write in writes { write.verdict = Verdict(.failure(error)) }
       throw error
     }
   }

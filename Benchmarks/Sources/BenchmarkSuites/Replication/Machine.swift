@@ -88,7 +88,19 @@
 
     func count() throws -> Int { try replica.store.read { try $0.count() } }
 
-    func catchUp() throws { try waiting { [replica] in try await replica.caughtUp() } }
+    /// Takes in all that the log holds, as soon as its servers can be reached.
+    func catchUp() throws {
+      let end = ContinuousClock.now + .seconds(60)
+      while true {
+        do {
+          return try waiting { [replica] in try await replica.caughtUp() }
+        } catch let error as StoreError
+          where error.code == .unavailable && ContinuousClock.now < end
+        {
+          continue
+        }
+      }
+    }
 
     func putSnapshot() throws { try waiting { [replica] in _ = try await replica.putSnapshot() } }
 
