@@ -2,6 +2,12 @@ public import FoundationEssentials
 
 /// What one commit did.
 ///
+/// ```swift
+/// store.setCommitHandler { changes in
+///   print(changes.commitNumber, changes.inserted, changes.updated, changes.deleted)
+/// }
+/// ```
+///
 /// Each identifier stands in one of the three lists at most, in the order in which the write came to
 /// it. They are lists because a `Set<String>` takes two identifiers for one where Unicode calls them
 /// equivalent. A change set can be encoded, so that other
@@ -77,6 +83,12 @@ public struct ChangeSet: Sendable {
 }
 
 /// A record of a node that a commit has changed.
+///
+/// ```swift
+/// for try await changes in store.changes(values: true) {
+///   for record in changes.records { print(record.node.identifier, record.node.fields) }
+/// }
+/// ```
 public struct ChangedRecord: Sendable {
   /// The record, its children as references.
   public let node: TreeNode
@@ -95,6 +107,12 @@ public struct ChangedRecord: Sendable {
 }
 
 /// What one commit did to one ordered list.
+///
+/// ```swift
+/// for update in changes.collections {
+///   print(update.cacheKey, update.change)
+/// }
+/// ```
 public struct CollectionUpdate: Hashable, Sendable {
   /// The key of the list.
   public let cacheKey: String
@@ -113,6 +131,13 @@ public struct CollectionUpdate: Hashable, Sendable {
 }
 
 /// What happened to an ordered list.
+///
+/// ```swift
+/// switch collectionChanges {
+/// case .reset: rows = people.map(Row.init)
+/// case .changes(let changes): rows.apply(changes) { index in Row(people[index]) }
+/// }
+/// ```
 public enum CollectionChange: Hashable, Sendable {
   /// It was set as a whole, or removed.
   case reset
@@ -121,6 +146,15 @@ public enum CollectionChange: Hashable, Sendable {
 }
 
 /// One change of an ordered list; several are applied one after another.
+///
+/// ```swift
+/// switch change {
+/// case .update(let index): table.reload(index)
+/// case .delete(let index): table.delete(index)
+/// case .insert(let index): table.insert(index)
+/// case .move(let from, let to): table.move(from, to)
+/// }
+/// ```
 public enum CollectionChangeInformation: Hashable, Sendable {
   /// The element at an index has other contents.
   case update(index: Int)

@@ -58,6 +58,16 @@ extension KeyPathModel where Self: Codable {
 }
 
 /// The properties of a model that hold its children.
+///
+/// ```swift
+/// struct Team: KeyPathModel, Codable {
+///   var id: Int
+///   var lead: Person?
+///   var members: [Person]
+///   var modelIdentifier: String? { "Team:\(id)" }
+///   static let children = Children(\Team.lead, \.members)
+/// }
+/// ```
 public struct Children<Root: KeyPathModel>: Sendable {
   @usableFromInline let properties: [ChildProperty]
 

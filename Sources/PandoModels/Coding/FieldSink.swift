@@ -40,6 +40,13 @@ public protocol FieldCodable: Codable {
 
 /// The fields of one value, to be written into a record by a ``FieldCodable`` type.
 ///
+/// ```swift
+/// func write(to fields: inout FieldSink) throws {
+///   fields.write("name", name)
+///   try fields.write("employer", employer)
+/// }
+/// ```
+///
 /// It lives as long as the method it was given to.
 @safe public struct FieldSink: ~Copyable {
   /// Open as long as this lives.

@@ -1,5 +1,12 @@
 /// The fields of one value in a record, to be read by a ``FieldCodable`` type.
 ///
+/// ```swift
+/// init(fields: inout FieldSource) throws {
+///   name = try fields.read("name")
+///   employer = try fields.read("employer")
+/// }
+/// ```
+///
 /// It lives as long as the initializer it was given to.
 @safe public struct FieldSource: ~Copyable {
   let map: FieldReader

@@ -57,6 +57,12 @@ extension TreeValue: CustomStringConvertible {
 }
 
 /// How a value that JSON has no word for is written as JSON.
+///
+/// ```swift
+/// let value = TreeValue.bytes([1, 2, 3])
+/// print(value.json(.plain), value.json(.lossless))  // "AQID" {"$bytes":"AQID"}
+/// let same = try TreeValue(json: value.json(.lossless), form: .lossless)
+/// ```
 public enum JSONForm: Hashable, Sendable {
   /// JSON for people and other programs.
   ///
@@ -85,6 +91,14 @@ public enum JSONForm: Hashable, Sendable {
 }
 
 /// Why a text is not JSON, or not JSON that can be kept exactly, and where.
+///
+/// ```swift
+/// do {
+///   value = try TreeValue(json: text)
+/// } catch {
+///   print("line \(error.line), column \(error.column): \(error.reason)")
+/// }
+/// ```
 public struct JSONError: Error, Hashable, Sendable {
   /// The line, from 1; lines end with LF, CR LF or CR.
   public var line: Int

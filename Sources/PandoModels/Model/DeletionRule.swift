@@ -1,5 +1,12 @@
 /// What a delete does at an edge, besides what the slot of the child says.
 ///
+/// ```swift
+/// static let deletionRules: [DeletionRule] = [
+///   .restrict("author"),  // who has written an issue can't be deleted
+///   .owned("comments"),  // comments go with their issue
+/// ]
+/// ```
+///
 /// By the slot alone, a parent that requires a deleted child is deleted too, an optional slot becomes nil, and lists
 /// and maps lose the child; children of what is deleted stay.
 public struct DeletionRule: Hashable, Sendable {

@@ -1,5 +1,14 @@
 /// A node, or a value inside one, that can hold other models: a tree.
 ///
+/// ```swift
+/// struct Message: Model, Codable, Equatable {
+///   var id: Int
+///   var text: String
+///   var author: Person  // a model too: stored once, and shown by all messages
+///   var modelIdentifier: String? { "Message:\(id)" }
+/// }
+/// ```
+///
 /// A child is a model directly inside this one: in a property, an optional, a list or a map, or in a
 /// plain value that is no model. There are three ways to say what the children are:
 ///
@@ -52,6 +61,16 @@ extension Model {
 }
 
 /// A type whose values can hold children: models, and optionals, lists and maps of them.
+///
+/// ```swift
+/// struct Team: KeyPathModel, Codable {
+///   var id: Int
+///   var lead: Person?
+///   var members: [String: Person]
+///   var modelIdentifier: String? { "Team:\(id)" }
+///   static let children = Children(\Team.lead, \.members)  // two slots
+/// }
+/// ```
 ///
 /// Key paths of a ``KeyPathModel`` lead to such values. There is no need to conform other types.
 public protocol ChildSlot: SendableMetatype {

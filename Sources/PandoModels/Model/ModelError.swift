@@ -1,4 +1,12 @@
 /// A model that can't be stored, or a record that can't be read as the model asked for.
+///
+/// ```swift
+/// do {
+///   let person = try store.read { try $0.model("Person:7", as: Person.self) }
+/// } catch let error as ModelError where error.code == .missingField {
+///   print(error.identifier ?? "", error.field ?? "", error.reason)
+/// }
+/// ```
 public struct ModelError: Error {
   /// The kind of failure.
   ///

@@ -2,6 +2,14 @@ import PandoSystem
 
 /// A value that providers show and a store keeps, as a whole.
 ///
+/// ```swift
+/// struct Setting: SimpleModel, Codable, Equatable {
+///   var name: String
+///   var value: String
+///   var modelIdentifier: String? { "Setting:\(name)" }
+/// }
+/// ```
+///
 /// A model with an identifier is a node: whatever has the same identifier shows the same data. A
 /// simple model's own parts are never nodes; conform to ``Model`` for trees of nodes. `Equatable` or
 /// `Encodable` gives ``isEqual(to:)`` for nothing.
@@ -55,6 +63,17 @@ extension SimpleModel where Self: Equatable {
 }
 
 /// What a type may say about its earlier forms, so that old records still read.
+///
+/// ```swift
+/// struct Person: Model, Codable, SchemaVersioned {
+///   var id: Int
+///   var name: String
+///   var language: String
+///   var modelIdentifier: String? { "Person:\(id)" }
+///   static let fieldDefaults: [String: any Encodable & Sendable] = ["language": "en"]
+///   static let formerFieldNames = ["name": ["fullName"]]
+/// }
+/// ```
 ///
 /// A new optional field needs nothing: it reads as nil. Declare a default for a new field that the type
 /// requires, and the former name of one that was renamed; every declaration is optional. What these
