@@ -2,6 +2,11 @@ import FoundationEssentials
 
 /// Integers of fixed width, up to 64 bits; their order is the order of the numbers.
 ///
+/// ```swift
+/// let readings = try environment.table("readings", keys: .uint64, values: .int32)
+/// try environment.write { try $0.put(-12, forKey: 1, in: readings) }
+/// ```
+///
 /// | offset | size | meaning |
 /// |---|---|---|
 /// | 0 | width of the type | the number, most significant byte first; a signed one has its sign bit inverted, so that negative numbers come first |
@@ -115,6 +120,11 @@ extension ValueCodec where Self == IntegerCodec<UInt8> {
 
 /// Text as UTF-8; the order is that of the Unicode scalars.
 ///
+/// ```swift
+/// let names = try environment.table("names", keys: .uint32, values: .string)
+/// try environment.write { try $0.put("Ada", forKey: 7, in: names) }
+/// ```
+///
 /// Nothing is normalized: two strings that Swift calls equal but that are spelled with other scalars
 /// are two keys.
 public struct StringCodec: KeyCodec {
@@ -174,6 +184,11 @@ extension ValueCodec where Self == StringCodec {
 }
 
 /// Bytes as they are; in order, a byte sequence comes before its extensions.
+///
+/// ```swift
+/// let images = try environment.table("images", keys: .string, values: .bytes)
+/// try environment.write { try $0.put([0x89, 0x50], forKey: "a.png", in: images) }
+/// ```
 ///
 /// In a tuple a byte 0 is written as 00 FF, and 00 01 is the terminator: so it sorts before every
 /// byte that could follow.
@@ -250,6 +265,11 @@ extension ValueCodec where Self == BytesCodec {
 }
 
 /// Any `Codable` value, as JSON with sorted keys.
+///
+/// ```swift
+/// let people = try environment.table("people", keys: .uint64, values: .codable(Person.self))
+/// try environment.write { try $0.put(ada, forKey: 7, in: people) }
+/// ```
 ///
 /// Equal values have equal bytes, and other tools can read them. Numbers that JSON lacks are written
 /// as the strings `inf`, `-inf` and `nan`.

@@ -1,5 +1,11 @@
 /// Pairs of keys; the first element that differs decides the order.
 ///
+/// ```swift
+/// let visits = try environment.table("visits", keys: .tuple(.string, .uint64), values: .string)
+/// try environment.write { try $0.put("home", forKey: ("Ada", 1), in: visits) }
+/// let page = try environment.read { try $0.value(forKey: ("Ada", 1), in: visits) }
+/// ```
+///
 /// The elements are written one after the other, each so that its end is known. Longer tuples are
 /// tuples of tuples.
 public struct PairCodec<First: KeyCodec, Second: KeyCodec>: KeyCodec {
@@ -89,6 +95,12 @@ extension ValueCodec {
 }
 
 /// Triples of keys; the first element that differs decides the order.
+///
+/// ```swift
+/// let log = try environment.table(
+///   "log", keys: .tuple(.string, .uint16, .uint64), values: .string)
+/// try environment.write { try $0.delete(in: .prefix("Ada", 2026), of: log) }
+/// ```
 ///
 /// The elements are written one after the other, each so that its end is known. Longer tuples are
 /// tuples of tuples.

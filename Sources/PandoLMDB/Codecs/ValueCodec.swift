@@ -1,5 +1,13 @@
 /// Turns values of one type into bytes and back.
 ///
+/// ```swift
+/// struct FlagCodec: ValueCodec {
+///   func encode(_ value: Bool, into buffer: inout EncodingBuffer) { buffer.append(value ? 1 : 0) }
+///   func decode(_ bytes: Span<UInt8>) -> Bool { bytes.count == 1 && bytes[0] == 1 }
+/// }
+/// let flags = try environment.table("flags", keys: .string, values: FlagCodec())
+/// ```
+///
 /// Ready-made ones: `.string`, `.bytes`, the integers (`.int64`, `.uint32`, …), `.tuple(…)`,
 /// `.codable(…)`. A type of its own conforms with these two methods.
 public protocol ValueCodec<Value>: Sendable {
@@ -24,6 +32,11 @@ public protocol ValueCodec<Value>: Sendable {
 
 /// Turns keys into bytes whose order is the order of the keys.
 ///
+/// ```swift
+/// let scores = try environment.table("scores", keys: .tuple(.int32, .string), values: .bytes)
+/// try environment.write { try $0.put([], forKey: (-5, "Ada"), in: scores) }  // before (3, "Bob")
+/// ```
+///
 /// Every key codec can be used for values, too.
 public protocol KeyCodec<Value>: ValueCodec {
   /// Writes a key so that another one can follow, in a tuple.
@@ -47,6 +60,13 @@ public protocol KeyCodec<Value>: ValueCodec {
 }
 
 /// Bytes that a codec writes one after the other.
+///
+/// ```swift
+/// func encode(_ value: Point, into buffer: inout EncodingBuffer) {
+///   buffer.append(bigEndian: value.x)
+///   buffer.append(bigEndian: value.y)
+/// }
+/// ```
 ///
 /// Up to 512 bytes stay where the buffer is; only longer values allocate.
 public struct EncodingBuffer: ~Copyable {

@@ -1,5 +1,12 @@
 extension Environment {
   /// How an environment is opened.
+  ///
+  /// ```swift
+  /// var configuration = Environment.Configuration()
+  /// configuration.maximumTables = 16
+  /// configuration.durability = .consistent
+  /// let environment = try Environment(path: "people.db", configuration: configuration)
+  /// ```
   public struct Configuration: Sendable {
     /// The address space reserved for the map, in bytes.
     ///
@@ -58,6 +65,12 @@ package enum EnvironmentEvent: Sendable, Equatable {
 }
 
 /// What a commit promises when the power fails.
+///
+/// ```swift
+/// var configuration = Environment.Configuration()
+/// configuration.durability = .relaxed(every: .milliseconds(200))
+/// let environment = try Environment(path: "people.db", configuration: configuration)
+/// ```
 ///
 /// A crash of the process alone loses nothing at any level: committed pages are in the page cache
 /// of the system.

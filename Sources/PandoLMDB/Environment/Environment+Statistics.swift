@@ -80,6 +80,12 @@ private struct ReaderList {
 }
 
 /// Sizes and readers of an environment at one moment.
+///
+/// ```swift
+/// let statistics = try environment.statistics()
+/// print(statistics.usedSizeInBytes, "bytes of", statistics.fileSizeInBytes, "are in use")
+/// print(statistics.readersInUse, "of", statistics.readersMax, "readers are reading")
+/// ```
 public struct EnvironmentStatistics: Sendable, Hashable {
   /// The address space that is mapped, in bytes; the file can grow up to it without a new map.
   public let mapSizeInBytes: Int

@@ -3,6 +3,14 @@ import PandoSystem
 
 /// A failed operation on an environment.
 ///
+/// ```swift
+/// do {
+///   try environment.write { try $0.put(36, forKey: "", in: ages) }
+/// } catch let error as LMDBError where error.code == .badKeySize {
+///   print(error)
+/// }
+/// ```
+///
 /// Match on ``code``. ``function`` and ``detail`` are for people: which call failed, and with which
 /// values.
 public struct LMDBError: Error, Hashable {

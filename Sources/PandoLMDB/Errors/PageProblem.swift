@@ -1,6 +1,11 @@
 import PandoSystem
 
 /// One thing that is wrong with a data file.
+///
+/// ```swift
+/// let report = try PageWalker(path: "people.db").check()
+/// for problem in report.problems { print(problem.pageNumber ?? 0, problem.message) }
+/// ```
 public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// What sort of thing is wrong.
   ///
@@ -70,6 +75,14 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A page walk that could not give its answer.
+///
+/// ```swift
+/// do {
+///   try PageWalker(path: "people.db").verify()
+/// } catch let error as PageWalkError where error.code == .damaged {
+///   print(error.problem?.message ?? "")
+/// }
+/// ```
 public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure.
   ///

@@ -1,6 +1,17 @@
 /// What a walk over all pages of a data file has found.
+///
+/// ```swift
+/// let report = try PageWalker(path: "people.db").check()
+/// print(report.isClean ? "sound" : "\(report.problems.count) problems")
+/// for table in report.tables { print(table.name ?? "main", table.entries) }
+/// ```
 public struct PageReport: Hashable, Sendable {
   /// How many pages there are of each sort.
+  ///
+  /// ```swift
+  /// let pages = try PageWalker(path: "people.db").check().pages
+  /// print(pages.leaf + pages.branch + pages.overflow, "pages are used,", pages.free, "are free")
+  /// ```
   public struct PageCounts: Hashable, Sendable {
     /// The two pages a file starts with; 0 if they could not be read.
     public internal(set) var meta: UInt64 = 0
@@ -21,6 +32,12 @@ public struct PageReport: Hashable, Sendable {
   }
 
   /// What one table holds.
+  ///
+  /// ```swift
+  /// for table in try PageWalker(path: "people.db").check().tables {
+  ///   print(table.name ?? "main", table.entries, "entries in", table.sizeInBytes, "bytes")
+  /// }
+  /// ```
   public struct Table: Hashable, Sendable {
     /// The name, or `nil` for the main table, which also holds the records of the others.
     public internal(set) var name: String?

@@ -1,5 +1,11 @@
 /// Reads an LMDB data file page by page, without liblmdb and without a memory map.
 ///
+/// ```swift
+/// let walker = try PageWalker(path: "people.db")
+/// let report = try walker.check { seen, count in print(seen, "of", count, "pages") }
+/// print(report.isClean, report.problems)
+/// ```
+///
 /// liblmdb trusts its file: a truncated or damaged one can end the process with a signal. This
 /// type trusts nothing it reads, so it is what to ask first. It checks the meta pages, every page
 /// of every tree and the free list, and that each page is used once. It cannot know whether a
@@ -18,6 +24,13 @@
 /// - Note: Any thread; one walker may serve several at a time.
 public struct PageWalker: Sendable {
   /// The version of the contents to walk.
+  ///
+  /// ```swift
+  /// let report = try environment.read { snapshot in
+  ///   let version = PageWalker.Version.transaction(snapshot.transactionID)
+  ///   return try PageWalker(path: environment.path).check(version)
+  /// }
+  /// ```
   public struct Version: Hashable, Sendable {
     let transactionID: UInt64?
 

@@ -1,5 +1,12 @@
 /// A position in a table, to walk from key to key in both directions.
 ///
+/// ```swift
+/// try environment.read { snapshot in
+///   var cursor = try snapshot.cursor(in: table)
+///   while try cursor.moveToNext() { print(cursor.key?.count ?? 0, cursor.value?.count ?? 0) }
+/// }
+/// ```
+///
 /// It begins nowhere: move it before asking what it points to. Like the snapshot it was made from
 /// it can't leave the closure; what it points to lives as long as that snapshot.
 ///
@@ -232,6 +239,15 @@ extension CursorHandle {
 
 /// A key and its value in the map, decoded when asked for.
 ///
+/// ```swift
+/// try environment.read { snapshot in
+///   try snapshot.scan(ages) { entry in
+///     print(try entry.key, try entry.value)
+///     return true  // false ends the scan
+///   }
+/// }
+/// ```
+///
 /// It lives as long as the call it was given to.
 public struct Entry<Key, Value>: ~Escapable {
   /// The encoded key.
@@ -259,6 +275,12 @@ public struct Entry<Key, Value>: ~Escapable {
 }
 
 /// A value in the map, decoded when asked for.
+///
+/// ```swift
+/// let byteCount = try environment.read { snapshot in
+///   try snapshot.lazyValue(forKey: 7, in: people)?.bytes.count
+/// }
+/// ```
 ///
 /// It lives as long as the snapshot it was read from.
 public struct LazyValue<Value>: ~Escapable {

@@ -2,6 +2,12 @@ import CPandoLMDB
 
 /// One version of an environment, as a reader sees it.
 ///
+/// ```swift
+/// let (age, count) = try environment.read { snapshot in
+///   (try snapshot.value(forKey: "Ada", in: ages), try snapshot.count(of: ages))
+/// }
+/// ```
+///
 /// It can't leave the closure it was given to, and bytes read from it can't either: the compiler
 /// refuses. Later commits don't change what it shows.
 ///

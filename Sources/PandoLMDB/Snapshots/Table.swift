@@ -2,6 +2,12 @@ import CPandoLMDB
 
 /// A table of typed keys and values in one environment.
 ///
+/// ```swift
+/// let ages = try environment.table("ages", keys: .string, values: .int64)
+/// try environment.write { try $0.put(36, forKey: "Ada", in: ages) }
+/// let age = try environment.read { try $0.value(forKey: "Ada", in: ages) }
+/// ```
+///
 /// A handle: small, `Sendable`, valid as long as the environment is open. What keys and values look
 /// like in the file is up to the codecs; nothing of it is written down, so the same table is always
 /// opened with the same ones.
@@ -38,6 +44,12 @@ public struct Table<Key, Value>: Sendable {
 
 /// A table of byte keys and byte values in one environment.
 ///
+/// ```swift
+/// let table = try environment.rawTable("bytes")
+/// try environment.write { try $0.put([36].span, forKey: [1].span, in: table) }
+/// let byte = try environment.read { try $0.bytes(forKey: [1].span, in: table)?[0] }
+/// ```
+///
 /// Keys are ordered byte by byte; a key that is the beginning of another comes before it. A handle
 /// is a small value that stays valid as long as its environment is open.
 public struct RawTable: Sendable, Hashable {
@@ -59,6 +71,11 @@ struct EnvironmentNumber: Sendable, Hashable {
 }
 
 /// Sizes of a table in one version.
+///
+/// ```swift
+/// let statistics = try environment.read { try $0.statistics(of: ages.raw) }
+/// print(statistics.count, "entries in", statistics.sizeInBytes, "bytes")
+/// ```
 public struct TableStatistics: Sendable, Hashable {
   /// How many keys it has.
   public let count: Int

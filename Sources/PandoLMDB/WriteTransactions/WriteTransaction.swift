@@ -2,6 +2,13 @@ import CPandoLMDB
 
 /// The one write transaction of an environment at a time.
 ///
+/// ```swift
+/// try environment.write { transaction in
+///   let age = try transaction.value(forKey: "Ada", in: ages) ?? 0
+///   try transaction.put(age + 1, forKey: "Ada", in: ages)
+/// }
+/// ```
+///
 /// It reads its own changes; others see them when the closure of ``Environment/write(_:)`` has
 /// returned and the commit is done. An error that leaves the closure leaves nothing behind.
 ///
