@@ -3,6 +3,12 @@ import PandoModels
 
 /// What the store knows of a cursor: a row of the `meta` table under `cursor:` and its name.
 ///
+/// ```swift
+/// for cursor in try store.cursors() {
+///   print(cursor.name, "has read up to", cursor.position, "at", cursor.date)
+/// }
+/// ```
+///
 /// ```
 /// offset 0           8
 ///        ┌───────────┬────────────┐

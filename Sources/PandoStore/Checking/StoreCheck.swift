@@ -102,8 +102,19 @@ extension StoreReader {
 }
 
 /// What a verification found.
+///
+/// ```swift
+/// let report = try ModelStore.verify(path: "data")
+/// print(report.isClean ? "\(report.nodeCount) nodes are sound" : "\(report.problems)")
+/// ```
 public struct VerificationReport: Sendable, Hashable {
   /// Something that is not as it must be.
+  ///
+  /// ```swift
+  /// for problem in report.problems {
+  ///   print(problem.subject, "–", problem.reason)
+  /// }
+  /// ```
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
     /// What it is about: a page, a table, an identifier, a collection.
     public let subject: String
@@ -141,6 +152,12 @@ public struct VerificationReport: Sendable, Hashable {
 }
 
 /// How far a verification has come.
+///
+/// ```swift
+/// let report = try store.verify { progress in
+///   print(progress.stage, progress.completedCount, "of", progress.totalCount)
+/// }
+/// ```
 public struct VerificationProgress: Sendable {
   /// What is being checked.
   public enum Stage: String, Sendable {

@@ -3,6 +3,16 @@ public import PandoModels
 
 /// A change of the stored records of one type, done once when a store is opened.
 ///
+/// ```swift
+/// configuration.migrations = [
+///   Migration(typeName: "Person", version: 2) { record in
+///     guard case .string(let name)? = record["fullName"] else { return }
+///     record["fullName"] = nil
+///     record["name"] = .string(name.capitalized)
+///   }
+/// ]
+/// ```
+///
 /// Most changes need none: a new optional field reads as nil, a new required one takes the default
 /// that the type declares, and a renamed one is found by its former name.
 public struct Migration: Sendable {
@@ -31,6 +41,12 @@ public struct Migration: Sendable {
 }
 
 /// How far a migration has come.
+///
+/// ```swift
+/// configuration.migrationProgress = { progress in
+///   print(progress.typeName, progress.completedCount, "of", progress.totalCount)
+/// }
+/// ```
 public struct MigrationProgress: Sendable {
   /// The type whose records are being changed.
   public let typeName: String
@@ -43,8 +59,21 @@ public struct MigrationProgress: Sendable {
 }
 
 /// How a store is opened.
+///
+/// ```swift
+/// var configuration = ModelStore.Configuration()
+/// configuration.durability = .relaxed()
+/// configuration.events = { event in print(event) }
+/// let store = try ModelStore(path: "data", configuration: configuration)
+/// ```
 public struct StoreConfiguration: Sendable {
   /// How much of the file is checked before the store is used.
+  ///
+  /// ```swift
+  /// var configuration = ModelStore.Configuration()
+  /// configuration.verifying = .pages  // a damaged file throws, and does not end the process
+  /// let store = try ModelStore(path: "data", configuration: configuration)
+  /// ```
   public enum Verification: Sendable {
     /// Sizes and meta pages only; always done.
     case none

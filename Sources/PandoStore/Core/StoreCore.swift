@@ -117,6 +117,13 @@ final class EventRelay: Sendable {
 
 /// Something that a service may want to log or count.
 ///
+/// ```swift
+/// configuration.events = { event in
+///   guard case .slowCommit(let duration, let writeCount) = event else { return }
+///   print("\(writeCount) writes took \(duration)")
+/// }
+/// ```
+///
 /// Given to the `events` closure of ``ModelStore/Configuration``; the set may grow.
 public enum StoreEvent: Sendable {
   /// A flush took longer than `slowCommitThreshold`.
@@ -142,6 +149,11 @@ public enum StoreEvent: Sendable {
 }
 
 /// How often things have happened since the store was opened.
+///
+/// ```swift
+/// let counters = store.counters
+/// print(counters.writes, "writes in", counters.flushes, "flushes")
+/// ```
 public struct StoreCounters: Hashable, Sendable {
   /// Writes that were committed.
   public internal(set) var writes = 0

@@ -2,6 +2,11 @@ import PandoLMDB
 import PandoModels
 
 /// What a load brought in.
+///
+/// ```swift
+/// let report = try store.load { readLine() }
+/// print(report.nodeCount, "nodes and", report.collectionCount, "lists")
+/// ```
 public struct LoadReport: Hashable, Sendable {
   /// Nodes that were stored.
   public internal(set) var nodeCount = 0

@@ -1,5 +1,13 @@
 /// A failed operation of a store.
 ///
+/// ```swift
+/// do {
+///   try store.write { _ = try $0.delete("Person:7") }
+/// } catch let error as StoreError where error.code == .restricted {
+///   print(error)  // Person:7: can't be deleted: Issue:1 holds it as author; …
+/// }
+/// ```
+///
 /// The description is one line for a person: what failed, where, why, and what to do about it.
 public struct StoreError: Error, CustomStringConvertible {
   /// The kind of failure.

@@ -4,6 +4,15 @@ import Synchronization
 
 /// A model type that says under which names its fields are coded, so that filters can name them.
 ///
+/// ```swift
+/// struct Person: Model, Codable, Equatable, Queryable {  // Queryable conforms to it
+///   var id: Int
+///   var name: String
+///   var modelIdentifier: String? { "Person:\(id)" }
+///   static let fields: [EntityField<Person>] = [.indexed(\.name)]
+/// }
+/// ```
+///
 /// What it says is compared with what its coding writes: see ``DeclaredFields``. Every `Entity` is one.
 public protocol FieldDeclaring: SimpleModel {
   /// What the type declares; the same object each time.
@@ -11,6 +20,16 @@ public protocol FieldDeclaring: SimpleModel {
 }
 
 /// The fields that a type declares, each with what instances have said of it so far.
+///
+/// ```swift
+/// struct Person: Model, Codable, Equatable, Queryable {
+///   enum CodingKeys: String, CodingKey { case id, name = "full_name" }
+///   var id: Int
+///   var name: String
+///   var modelIdentifier: String? { "Person:\(id)" }
+///   static let fields: [EntityField<Person>] = [.field(\.name, "full_name")]  // as it is coded
+/// }
+/// ```
 ///
 /// A declared name that is not the coding key would make filters and indexes look at nothing, or at
 /// something else. So each instance that is written is encoded and compared, until one has told: its

@@ -3,6 +3,11 @@ import PandoModels
 
 /// A value of a field, as filters, orders and indexes see it.
 ///
+/// ```swift
+/// let newest = try store.read { try $0.answer(.max(\.year), to: Query<Book>.all).value }
+/// if case .integer(let year) = newest { print(year) }
+/// ```
+///
 /// All values stand in one total order, the same in memory and on disk: null, truth values (false
 /// first), not-a-number, numbers, texts by their bytes, data, UUIDs, and last what is none of these,
 /// such as lists. Numbers are compared exactly, whatever type they were made from: `3` and `3.0` are
@@ -213,6 +218,11 @@ extension QueryValue.Kind {
 }
 
 /// How a filter compares a field with a value.
+///
+/// ```swift
+/// let late = Filter<Book>.compare(.field(\.year), .greaterOrEqual, 1900)
+/// let same = try Filter<Book>(field: "year", .greaterOrEqual, .integer(1900))
+/// ```
 public enum FilterComparison: String, Hashable, Sendable, CaseIterable {
   /// The same position in the total order.
   case equal = "=="

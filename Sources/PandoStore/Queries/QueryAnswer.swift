@@ -17,6 +17,11 @@ package enum RecordQuestion: Sendable {
 /// ```
 public struct QueryAnswer: Sendable, Hashable {
   /// A value, and how many records have it.
+  ///
+  /// ```swift
+  /// let answer = try store.read { try $0.answer(.counts(by: \.year), to: Query<Book>.all) }
+  /// for year in answer.counts { print(year.value, year.count) }
+  /// ```
   public struct ValueCount: Sendable, Hashable {
     /// The value.
     public let value: QueryValue

@@ -67,8 +67,18 @@ package struct RecordPlace: Sendable {
 }
 
 /// How a query is answered.
+///
+/// ```swift
+/// let plan = try store.explain(Query(filter: \Book.year == 1965, order: [.ascending(\.title)]))
+/// print(plan)  // Book: index on year, then sorted (2000 in all)
+/// ```
 public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   /// Where the records that may match are found.
+  ///
+  /// ```swift
+  /// let plan = try store.explain(Query(filter: \Book.year == 1965))
+  /// if case .scan = plan.access { print("no index:", plan) }
+  /// ```
   public indirect enum Access: Sendable, Hashable {
     /// Nowhere: nothing can match.
     case nothing

@@ -4,6 +4,12 @@ public import PandoModels
 
 /// One committed version of a store, or the present state of a write transaction.
 ///
+/// ```swift
+/// let (person, count) = try store.read { snapshot in
+///   (try snapshot.model("Person:7", as: Person.self), try snapshot.count(ofType: "Message"))
+/// }
+/// ```
+///
 /// A snapshot lives as long as the closure it was given to; the compiler refuses to keep it. It is
 /// never blocked by a writer and does not change while other threads commit. One thread at a time.
 public struct ModelSnapshot: ~Escapable {

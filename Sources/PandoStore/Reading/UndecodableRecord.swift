@@ -1,6 +1,12 @@
 public import PandoModels
 
 /// A record that can't be read as its type, and why.
+///
+/// ```swift
+/// for record in try store.undecodable(Person.self) {
+///   print(record.identifier, record.error.field ?? "", record.error.reason)
+/// }
+/// ```
 public struct UndecodableRecord: Error, Sendable, CustomStringConvertible {
   /// The identifier of the node that was to be read.
   public let identifier: String

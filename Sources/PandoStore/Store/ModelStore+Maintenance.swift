@@ -4,6 +4,11 @@ public import PandoModels
 import Synchronization
 
 /// The size and the state of a store at one moment.
+///
+/// ```swift
+/// let statistics = try store.statistics()
+/// print(statistics.nodeCount, "nodes;", statistics.usedSizeInBytes, "bytes are in use")
+/// ```
 public struct StoreStatistics: Sendable, Hashable {
   /// The number of the last commit.
   public internal(set) var commitNumber: UInt64 = 0

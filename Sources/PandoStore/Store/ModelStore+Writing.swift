@@ -4,6 +4,11 @@ import PandoSystem
 
 extension ModelStore {
   /// What a committed write returned, and what it changed.
+  ///
+  /// ```swift
+  /// let commit = try store.commit { try $0.set(Person(id: 7, name: "Ada")) }
+  /// print(commit.changeSet?.commitNumber ?? 0, commit.changeSet?.inserted ?? [])
+  /// ```
   public struct Commit<Result: Sendable>: Sendable {
     /// What the closure returned.
     public let result: Result

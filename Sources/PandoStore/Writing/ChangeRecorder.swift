@@ -98,6 +98,12 @@ extension ChangeRecorder {
 }
 
 /// What a delete did.
+///
+/// ```swift
+/// if let deletion = try store.write({ try $0.delete("Person:7") }) {
+///   print(deletion.deleted, deletion.updated, deletion.collections)
+/// }
+/// ```
 public struct Deletion: Hashable, Sendable {
   /// The identifiers that are gone: the one asked for first, then the parents that required it.
   public internal(set) var deleted: [String] = []

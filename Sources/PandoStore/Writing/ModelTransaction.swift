@@ -3,6 +3,13 @@ public import PandoModels
 
 /// One write of a store: everything done through it is committed, or nothing.
 ///
+/// ```swift
+/// try store.write { transaction in
+///   try transaction.set(Person(id: 7, name: "Ada"))
+///   try transaction.append([Person(id: 8, name: "Grace")], toCollection: "contacts")
+/// }
+/// ```
+///
 /// It lives in the closure given to ``ModelStore/write(context:_:)-5sv3u``; the compiler refuses to
 /// keep it. Writer thread only.
 public struct ModelTransaction: ~Copyable {
