@@ -2,6 +2,12 @@ package import PandoModels
 
 /// A mistake that the consistency manager found: in a model, in its code, or in how it was called.
 ///
+/// ```swift
+/// func consistencyManager(_ manager: ConsistencyManager, found mistake: ConsistencyError) {
+///   if mistake.code == .conflictingContent { print(mistake) }
+/// }
+/// ```
+///
 /// Nothing throws it: the manager goes on without what was wrong, and tells its delegate.
 public struct ConsistencyError: Error, Sendable, CustomStringConvertible {
   /// The kind of mistake.

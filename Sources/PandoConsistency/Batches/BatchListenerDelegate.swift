@@ -1,4 +1,13 @@
 /// Is told once an update, after the members of a batch have been told.
+///
+/// ```swift
+/// func batchListener(
+///   _ batchListener: BatchListener, hasUpdated listeners: [any ConsistencyManagerListener],
+///   updates: ModelUpdates, context: (any Sendable)?
+/// ) {
+///   redraw()  // once, however many members the update has changed
+/// }
+/// ```
 public protocol BatchListenerDelegate: AnyObject, Sendable {
   /// Members of the batch were updated.
   ///

@@ -2,6 +2,11 @@ public import Dispatch
 
 /// Where delegates and listeners are called.
 ///
+/// ```swift
+/// let views = ConsistencyManager(deliveringOn: .main)
+/// let others = ConsistencyManager(deliveringOn: .queue(DispatchQueue(label: "listeners")))
+/// ```
+///
 /// Calls come one after another in any case.
 public struct DeliveryTarget: Sendable {
   enum Kind: Sendable {

@@ -2,6 +2,16 @@ public import PandoModels
 
 /// Anything with a current model that is told when the model changes elsewhere.
 ///
+/// ```swift
+/// final class View: ConsistencyManagerListener {
+///   let message = Mutex<Message?>(nil)
+///   func currentModel() -> (any Model)? { message.withLock { $0 } }
+///   func modelUpdated(_ model: (any Model)?, updates: ModelUpdates, context: (any Sendable)?) {
+///     message.withLock { $0 = model as? Message }
+///   }
+/// }
+/// ```
+///
 /// The manager never retains a listener. It asks for the current model from its own threads, so a
 /// listener guards its model by a lock or an actor's equivalent.
 public protocol ConsistencyManagerListener: AnyObject, Sendable {

@@ -3,6 +3,13 @@ package import PandoModels
 
 /// Keeps every live tree true: a node that changes, changes in every tree that shows it.
 ///
+/// ```swift
+/// let manager = ConsistencyManager()
+/// manager.addListener(view)
+/// manager.updateModel(Person(id: 7, name: "Ada"), context: "a push")
+/// await manager.drain()  // view has been told
+/// ```
+///
 /// Updates are worked out one after another on a pipeline of the manager's own, published in one step
 /// each, and told on the delivery target. Any thread may call it.
 public final class ConsistencyManager: Sendable {

@@ -2,6 +2,14 @@ public import PandoModels
 
 /// Is told what a consistency manager does and of every mistake it finds.
 ///
+/// ```swift
+/// final class MistakeLog: ConsistencyManagerDelegate {
+///   func consistencyManager(_ manager: ConsistencyManager, found mistake: ConsistencyError) {
+///     print(mistake)
+///   }
+/// }
+/// ```
+///
 /// Called on a serial queue of its own, so that a listener whose callback never returns does not
 /// silence it.
 public protocol ConsistencyManagerDelegate: AnyObject, Sendable {

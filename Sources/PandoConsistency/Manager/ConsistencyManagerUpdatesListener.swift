@@ -1,5 +1,15 @@
 /// Is told of every update and delete, also when it concerns no listener.
 ///
+/// ```swift
+/// final class UpdateLog: ConsistencyManagerUpdatesListener {
+///   func consistencyManager(
+///     _ manager: ConsistencyManager, processed update: ConsistencyManagerUpdate
+///   ) {
+///     print(update.changes.map(\.modelIdentifier), update.deletedModelIdentifiers)
+///   }
+/// }
+/// ```
+///
 /// Called on the manager's delivery target, after the listeners whose trees the update changed. The
 /// manager does not retain it.
 public protocol ConsistencyManagerUpdatesListener: AnyObject, Sendable {

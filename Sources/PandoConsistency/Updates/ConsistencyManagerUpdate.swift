@@ -3,8 +3,25 @@ import PandoSystem
 public import PandoModels
 
 /// One update as it was posted.
+///
+/// ```swift
+/// func consistencyManager(
+///   _ manager: ConsistencyManager, processed update: ConsistencyManagerUpdate
+/// ) {
+///   for change in update.changes { print(change.modelIdentifier, change.models) }
+/// }
+/// ```
 public struct ConsistencyManagerUpdate: Sendable {
   /// The new models of one identifier.
+  ///
+  /// ```swift
+  /// func consistencyManager(
+  ///   _ manager: ConsistencyManager, processed update: ConsistencyManagerUpdate
+  /// ) {
+  ///   let people = update.changes.flatMap { $0.models.compactMap { $0 as? Person } }
+  ///   print(people)
+  /// }
+  /// ```
   public struct Change: Sendable {
     /// The identifier.
     public let modelIdentifier: String

@@ -1,5 +1,11 @@
 /// What one update changed in one tree.
 ///
+/// ```swift
+/// func modelUpdated(_ model: (any Model)?, updates: ModelUpdates, context: (any Sendable)?) {
+///   if updates.changedModelIdentifiers.contains("Person:7") { redrawAuthor() }
+/// }
+/// ```
+///
 /// Each identifier is named once, in one of the two lists only. They are lists and no sets because a
 /// `Set<String>` takes two identifiers for one where Unicode calls them equivalent.
 public struct ModelUpdates: Sendable, Equatable {
