@@ -2,6 +2,14 @@ import PandoModels
 
 /// A call on a provider or a manager that was refused, or data that could not be had.
 ///
+/// ```swift
+/// do {
+///   try await contacts.remove(at: 9).committed()
+/// } catch let error as DataProviderError where error.code == .indexOutOfRange {
+///   print(error)
+/// }
+/// ```
+///
 /// The description is one line for a person: what failed, why, and what to do about it. Errors of a
 /// store and of a custom cache reach the caller as they are.
 public struct DataProviderError: Error, CustomStringConvertible {

@@ -2,6 +2,11 @@ public import FoundationEssentials
 
 /// A provider, whatever it shows.
 ///
+/// ```swift
+/// let providers: [any AnyDataProvider] = [message, contacts]
+/// for provider in providers { provider.isPaused = true }
+/// ```
+///
 /// `DataProvider` and `CollectionDataProvider` are the two kinds; there is no need to conform other
 /// types.
 public protocol AnyDataProvider: AnyObject, Sendable {

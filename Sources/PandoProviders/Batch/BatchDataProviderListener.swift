@@ -3,6 +3,12 @@ import PandoSystem
 
 /// Providers that are told together: each as usual, and then one delegate for all of them.
 ///
+/// ```swift
+/// batch = BatchDataProviderListener(
+///   dataProviders: [message, contacts], dataModelManager: manager)
+/// batch.delegate = self  // told once a change, behind those of the two
+/// ```
+///
 /// It retains neither its members nor its delegate; whoever made it keeps it. A member belongs to one
 /// batch only. Any thread may use it.
 public final class BatchDataProviderListener: Sendable {

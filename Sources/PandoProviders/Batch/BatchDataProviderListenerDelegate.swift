@@ -1,4 +1,13 @@
 /// Hears of changes of several providers at once.
+///
+/// ```swift
+/// func batchDataProviderListenerHasUpdatedDataProviders(
+///   _ batchListener: BatchDataProviderListener, dataProviders: [any AnyDataProvider],
+///   context: (any Sendable)?
+/// ) {
+///   redraw()  // once, however many providers have changed
+/// }
+/// ```
 public protocol BatchDataProviderListenerDelegate: AnyObject, Sendable {
   /// Called once an update, after the providers' own delegates, on the manager's delivery target.
   ///

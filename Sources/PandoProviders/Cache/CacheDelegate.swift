@@ -2,6 +2,16 @@ public import PandoModels
 
 /// Where providers without a store keep their data: anything that can get and set by key.
 ///
+/// ```swift
+/// func model<T: SimpleModel>(
+///   forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
+/// ) async throws -> T? { models.withLock { $0[cacheKey] as? T } }
+///
+/// func setModel<T: SimpleModel>(
+///   _ model: T, forKey cacheKey: String, context: (any Sendable)?
+/// ) async throws { models.withLock { $0[cacheKey] = model } }
+/// ```
+///
 /// Writes come one after another, in the order of the calls; reads come at any time, from several
 /// threads at once, but a read of a key behind the writes of that key. A slow cache delays nobody but
 /// those who ask it. Its errors reach who asked as they are.

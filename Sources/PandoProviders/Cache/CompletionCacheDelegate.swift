@@ -3,6 +3,15 @@ public import PandoModels
 
 /// A cache whose calls answer through completion handlers.
 ///
+/// ```swift
+/// func modelForKey<T: SimpleModel>(
+///   _ cacheKey: String, context: (any Sendable)?,
+///   completion: @escaping @Sendable (T?, (any Error)?) -> Void
+/// ) {
+///   database.read(cacheKey) { value in completion(value as? T, nil) }
+/// }
+/// ```
+///
 /// A second answer is ignored. A handler that is let go without having been called counts as the error
 /// `cacheNeverAnswered`; one that is kept for ever leaves that one caller waiting, and nobody else.
 public protocol CompletionCacheDelegate: CacheDelegate {

@@ -4,6 +4,12 @@ public import PandoModels
 
 /// A live, ordered list of models.
 ///
+/// ```swift
+/// let contacts = CollectionDataProvider<Person>(dataModelManager: manager)
+/// try await contacts.fetchDataFromCache(withCacheKey: "contacts")
+/// try await contacts.append([Person(id: 8, name: "Grace")]).committed()
+/// ```
+///
 /// It shows the newest data of its elements, whoever changes them, and shares the list itself with
 /// all providers of the same cache key. Changes through it show at once, and take their way to the
 /// store or the cache behind the scenes. Any thread may use it.

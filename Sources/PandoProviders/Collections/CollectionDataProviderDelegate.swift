@@ -2,6 +2,15 @@ public import PandoModels
 
 /// Is told when others have changed what a ``CollectionDataProvider`` shows.
 ///
+/// ```swift
+/// func collectionDataProviderHasUpdatedData<T>(
+///   _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+///   context: (any Sendable)?
+/// ) {
+///   if case .changes(let changes) = collectionChanges { redraw(changes) } else { redrawAll() }
+/// }
+/// ```
+///
 /// Calls come one after another where the manager delivers, and not for changes that the provider's
 /// owner made through it.
 public protocol CollectionDataProviderDelegate: AnyObject, Sendable {

@@ -1,5 +1,10 @@
 extension DataModelManager {
   /// How far a manager lets things pile up.
+  ///
+  /// ```swift
+  /// let limits = DataModelManager.Limits(undeliveredCallbacksMaximum: 1_000)
+  /// let manager = try DataModelManager(store: store, limits: limits)
+  /// ```
   public struct Limits: Sendable {
     /// How many callbacks of one provider may wait to be delivered.
     ///

@@ -6,6 +6,13 @@ public import PandoStore
 /// The one object that the providers of a service share: what keeps them consistent, and where their
 /// data lives.
 ///
+/// ```swift
+/// let manager = try DataModelManager(store: store)
+/// let provider = DataProvider<Message>(dataModelManager: manager)
+/// try await provider.fetchDataFromCache(withCacheKey: "Message:34")
+/// try await manager.updateModel(Person(id: 7, name: "Ada")).committed()  // its author is Ada
+/// ```
+///
 /// With a store, what is set is stored, and what is committed is shown, whoever wrote it. With a
 /// custom cache, data lives in memory and is handed to the cache. With neither, it lives in memory.
 ///

@@ -1,5 +1,13 @@
 /// Hears of what goes wrong.
 ///
+/// ```swift
+/// final class FailureLog: DataModelManagerDelegate {
+///   func dataModelManager(_ manager: DataModelManager, hasEvent event: DataModelEvent) {
+///     print(event)
+///   }
+/// }
+/// ```
+///
 /// Called on a queue of its own, so that a callback of a provider that never returns does not silence
 /// it.
 public protocol DataModelManagerDelegate: AnyObject, Sendable {

@@ -1,6 +1,12 @@
 public import PandoModels
 
 /// A committed change of a list, as an asynchronous sequence tells it.
+///
+/// ```swift
+/// for try await step in contacts.changes {
+///   print(step.data.count, step.change, step.context as Any)
+/// }
+/// ```
 public struct CollectionProviderChange<T: SimpleModel>: Sendable {
   /// The list after the change.
   public let data: [T]

@@ -1,5 +1,11 @@
 /// What a provider shows, committed step after committed step, as an asynchronous sequence.
 ///
+/// ```swift
+/// for try await message in provider.values {
+///   print(message?.text ?? "nothing")
+/// }
+/// ```
+///
 /// The first element is the state when the iteration begins, or a newer one. Then comes each newer
 /// state; whoever is slower than the commits gets the newest one and not those between, so nothing piles
 /// up. The last committed state always comes. The provider is not kept alive: the sequence ends with

@@ -3,6 +3,12 @@ public import PandoModels
 
 /// A change that is shown already and takes its way to the disk.
 ///
+/// ```swift
+/// let write = provider.update { $0.text = "Hello!" }
+/// let changes = try await write.committed()  // throws what has kept it from the disk
+/// print(changes?.commitNumber ?? 0)
+/// ```
+///
 /// It can be ignored: the change is made all the same, and a failure is told to the manager's
 /// delegate.
 public final class PendingWrite: @unchecked Sendable {

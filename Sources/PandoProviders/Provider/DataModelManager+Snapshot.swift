@@ -14,6 +14,12 @@ extension DataModelManager {
 }
 
 /// The committed data of all providers of a manager at one moment.
+///
+/// ```swift
+/// let (message, people) = manager.snapshot { snapshot in
+///   (snapshot.data(of: provider), snapshot.data(of: contacts))
+/// }
+/// ```
 public struct ProviderSnapshot: ~Escapable {
   @_lifetime(immortal)
   init() {}

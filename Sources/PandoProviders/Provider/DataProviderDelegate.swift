@@ -1,5 +1,13 @@
 /// Hears of changes of single models.
 ///
+/// ```swift
+/// final class View: DataProviderDelegate {
+///   func dataProviderHasUpdatedData<T>(_ provider: DataProvider<T>, context: (any Sendable)?) {
+///     print("draw", provider.data as Any, "because of", context as Any)
+///   }
+/// }
+/// ```
+///
 /// Called on the manager's delivery target, one call after another.
 public protocol DataProviderDelegate: AnyObject, Sendable {
   /// Called when something other than the provider's own calls has changed its data.

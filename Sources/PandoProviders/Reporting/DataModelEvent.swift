@@ -1,6 +1,12 @@
 public import PandoConsistency
 
 /// What a service may want to log or act on; see ``DataModelManagerDelegate``.
+///
+/// ```swift
+/// func dataModelManager(_ manager: DataModelManager, hasEvent event: DataModelEvent) {
+///   if case .failedWrite(let error, let identifiers, _) = event { print(identifiers, error) }
+/// }
+/// ```
 public indirect enum DataModelEvent: Sendable {
   /// A change was refused before it was shown: identifiers or cache keys it was about, its context.
   case refusedChange(any Error, of: [String], context: (any Sendable)?)
