@@ -1,5 +1,13 @@
 /// A failed call of a manager or a store of entities.
 ///
+/// ```swift
+/// do {
+///   try await books.set(book, in: .localAndRemote).confirmed()
+/// } catch let error as ManagerError where error.code == .conflict {
+///   print(error)
+/// }
+/// ```
+///
 /// The description is one line for a person: what failed, why, and what to do about it.
 public struct ManagerError: Error, CustomStringConvertible {
   /// The kind of failure.

@@ -1,4 +1,10 @@
 /// Something that went wrong behind the back of every caller, for a service to log.
+///
+/// ```swift
+/// let container = try CoreManagerContainer(
+///   entities: Book.self, diskStoreConfig: .path("data"),
+///   events: { event in if event.kind == .undecodableEntity { print(event) } })
+/// ```
 public struct ManagerEvent: Sendable, CustomStringConvertible {
   /// The kind of event.
   public enum Kind: Sendable, Hashable {

@@ -1,5 +1,13 @@
 /// A query or an identifier that makes no sense.
 ///
+/// ```swift
+/// do {
+///   let filter = try Filter<Book>(field: "pages", .equal, .integer(100))
+/// } catch where error.code == .unknownField {
+///   print(error)
+/// }
+/// ```
+///
 /// The description is one line for a person: what it is about, and why it is refused.
 public struct QueryError: Error, Hashable, CustomStringConvertible {
   /// The kind of mistake.

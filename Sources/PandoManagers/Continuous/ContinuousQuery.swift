@@ -76,6 +76,12 @@ public struct ContinuousQuery<E: Queryable>: Sendable {
 }
 
 /// A change of a query's result.
+///
+/// ```swift
+/// for try await step in books.continuousSearch(withQuery: .all).changes {
+///   print(step.result.count, step.change, step.context as Any)
+/// }
+/// ```
 public struct ContinuousChange<E: Queryable>: Sendable {
   /// The result after the change.
   public let result: QueryResult<E>

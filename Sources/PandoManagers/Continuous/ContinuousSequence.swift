@@ -2,6 +2,12 @@ import PandoProviders
 
 /// What a query or a graph shows, commit after commit, as an asynchronous sequence.
 ///
+/// ```swift
+/// for try await result in books.continuousSearch(withQuery: .all).values {
+///   print(result.entities.map(\.title))
+/// }
+/// ```
+///
 /// The first element is the present state. Then comes each newer state that is different; whoever is
 /// slower than the commits gets the newest one and not those between, so nothing piles up. The last
 /// committed state always comes. The sequence ends when the iterating task is cancelled, and throws

@@ -205,6 +205,15 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
 extension QueryDataProvider: Observable {}
 
 /// Is told when what a ``QueryDataProvider`` shows has changed.
+///
+/// ```swift
+/// func queryDataProviderHasUpdatedData<E>(
+///   _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
+///   context: (any Sendable)?
+/// ) {
+///   redraw(collectionChanges)
+/// }
+/// ```
 public protocol QueryDataProviderDelegate: AnyObject, Sendable {
   /// Called with the first result, and after each change.
   ///

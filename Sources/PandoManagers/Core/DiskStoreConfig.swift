@@ -1,6 +1,12 @@
 public import PandoStore
 
 /// Where the persistent entities of a container live.
+///
+/// ```swift
+/// let container = try CoreManagerContainer(
+///   entities: Author.self, Book.self, diskStoreConfig: .path("data"))
+/// let test = try CoreManagerContainer(entities: Book.self, diskStoreConfig: .temporary())
+/// ```
 public struct DiskStoreConfig: Sendable {
   indirect enum Place: Sendable {
     case nowhere

@@ -64,6 +64,15 @@ extension Entity {
 }
 
 /// An entity that is kept here: in memory, and on disk if it is a ``PersistentEntity``.
+///
+/// ```swift
+/// struct Draft: LocalEntity {  // in memory only
+///   var id: EntityIdentifier<Draft>
+///   var text: String
+///   var version: Int
+///   func shouldOverwrite(with new: Draft) -> Bool { new.version > version }
+/// }
+/// ```
 public protocol LocalEntity: Entity {
   /// Whether a new value of this entity is worth a write; by default whether it is different.
   ///
@@ -99,6 +108,14 @@ extension LocalEntity {
 }
 
 /// An entity that is kept on disk, and in memory while it is in use.
+///
+/// ```swift
+/// struct Book: PersistentEntity {
+///   var id: EntityIdentifier<Book>
+///   var title: String
+///   static let fields: [EntityField<Book>] = [.indexed(\.title)]
+/// }
+/// ```
 public protocol PersistentEntity: LocalEntity {}
 
 /// An entity that a server keeps, too: `RemoteEntity` in `PandoRemote` is one.

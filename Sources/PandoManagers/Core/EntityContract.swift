@@ -1,5 +1,12 @@
 /// Says whether an entity is good enough for a query: has the lazy values that the caller needs, say.
 ///
+/// ```swift
+/// struct WithSummary: EntityContract {
+///   func isValid(_ book: Book, for query: Query<Book>) -> Bool { book.summary.isRequested }
+/// }
+/// let found = try await books.all(in: .localOr(.remote()).with(contract: WithSummary()))
+/// ```
+///
 /// One invalid entity in the answer of a local store means that the next store is asked; invalid ones
 /// in the answer of a server are left out.
 public protocol EntityContract<E>: Sendable {
@@ -16,6 +23,11 @@ public protocol EntityContract<E>: Sendable {
 }
 
 /// A contract made of a closure.
+///
+/// ```swift
+/// let contract = ClosureContract<Book> { book, _ in book.summary.isRequested }
+/// let found = try await books.all(in: .localOr(.remote()).with(contract: contract))
+/// ```
 public struct ClosureContract<E: Entity>: EntityContract {
   private let condition: @Sendable (E, Query<E>) -> Bool
 

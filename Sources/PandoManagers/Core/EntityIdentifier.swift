@@ -5,6 +5,12 @@ public import PandoStore
 /// What names an entity among those of its type: a key that the server gave, or one of its own until
 /// the server gives one.
 ///
+/// ```swift
+/// let book = Book(id: EntityIdentifier(), title: "Emma")  // its own until the server gives one
+/// try await books.set(book, in: .localAndRemote)
+/// let seventh = try await books.get(byID: .remote("7"))
+/// ```
+///
 /// Two identifiers are equal if they have the same form and the same key. In a body a remote one is
 /// the plain key, a local one the text `local:` and its key. So a remote key that is a text can't begin
 /// with `local:`, and no key is empty: such identifiers are refused when they are encoded.

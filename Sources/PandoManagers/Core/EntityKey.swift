@@ -2,6 +2,14 @@ public import FoundationEssentials
 import PandoModels
 
 /// What a server names an entity by: `Int`, `Int64`, `String` or `UUID`.
+///
+/// ```swift
+/// struct Shelf: Entity {
+///   typealias RemoteID = Int  // String, if nothing is said
+///   var id: EntityIdentifier<Shelf>
+/// }
+/// let shelf = Shelf(id: .remote(7))
+/// ```
 public protocol EntityKey: Hashable, Sendable, Codable, QueryRepresentable {
   /// The key as text, the same for equal keys and different for different ones.
   var keyText: String { get }

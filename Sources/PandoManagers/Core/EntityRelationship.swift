@@ -1,4 +1,12 @@
 /// A field of an entity that holds identifiers of other entities.
+///
+/// ```swift
+/// struct Loan: PersistentEntity {
+///   var id: EntityIdentifier<Loan>
+///   var book: EntityIdentifier<Book>
+///   static let relationships: [EntityRelationship<Loan>] = [.to(\.book, "book")]
+/// }
+/// ```
 public struct EntityRelationship<E: Entity>: Sendable {
   /// The key under which the field is coded.
   public let name: String
@@ -41,6 +49,15 @@ public struct EntityRelationship<E: Entity>: Sendable {
 }
 
 /// What a relationship can be declared of: an identifier, an optional or lazy one, or a list.
+///
+/// ```swift
+/// var book: EntityIdentifier<Book>
+/// var reader: EntityIdentifier<Author>?
+/// var notes: [EntityIdentifier<Author>]
+/// static let relationships: [EntityRelationship<Loan>] = [
+///   .to(\.book, "book"), .to(\.reader, "reader"), .to(\.notes, "notes"),
+/// ]
+/// ```
 public protocol RelationshipValue: SendableMetatype {
   /// The type of the entities that are named.
   associatedtype Target: Entity

@@ -2,6 +2,16 @@ public import PandoStore
 
 /// A value that a request may leave out.
 ///
+/// ```swift
+/// struct Book: PersistentEntity {
+///   var id: EntityIdentifier<Book>
+///   var title: String
+///   var summary: Lazy<String> = .unrequested  // lists come without it
+/// }
+/// let emma = Book(id: .remote("7"), title: "Emma", summary: .requested("A young woman …"))
+/// print(emma.summary.value ?? "not asked for yet")
+/// ```
+///
 /// What was not requested is absent from the bytes, and never overwrites what was.
 public enum Lazy<Value> {
   /// The value is known.

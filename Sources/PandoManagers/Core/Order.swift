@@ -2,6 +2,11 @@ package import PandoStore
 
 /// One key by which results are ordered.
 ///
+/// ```swift
+/// let newest = Query<Book>(order: [.descending(\.year), .ascending(\.title)], limit: 20)
+/// let found = try await books.search(withQuery: newest)
+/// ```
+///
 /// Entities that all keys call equal stay in natural order.
 public struct Order<E: Queryable>: Hashable, Sendable {
   package enum Key: Hashable, Sendable {

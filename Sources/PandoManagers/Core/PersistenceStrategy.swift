@@ -1,6 +1,16 @@
 /// What happens here to the answer of a server.
+///
+/// ```swift
+/// let all = try await books.all(in: .remote(persistenceStrategy: .discardExtraLocalData))
+/// let look = try await books.all(in: .remote(persistenceStrategy: .doNotPersist))
+/// ```
 public enum PersistenceStrategy: Sendable, Hashable {
   /// What happens to entities here that match the query and are not in a complete answer.
+  ///
+  /// ```swift
+  /// let strategy = PersistenceStrategy.persist(.discardExtraLocalData)
+  /// let all = try await books.all(in: .remote(persistenceStrategy: strategy))
+  /// ```
   public enum ExtraLocalData: Sendable, Hashable {
     /// They stay.
     case retainExtraLocalData
@@ -24,6 +34,11 @@ public enum PersistenceStrategy: Sendable, Hashable {
 }
 
 /// Whether a server has an entity as it is here.
+///
+/// ```swift
+/// let state = try store.read { try $0.synchronizationState(of: book.id) }
+/// if state == .refused { print("the server does not want it") }
+/// ```
 public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
   /// Nothing that was written here waits for the server.
   case synced

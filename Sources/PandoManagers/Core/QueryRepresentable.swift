@@ -3,6 +3,16 @@ public import PandoStore
 
 /// A type whose values filters can compare and indexes can hold.
 ///
+/// ```swift
+/// enum Status: String, Codable, QueryRepresentable { case open, closed }
+/// struct Issue: Model, Codable, Equatable, Queryable {
+///   var id: Int, status: Status
+///   var modelIdentifier: String? { "Issue:\(id)" }
+///   static let fields: [EntityField<Issue>] = [.indexed(\.status)]
+/// }
+/// let open = Query(filter: \Issue.status == .open)
+/// ```
+///
 /// The value must be what the type's coding writes: an index is made of the stored bytes. An
 /// enumeration with raw values that is `Codable` as such needs nothing but the conformance.
 public protocol QueryRepresentable: SendableMetatype {

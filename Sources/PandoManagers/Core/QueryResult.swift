@@ -1,6 +1,12 @@
 public import PandoStore
 
 /// What a query has found.
+///
+/// ```swift
+/// let result = try await books.search(withQuery: Query(filter: \Book.year < 1900))
+/// print(result.count, result.first?.title ?? "none")
+/// for book in result.entities { print(book.title) }
+/// ```
 public struct QueryResult<E: Queryable>: Sendable {
   /// The entities, in the order asked for.
   public let entities: [E]
@@ -88,6 +94,13 @@ extension QueryResult: Equatable {
 }
 
 /// The entities of a result that share a value.
+///
+/// ```swift
+/// let byYear = Query<Book>(order: [.ascending(\.title)], groupedBy: .field(\.year))
+/// for group in try await books.search(withQuery: byYear).groups {
+///   print(group.value, group.entities.map(\.title))
+/// }
+/// ```
 public struct QueryGroup<E: Queryable>: Sendable, Equatable {
   /// The value that they share.
   public let value: QueryValue
@@ -96,6 +109,11 @@ public struct QueryGroup<E: Queryable>: Sendable, Equatable {
 }
 
 /// Which part of all an answer of a server is.
+///
+/// ```swift
+/// let result = try await books.search(withQuery: Query(limit: 20), in: .remote())
+/// if let page = result.page, page.hasNext { print("more at", page.cursor ?? "", page.next ?? "") }
+/// ```
 public struct AnswerPage: Sendable {
   /// What the next page is asked for by; `nil` for the last one.
   public var cursor: String?

@@ -191,6 +191,12 @@ extension ReadContext.Source {
 }
 
 /// Which request a read or a write makes.
+///
+/// ```swift
+/// let endpoint = RemoteEndpoint<Book>.request(
+///   APIRequest(.get, "/books/popular"), payload: .under("books"))
+/// let popular = try await books.all(in: .remote(endpoint: endpoint))
+/// ```
 public struct RemoteEndpoint<E: Entity>: Sendable {
   /// What the remote store makes its request from; `nil` for what the entity type says.
   package let request: (any Sendable)?

@@ -1,4 +1,9 @@
 /// Where a store keeps its entities; a stack is asked from the nearest level to the farthest.
+///
+/// ```swift
+/// let stores: [any Storing<Book>] = [InMemoryStore<Book>(), DiskStore<Book>(modelStore: store)]
+/// print(stores.count { $0.level.isLocal })  // 2
+/// ```
 public enum StoreLevel: Int, Sendable, Comparable, CaseIterable {
   /// In the memory of this process.
   case memory

@@ -1,5 +1,14 @@
 /// A place where entities of one type are kept.
 ///
+/// ```swift
+/// var level: StoreLevel { .disk }
+/// func search(
+///   withQuery query: Query<Book>, in context: ReadContext<Book>
+/// ) async throws -> QueryResult<Book> {
+///   try query.apply(to: await catalogue.all())
+/// }
+/// ```
+///
 /// Stores are put together to stacks; a ``CoreManager`` asks them level by level. A store of a
 /// service's own needs nothing but these five calls.
 ///

@@ -1,12 +1,31 @@
 /// Says what the present user may see; asked before a call and again before its answer is given.
+///
+/// ```swift
+/// final class Session: UserAccessValidating {
+///   let user = Mutex<String?>(nil)
+///   var userAccess: UserAccess { user.withLock { $0.map { .init(.remote, user: $0) } ?? .none } }
+/// }
+/// let found = try await books.all(in: .localOr(.remote()).with(accessValidator: session))
+/// ```
 public protocol UserAccessValidating: Sendable {
   /// What the user may see now.
   var userAccess: UserAccess { get }
 }
 
 /// What a user may see.
+///
+/// ```swift
+/// let nobody = UserAccess.none
+/// let offline = UserAccess.local  // what is here, and no server
+/// let ada = UserAccess(.remote, user: "ada")
+/// ```
 public struct UserAccess: Sendable, Hashable {
   /// How far the access reaches.
+  ///
+  /// ```swift
+  /// let guest = UserAccess(.local)
+  /// if guest.level != .remote { print("the server is not asked") }
+  /// ```
   public enum Level: Sendable, Hashable {
     /// Nothing.
     case none

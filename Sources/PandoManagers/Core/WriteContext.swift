@@ -1,6 +1,12 @@
 package import PandoStore
 
 /// How a manager writes: to which stores, and which place the write has in the order of writes.
+///
+/// ```swift
+/// try await books.set(book, in: .local)
+/// try await books.set(book, in: .localAndRemote)  // here at once, and queued for the server
+/// try await books.remove(atID: book.id, in: .remote())
+/// ```
 public struct WriteContext<E: Entity>: Sendable {
   /// Which stores are written.
   public enum Target: Sendable {

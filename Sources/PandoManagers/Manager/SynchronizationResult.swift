@@ -1,4 +1,9 @@
 /// What a synchronization has done: see ``CoreManager/synchronize(accessValidator:)``.
+///
+/// ```swift
+/// let done = try await books.synchronize()
+/// print(done.kind, done.storedCount, "stored,", done.removedCount, "removed")
+/// ```
 public struct SynchronizationResult<E: Entity>: Sendable {
   /// What was asked for.
   public enum Kind: Sendable, Hashable {

@@ -1,4 +1,9 @@
 /// How far a write has come.
+///
+/// ```swift
+/// let written = try await books.set(book, in: .localAndRemote)
+/// if written.state == .queued { print("the server does not have it yet") }
+/// ```
 public enum WriteState: Sendable, Hashable {
   /// It is in the local stores, which is all that was asked for.
   case stored
@@ -9,6 +14,12 @@ public enum WriteState: Sendable, Hashable {
 }
 
 /// What a write has led to so far.
+///
+/// ```swift
+/// let written = try await books.set(book, in: .localAndRemote)
+/// print(written.value.title)  // here already
+/// let confirmed = try await written.confirmed()  // as the server has it
+/// ```
 public struct Written<Value: Sendable>: Sendable {
   /// What is stored now: for a write that is late what somebody else has stored.
   public let value: Value

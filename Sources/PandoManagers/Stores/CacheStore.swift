@@ -4,6 +4,13 @@ import PandoStore
 
 /// A store in memory before a persistent one.
 ///
+/// ```swift
+/// let stores = CacheStore(
+///   keyValueStore: LRUStore(store: InMemoryStore<Book>(), limit: 100),
+///   persistentStore: DiskStore(modelStore: store))
+/// let books = CoreManager<Book>(stores: [stores])
+/// ```
+///
 /// Reads come from memory as far as it has everything asked for, else from the persistent store, which
 /// fills memory. Writes go to the persistent store, which compares and merges; memory has what is
 /// stored then. Memory follows whatever else changes a `ModelStore`: providers, other managers, other

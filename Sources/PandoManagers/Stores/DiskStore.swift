@@ -4,6 +4,12 @@ public import PandoStore
 
 /// Entities on the disk of this machine: ordinary nodes of a `ModelStore`.
 ///
+/// ```swift
+/// let books = CoreManager<Book>(stores: [DiskStore(modelStore: store)])
+/// try await books.set(book)
+/// let same = try store.read { try $0.entity(book.id) }
+/// ```
+///
 /// An entity set here changes every provider and every tree on disk that holds it, and the other way
 /// round. Everything a call does is one transaction.
 ///

@@ -2,6 +2,11 @@ import PandoSystem
 
 /// Entities in the memory of this process, without limit.
 ///
+/// ```swift
+/// let drafts = CoreManager<Draft>(stores: [InMemoryStore()])
+/// try await drafts.set(draft)
+/// ```
+///
 /// By itself it is the store of a ``LocalEntity``; before a disk store it is a cache.
 ///
 /// - Note: Any thread.

@@ -1,4 +1,10 @@
 /// A store in memory that can be read and written without waiting: what caches are made of.
+///
+/// ```swift
+/// let memory: any KeyValueStoring<Book> = InMemoryStore<Book>()
+/// memory.keep([book])
+/// let again = memory.entity(forID: book.id)
+/// ```
 public protocol KeyValueStoring<E>: Storing {
   /// Returns entities by their identifiers.
   ///

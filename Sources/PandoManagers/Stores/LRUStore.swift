@@ -2,6 +2,11 @@ import PandoSystem
 
 /// A store in memory that keeps a number of entities at most.
 ///
+/// ```swift
+/// let memory = LRUStore(store: InMemoryStore<Book>(), limit: 100)
+/// let books = CoreManager<Book>(stores: [memory])
+/// ```
+///
 /// Over the limit, the one touched longest ago goes. Getting, finding and setting an entity touches it.
 ///
 /// - Note: Any thread.

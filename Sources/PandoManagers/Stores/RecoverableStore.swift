@@ -4,6 +4,13 @@ import PandoStore
 
 /// A store with a second one to recover from.
 ///
+/// ```swift
+/// let safe = RecoverableStore(
+///   mainStore: DiskStore<Book>(modelStore: store),
+///   recoveryStore: DiskStore<Book>(modelStore: other))
+/// let books = CoreManager<Book>(stores: [safe])
+/// ```
+///
 /// Before the first call, an empty or failing main store is filled from the recovery store; otherwise
 /// the recovery store is filled from the main store. Reads come from the main store; what it has
 /// written goes to the recovery store too, whose errors are told and hinder nobody. What it lacks

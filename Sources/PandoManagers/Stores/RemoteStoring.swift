@@ -2,6 +2,12 @@ public import PandoStore
 
 /// A store at the level `remote` that knows more than ``Storing`` asks for: whether an answer is
 /// complete, and how to make a write durable before the server has it.
+///
+/// ```swift
+/// let remote: any RemoteStoring<Book> = RemoteStore<Book>(clientQueue: queue)
+/// let answer = try await remote.fetch(.all, in: .remote())
+/// print(answer.result.count, answer.isComplete)
+/// ```
 public protocol RemoteStoring<E>: Storing {
   /// Asks the server.
   ///
@@ -82,6 +88,15 @@ extension RemoteStoring {
 }
 
 /// What a server answered to a read.
+///
+/// ```swift
+/// func fetch(
+///   _ query: Query<Book>, in context: ReadContext<Book>
+/// ) async throws -> RemoteAnswer<Book> {
+///   let books = try await server.books(query)
+///   return RemoteAnswer(result: QueryResult(books), isComplete: query.isUnbounded)
+/// }
+/// ```
 public struct RemoteAnswer<E: Entity>: Sendable {
   /// The entities, in the server's order.
   public var result: QueryResult<E>
@@ -113,6 +128,13 @@ public struct RemoteAnswer<E: Entity>: Sendable {
 }
 
 /// A request that changes something on a server: queued durably first, sent afterwards.
+///
+/// ```swift
+/// let write = try remote.request(toSet: [book], in: .remote())
+/// try await store.write { transaction in try write.enqueue(&transaction) }
+/// write.committed()
+/// let stored = try await write.answer()
+/// ```
 ///
 /// Whoever queues it calls ``enqueue(_:)`` inside the transaction of the local write, then
 /// ``committed()`` once. The answer is written to the local stores by the queue, in the transaction
@@ -189,12 +211,26 @@ package protocol ReplacedNodes: Sendable {
 }
 
 /// An error of a remote store that says what kind it is.
+///
+/// ```swift
+/// struct Offline: RemoteFailure {
+///   var remoteFailureKind: RemoteFailureKind { .connection }
+/// }
+/// ```
 public protocol RemoteFailure: Error {
   /// What kind it is.
   var remoteFailureKind: RemoteFailureKind { get }
 }
 
 /// What kinds of failures of a remote store a manager tells apart.
+///
+/// ```swift
+/// do {
+///   let found = try await books.all(in: .remote())
+/// } catch let error as any RemoteFailure where error.remoteFailureKind == .connection {
+///   print("try again later")
+/// }
+/// ```
 public enum RemoteFailureKind: Sendable, Hashable {
   /// The server can't be reached: there is no answer.
   case connection
