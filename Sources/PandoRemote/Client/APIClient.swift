@@ -1,5 +1,14 @@
 /// What carries requests to a server and brings its answers back.
 ///
+/// ```swift
+/// struct PipeClient: APIClient {
+///   func send(_ request: APIRequest) async throws -> APIResponse {
+///     let answer = try await pipe.ask("\(request.method) \(request.target)", request.body?.bytes)
+///     return APIResponse(status: answer.status, body: answer.content)
+///   }
+/// }
+/// ```
+///
 /// ``URLSessionAPIClient`` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
 /// sharing equal requests, asking for changes only and reading the answer are done above it, for
 /// every transport alike.

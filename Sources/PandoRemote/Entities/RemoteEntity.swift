@@ -144,6 +144,15 @@ public enum RefusalPolicy: Sendable, Hashable {
 }
 
 /// An entity of a server that can be made and changed here.
+///
+/// ```swift
+/// struct Book: PersistentEntity, MutableEntity {
+///   var id: EntityIdentifier<Book>
+///   var title: String
+///   static let endpoint: APIPath = "/books"
+///   func withIdentifier(_ id: EntityIdentifier<Book>) -> Book { Book(id: id, title: title) }
+/// }
+/// ```
 public protocol MutableEntity: RemoteEntity {
   /// This entity under another identifier.
   ///

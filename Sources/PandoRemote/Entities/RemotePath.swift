@@ -1,6 +1,16 @@
 public import PandoManagers
 
 /// What a server is asked for, or is to do.
+///
+/// ```swift
+/// static func request(for path: RemotePath<Rule>) throws -> APIRequest? {
+///   switch path {
+///   case .get(let id): APIRequest(.get, "/rules/\(id)")
+///   case .search: APIRequest(.get, "/rules")
+///   default: nil  // not done by this server
+///   }
+/// }
+/// ```
 public indirect enum RemotePath<E: Entity>: Sendable {
   /// One entity.
   case get(EntityIdentifier<E>)

@@ -3,6 +3,15 @@ import FoundationEssentials
 import PandoModels
 
 /// Where the entities are in an answer, and what is known of them.
+///
+/// ```swift
+/// static func payload(for path: RemotePath<Shelf>) -> RemotePayload<Shelf> {
+///   if case .search = path {
+///     return .under("shelves").paged(total: ["meta", "total"], cursor: ["meta", "next"])
+///   }
+///   return .under("shelf")
+/// }
+/// ```
 public struct RemotePayload<E: Entity>: Sendable {
   /// The names that lead to the entities from the outermost object inward; empty if the content is
   /// an entity or a list of them.

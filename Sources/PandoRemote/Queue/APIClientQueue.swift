@@ -6,6 +6,13 @@ import PandoManagers
 
 /// The requests to one server, in order: those that change something wait durably in a store.
 ///
+/// ```swift
+/// let queue = APIClientQueue.open(for: store, client: client)
+/// let answer = try await queue.send(APIRequest(.get, "/books/7"))
+/// let ticket = try await queue.enqueue(APIRequest(.delete, "/books/7"))  // durable from here on
+/// let confirmation = try await ticket.confirmation()
+/// ```
+///
 /// Requests about the same entity stay in order; others go side by side, as many as
 /// ``APIClient/laneCountMaximum`` says. Those that change something are barriers for what is about the
 /// same: each waits for all before it, and all behind it wait for it; see ``RequestStrategy``. A request

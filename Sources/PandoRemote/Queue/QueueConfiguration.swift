@@ -1,4 +1,11 @@
 /// How a queue works.
+///
+/// ```swift
+/// var configuration = QueueConfiguration()
+/// configuration.retryInterval = .seconds(60)
+/// configuration.onEvent = { event in print(event) }
+/// let queue = APIClientQueue.open(for: store, client: client, configuration: configuration)
+/// ```
 public struct QueueConfiguration: Sendable {
   /// How long to wait until the next attempt when the server can't be reached.
   public var retryInterval = Duration.seconds(15)

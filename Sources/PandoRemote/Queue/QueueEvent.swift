@@ -1,4 +1,10 @@
 /// What a queue tells whoever watches it; the requests themselves tell their callers.
+///
+/// ```swift
+/// configuration.onEvent = { event in
+///   if case .failed(let request, let error) = event { print(request.id, error) }
+/// }
+/// ```
 public indirect enum QueueEvent: Sendable {
   /// A durable request is sent.
   case sending(QueuedRequest)

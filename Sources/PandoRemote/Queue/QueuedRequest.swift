@@ -3,6 +3,13 @@ import PandoModels
 import PandoStore
 
 /// A request that waits durably for a server, or was refused by one.
+///
+/// ```swift
+/// for waiting in try queue.requests() where waiting.state == .failed {
+///   print(waiting.id, waiting.request, waiting.lastFailure ?? "")
+///   try await queue.retry(waiting.id)
+/// }
+/// ```
 public struct QueuedRequest: Sendable, Identifiable {
   /// What has become of it.
   public enum State: String, Sendable, Codable {

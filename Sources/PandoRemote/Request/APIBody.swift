@@ -2,6 +2,11 @@ public import FoundationEssentials
 import PandoModels
 
 /// The content of a request.
+///
+/// ```swift
+/// let body = try APIBody(json: ["title": "Emma"])
+/// let request = APIRequest(.post, "/books", body: body)
+/// ```
 public struct APIBody: Hashable, Sendable {
   /// What the bytes are, for example `application/json`.
   public var contentType: String

@@ -1,5 +1,13 @@
 /// A request that has failed.
 ///
+/// ```swift
+/// do {
+///   let answer = try await queue.send(APIRequest(.get, "/books/7"))
+/// } catch let error as APIError where error.isConnectionFailure {
+///   print(error)
+/// }
+/// ```
+///
 /// The description is one line for a person: which request, where it failed and why.
 public struct APIError: Error, CustomStringConvertible {
   /// The kind of failure.

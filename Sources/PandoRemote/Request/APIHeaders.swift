@@ -1,8 +1,20 @@
 import PandoSystem
 
 /// Header fields of a request or an answer; names are compared without regard to case.
+///
+/// ```swift
+/// var headers: APIHeaders = ["Accept-Language": "en"]
+/// headers["X-Tenant"] = "library"
+/// print(headers["accept-language"] ?? "")  // en
+/// ```
 public struct APIHeaders: Hashable, Sendable {
   /// A name and its value.
+  ///
+  /// ```swift
+  /// for field in response.headers.fields {
+  ///   print(field.name, field.value)
+  /// }
+  /// ```
   public struct Field: Hashable, Sendable {
     /// The name as it was given.
     public var name: String

@@ -7,6 +7,11 @@ import PandoModels
 /// ```
 public struct APIRequest: Hashable, Sendable {
   /// A name and a value behind the question mark.
+  ///
+  /// ```swift
+  /// let year = APIRequest.QueryItem("year", "1965")
+  /// print(APIRequest(.get, "/books", query: [year]).target)  // /books?year=1965
+  /// ```
   public struct QueryItem: Hashable, Sendable {
     /// The name, not escaped.
     public var name: String

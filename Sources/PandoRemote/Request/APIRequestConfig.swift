@@ -1,4 +1,10 @@
 /// How a request is treated on its way.
+///
+/// ```swift
+/// var request = APIRequest(.put, "/books/7/position", body: body)
+/// request.configuration.uniquingKey = "position of 7"  // replaces one that waits
+/// request.configuration.retryPolicy = .never
+/// ```
 public struct APIRequestConfig: Hashable, Sendable {
   /// The key by which a later request takes the place of one that is still queued.
   ///

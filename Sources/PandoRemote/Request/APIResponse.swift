@@ -1,6 +1,11 @@
 public import FoundationEssentials
 
 /// The answer of a server.
+///
+/// ```swift
+/// let answer = try await queue.send(APIRequest(.get, "/books/7"))
+/// if answer.isSuccess { print(String(decoding: answer.body, as: UTF8.self)) }
+/// ```
 public struct APIResponse: Hashable, Sendable {
   /// The status code, as 200.
   public var status: Int

@@ -1,4 +1,9 @@
 /// The method of a request.
+///
+/// ```swift
+/// let request = APIRequest(.patch, "/books/7")
+/// let other = APIRequest(HTTPMethod(rawValue: "REPORT"), "/books")
+/// ```
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The word that goes over the wire, in capitals.
   public let rawValue: String

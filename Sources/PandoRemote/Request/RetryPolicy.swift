@@ -3,6 +3,12 @@ import PandoSystem
 
 /// When a request that has failed is tried again.
 ///
+/// ```swift
+/// var request = APIRequest(.post, "/books")
+/// request.configuration.retryPolicy = RetryPolicy(
+///   attemptCountMaximum: 5, secondsMaximum: 3_600, statuses: [429, 503])
+/// ```
+///
 /// It counts for requests that change something; reading requests are never tried again.
 public struct RetryPolicy: Hashable, Sendable {
   /// How often a request is sent at most; `nil` for as often as it takes.

@@ -5,6 +5,13 @@ public import PandoStore
 
 /// The entities of one type on a server.
 ///
+/// ```swift
+/// let queue = APIClientQueue.open(for: store, client: client)
+/// let books = CoreManager<Book>(
+///   stores: [DiskStore(modelStore: store), RemoteStore(clientQueue: queue)])
+/// let found = try await books.all(in: .localOr(.remote()))
+/// ```
+///
 /// Reading asks the server; writing goes through the durable queue. The answer to a write is stored in
 /// the transaction that takes its request off the queue, also after a restart.
 ///
