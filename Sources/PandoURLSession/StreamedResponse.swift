@@ -3,6 +3,11 @@ public import PandoRemote
 
 /// An answer whose content comes piece by piece.
 ///
+/// ```swift
+/// let answer = try await client.stream(APIRequest(.get, "/export"))
+/// for try await piece in answer { print(piece.count, "bytes") }
+/// ```
+///
 /// - Note: Any thread; one reader at a time.
 public struct StreamedResponse: AsyncSequence, Sendable {
   /// A piece of the content.

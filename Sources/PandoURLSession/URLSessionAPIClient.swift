@@ -4,9 +4,23 @@ public import PandoRemote
 
 /// Carries requests over HTTP with FoundationNetworking.
 ///
+/// ```swift
+/// let client = URLSessionAPIClient(baseURL: url)
+/// let container = try CoreManagerContainer(
+///   entities: Book.self, client: client, diskStoreConfig: .path("data"))
+/// ```
+///
 /// - Note: Any thread may call it, several at the same time.
 public final class URLSessionAPIClient: APIClient {
   /// How a client connects.
+  ///
+  /// ```swift
+  /// var configuration = URLSessionAPIClient.Configuration()
+  /// configuration.authorize = { refused in
+  ///   try await refused == nil ? session.token() : session.newToken()
+  /// }
+  /// let client = URLSessionAPIClient(baseURL: url, configuration: configuration)
+  /// ```
   public struct Configuration: Sendable {
     /// The name of the server among those that one store has requests for.
     public var identifier = "default"
