@@ -3,6 +3,13 @@ import PandoSystem
 
 /// Iterates over a followed query or graph and keeps all elements it gets.
 ///
+/// ```swift
+/// let recorder = ContinuousRecorder(books.continuousAll().values)
+/// try await books.set(book)
+/// let shown = try await recorder.element { $0.count == 1 }
+/// recorder.cancel()
+/// ```
+///
 /// An observer that is slower than the changes gets the newest element only, and so does this one.
 public final class ContinuousRecorder<Element: Sendable>: Sendable {
   private struct State {

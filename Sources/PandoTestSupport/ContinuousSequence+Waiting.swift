@@ -18,6 +18,14 @@ extension ContinuousSequence {
 }
 
 /// A sequence ended, and what was waited for had not come.
+///
+/// ```swift
+/// do {
+///   _ = try await recorder.element { $0.count == 2 }
+/// } catch is ContinuousEnd {
+///   print("two books never came", recorder.elements)
+/// }
+/// ```
 public struct ContinuousEnd: Error, CustomStringConvertible {
   init() {}
 

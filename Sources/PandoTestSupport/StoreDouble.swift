@@ -3,9 +3,21 @@ import PandoSystem
 
 /// A store of entities in memory, at any level, that remembers its calls and fails when it is told to.
 ///
+/// ```swift
+/// let server = StoreDouble<Book>(.remote, entities: [book])
+/// let books = CoreManager<Book>(stores: [InMemoryStore(), server])
+/// server.failure = Offline()
+/// ```
+///
 /// It knows no order of writes: whoever writes last is right.
 public final class StoreDouble<E: Entity>: Storing {
   /// A call.
+  ///
+  /// ```swift
+  /// let books = CoreManager<Book>(stores: [server])
+  /// let found = try await books.get(byID: .remote("7"), in: .remote())
+  /// print(server.calls == [.get([.remote("7")])])  // true
+  /// ```
   public enum Call: Equatable, Sendable {
     /// Entities were asked for by their identifiers.
     case get([EntityIdentifier<E>])
