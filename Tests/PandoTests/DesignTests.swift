@@ -46,7 +46,9 @@ import Testing
 
   @Test func `locks are those of PandoSystem`() throws {
     for file in Package.swiftFiles(in: "Sources") {
-      #expect(!(try Package.text(of: file)).contains(/\bMutex[<(]/), "\(file)")
+      // Examples in comments may have one.
+      let code = try Package.text(of: file).replacing(/\/\/.*/, with: "")
+      #expect(!code.contains(/\bMutex[<(]/), "\(file)")
     }
   }
 
