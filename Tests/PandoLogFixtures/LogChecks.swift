@@ -208,6 +208,10 @@ public struct LogChecks {
     #expect(try other.messages(after: 9, limit: 100).map(\.position) == [10])
     #expect(try log.retentionUsed(since: 10) == 0)
     #expect(try log.retentionUsed(since: 0) >= 1)
+    // What has been handed out before it is let go of may be read; so both have it all.
+    for reader in [log, other] {
+      #expect(try reader.all(after: 4).map(\.position) == Array(5...10))
+    }
     try server.forget(before: 11)
     #expect(try log.end() == 10)
     for limit in [1, 100] {

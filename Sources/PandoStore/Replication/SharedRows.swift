@@ -23,11 +23,11 @@ extension ModelStore {
 }
 
 extension EntryFlush {
-  /// Lets a closure change rows as they lie there, and goes on with the counters that it leaves.
+  /// Lets a closure change rows as they lie there, the counters among them.
+  ///
+  /// The transaction knows the counters as they were: it does nothing besides.
   package mutating func replaceRows(_ body: (inout WriteTransaction) throws -> Void) throws {
+    hasReplacedRows = true
     try session.withTransaction(body)
-    if let counters = try session.reading({ try $0.state(path: session.core.path) }) {
-      session.state.counters = counters
-    }
   }
 }

@@ -31,7 +31,7 @@ package struct EntryWriter {
           let last = session.state.counters.commitNumber
           if last > before { core.feed.announce(before + 1...last) }
           #if InternalChecks
-            try session.reading { try $0.checkInvariants() }
+            if !flush.hasReplacedRows { try session.reading { try $0.checkInvariants() } }
           #endif
         }
       }
@@ -50,6 +50,8 @@ package struct EntryFlush: ~Copyable {
   private let jobs: [WriteJob]
   private let isFollowed: Bool
   private(set) var effects: [CommitEffects] = []
+  /// Whether rows were changed behind the back of the session.
+  var hasReplacedRows = false
 
   init(_ session: WriteSession, _ jobs: [WriteJob], isFollowed: Bool) {
     self.session = session
