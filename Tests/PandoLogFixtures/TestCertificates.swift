@@ -13,9 +13,11 @@ public struct TestCertificates {
   ///   - folder: Where they are put.
   ///   - name: For whom the server's is.
   ///   - client: Who the client is.
+  ///   - isExpired: Whether the server's has ended yesterday.
   /// - Throws: What `openssl` says.
   public init(
-    in folder: String, for name: String = "IP:127.0.0.1,DNS:localhost", client: String = "client"
+    in folder: String, for name: String = "IP:127.0.0.1,DNS:localhost", client: String = "client",
+    isExpired: Bool = false
   ) throws {
     self.folder = folder
     try run(
@@ -30,7 +32,8 @@ public struct TestCertificates {
         "/CN=\(who == "server" ? who : client)")
       try run(
         "x509", "-req", "-in", "\(folder)/\(who).csr", "-CA", "\(folder)/ca.pem", "-CAkey",
-        "\(folder)/ca.key", "-CAcreateserial", "-days", "2", "-extfile", "\(folder)/\(who).ext",
+        "\(folder)/ca.key", "-CAcreateserial", "-days", isExpired && who == "server" ? "-1" : "2",
+        "-extfile", "\(folder)/\(who).ext",
         "-out", "\(folder)/\(who).pem")
     }
   }

@@ -212,6 +212,17 @@
       }
     }
 
+    @Test func `a server whose certificate has ended is refused, and the error says so`() throws {
+      try withTemporaryDirectory { folder in
+        let certificates = try TestCertificates(in: folder, isExpired: true)
+        try withServers(settings: certificates.settings, scheme: "tls") { servers in
+          servers.tls = certificates.tls
+          let words = unavailable { _ = try NATSLog(servers.configuration()) }
+          #expect(words?.contains("expired") == true, "\(words as Any)")
+        }
+      }
+    }
+
     @Test func `a message that was removed from the middle is gone`() throws {
       try withServers { servers in
         let log = try NATSLog(servers.configuration())

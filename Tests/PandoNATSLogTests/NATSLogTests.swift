@@ -13,7 +13,7 @@
         try withServers(
           settings: certificates?.settings ?? "", scheme: isEncrypted ? "tls" : "nats"
         ) { servers in
-          servers.tls = certificates?.tls
+          if let certificates { servers.tls = certificates.tls }
           try LogChecks(servers).checkOrder()
         }
       }

@@ -25,6 +25,9 @@
 
     static var isThere: Bool { program != nil }
 
+    /// Whether every test runs over TLS.
+    private static let encryptsAll = ProcessInfo.processInfo.environment["PANDO_TEST_TLS"] != nil
+
     private(set) var members: [Member] = []
     private let scheme: String
     /// What the configuration of a log has beside.
@@ -38,8 +41,19 @@
     ///   - settings: What the configuration of each has beside.
     ///   - scheme: What their addresses begin with.
     /// - Throws: What keeps them from starting.
+    ///
+    /// With `PANDO_TEST_TLS` in the environment they speak TLS only, and want to see a certificate.
     init(_ count: Int, in folder: String, settings: String = "", scheme: String = "nats") throws {
-      self.scheme = scheme
+      let isEncrypted = scheme == "nats" && Self.encryptsAll
+      self.scheme = isEncrypted ? "tls" : scheme
+      var settings = settings
+      if isEncrypted {
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true)
+        let certificates = try TestCertificates(in: folder)
+        settings += "\n" + certificates.settings
+        tls = certificates.tls
+      }
       let ports = try Self.freePorts(2 * count)
       for index in 0..<count {
         let own = "\(folder)/\(index)"
