@@ -28,12 +28,14 @@
         say("usage: shared-list NAME FOLDER SERVER…, as nats://127.0.0.1:4222")
         exit(2)
       }
-      let log = try NATSLog(
-        NATSLogConfiguration(servers: Array(arguments[2...]), stream: "shopping"))
-      let replica = try ReplicatedStore(path: arguments[1], log: log)
+      let replica = try await whenReachable {
+        let log = try NATSLog(
+          NATSLogConfiguration(servers: Array(arguments[2...]), stream: "shopping"))
+        return try ReplicatedStore(path: arguments[1], log: log)
+      }
       let manager = try DataModelManager(store: replica.store)
       let list = CollectionDataProvider<Item>(dataModelManager: manager)
-      try await replica.caughtUp()
+      try await whenReachable { try await replica.caughtUp() }
       try await list.fetchDataFromCache(withCacheKey: "shopping")
       let machine = SharedList(name: arguments[0], replica: replica, list: list)
       machine.show()
@@ -51,17 +53,26 @@
       await replica.close()
     }
 
+    /// Does something as soon as the servers can be reached.
+    private static func whenReachable<Result>(
+      _ body: () async throws -> Result
+    ) async throws -> Result {
+      while true {
+        do {
+          return try await body()
+        } catch let error as StoreError where error.code == .unavailable {
+          say("waiting: \(error.reason)")
+        } catch LogFault.unavailable(let reason) {
+          say("waiting: \(reason)")
+        }
+      }
+    }
+
     /// Writes what the closure says, as soon as the servers can be reached.
     private func write(
       _ body: @escaping @Sendable (inout ModelTransaction) throws -> Void
     ) async throws {
-      while true {
-        do {
-          return try await replica.store.write(body)
-        } catch let error as StoreError where error.code == .unavailable {
-          say("\(name): \(error.reason)")
-        }
-      }
+      try await Self.whenReachable { try await replica.store.write(body) }
     }
 
     private func add(_ item: String) async throws {
