@@ -202,7 +202,6 @@ let package = Package(
         "PandoNATSLog", "PandoReplication", "PandoStore", "PandoModels", "PandoSystem",
         "PandoFixtures", "PandoLogFixtures",
         .target(name: "CPandoNATS", condition: .when(traits: ["NATS"])),
-        "PandoCommand", "shared-list",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -7,8 +7,16 @@
   import PandoStore
   import Testing
 
+  /// Whether the programs lie beside the tests: a build for some tests alone has them if `PANDO_TESTS` names
+  /// PandoCommand and shared-list.
+  private let arePrograms = ["pando", "shared-list"].allSatisfy { name in
+    FileManager.default.isExecutableFile(atPath: "\(ChildProcess.productFolder)/\(name)")
+  }
+
   /// `pando replica` over a server, and what docs/replication.md shows over three.
-  @Suite(.enabled(if: TestServers.isThere, "nats-server is not installed"))
+  @Suite(
+    .enabled(if: TestServers.isThere, "nats-server is not installed"),
+    .enabled(if: arePrograms, "pando and shared-list were not built beside the tests"))
   struct NATSCommandTests {
     private struct Note: Model, Codable {
       var id: String
