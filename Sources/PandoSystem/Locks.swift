@@ -104,10 +104,13 @@ package final class Monitor<Value>: @unchecked Sendable {
   ///
   /// - Parameter body: Short; no callbacks, no waiting.
   /// - Returns: What `body` returns.
-  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  /// - Throws: What `body` throws.
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
-    return unsafe body(&value.pointee)
+    return try unsafe body(&value.pointee)
   }
 
   /// Waits until `body` has an answer.

@@ -61,6 +61,14 @@ package struct GroupDetour: Error {
   package init() {}
 }
 
+/// Why a write is not queued.
+package enum GroupRefusal: Error {
+  /// No more writes are taken.
+  case isStopping
+  /// As many are queued as may be.
+  case isFull
+}
+
 extension GroupCommitOwner {
   package func didFail() {}
   package func settle() throws {}
@@ -112,6 +120,8 @@ package final class GroupCommit: Sendable {
     var isStopping = false
     /// How many writes the last commit had.
     var lastCount = 0
+
+    var queuedCount: Int { batches.reduce(0) { $0 + $1.count } }
   }
 
   private let state: Monitor<State>
@@ -127,15 +137,27 @@ package final class GroupCommit: Sendable {
 
   /// Queues a write; its position in the order of commits is fixed when this returns.
   ///
-  /// - Parameter write: The write.
-  /// - Returns: What to wait for; `nil` if no more writes are taken.
-  package func append(_ write: any GroupedWrite) -> CommitTurn? { enter(write)?.turn }
+  /// - Parameters:
+  ///   - write: The write.
+  ///   - queuedMaximum: How many may be queued, without those of the group whose last write has been taken.
+  /// - Returns: What to wait for.
+  /// - Throws: ``GroupRefusal``.
+  package func append(
+    _ write: any GroupedWrite, queuedMaximum: Int = .max
+  ) throws(GroupRefusal) -> CommitTurn {
+    try enter(write, queuedMaximum).turn
+  }
 
   /// Queues a write, and tells whether the calling thread has to lead its group.
-  private func enter(_ write: any GroupedWrite) -> (turn: CommitTurn, leads: Bool)? {
+  private func enter(
+    _ write: any GroupedWrite, _ queuedMaximum: Int = .max
+  ) throws(GroupRefusal) -> (turn: CommitTurn, leads: Bool) {
     var isLeaderIdle = false
-    let entry = state.withLock { state -> (turn: CommitTurn, leads: Bool)? in
-      if state.isStopping { return nil }
+    let entry = try state.withLock {
+      state throws(GroupRefusal) -> (turn: CommitTurn, leads: Bool) in
+      if state.isStopping { throw .isStopping }
+      // Here and not by whoever asks: of two that ask at once, one would enter behind the other.
+      if queuedMaximum < .max, state.queuedCount >= queuedMaximum { throw .isFull }
       if state.batches.last.map({ $0.count >= Self.writesPerCommitMaximum }) ?? true {
         state.batches.append(Batch(turn: CommitTurn()))
         hasWrites.store(true, ordering: .relaxed)
@@ -148,9 +170,6 @@ package final class GroupCommit: Sendable {
     if isLeaderIdle { state.notify() }
     return entry
   }
-
-  /// How many writes are queued, those of the group that is run included.
-  package var queuedCount: Int { state.withLock { $0.batches.reduce(0) { $0 + $1.count } } }
 
   /// Takes no more writes; those that are queued stay.
   package func stop() {
@@ -212,7 +231,7 @@ extension GroupCommit {
   /// Leads the group of a write of the calling thread, unless somebody else does; returns when the
   /// write has been answered or has left its group.
   func run(_ write: SharedWrite, in environment: Environment) {
-    guard let (_, isFirst) = enter(write) else {
+    guard let (_, isFirst) = try? enter(write) else {
       preconditionFailure("a group that callers lead is never stopped")
     }
     if !isFirst { environment.configuration.onEvent?(.writeQueued) }

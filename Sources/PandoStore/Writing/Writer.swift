@@ -105,18 +105,24 @@ final class Writer: Sendable {
       job.finish(Result { try core.environment.read { _ in nil } })
       return nil
     }
-    if replicator.withLock({ $0 != nil }), commits.queuedCount >= Self.queuedForLogMaximum {
-      job.finish(
-        .failure(
-          StoreError(
-            .busy, core.path,
-            "\(Self.queuedForLogMaximum) writes wait for the log already; write again when some are done"
-          )))
+    let maximum = replicator.withLock { $0 != nil } ? Self.queuedForLogMaximum : Int.max
+    do {
+      return try commits.append(QueuedWrite(job, self), queuedMaximum: maximum)
+    } catch {
+      job.finish(.failure(refusal(error)))
       return nil
     }
-    if let turn = commits.append(QueuedWrite(job, self)) { return turn }
-    job.finish(.failure(StoreError(.closed, core.path, "the store has been closed")))
-    return nil
+  }
+
+  private func refusal(_ refusal: GroupRefusal) -> StoreError {
+    switch refusal {
+    case .isStopping: StoreError(.closed, core.path, "the store has been closed")
+    case .isFull:
+      StoreError(
+        .busy, core.path,
+        "\(Self.queuedForLogMaximum) writes wait for the log already; write again when some are done"
+      )
+    }
   }
 
   /// Lets the queued writes finish, ends the thread and lets go of the handler; returns when all is
