@@ -236,6 +236,13 @@ private func onThread<Result: Sendable>(
 }
 
 /// How far a replicated store is.
+///
+/// ```swift
+/// let status = boards.status
+/// if status.isStopped, let reason = status.failure {
+///   print("stopped at position \(status.position): \(reason)")
+/// }
+/// ```
 public struct ReplicationStatus: Sendable {
   /// The position of the log up to which the store has taken it in.
   public var position: UInt64
