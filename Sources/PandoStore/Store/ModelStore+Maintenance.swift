@@ -172,6 +172,7 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
   ///   when the file can't be read at all.
+  /// - Complexity: As ``verify(progress:)``, and reads each page once before.
   @_optimize(size)
   public static func verify(
     path: String, progress: ((VerificationProgress) -> Void)? = nil

@@ -15,6 +15,7 @@ extension ModelStore {
   ///   - change: Runs on the writer thread, perhaps more than once, as ``write(context:_:)-5sv3u`` says.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
@@ -32,6 +33,7 @@ extension ModelStore {
   ///   - change: As in the synchronous form.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: As the synchronous form.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
@@ -57,6 +59,7 @@ extension ModelStore {
   /// - Returns: What `body` returned.
   /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
   ///   ``write(context:_:)-5sv3u``.
+  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
@@ -76,6 +79,7 @@ extension ModelStore {
   ///   - body: As in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form.
+  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: UInt64?], context: (any Sendable)? = nil,

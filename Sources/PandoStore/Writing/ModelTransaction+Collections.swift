@@ -114,6 +114,7 @@ extension ModelTransaction {
   ///   - cacheKey: The key of the collection, not empty.
   ///   - values: The elements in order.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
     try session.whole { try session.setCollection(cacheKey, to: session.elements(values)) }
   }
@@ -124,6 +125,7 @@ extension ModelTransaction {
   ///   - values: The elements in order.
   ///   - cacheKey: The key of the collection, not empty.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
     try session.whole {
       try session.insert(session.elements(values), at: nil, inCollection: cacheKey)
@@ -137,6 +139,7 @@ extension ModelTransaction {
   ///   - index: The position of the first of them afterwards, 0 to count.
   ///   - cacheKey: The key of the collection.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func insert(
     _ values: [TreeValue], at index: Int, inCollection cacheKey: String
   ) throws {
@@ -152,6 +155,7 @@ extension ModelTransaction {
   ///   - index: The position, 0 to count - 1.
   ///   - cacheKey: The key of the collection.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func update(
     _ value: TreeValue, at index: Int, inCollection cacheKey: String
   ) throws {

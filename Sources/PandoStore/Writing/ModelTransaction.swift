@@ -158,6 +158,7 @@ public struct ModelTransaction: ~Copyable {
   ///   - typeName: The type.
   /// - Throws: ``StoreError`` `invalidModel` for two rules for one field, or a name that can't be kept;
   ///   `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n* + *r*) for *r* rules.
   @_optimize(size)
   public mutating func setDeletionRules(_ rules: [DeletionRule], ofType typeName: String) throws {
     try session.whole {
@@ -213,6 +214,7 @@ public struct ModelTransaction: ~Copyable {
   ///   - name: A name of 1 to 400 bytes.
   ///   - value: The bytes; `nil` removes the property.
   /// - Throws: ``StoreError`` for a bad name; `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n*).
   public mutating func setProperty(_ name: String, to value: [UInt8]?) throws {
     let key = try PropertyKey(name)
     session.noteLocalChange()
