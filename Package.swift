@@ -40,6 +40,7 @@ let package = Package(
     .library(name: "PandoReplication", targets: ["PandoReplication"]),
     .library(name: "PandoNATSLog", targets: ["PandoNATSLog"]),
     .library(name: "PandoPostgreSQLLog", targets: ["PandoPostgreSQLLog"]),
+    .library(name: "PandoMetrics", targets: ["PandoMetrics"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
   ],
@@ -111,6 +112,13 @@ let package = Package(
     .target(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
       swiftSettings: librarySettings),
+    .target(
+      name: "PandoMetrics",
+      dependencies: [
+        "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
+        "PandoSystem",
+      ],
+      swiftSettings: smallSettings),
     .target(
       name: "PandoTestSupport",
       dependencies: ["PandoRemote", "PandoManagers", "PandoSystem"],
@@ -189,7 +197,7 @@ let package = Package(
         "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
       ],
-      swiftSettings: languageSettings),
+      exclude: ["Formats/Stores"], swiftSettings: languageSettings),
     .testTarget(
       name: "PandoReplicationTests",
       dependencies: [
@@ -228,6 +236,13 @@ let package = Package(
         "PandoManagers", "PandoRemote", "PandoURLSession", "PandoTestSupport", "PandoProviders",
         "PandoConsistency", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
         "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess", "PandoHTTPTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoMetricsTests",
+      dependencies: [
+        "PandoMetrics", "PandoManagers", "PandoProviders", "PandoStore", "PandoModels",
+        "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(
