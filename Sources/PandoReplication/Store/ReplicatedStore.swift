@@ -228,11 +228,7 @@ public final class ReplicatedStore: Sendable {
 private func onThread<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
-  try await withCheckedThrowingContinuation { continuation in
-    startThread(named: name) {
-      continuation.resume(with: Swift.Result { try translatingFaults(path, body) })
-    }
-  }
+  try await ModelStore.inBackground(name, path) { _ in try translatingFaults(path, body) }
 }
 
 /// How far a replicated store is.

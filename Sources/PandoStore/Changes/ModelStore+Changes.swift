@@ -5,7 +5,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - commitNumber: The last commit that the caller knows; `nil` for the newest one, now.
-  ///   - values: Whether each change set comes with its ``ChangeSet/records``: as the store shows them when
+  ///   - values: Whether each change set comes with its `records`: as the store shows them when
   ///     it is read, or as the commit left them where
   ///     ``StoreConfiguration/changeLogKeepsRecords`` is on.
   /// - Returns: A sequence, which holds the store.

@@ -46,11 +46,17 @@ final class StoreCore: Sendable {
   func now() -> Date { Date() }
 
   func read<Result>(_ body: (borrowing StoreReader) throws -> Result) throws -> Result {
-    try environment.read { snapshot in
-      try body(
-        StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
+    do {
+      return try environment.read { snapshot in
+        try body(
+          StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
+      }
+    } catch let error as LMDBError where error.code == .closed {
+      throw closed
     }
   }
+
+  var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
 
   var currentCounters: StoreCounters {
     var counters = counters.withLock { $0 }
@@ -74,6 +80,7 @@ final class StoreCore: Sendable {
       }
     }
     configuration.events?(event)
+    configuration.observer?.storeDidReport(event)
   }
 }
 

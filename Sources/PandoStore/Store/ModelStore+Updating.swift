@@ -12,7 +12,7 @@ extension ModelStore {
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the writer thread, perhaps more than once, as ``write(context:_:)-5sv3u`` says.
+  ///   - change: Runs on the calling thread or the writer thread, perhaps more than once, as `write(context:_:)` says.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
@@ -55,10 +55,10 @@ extension ModelStore {
   /// - Parameters:
   ///   - commits: What ``ModelSnapshot/lastCommit(of:)`` said of each node; `nil` for one that was not there.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: As ``write(context:_:)-5sv3u``.
+  ///   - body: As `write(context:_:)`.
   /// - Returns: What `body` returned.
   /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
-  ///   ``write(context:_:)-5sv3u``.
+  ///   `write(context:_:)`.
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(

@@ -65,6 +65,9 @@ final class Writer: Sendable {
   /// Whether the caller runs inside a write or the commit handler, or is the writer's thread.
   var isLeading: Bool { leader.load(ordering: .relaxed) == currentThread() }
 
+  /// How many writes wait for their commit.
+  var queuedCount: Int { commits.queuedCount }
+
   /// Whether this is the process that the writer was made in, and not one forked from it.
   var isInItsProcess: Bool { getpid() == process }
 
@@ -116,7 +119,7 @@ final class Writer: Sendable {
 
   private func refusal(_ refusal: GroupRefusal) -> StoreError {
     switch refusal {
-    case .isStopping: StoreError(.closed, core.path, "the store has been closed")
+    case .isStopping: core.closed
     case .isFull:
       StoreError(
         .busy, core.path,
@@ -230,9 +233,17 @@ extension Writer: GroupCommitOwner {
     unsafe isOnDisk = core.configuration.durability == .full
     core.feed.handOver(unsafe exchange(&effects, with: []))
     core.count { $0.flushes += 1 }
+    if let observer = core.configuration.observer { tell(observer, writeCount, duration) }
     if duration > core.configuration.slowCommitThreshold {
       core.report(.slowCommit(duration: duration, writeCount: writeCount))
     }
+  }
+
+  @_optimize(size)
+  private func tell(_ observer: any StoreObserver, _ writeCount: Int, _ duration: Duration) {
+    observer.storeDidFlush(
+      StoreFlush(
+        writeCount: writeCount, duration: duration, queuedWriteCount: commits.queuedCount))
   }
 
   /// Runs a write; one that fails before it has changed rows costs the others nothing.
