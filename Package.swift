@@ -246,7 +246,8 @@ let package = Package(
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
+      name: "PandoTests", dependencies: ["Pando", "PandoFixtures"], exclude: ["Rename"],
+      swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [
