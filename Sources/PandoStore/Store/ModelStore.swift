@@ -15,7 +15,7 @@ import PandoSystem
 ///
 /// A process opens a directory once; several processes may have it open at the same time. Any thread
 /// may read and write: reads run on the calling thread and never wait for a writer, writes run one
-/// after another on a thread of the store's own.
+/// after another, on the calling thread or on one of the store's own.
 public final class ModelStore: Sendable {
   /// How a store is opened.
   public typealias Configuration = StoreConfiguration
