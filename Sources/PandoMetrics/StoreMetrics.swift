@@ -221,7 +221,7 @@ extension StoreMetrics {
     gauge("pando_collections", "Collections that are stored.", Double(statistics.collectionCount))
     gauge("pando_file_size_bytes", "The size of the data file.", Double(statistics.fileSizeInBytes))
     gauge(
-      "pando_used_size_bytes", "What of the data file holds rows.",
+      "pando_used_size_bytes", "The data file up to the last page ever used.",
       Double(statistics.usedSizeInBytes))
     gauge("pando_map_size_bytes", "The size of the memory map.", Double(statistics.mapSizeInBytes))
     gauge("pando_readers", "Reader slots in use, of all processes.", Double(statistics.readerCount))

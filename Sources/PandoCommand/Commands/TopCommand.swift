@@ -118,11 +118,7 @@ struct StoreLook {
     row("nodes", Figures.count(statistics.nodeCount), rate(last, \.nodeCount))
     row("edges", Figures.count(statistics.edgeCount), rate(last, \.edgeCount))
     row("collections", Figures.count(statistics.collectionCount), rate(last, \.collectionCount))
-    let share = Double(statistics.usedSizeInBytes) / Double(max(statistics.fileSizeInBytes, 1))
     row("file", Figures.bytes(statistics.fileSizeInBytes))
-    row(
-      "used", Figures.bytes(statistics.usedSizeInBytes), nil,
-      "\(Figures.fixed(min(share, 1) * 100, 0)) % of the file")
     row("map", Figures.bytes(statistics.mapSizeInBytes))
     row(
       "readers", Figures.count(readers.count), nil,

@@ -24,7 +24,7 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var changeLogCount = 0
   /// The size of the data file, in bytes.
   public internal(set) var fileSizeInBytes = 0
-  /// The bytes of the file that hold rows; the rest is free for coming commits.
+  /// The bytes up to the last page that was ever used; free pages among them are used by coming commits.
   public internal(set) var usedSizeInBytes = 0
   /// The size of the memory map, in bytes of address space.
   public internal(set) var mapSizeInBytes = 0
