@@ -23,6 +23,10 @@ import Testing
     "CPandoPostgreSQL": [],
     "PandoPostgreSQLLog": ["CPandoPostgreSQL", "PandoReplication", "PandoModels", "PandoSystem"],
     "PandoURLSession": ["PandoRemote"],
+    "PandoMetrics": [
+      "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
+      "PandoSystem",
+    ],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
       "Pando", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog", "PandoStore",
