@@ -25,7 +25,16 @@ public final class StoreMetrics: StoreObserver {
     var flushWrites = Histogram.counts
     var eventCounts: [String: Int] = [:]
     var views: [Views] = []
-    var sources: [@Sendable () -> [Measurement]?] = []
+    var sources: [Source] = []
+    var lastNumber = 0
+  }
+
+  /// Where figures come from.
+  private struct Source {
+    /// What there can be once only; `nil` for what somebody else has added.
+    let key: String?
+    let number: Int
+    let figures: @Sendable () -> [Measurement]?
   }
 
   /// Live data over the store, and how long it takes to be told.
@@ -84,9 +93,12 @@ public final class StoreMetrics: StoreObserver {
 extension StoreMetrics {
   /// Adds figures of a store: its sizes, counts, readers and queues.
   ///
+  /// For one store at a time: another one, or the same opened again, takes the place of the former. Several
+  /// stores have metrics of their own, told apart by the name that ``init(store:)`` takes.
+  ///
   /// - Parameter store: The store, to whose configuration this was given.
   public func watch(_ store: ModelStore) {
-    add { [weak store, labels] in store.map { Self.figures(of: $0, labels) } }
+    add("store") { [weak store, labels] in store.map { Self.figures(of: $0, labels) } }
   }
 
   /// Adds figures of live data: how many views there are, and how long after a commit the last of them is told.
@@ -96,12 +108,15 @@ extension StoreMetrics {
   ///
   /// - Parameters:
   ///   - manager: The manager of the views.
-  ///   - name: The label `manager` of its figures.
+  ///   - name: The label `manager` of its figures; another manager of that name takes its place.
   public func watch(_ manager: DataModelManager, name: String = "main") {
     let views = Views(manager.consistencyManager, name)
-    state.withLock { $0.views.append(views) }
+    state.withLock { state in
+      state.views.removeAll { $0.name == name }
+      state.views.append(views)
+    }
     let labels = labels.merging(["manager": name]) { $1 }
-    add { [weak consistency = manager.consistencyManager] in
+    add("manager:" + name) { [weak consistency = manager.consistencyManager] in
       guard let consistency else { return nil }
       return [
         Measurement(
@@ -118,7 +133,7 @@ extension StoreMetrics {
   ///
   /// - Parameter container: The container.
   public func watch(_ container: CoreManagerContainer) {
-    add { [weak container, labels] in
+    add("container") { [weak container, labels] in
       container?.cacheCounters.sorted { $0.key < $1.key }.flatMap { type, counters in
         let labels = labels.merging(["type": type]) { $1 }
         return [
@@ -137,8 +152,11 @@ extension StoreMetrics {
   ///
   /// - Parameter replica: The store.
   public func watch(_ replica: ReplicatedStore) {
-    add { [weak replica, labels] in
-      guard let status = replica?.status else { return nil }
+    add("replica") { [weak replica, labels] in
+      guard let replica else { return nil }
+      // Without its position nobody knows how far it is behind.
+      guard (try? replica.position) != nil else { return [] }
+      let status = replica.status
       let lag = status.end > status.position ? status.end - status.position : 0
       return [
         Measurement(
@@ -162,8 +180,14 @@ extension StoreMetrics {
   ///
   /// - Parameter figures: Measures them, on the thread that asks for ``measurements()``; `nil` once there will be
   ///   none any more.
-  public func add(_ figures: @escaping @Sendable () -> [Measurement]?) {
-    state.withLock { $0.sources.append(figures) }
+  public func add(_ figures: @escaping @Sendable () -> [Measurement]?) { add(nil, figures) }
+
+  private func add(_ key: String?, _ figures: @escaping @Sendable () -> [Measurement]?) {
+    state.withLock { state in
+      state.sources.removeAll { $0.key != nil && $0.key == key }
+      state.lastNumber += 1
+      state.sources.append(Source(key: key, number: state.lastNumber, figures: figures))
+    }
   }
 }
 
@@ -191,7 +215,13 @@ extension StoreMetrics {
         "pando_events_total", "Events, by kind.",
         labels: labels.merging(["event": name]) { $1 }, .counter(count))
     }
-    for source in state.sources { figures += source() ?? [] }
+    var ended: Set<Int> = []
+    for source in state.sources {
+      if let more = source.figures() { figures += more } else { ended.insert(source.number) }
+    }
+    if !ended.isEmpty {
+      self.state.withLock { $0.sources.removeAll { ended.contains($0.number) } }
+    }
     return figures
   }
 

@@ -36,7 +36,8 @@ enum TopCommand: Command {
     let path = arguments[0]
     let interruption = try Interruption()
     try await StoreAccess.read.open(path, for: declaration) { store in
-      let window = isJSON ? nil : TerminalWindow()
+      // A last look is to stay.
+      let window = isJSON || count < .max ? nil : TerminalWindow()
       defer { window?.leave() }
       // Nobody else writes to it before the task has ended.
       nonisolated(unsafe) let output = output
@@ -48,7 +49,7 @@ enum TopCommand: Command {
           if last != nil {
             do { try await Task.sleep(for: .seconds(interval)) } catch { return }
           }
-          let look = try StoreLook(store)
+          let look = try StoreLook(store, readsChanges: !isJSON)
           let text =
             isJSON
             ? look.value(after: last).json() + "\n"
@@ -76,14 +77,14 @@ struct StoreLook {
   private let readers: [(processID: Int, commitsBehind: Int)]
   private let changes: [ChangeSet]
 
-  init(_ store: ModelStore) throws {
+  init(_ store: ModelStore, readsChanges: Bool) throws {
     statistics = try store.statistics()
     readers = try store.openReaders()
     let last = statistics.commitNumber
     let kept = UInt64(clamping: statistics.changeLogCount)
     let oldest = last - min(last, kept, StoreLook.shownCommitMaximum)
     // The log may be trimmed between the two looks.
-    changes = (try? store.read { try $0.changes(since: oldest) }) ?? []
+    changes = readsChanges ? (try? store.read { try $0.changes(since: oldest) }) ?? [] : []
   }
 
   /// How much a count has grown each second.
@@ -131,25 +132,27 @@ struct StoreLook {
     }
     lines += ["", "newest changes"]
     let room = size.map { max($0.rows - lines.count - 1, 0) } ?? 10
-    lines += newestChanges().prefix(room)
+    lines += newestChanges(room)
     return lines
   }
 
   /// One line for each change, the newest first.
-  private func newestChanges() -> [String] {
-    changes.reversed().flatMap { change in
+  private func newestChanges(_ room: Int) -> [String] {
+    var lines: [String] = []
+    for change in changes.reversed() where lines.count < room {
       let names =
-        change.inserted.sorted().map { ("inserted", $0) }
-        + change.updated.sorted().map { ("updated", $0) }
-        + change.deleted.sorted().map { ("deleted", $0) }
-        + change.collections.map { ("list", $0.cacheKey) }
-      return names.map { kind, name in
+        change.inserted.sorted().prefix(room).map { ("inserted", $0) }
+        + change.updated.sorted().prefix(room).map { ("updated", $0) }
+        + change.deleted.sorted().prefix(room).map { ("deleted", $0) }
+        + change.collections.prefix(room).map { ("list", $0.cacheKey) }
+      lines += names.prefix(room - lines.count).map { kind, name in
         let number = String(change.commitNumber)
         let blanks = String(repeating: " ", count: max(0, 10 - number.count))
         let gap = String(repeating: " ", count: 10 - kind.count)
         return "\(blanks)\(number)  \(kind)\(gap)\(name.escapingControlCharacters)"
       }
     }
+    return lines
   }
 
   private static func perSecond(_ rate: Double) -> String {

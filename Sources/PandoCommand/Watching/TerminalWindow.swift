@@ -23,21 +23,27 @@ final class TerminalWindow: Sendable {
       return
     }
     before = Locked(settings)
-    // Keys come one by one and are not shown; signals stay.
+    // Keys come one by one and are not shown; Ctrl-C stays, and what would leave the terminal as it is goes.
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    settings.c_iflag &= ~tcflag_t(IXON)
+    unsafe withUnsafeMutableBytes(of: &settings.c_cc) { keys in
+      for key in [VQUIT, VSUSP] { unsafe keys[Int(key)] = 0 }
+    }
     unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     TerminalWindow.write(TerminalWindow.entering)
   }
 
-  /// The other screen, without a cursor.
-  private static let entering = "\u{1B}[?1049h\u{1B}[?25l"
-  private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
+  /// The other screen, without a cursor and without line breaks of the terminal's own.
+  private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+  private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
   /// Gives the terminal back, once.
   func leave() {
+    // First this: a terminal that was stopped takes no text.
+    if var settings = before.withLock({ exchange(&$0, with: nil) }) {
+      unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    }
     TerminalWindow.write(TerminalWindow.leaving)
-    guard var settings = before.withLock({ exchange(&$0, with: nil) }) else { return }
-    unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
   /// How much the window shows now.
@@ -55,8 +61,10 @@ final class TerminalWindow: Sendable {
   }
 
   static func frame(_ lines: [String], _ size: Size) -> String {
-    let shown = lines.prefix(size.rows).map { $0.prefix(size.columns) + "\u{1B}[K" }
-    return "\u{1B}[H" + shown.joined(separator: "\r\n") + "\u{1B}[J"
+    // Erased before the text: behind a line as wide as the window its last character would go.
+    let shown = lines.prefix(size.rows).map { "\u{1B}[2K" + $0.prefix(size.columns) }
+    return "\u{1B}[H" + shown.joined(separator: "\r\n")
+      + (shown.count < size.rows ? "\r\n\u{1B}[J" : "")
   }
 
   /// Calls back at the key Q, once.

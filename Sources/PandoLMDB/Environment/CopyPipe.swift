@@ -13,7 +13,7 @@ enum CopyPipe {
     case notWritten(CInt)
   }
 
-  /// How many bytes lie between two questions whether to go on, at most; what a pipe holds by default.
+  /// How many bytes lie between two questions whether to go on, at most; as much as is read at once.
   static let partByteCount = 64 << 10
 
   /// Copies to a file.
@@ -26,27 +26,25 @@ enum CopyPipe {
   static func copy(
     to file: CInt, _ goesOn: (Int) -> Bool, _ write: @escaping @Sendable (CInt) -> CInt
   ) -> Outcome {
-    var ends: [CInt] = [0, 0]
-    guard unsafe pipe(&ends) == 0 else { return .notWritten(errno) }
-    let (readEnd, writeEnd) = (ends[0], ends[1])
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // Sockets and no pipe: a forked child has both ends too, and would keep this waiting.
+    guard let (readEnd, writeEnd) = connectedSockets() else { return .notWritten(errno) }
     let said = Monitor<CInt?>(nil)
     let status = tryStartingThread(named: "pando.copy") {
-      // A pipe that nobody reads any more is an error, and not the end of the process.
-      var signals = sigset_t()
-      unsafe sigemptyset(&signals)
-      unsafe sigaddset(&signals, SIGPIPE)
-      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+      // Where nobody reads any more the writing is to fail, and a handler of the service's must not interrupt it:
+      // for liblmdb that is an error.
+      blockSignals()
       let status = write(writeEnd)
+      shutdown(writeEnd, CInt(SHUT_WR))
       PandoSystem.close(writeEnd)
       said.withLock { $0 = status }
       said.notify()
     }
     guard status == 0 else {
-      for end in ends { PandoSystem.close(end) }
+      for end in [readEnd, writeEnd] { PandoSystem.close(end) }
       return .notWritten(status)
     }
     let ending = drain(readEnd, to: file, goesOn)
+    shutDownSocket(readEnd)
     PandoSystem.close(readEnd)
     let copied = said.waiting { $0 }
     return ending ?? .copied(copied)

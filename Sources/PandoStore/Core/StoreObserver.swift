@@ -14,8 +14,9 @@
 ///
 /// - Note: Called on the threads that do the work, so what it does has to be short; it must not use the store.
 public protocol StoreObserver: Sendable {
-  /// Writes have been committed together.
+  /// Writes have been committed together, or taken in from a log.
   ///
+  /// Of a transaction that has changed nothing nobody is told.
   /// Called after the commit and before its callers go on, on the thread that has committed.
   ///
   /// - Parameter flush: What the flush was like.
@@ -42,7 +43,7 @@ extension StoreObserver {
 /// }
 /// ```
 public struct StoreFlush: Sendable {
-  /// How many writes shared the transaction.
+  /// How many writes that have changed something shared the transaction, at least 1.
   public let writeCount: Int
   /// How long it took from the begin of the transaction to the end of the commit, with the flush to the disk.
   public let duration: Duration

@@ -33,7 +33,8 @@ extension ModelStore {
   ///   - destination: A directory that does not exist or is empty.
   ///   - compacting: Whether to leave free pages out.
   ///   - progress: Told how far the copy has come, about once a MiB; on the thread that copies.
-  /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled, and then there is no copy.
+  /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled, and then there is no copy. A
+  ///   copy that waits for a long write of another process ends behind that.
   /// - Complexity: O(size of the file).
   @_optimize(size)
   public func copy(
@@ -42,11 +43,12 @@ extension ModelStore {
   ) async throws {
     try await inBackground("pando.copy") { [core] isCancelled in
       let size = try core.environment.statistics()
-      let total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
+      var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
       var told = 0
       let isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
         if count - told >= Self.copiedByteCountPerReport {
           told = count
+          total = max(total, count)
           progress?(StoreProgress(count, of: 2 * total))
         }
         return !isCancelled()

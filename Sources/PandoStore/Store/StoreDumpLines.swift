@@ -65,7 +65,9 @@ private final class DumpSource: Sendable {
 
   @_optimize(size)
   init(_ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?) {
-    let queue = DumpLineQueue()
+    let queue = DumpLineQueue { [core = store.core] in
+      core.feed.isEnded ? core.closed : nil
+    }
     line = queue
     let status = tryStartingThread(named: "pando.dump", stackSizeInBytes: LargeStack.byteCount) {
       LargeStack.noteCurrent()
@@ -121,13 +123,24 @@ private final class DumpLineQueue: Sendable {
 
   /// How many lines are made ahead.
   private static let countMaximum = 256
+  /// How long it waits until it looks again whether the store closes, in nanoseconds.
+  private static let pause: Int64 = 50_000_000
   private let state = Monitor(State())
+  /// Why no more lines may be made, if it is so.
+  private let obstacle: @Sendable () -> StoreError?
+
+  init(_ obstacle: @escaping @Sendable () -> StoreError?) { self.obstacle = obstacle }
 
   /// Adds a line; waits while there are many.
   func put(_ line: String) throws {
-    let reader = try state.waiting { state -> Result<Reader?, any Error>? in
+    let reader = try state.waiting { state, pause -> Result<Reader?, any Error>? in
       if state.isCancelled { return .failure(CancellationError()) }
-      if state.lines.count >= Self.countMaximum { return nil }
+      if state.lines.count >= Self.countMaximum {
+        // Whoever closes the store may be the one who takes the lines.
+        if let obstacle = obstacle() { return .failure(obstacle) }
+        pause = Self.pause
+        return nil
+      }
       guard let reader = exchange(&state.reader, with: nil) else {
         state.lines.append(line)
         return .success(nil)
@@ -151,6 +164,7 @@ private final class DumpLineQueue: Sendable {
       if state.isCancelled { return .failure(CancellationError()) }
       if !state.lines.isEmpty { return .success(exchange(&state.lines, with: [])) }
       if let end = state.end { return end.map { [] } }
+      precondition(state.reader == nil, "two calls of next() at once")
       state.reader = reader
       return nil
     }

@@ -85,7 +85,9 @@ import Testing
   @Test func `what has no room in the window is cut off`() {
     let frame = TerminalWindow.frame(
       ["12345678", "12", "34"], TerminalWindow.Size(rows: 2, columns: 4))
-    #expect(frame == "\u{1B}[H1234\u{1B}[K\r\n12\u{1B}[K\u{1B}[J")
+    #expect(frame == "\u{1B}[H\u{1B}[2K1234\r\n\u{1B}[2K12")
+    let higher = TerminalWindow.frame(["12"], TerminalWindow.Size(rows: 2, columns: 4))
+    #expect(higher == "\u{1B}[H\u{1B}[2K12\r\n\u{1B}[J")
   }
 
   @Test func `without a store it says so`() throws {

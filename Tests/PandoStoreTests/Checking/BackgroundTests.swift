@@ -139,6 +139,17 @@ import Testing
     }
   }
 
+  @Test func `a store closes though nobody takes the rest of a dump`() async throws {
+    try await withLargeStore { store, _ in
+      var lines = store.dump().makeAsyncIterator()
+      for _ in 0..<3 { _ = try await lines.next() }
+      await store.close()
+      var error: (any Error)?
+      do { while try await lines.next() != nil {} } catch let found { error = found }
+      #expect((error as? StoreError)?.code == .closed)
+    }
+  }
+
   @Test func `a task that is cancelled already begins nothing`() async throws {
     try await withLargeStore { store, path in
       let outcome = await Task {
