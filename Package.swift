@@ -126,8 +126,8 @@ let package = Package(
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore", "PandoLMDB",
-        "PandoModels", "PandoSystem",
+        "Pando", "PandoMetrics", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore",
+        "PandoLMDB", "PandoModels", "PandoSystem",
         .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
@@ -241,7 +241,7 @@ let package = Package(
     .testTarget(
       name: "PandoMetricsTests",
       dependencies: [
-        "PandoMetrics", "PandoManagers", "PandoProviders", "PandoStore", "PandoModels",
+        "PandoMetrics", "PandoManagers", "PandoProviders", "PandoStore", "PandoLMDB", "PandoModels",
         "PandoSystem", "PandoFixtures",
       ],
       swiftSettings: languageSettings),

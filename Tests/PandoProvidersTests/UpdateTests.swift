@@ -241,7 +241,7 @@ import Testing
         }
       }
       #expect(open.data.map(\.name) == ["P3", "P1"])
-      #expect(try await store.verify().problems == [])
+      #expect(try store.verify().problems == [])
       await manager.close()
     }
     let memory = DataModelManager()

@@ -40,7 +40,7 @@ import Testing
     let dump = try shared(stores[0])
     for store in stores {
       #expect(try shared(store) == dump, sourceLocation: sourceLocation)
-      #expect(try await store.store.verify().isClean, sourceLocation: sourceLocation)
+      #expect(try store.store.verify().isClean, sourceLocation: sourceLocation)
       #expect(!store.status.isStopped, sourceLocation: sourceLocation)
     }
   }

@@ -206,7 +206,7 @@ import Testing
           #expect(try store.store.read { try $0.model("Leaf:\(name)", as: Leaf.self) } != nil)
         }
         #expect(seed != 0 || all.count == names.count)
-        #expect(try await store.store.verify().isClean)
+        #expect(try store.store.verify().isClean)
         await store.close()
       }
     }

@@ -29,8 +29,8 @@ import Testing
     ],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
-      "Pando", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog", "PandoStore",
-      "PandoLMDB", "PandoModels", "PandoSystem",
+      "Pando", "PandoMetrics", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog",
+      "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
     ],
   ]
 

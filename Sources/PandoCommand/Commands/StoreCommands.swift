@@ -1,3 +1,4 @@
+import PandoMetrics
 import PandoModels
 import PandoStore
 import PandoSystem

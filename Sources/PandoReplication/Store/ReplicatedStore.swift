@@ -228,7 +228,11 @@ public final class ReplicatedStore: Sendable {
 private func onThread<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
-  try await ModelStore.inBackground(name, path) { _ in try translatingFaults(path, body) }
+  do {
+    return try await PandoSystem.onThread(named: name) { _ in try translatingFaults(path, body) }
+  } catch let error as NoThread {
+    throw StoreError(.engine, path, error.description)
+  }
 }
 
 /// How far a replicated store is.

@@ -71,7 +71,7 @@ import Testing
       #expect(server.requests.dropFirst(count).map(\.description) == ["PUT /volumes/7"])
       #expect(try await volumes.get(byID: .remote(7), in: .remote())?.title == "late")
       #expect(try await volumes.get(byID: .remote(7))?.title == "late")
-      #expect(try await store.verify().problems.isEmpty)
+      #expect(try store.verify().problems.isEmpty)
     }
   }
 

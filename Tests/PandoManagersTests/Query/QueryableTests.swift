@@ -175,7 +175,7 @@ private final class Listener: QueryDataProviderDelegate {
         followers[index].last = expected
       }
     }
-    #expect(try await store.verify().problems == [])
+    #expect(try store.verify().problems == [])
   }
 
   @Test(arguments: seeds(6))

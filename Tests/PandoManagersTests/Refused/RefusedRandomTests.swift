@@ -45,7 +45,7 @@ import Testing
       await container.close()
       await queue.close()
     }
-    #expect(try await store.verify().problems.isEmpty)
+    #expect(try store.verify().problems.isEmpty)
     await store.close()
   }
 

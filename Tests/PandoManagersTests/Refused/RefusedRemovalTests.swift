@@ -25,7 +25,7 @@ import Testing
       #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
       #expect(Set(try await run.jobs.all().entities.map(\.id.text)) == Set(left))
       #expect(try run.store.read { try $0.synchronizationState(of: "RefusedJob:1") } == .synced)
-      #expect(try await run.store.verify().problems.isEmpty)
+      #expect(try run.store.verify().problems.isEmpty)
     }
   }
 
@@ -79,7 +79,7 @@ import Testing
       for name in ["RefusedTeam:t", "RefusedJob:1", "RefusedJob:2"] {
         #expect(try run.store.read { try $0.synchronizationState(of: name) } == .synced)
       }
-      #expect(try await run.store.verify().problems.isEmpty)
+      #expect(try run.store.verify().problems.isEmpty)
     }
   }
 
@@ -129,7 +129,7 @@ import Testing
       }
       let left = status == 204 ? ["1", "3"] : ["1", "2", "3"]
       #expect(try await run.teams.get(byID: team.id)?.jobs.map(\.id.text) == left)
-      #expect(try await run.store.verify().problems.isEmpty)
+      #expect(try run.store.verify().problems.isEmpty)
     }
   }
 

@@ -185,7 +185,7 @@ import Testing
         await _Concurrency.Task.yield()
       }
       try await check(tasks, steps, store, allRemote ? server.tasks : nil, seed)
-      #expect(try await store.verify().problems.isEmpty)
+      #expect(try store.verify().problems.isEmpty)
       await container.close()
     }
   }

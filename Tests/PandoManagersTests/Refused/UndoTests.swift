@@ -157,7 +157,7 @@ import Testing
       #expect(try await jobs.all().entities.isEmpty)
       #expect(try store.read { try $0.contains("UndoPerson:b") } == false)
       #expect(try store.read { try $0.synchronizationState(of: made.id) } == .synced)
-      #expect(try await store.verify().problems.isEmpty)
+      #expect(try store.verify().problems.isEmpty)
     }
   }
 
@@ -192,7 +192,7 @@ import Testing
       #expect(team == Team("1", lead: job, jobs: [Job(id: .remote("6")), job]))
       #expect(shift == Shift("1", job: job))
       #expect(list?.map(\.id.text) == ["6", "7", "8"])
-      #expect(try await store.verify().problems.isEmpty)
+      #expect(try store.verify().problems.isEmpty)
     }
   }
 

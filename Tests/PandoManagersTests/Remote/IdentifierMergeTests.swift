@@ -98,7 +98,7 @@ import Testing
         #expect(try snapshot.hasQueuedRequests(for: "Volume:local:new-volume") == false)
         #expect(try snapshot.hasQueuedRequests(for: "Volume:43") == false)
       }
-      #expect(try await fixture.store.verify().problems.isEmpty)
+      #expect(try fixture.store.verify().problems.isEmpty)
     }
   }
 

@@ -63,7 +63,7 @@ import Testing
     #expect(volumes.compactMap { $0?.id.remoteID } == (writtenCount > 2 ? [42, 43] : [42]))
     #expect(
       try store.read { try $0.currentIdentifier(of: "Volume:local:v") } == "Volume:42")
-    #expect(try await store.verify().problems.isEmpty)
+    #expect(try store.verify().problems.isEmpty)
     await store.close()
   }
 
@@ -116,7 +116,7 @@ import Testing
     let good = changes.filter { !$0.body.contains("Refused") }
     #expect(good.allSatisfy { $0.body.contains(#""title":"Dune""#) }, "\(good)")
     #expect(Set(good.compactMap { $0.headers["idempotency-key"] }).count == editions - 1)
-    #expect(try await store.verify().problems.isEmpty)
+    #expect(try store.verify().problems.isEmpty)
     await store.close()
   }
 }

@@ -198,7 +198,7 @@ import Testing
       expectFailure(.readOnly, "opened for reading only") { try store.write { _ in } }
       await #expect(throws: StoreError.self) { try await store.write { _ in } }
       #expect(try store.read { try $0.count() } == 1)
-      #expect(try await store.verify().problems == [])
+      #expect(try store.verify().problems == [])
       await store.close()
     }
   }

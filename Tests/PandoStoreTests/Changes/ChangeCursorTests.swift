@@ -39,7 +39,7 @@ import Testing
       try await cursor.acknowledge(1)
       #expect(try cursor.state.position == 2)
       #expect(try store.cursors().map(\.name) == ["mailer"])
-      #expect(try await store.verify().problems == [])
+      #expect(try store.verify().problems == [])
       await store.close()
     }
   }
@@ -77,7 +77,7 @@ import Testing
       try await store.write { try $0.set(leaf(42)) }
       var again = slow.changes().makeAsyncIterator()
       #expect(try await again.next()?.commitNumber == 42)
-      #expect(try await store.verify().problems == [])
+      #expect(try store.verify().problems == [])
       await store.close()
     }
   }
@@ -191,7 +191,7 @@ import Testing
       }
       try await store.write { try $0.set(leaf(-1)) }
       #expect(try store.statistics().changeLogCount == 3)
-      #expect(try await store.verify().problems == [])
+      #expect(try store.verify().problems == [])
       await store.close()
     }
   }

@@ -241,6 +241,6 @@ import Testing
     #expect(told.value == (1...stored.count).map { UInt64($0) })
     #expect(try store.read { try $0.count() } == stored.count)
     #expect(store.counters.writes == stored.count)
-    #expect(try await store.verify().problems == [])
+    #expect(try store.verify().problems == [])
   }
 }

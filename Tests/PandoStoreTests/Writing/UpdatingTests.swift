@@ -354,6 +354,6 @@ import Testing
     let labels = found.labels.map(\.id)
     #expect(Set(labels) == Set([2] + (100..<(100 + 6 * count))))
     #expect(labels.count == 1 + 6 * count)
-    #expect(try await store.verify().problems == [])
+    #expect(try store.verify().problems == [])
   }
 }

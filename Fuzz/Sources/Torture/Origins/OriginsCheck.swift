@@ -32,7 +32,7 @@ struct OriginsCheck {
       let position = try replica.position
       try require(
         position == end, "machine \(machine) is at position \(position), the log ends at \(end)")
-      let report = try await replica.store.verify()
+      let report = try replica.store.verify()
       try require(report.isClean, "machine \(machine), verify: \(report.problems)")
       var lines: [String] = []
       try replica.store.dump { lines.append($0) }

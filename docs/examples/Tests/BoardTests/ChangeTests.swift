@@ -68,7 +68,7 @@ import Testing
       #expect(after.nodeCount == before.nodeCount - 5)
       let board: [ColumnContent] = try await service.ask("GET /board")
       #expect(board.map(\.cards.count).reduce(0, +) == data.cardCount - 1)
-      #expect(try await service.store.verify().isClean)
+      #expect(try service.store.verify().isClean)
     }
   }
 

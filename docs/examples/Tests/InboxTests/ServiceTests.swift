@@ -160,7 +160,7 @@ import Testing
         let person = try store.read { try $0.model("Person:\(id)", as: Person.self) }
         #expect(person == Person(id: id, name: "\(id)", isOnline: true))
       }
-      #expect(try await store.verify().isClean)
+      #expect(try store.verify().isClean)
       await store.close()
     }
   }

@@ -1,3 +1,4 @@
+public import PandoStore
 import PandoSystem
 
 /// The lines of a dump, as they are asked for.
@@ -65,8 +66,8 @@ private final class DumpSource: Sendable {
 
   @_optimize(size)
   init(_ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?) {
-    let queue = DumpLineQueue { [core = store.core] in
-      core.feed.isEnded ? core.closed : nil
+    let queue = DumpLineQueue {
+      store.isClosing ? StoreError(.closed, store.path, "the store has been closed") : nil
     }
     line = queue
     let status = tryStartingThread(named: "pando.dump", stackSizeInBytes: LargeStack.byteCount) {
@@ -93,17 +94,13 @@ private final class DumpSource: Sendable {
   private static func dump(
     _ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?, to queue: DumpLineQueue
   ) throws {
-    let core = store.core
-    try core.read { reader in
-      let total = try reader.snapshot.count(of: core.tables.nodes)
-      var count = 0
-      try StoreDump(path: core.path).run(reader) { line in
-        try queue.put(line.text)
-        guard case .node = line else { return }
-        count += 1
-        if count.isMultiple(of: 1000) || count == total {
-          progress?(StoreProgress(count, of: total))
-        }
+    var count = 0
+    try store.dump { text, isNode, total in
+      try queue.put(text)
+      guard isNode else { return }
+      count += 1
+      if count.isMultiple(of: 1000) || count == total {
+        progress?(StoreProgress(count, of: total))
       }
     }
   }

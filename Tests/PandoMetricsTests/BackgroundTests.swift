@@ -1,11 +1,18 @@
 import PandoFixtures
 import PandoLMDB
+import PandoMetrics
 import PandoStore
 import PandoSystem
 import Testing
 
 /// Copies, checks and dumps that a task waits for.
 @Suite struct BackgroundTests {
+  private struct Person: Model, Codable, Equatable {
+    var id: Int
+    var name: String
+    var modelIdentifier: String? { "Person:\(id)" }
+  }
+
   /// Makes a store whose file is several MiB large.
   private func withLargeStore(_ body: (ModelStore, String) async throws -> Void) async throws {
     try await withTemporaryDirectory { path in

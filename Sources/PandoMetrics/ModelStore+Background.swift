@@ -1,4 +1,4 @@
-import PandoLMDB
+public import PandoStore
 import PandoSystem
 
 /// How far a copy or a dump has come.
@@ -41,31 +41,20 @@ extension ModelStore {
     to destination: String, compacting: Bool = false,
     progress: (@Sendable (StoreProgress) -> Void)? = nil
   ) async throws {
-    try await inBackground("pando.copy") { [core] isCancelled in
-      let size = try core.environment.statistics()
-      var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
-      var told = 0
-      let isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
-        if count - told >= Self.copiedByteCountPerReport {
-          told = count
-          total = max(total, count)
-          progress?(StoreProgress(count, of: 2 * total))
+    try await inBackground("pando.copy") { [self] isCancelled in
+      let told = Locked(0)
+      let isWhole = try copy(to: destination, compacting: compacting) { completed, total in
+        let isDue = told.withLock { told in
+          guard completed - told >= Self.copiedByteCountPerReport || completed == total else {
+            return false
+          }
+          told = completed
+          return true
         }
+        if isDue { progress?(StoreProgress(completed, of: total)) }
         return !isCancelled()
       }
       guard isWhole else { throw CancellationError() }
-      do {
-        try Self.refuseProblems(
-          StoreCheck.pages(ofStoreAt: destination, .newest) { pages in
-            if isCancelled() { throw CancellationError() }
-            let checked = Double(pages.completedCount) / Double(max(pages.totalCount, 1))
-            progress?(StoreProgress(total + Int(checked * Double(total)), of: 2 * total))
-          }, path: destination)
-      } catch is CancellationError {
-        unsafe unlink(destination + "/data.mdb")
-        throw CancellationError()
-      }
-      progress?(StoreProgress(2 * total, of: 2 * total))
     }
   }
 
@@ -131,7 +120,7 @@ extension ModelStore {
   ///   - body: The work; it can ask now and then whether its task has been cancelled.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; ``StoreError`` `engine` without room for a thread.
-  package static func inBackground<Result: Sendable>(
+  private static func inBackground<Result: Sendable>(
     _ name: String, _ path: String,
     _ body: @escaping @Sendable (@escaping @Sendable () -> Bool) throws -> Result
   ) async throws -> Result {
