@@ -134,7 +134,7 @@ extension StoreMetrics {
   /// - Parameter container: The container.
   public func watch(_ container: CoreManagerContainer) {
     add("container") { [weak container, labels] in
-      container?.cacheCounters.sorted { $0.key < $1.key }.flatMap { type, counters in
+      container?.cacheCounters.sorted { $0.typeName < $1.typeName }.flatMap { type, counters in
         let labels = labels.merging(["type": type]) { $1 }
         return [
           Measurement(

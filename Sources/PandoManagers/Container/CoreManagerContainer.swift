@@ -119,8 +119,8 @@ public final class CoreManagerContainer: Sendable {
   }
 
   /// How often the caches had what was asked for, by the name of the entity type.
-  public var cacheCounters: [String: CacheCounters] {
-    Dictionary(allManagers.map { ($0.typeName, $0.cacheCounters) }, uniquingKeysWith: { $1 })
+  public var cacheCounters: [(typeName: String, counters: CacheCounters)] {
+    allManagers.map { ($0.typeName, $0.cacheCounters) }
   }
 
   /// Has the age of answers counted by another clock, which gives milliseconds since 1970.

@@ -46,13 +46,9 @@ final class StoreCore: Sendable {
   func now() -> Date { Date() }
 
   func read<Result>(_ body: (borrowing StoreReader) throws -> Result) throws -> Result {
-    do {
-      return try environment.read { snapshot in
-        try body(
-          StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
-      }
-    } catch let error as LMDBError where error.code == .closed {
-      throw closed
+    try environment.read { snapshot in
+      try body(
+        StoreReader(snapshot, tables: tables, directory: directory, pending: nil))
     }
   }
 
