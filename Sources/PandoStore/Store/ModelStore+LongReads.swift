@@ -15,7 +15,8 @@ extension ModelStore {
   /// - Throws: As the other form.
   @_optimize(size)
   package func copy(
-    to destination: String, compacting: Bool, progress: @escaping (_ completed: Int, _ total: Int) -> Bool
+    to destination: String, compacting: Bool,
+    progress: @escaping (_ completed: Int, _ total: Int) -> Bool
   ) throws -> Bool {
     struct Ended: Error {}
     let size = try core.environment.statistics()
