@@ -40,7 +40,6 @@ let package = Package(
     .library(name: "PandoReplication", targets: ["PandoReplication"]),
     .library(name: "PandoNATSLog", targets: ["PandoNATSLog"]),
     .library(name: "PandoPostgreSQLLog", targets: ["PandoPostgreSQLLog"]),
-    .library(name: "PandoMetrics", targets: ["PandoMetrics"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
   ],
@@ -113,21 +112,14 @@ let package = Package(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
       swiftSettings: librarySettings),
     .target(
-      name: "PandoMetrics",
-      dependencies: [
-        "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
-        "PandoSystem",
-      ],
-      swiftSettings: smallSettings),
-    .target(
       name: "PandoTestSupport",
       dependencies: ["PandoRemote", "PandoManagers", "PandoSystem"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoMetrics", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore",
-        "PandoLMDB", "PandoModels", "PandoSystem",
+        "Pando", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore", "PandoLMDB",
+        "PandoModels", "PandoSystem",
         .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
@@ -197,7 +189,7 @@ let package = Package(
         "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
       ],
-      exclude: ["Formats/Stores"], swiftSettings: languageSettings),
+      swiftSettings: languageSettings),
     .testTarget(
       name: "PandoReplicationTests",
       dependencies: [
@@ -239,15 +231,7 @@ let package = Package(
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "PandoMetricsTests",
-      dependencies: [
-        "PandoMetrics", "PandoManagers", "PandoProviders", "PandoStore", "PandoLMDB", "PandoModels",
-        "PandoSystem", "PandoFixtures",
-      ],
-      swiftSettings: languageSettings),
-    .testTarget(
-      name: "PandoTests", dependencies: ["Pando", "PandoFixtures"], exclude: ["Rename"],
-      swiftSettings: languageSettings),
+      name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [

@@ -35,10 +35,7 @@ let package = Package(
 
     .executableTarget(
       name: "inbox",
-      dependencies: [
-        "MicroHTTP", .product(name: "Pando", package: "pando"),
-        .product(name: "PandoMetrics", package: "pando"),
-      ],
+      dependencies: ["MicroHTTP", .product(name: "Pando", package: "pando")],
       swiftSettings: settings),
     .executableTarget(
       name: "library",

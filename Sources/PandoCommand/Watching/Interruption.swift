@@ -20,9 +20,8 @@ final class Interruption: Sendable {
 
   /// From now on the first signal ends nothing by itself.
   ///
-  /// - Parameter endsUnread: Whether output that nobody reads any more is an end too.
   /// - Throws: ``CommandError`` where the system has no room for it.
-  init(endsUnread: Bool = true) throws {
+  init() throws {
     var ends: [Int32] = [0, 0]
     precondition(unsafe Self.writeEnd < 0, "one a process")
     guard unsafe pipe(&ends) == 0 else {
@@ -32,7 +31,7 @@ final class Interruption: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     unsafe Self.writeEnd = ends[1]
     readEnd = ends[0]
-    startThread(named: "pando.interruption") { self.wait(for: endsUnread ? 2 : 1) }
+    startThread(named: "pando.interruption") { self.wait() }
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in
       let before = errno
@@ -66,7 +65,7 @@ final class Interruption: Sendable {
     return polled[1].revents != 0 || polled[0].revents == 0
   }
 
-  private func wait(for endCount: nfds_t) {
+  private func wait() {
     // A command that was started with the signals blocked is to end by them too.
     var both = sigset_t()
     // The set lives until the calls return.
@@ -78,7 +77,7 @@ final class Interruption: Sendable {
       // Without events it waits for errors only: for a pipe that nobody reads any more.
       pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
     ]
-    while unsafe poll(&polled, endCount, -1) < 0, errno == EINTR {}
+    while unsafe poll(&polled, 2, -1) < 0, errno == EINTR {}
     let cancel = state.withLock { state in
       state.hasCome = true
       return state.cancel

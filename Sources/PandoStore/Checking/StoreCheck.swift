@@ -14,17 +14,17 @@ struct StoreCheck {
   private static let rowsPerReport = 10_000
 
   private(set) var report = VerificationReport()
-  private let progress: ((VerificationProgress) throws -> Void)?
+  private let progress: ((VerificationProgress) -> Void)?
   /// Records met, by type number.
   var recordCounts: [UInt32: UInt64] = [:]
 
-  init(progress: ((VerificationProgress) throws -> Void)?) { self.progress = progress }
+  init(progress: ((VerificationProgress) -> Void)?) { self.progress = progress }
 
   /// Checks everything that a reader sees.
   @_optimize(size)
   static func report(
     on reader: borrowing StoreReader, path: String,
-    progress: ((VerificationProgress) throws -> Void)? = nil
+    progress: ((VerificationProgress) -> Void)? = nil
   ) throws -> VerificationReport {
     var check = StoreCheck(progress: progress)
     try check.check(reader, path: path)
@@ -82,11 +82,9 @@ struct StoreCheck {
   }
 
   @_optimize(size)
-  func reportProgress(
-    _ stage: VerificationProgress.Stage, _ completed: Int, of total: Int
-  ) throws {
+  func reportProgress(_ stage: VerificationProgress.Stage, _ completed: Int, of total: Int) {
     guard let progress, completed % Self.rowsPerReport == 0 || completed == total else { return }
-    try progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
+    progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
   }
 
   mutating func count(_ body: (inout VerificationReport) -> Void) { body(&report) }
@@ -186,12 +184,12 @@ extension StoreCheck {
   @_optimize(size)
   static func pages(
     ofStoreAt path: String, _ version: PageWalker.Version,
-    _ progress: ((VerificationProgress) throws -> Void)?
+    _ progress: ((VerificationProgress) -> Void)?
   ) throws -> VerificationReport {
     let pages = try PageWalker(path: path).check(
       version, problemLimit: VerificationReport.problemCountMaximum
     ) { seen, total in
-      try progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))
+      progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))
     }
     var report = VerificationReport()
     report.pageCount = Int(clamping: pages.lastPage) + 1

@@ -63,9 +63,7 @@ package struct HTTPResponse: Sendable {
   package var status: Int
   /// Further header fields.
   package var fields: [HTTPField] = []
-  /// What the content is: a media type.
-  package private(set) var type = "application/json"
-  /// The content.
+  /// The content, JSON.
   package var body: [UInt8]
 
   /// Answers with a value as JSON.
@@ -81,16 +79,6 @@ package struct HTTPResponse: Sendable {
     } catch {
       self.init(HTTPError(500, "the answer is no JSON: \(error)"))
     }
-  }
-
-  /// Answers with text.
-  ///
-  /// - Parameters:
-  ///   - text: The text.
-  ///   - type: Its media type.
-  package init(text: String, type: String) {
-    self.init(status: 200, body: Array(text.utf8))
-    self.type = type
   }
 
   private init(status: Int, body: [UInt8]) {
