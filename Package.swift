@@ -40,6 +40,7 @@ let package = Package(
     .library(name: "PandoReplication", targets: ["PandoReplication"]),
     .library(name: "PandoNATSLog", targets: ["PandoNATSLog"]),
     .library(name: "PandoPostgreSQLLog", targets: ["PandoPostgreSQLLog"]),
+    .library(name: "PandoMetrics", targets: ["PandoMetrics"]),
     .library(name: "PandoTestSupport", targets: ["PandoTestSupport"]),
     .executable(name: "pando", targets: ["PandoCommand"]),
   ],
@@ -112,14 +113,21 @@ let package = Package(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
       swiftSettings: librarySettings),
     .target(
+      name: "PandoMetrics",
+      dependencies: [
+        "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
+        "PandoSystem",
+      ],
+      swiftSettings: smallSettings),
+    .target(
       name: "PandoTestSupport",
       dependencies: ["PandoRemote", "PandoManagers", "PandoSystem"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "PandoCommand",
       dependencies: [
-        "Pando", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore", "PandoLMDB",
-        "PandoModels", "PandoSystem",
+        "Pando", "PandoMetrics", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore",
+        "PandoLMDB", "PandoModels", "PandoSystem",
         .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
       ],
       swiftSettings: librarySettings),
@@ -189,7 +197,7 @@ let package = Package(
         "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
         "CPandoAllocations", "PandoStoreTestProcess",
       ],
-      swiftSettings: languageSettings),
+      exclude: ["Formats/Stores"], swiftSettings: languageSettings),
     .testTarget(
       name: "PandoReplicationTests",
       dependencies: [
@@ -231,7 +239,15 @@ let package = Package(
       ],
       swiftSettings: languageSettings),
     .testTarget(
-      name: "PandoTests", dependencies: ["Pando"], swiftSettings: languageSettings),
+      name: "PandoMetricsTests",
+      dependencies: [
+        "PandoMetrics", "PandoManagers", "PandoProviders", "PandoStore", "PandoLMDB", "PandoModels",
+        "PandoSystem", "PandoFixtures",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoTests", dependencies: ["Pando", "PandoFixtures"], exclude: ["Rename"],
+      swiftSettings: languageSettings),
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [

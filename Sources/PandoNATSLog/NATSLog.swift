@@ -11,6 +11,12 @@
   ///
   /// ``append(_:named:expecting:)``, ``messages(after:limit:)``, and the calls of snapshots come from one
   /// thread at a time; more may come, and wait for each other where they have to.
+  ///
+  /// ```swift
+  /// let log = try NATSLog(
+  ///   NATSLogConfiguration(servers: ["nats://127.0.0.1:4222"], stream: "orders"))
+  /// let store = try ReplicatedStore(path: "/var/lib/shop", log: log)
+  /// ```
   public final class NATSLog: ReplicationLog {
     /// The largest message of a log, in bytes.
     static let messageByteCount = EntryLimits.partByteCount

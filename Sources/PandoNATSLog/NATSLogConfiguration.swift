@@ -2,8 +2,19 @@
   /// Where a log over NATS JetStream is, and how it is kept.
   ///
   /// It holds no secrets: those lie in files that it names.
+  ///
+  /// ```swift
+  /// var configuration = NATSLogConfiguration(
+  ///   servers: ["tls://one.example.org:4222", "tls://two.example.org:4222"], stream: "orders")
+  /// configuration.tls = .init(authorityFile: "/etc/shop/authority.pem")
+  /// configuration.credentials = .credentialsFile("/run/secrets/shop.creds")
+  /// ```
   public struct NATSLogConfiguration: Sendable, Hashable {
     /// How a connection proves who it is.
+    ///
+    /// ```swift
+    /// configuration.credentials = .user("shop", passwordFile: "/run/secrets/shop")
+    /// ```
     public enum Credentials: Sendable, Hashable {
       /// Not at all, or by the client certificate alone.
       case none
@@ -18,6 +29,12 @@
     /// How connections are encrypted.
     ///
     /// The certificates of servers are always verified.
+    ///
+    /// ```swift
+    /// configuration.tls = .init(
+    ///   authorityFile: "/etc/shop/authority.pem", certificateFile: "/etc/shop/shop.pem",
+    ///   keyFile: "/run/secrets/shop.key")
+    /// ```
     public struct TLS: Sendable, Hashable {
       /// A file with the certificates to trust; `nil` for those of the system.
       public var authorityFile: String?

@@ -12,6 +12,10 @@
   /// ```
   public struct PostgreSQLLogConfiguration: Sendable, Hashable {
     /// How a connection proves who it is.
+    ///
+    /// ```swift
+    /// configuration.credentials = .passwordFile("/run/secrets/shop")
+    /// ```
     public enum Credentials: Sendable, Hashable {
       /// As the user of the process, by the client certificate, or by what libpq finds by itself.
       case none
@@ -24,6 +28,12 @@
     /// How connections are encrypted.
     ///
     /// The certificates of servers are always verified, and have to be for the host that is connected to.
+    ///
+    /// ```swift
+    /// configuration.tls = .init(
+    ///   authorityFile: "/etc/shop/authority.pem", certificateFile: "/etc/shop/shop.pem",
+    ///   keyFile: "/run/secrets/shop.key")
+    /// ```
     public struct TLS: Sendable, Hashable {
       /// A file with the certificates to trust; `nil` for those of the system.
       public var authorityFile: String?

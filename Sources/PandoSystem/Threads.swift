@@ -137,3 +137,42 @@ package enum LargeStack {
     }
   }
 }
+
+/// Runs long work on a thread of its own, with a large stack, for a task that waits for it.
+///
+/// - Parameters:
+///   - name: The thread's, of at most 15 bytes.
+///   - body: The work. It asks `isCancelled` now and then, and gives up if its task has been cancelled.
+/// - Returns: What `body` returns.
+/// - Throws: What `body` throws; ``NoThread``.
+@_optimize(size)
+package func onThread<Result: Sendable>(
+  named name: String,
+  _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Result
+) async throws -> Result {
+  let isCancelled = Locked(false)
+  return try await withTaskCancellationHandler {
+    try await withCheckedThrowingContinuation { continuation in
+      let status = tryStartingThread(named: name, stackSizeInBytes: LargeStack.byteCount) {
+        LargeStack.noteCurrent()
+        continuation.resume(
+          with: Swift.Result { try body { isCancelled.withLock(\.self) } })
+      }
+      if status != 0 { continuation.resume(throwing: NoThread(status: status)) }
+    }
+  } onCancel: {
+    isCancelled.withLock { $0 = true }
+  }
+}
+
+/// The system has no room for one more thread.
+package struct NoThread: Error, CustomStringConvertible {
+  /// What `pthread_create` has returned.
+  package let status: CInt
+
+  package init(status: CInt) { self.status = status }
+
+  package var description: String {
+    "the system has no room for one more thread, with a stack of \(LargeStack.byteCount >> 20) MiB: error \(status)"
+  }
+}

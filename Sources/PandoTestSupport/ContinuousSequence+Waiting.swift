@@ -8,7 +8,7 @@ extension ContinuousSequence {
   ///
   /// - Parameter condition: Whether this is the one.
   /// - Returns: The first element that fulfils the condition.
-  /// - Throws: What ends the sequence; ``ContinuousEnd`` if it ends without an error.
+  /// - Throws: What ends the sequence; `ContinuousEnd` if it ends without an error.
   public func value(
     where condition: (Element) throws -> Bool
   ) async throws -> Element {

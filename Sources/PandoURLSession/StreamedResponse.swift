@@ -39,7 +39,7 @@ public struct StreamedResponse: AsyncSequence, Sendable {
     /// Waits for the next piece.
     ///
     /// - Returns: Some bytes; `nil` after the last of them.
-    /// - Throws: ``APIError`` `connectionLost` or `timedOut` when the content does not come to its end;
+    /// - Throws: `APIError` `connectionLost` or `timedOut` when the content does not come to its end;
     ///   `CancellationError` if the task was cancelled, which ends the request.
     public mutating func next() async throws -> Data? { try await reading.exchange.next() }
   }

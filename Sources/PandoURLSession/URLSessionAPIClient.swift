@@ -50,7 +50,7 @@ public final class URLSessionAPIClient: APIClient {
     /// those that come meanwhile wait for the new value. Requests that the closure itself sends with
     /// this client go without.
     ///
-    /// What it throws is thrown to those who send; a queue tries again after any error but an ``APIError``
+    /// What it throws is thrown to those who send; a queue tries again after any error but an `APIError`
     /// of another kind than `connectionLost` and `timedOut`.
     public var authorize: (@Sendable (_ refused: APIResponse?) async throws -> String?)?
     /// Reads the content of an answer that says no; `nil` to quote it.

@@ -20,6 +20,40 @@ import Testing
     }
   }
 
+  /// Counts the writes that it is told of.
+  private final class WriteCounter: StoreObserver {
+    let counts = Locked<[Int]>([])
+
+    func storeDidFlush(_ flush: StoreFlush) { counts.withLock { $0.append(flush.writeCount) } }
+  }
+
+  @Test func `an observer hears of each write once, whoever has made it`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let counters = [WriteCounter(), WriteCounter()]
+      var stores: [ReplicatedStore] = []
+      for (number, counter) in counters.enumerated() {
+        var configuration = ModelStore.Configuration.forTests
+        configuration.observer = counter
+        stores.append(
+          try ReplicatedStore(
+            path: "\(path)/\(number)", log: MemoryConnection(log), configuration: configuration))
+      }
+      // In turns, so that each has to take in what the other one has written first.
+      for number in 0..<20 {
+        try await stores[number % 2].store.write { try $0.set(Leaf(id: "\(number)")) }
+      }
+      for store in stores {
+        try await store.caughtUp()
+        await store.close()
+      }
+      for counter in counters {
+        let counts = counter.counts.withLock(\.self)
+        #expect(counts.reduce(0, +) == 20, "\(counts)")
+      }
+    }
+  }
+
   @Test func `what one machine writes the others show by themselves`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in

@@ -23,10 +23,14 @@ import Testing
     "CPandoPostgreSQL": [],
     "PandoPostgreSQLLog": ["CPandoPostgreSQL", "PandoReplication", "PandoModels", "PandoSystem"],
     "PandoURLSession": ["PandoRemote"],
+    "PandoMetrics": [
+      "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
+      "PandoSystem",
+    ],
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
-      "Pando", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog", "PandoStore",
-      "PandoLMDB", "PandoModels", "PandoSystem",
+      "Pando", "PandoMetrics", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog",
+      "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
     ],
   ]
 

@@ -35,7 +35,10 @@ let package = Package(
 
     .executableTarget(
       name: "inbox",
-      dependencies: ["MicroHTTP", .product(name: "Pando", package: "pando")],
+      dependencies: [
+        "MicroHTTP", .product(name: "Pando", package: "pando"),
+        .product(name: "PandoMetrics", package: "pando"),
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "library",

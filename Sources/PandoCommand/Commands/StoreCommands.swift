@@ -1,3 +1,4 @@
+import PandoMetrics
 import PandoModels
 import PandoStore
 import PandoSystem
@@ -200,8 +201,16 @@ enum CopyCommand: Command {
         .failure, at: destination, "there is a store already", remedy: "give another directory")
     }
     let startedAt = ContinuousClock.now
+    let interruption = try Interruption(endsUnread: false)
+    let compacts = arguments.has("--compact")
     try await StoreAccess.read.open(path, for: declaration) { store in
-      try store.copy(to: destination, compacting: arguments.has("--compact"))
+      let task = Task { try await store.copy(to: destination, compacting: compacts) }
+      interruption.cancels(task)
+      do {
+        try await task.value
+      } catch is CancellationError {
+        throw CommandError(.failure, at: destination, "interrupted", remedy: "there is no copy")
+      }
     }
     let duration = ContinuousClock.now - startedAt
     let byteCount = size(of: destination + "/data.mdb")

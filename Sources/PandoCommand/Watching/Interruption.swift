@@ -20,8 +20,9 @@ final class Interruption: Sendable {
 
   /// From now on the first signal ends nothing by itself.
   ///
+  /// - Parameter endsUnread: Whether output that nobody reads any more is an end too.
   /// - Throws: ``CommandError`` where the system has no room for it.
-  init() throws {
+  init(endsUnread: Bool = true) throws {
     var ends: [Int32] = [0, 0]
     precondition(unsafe Self.writeEnd < 0, "one a process")
     guard unsafe pipe(&ends) == 0 else {
@@ -31,7 +32,7 @@ final class Interruption: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     unsafe Self.writeEnd = ends[1]
     readEnd = ends[0]
-    startThread(named: "pando.interruption") { self.wait() }
+    startThread(named: "pando.interruption") { self.wait(for: endsUnread ? 2 : 1) }
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in
       let before = errno
@@ -65,7 +66,7 @@ final class Interruption: Sendable {
     return polled[1].revents != 0 || polled[0].revents == 0
   }
 
-  private func wait() {
+  private func wait(for endCount: nfds_t) {
     // A command that was started with the signals blocked is to end by them too.
     var both = sigset_t()
     // The set lives until the calls return.
@@ -77,7 +78,7 @@ final class Interruption: Sendable {
       // Without events it waits for errors only: for a pipe that nobody reads any more.
       pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
     ]
-    while unsafe poll(&polled, 2, -1) < 0, errno == EINTR {}
+    while unsafe poll(&polled, endCount, -1) < 0, errno == EINTR {}
     let cancel = state.withLock { state in
       state.hasCome = true
       return state.cancel

@@ -97,6 +97,9 @@ public final class ConsistencyManager: Sendable {
     reporter.setMistakeHandler(handler)
   }
 
+  /// How many providers, collections and listeners show something.
+  public var liveViewCount: Int { registry.withLock { $0.holders.count } }
+
   /// Whether somebody shows anything, or listens to every update.
   package var isWatched: Bool {
     registry.withLock { $0.holders.count > 0 } || !updatesListeners.active.isEmpty

@@ -79,6 +79,21 @@ extension Environment {
   /// - Precondition: The calling thread is not inside a write of this environment.
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
+    _ = try copy(to: path, compacting: compacting, goesOn: nil)
+  }
+
+  /// Copies like ``copy(to:compacting:)``, and asks after each part whether to go on.
+  ///
+  /// - Parameters:
+  ///   - path: A folder without a data file.
+  ///   - compacting: Whether to leave free pages out.
+  ///   - goesOn: Told how many bytes are written, after each of ``CopyPipe/partByteCount`` at most; returns
+  ///     `false` to end the copy. `nil` never ends it, and spares the pipe that the bytes are counted in.
+  /// - Returns: Whether the copy is whole; else nothing of it is left.
+  /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``.
+  package func copy(
+    to path: String, compacting: Bool, goesOn: ((_ byteCount: Int) -> Bool)?
+  ) throws(LMDBError) -> Bool {
     try checkProcess("copy")
     precondition(
       !isWritingOnThisThread,
@@ -96,10 +111,14 @@ extension Environment {
     guard descriptor >= 0 else { throw .system("open", partial) }
     do throws(LMDBError) {
       defer { PandoSystem.close(descriptor) }
-      try write(to: descriptor, compacting: compacting, detail: partial)
+      guard try write(to: descriptor, compacting, goesOn, detail: partial) else {
+        unsafe unlink(partial)
+        return false
+      }
       if fsync(descriptor) != 0 { throw LMDBError.system("fsync", partial) }
       if unsafe rename(partial, target) != 0 { throw LMDBError.system("rename", target) }
       try DataFile.flushNames(in: path)
+      return true
     } catch {
       unsafe unlink(partial)
       throw error
@@ -107,20 +126,32 @@ extension Environment {
   }
 
   private func write(
-    to descriptor: CInt, compacting: Bool, detail: String
-  ) throws(LMDBError) {
+    to descriptor: CInt, _ compacting: Bool, _ goesOn: ((Int) -> Bool)?, detail: String
+  ) throws(LMDBError) -> Bool {
+    let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
     while true {
       let ticket = try readers.enter()
       let environment = unsafe pointer
-      var status = LMDBError.Code.closed.rawValue
+      var outcome = CopyPipe.Outcome.copied(LMDBError.Code.closed.rawValue)
       if let environment = unsafe environment {
-        status = unsafe mdb_env_copyfd2(
-          environment, descriptor, compacting ? UInt32(MDB_CP_COMPACT) : 0)
+        // What copies on another thread does it on behalf of this one, which waits for it.
+        nonisolated(unsafe) let environment = unsafe environment
+        let copy = { @Sendable (end: CInt) in unsafe mdb_env_copyfd2(environment, end, flags) }
+        outcome =
+          goesOn.map { CopyPipe.copy(to: descriptor, $0, copy) } ?? .copied(copy(descriptor))
       }
       readers.leave(ticket)
+      let status: CInt
+      switch outcome {
+      case .copied(let code): status = code
+      case .ended: return false
+      case .notWritten(let code):
+        throw LMDBError(.init(rawValue: code), function: "write", detail: detail)
+      }
       guard status == MDB_MAP_RESIZED else {
         if status == EAGAIN { throw .reading(status, "mdb_env_copyfd2", path) }
-        return try check(status, "mdb_env_copyfd2", detail)
+        try check(status, "mdb_env_copyfd2", detail)
+        return true
       }
       try adoptMapOfOtherProcess()
       if ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) != 0 {

@@ -87,7 +87,7 @@ extension Environment {
       if status == MDB_PANIC, !hasRecovered, recoverForReading() {
         hasRecovered = true
       } else if status == MDB_READERS_FULL, !readers.isReadingOnThisThread,
-        wait.goesOn(for: configuration.readerTimeoutInSeconds)
+        wait.goesOn(for: configuration.readerTimeoutInSeconds, counting: slotWaits)
       {
         // Readers of other processes give their slots back without a sign.
       } else {
@@ -106,13 +106,18 @@ extension Environment {
 
     /// Waits a moment.
     ///
+    /// - Parameters:
+    ///   - timeoutInSeconds: How long it may wait in all.
+    ///   - count: One more while it waits.
     /// - Returns: `false`, at once, if the time is up.
-    mutating func goesOn(for timeoutInSeconds: Int) -> Bool {
+    mutating func goesOn(for timeoutInSeconds: Int, counting count: borrowing Atomic<Int>) -> Bool {
       let now = coarseNanoseconds()
       let start = start ?? now
       self.start = start
       guard now - start < UInt64(timeoutInSeconds) * 1_000_000_000 else { return false }
+      count.add(1, ordering: .relaxed)
       usleep(nap)
+      count.subtract(1, ordering: .relaxed)
       nap = min(nap * 2, Self.napInMicrosecondsMax)
       return true
     }

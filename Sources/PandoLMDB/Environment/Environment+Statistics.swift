@@ -1,4 +1,13 @@
 import CPandoLMDB
+import PandoSystem
+import Synchronization
+
+extension Environment {
+  /// How many threads of this process wait to read: for a slot, or for the map to grow.
+  public var waitingReadCount: Int {
+    slotWaits.load(ordering: .relaxed) + readers.state.withLock { $0.waiting.count }
+  }
+}
 
 extension Environment {
   /// Sizes and readers at this moment.
@@ -25,12 +34,46 @@ extension Environment {
       pageSizeInBytes: Int(pages.ms_psize),
       lastTransactionID: UInt64(unsafe info.me_last_txnid),
       readersMax: Int(unsafe info.me_maxreaders),
-      readersInUse: open.transactionIDs.count,
-      oldestReaderTransactionID: open.transactionIDs.min(),
+      readersInUse: open.readers.count,
+      oldestReaderTransactionID: open.readers.map(\.transactionID).min(),
       oldestReaderAgeInSeconds: oldestStart.map { start in
         Double(coarseNanoseconds() - start) / 1e9
       })
   }
+}
+
+extension Environment {
+  /// Lists who reads: the open read transactions of all processes.
+  ///
+  /// - Returns: The readers, the oldest version first.
+  /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
+  /// - Complexity: O(*r* log *r*) for *r* reader slots.
+  /// - Note: LMDB: `mdb_reader_list`.
+  @_optimize(size)
+  public func openReaders() throws(LMDBError) -> [OpenReader] {
+    try checkProcess("openReaders")
+    let ticket = try readers.enter()
+    defer { readers.leave(ticket) }
+    let environment = try unsafe openPointer("mdb_reader_list")
+    return try unsafe ReaderList(environment).readers.sorted { $0.transactionID < $1.transactionID }
+  }
+}
+
+/// A read transaction that is open in some process.
+///
+/// ```swift
+/// let last = try environment.statistics().lastTransactionID
+/// for reader in try environment.openReaders() {
+///   print("process", reader.processID, "is", last - reader.transactionID, "commits behind")
+/// }
+/// ```
+///
+/// The pages of its version are not used again before it ends.
+public struct OpenReader: Sendable, Hashable {
+  /// The process, by its number in its own PID namespace.
+  public let processID: Int
+  /// The number of the commit that it reads.
+  public let transactionID: UInt64
 }
 
 extension Snapshot {
@@ -55,7 +98,7 @@ extension Snapshot {
 ///
 /// LMDB tells them as lines of text: process, thread, and transaction number or a dash.
 private struct ReaderList {
-  private(set) var transactionIDs: [UInt64] = []
+  private(set) var readers: [OpenReader] = []
 
   init(_ environment: OpaquePointer) throws(LMDBError) {
     var text = ""
@@ -72,8 +115,9 @@ private struct ReaderList {
       throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_reader_list")
     }
     for line in text.split(separator: "\n") {
-      if let number = line.split(separator: " ").last.flatMap({ UInt64($0) }) {
-        transactionIDs.append(number)
+      let words = line.split(separator: " ")
+      if words.count == 3, let process = Int(words[0]), let number = UInt64(words[2]) {
+        readers.append(OpenReader(processID: process, transactionID: number))
       }
     }
   }

@@ -28,6 +28,8 @@ public final class Environment: Sendable {
   let readers: ReaderPool
   /// One writer at a time.
   let writer = WriterLock()
+  /// How many readers wait for a slot.
+  let slotWaits = Atomic(0)
   /// Writes that share commits, where they do.
   let commits = GroupCommit(isLed: false)
   /// The data file, for checks beside liblmdb.

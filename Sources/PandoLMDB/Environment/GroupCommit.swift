@@ -171,6 +171,9 @@ package final class GroupCommit: Sendable {
     return entry
   }
 
+  /// How many writes are queued, without those of a group that takes no more.
+  package var queuedCount: Int { state.withLock(\.queuedCount) }
+
   /// Takes no more writes; those that are queued stay.
   package func stop() {
     state.withLock { $0.isStopping = true }

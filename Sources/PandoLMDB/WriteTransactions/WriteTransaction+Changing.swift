@@ -25,7 +25,7 @@ extension WriteTransaction {
   ///   - key: An encoded key, 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: `false` if the key has a value; it stays as it is.
-  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Throws: ``LMDBError``, as `put(_:forKey:in:)`.
   /// - Complexity: O(log *n*) for *n* keys in the table.
   /// - Note: LMDB: `mdb_put` with `MDB_NOOVERWRITE`.
   public mutating func insert(
@@ -108,7 +108,7 @@ extension WriteTransaction {
   ///   - key: An encoded key, above the last one of the table.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError`` with code `keyExists` if the key is not above the last one, else as
-  ///   ``put(_:forKey:in:)``. The transaction stays usable after `keyExists`.
+  ///   `put(_:forKey:in:)`. The transaction stays usable after `keyExists`.
   /// - Complexity: O(log *n*) for *n* keys in the table, without a search.
   /// - Note: LMDB: `mdb_put` with `MDB_APPEND`.
   public mutating func append(
@@ -162,7 +162,7 @@ extension WriteTransaction {
   ///   - upper: The key to stop before; `nil` goes to the end.
   ///   - table: A table opened in this environment.
   /// - Returns: How many keys were removed.
-  /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
+  /// - Throws: ``LMDBError``, as `put(_:forKey:in:)`.
   /// - Complexity: O(log *n* + *m*) for *m* keys removed.
   /// - Note: LMDB: `mdb_cursor_del`.
   @discardableResult

@@ -7,11 +7,18 @@ protocol ContainedManager: AnyObject, Sendable {
   /// Waits for the reads that run behind the back of every caller.
   func drain() async
 
+  /// The name of the entity type.
+  var typeName: String { get }
+
+  var cacheCounters: CacheCounters { get }
+
   /// Removes what is in no store on disk.
   func removeFromMemory() async throws
 }
 
 extension CoreManager: ContainedManager {
+  var typeName: String { E.modelTypeName }
+
   func removeFromMemory() async throws {
     answers.forget()
     guard stack.followedStore == nil, !stack.local.isEmpty else { return }

@@ -118,6 +118,11 @@ public final class CoreManagerContainer: Sendable {
     managers[ObjectIdentifier(type)] as? CoreManager<E>
   }
 
+  /// How often the caches had what was asked for, by the name of the entity type.
+  public var cacheCounters: [(typeName: String, counters: CacheCounters)] {
+    allManagers.map { ($0.typeName, $0.cacheCounters) }
+  }
+
   /// Has the age of answers counted by another clock, which gives milliseconds since 1970.
   package func setClock(_ now: @escaping @Sendable () -> Int64) { continuous.setClock(now) }
 

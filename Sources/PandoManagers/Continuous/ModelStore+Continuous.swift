@@ -10,11 +10,11 @@ extension ModelStore {
   /// let byName = Query(order: [.ascending(\Person.name)])
   /// for try await people in store.continuousSearch(withQuery: byName).values { show(people.entities) }
   /// ```
-  /// A query over a type that is no ``Entity`` is held against every node that is changed, as the
+  /// A query over a type that is no `Entity` is held against every node that is changed, as the
   /// identifier does not tell the type.
   ///
   /// - Parameters:
-  ///   - query: The query; one that makes no sense ends iterations by a ``QueryError``.
+  ///   - query: The query; one that makes no sense ends iterations by a `QueryError`.
   ///   - events: Told of records that are left out because they can't be decoded.
   /// - Returns: The result, now and after each change.
   public func continuousSearch<M: Queryable>(

@@ -13,7 +13,7 @@ import PandoStore
 ///   ]
 /// }
 /// ```
-/// The key paths are those of declared ``Entity/fields``. Where a record lacks a field that has a
+/// The key paths are those of declared `fields`. Where a record lacks a field that has a
 /// default or a former name, an index of several does not answer for it, and a unique one takes it for
 /// null.
 public struct EntityIndex<E: Queryable>: Sendable {

@@ -116,7 +116,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
   /// ```swift
   /// let mine = Query(filter: .holds(\Issue.assignee, "User:ada") && \Issue.status == .open)
   /// ```
-  /// The dependency index of a store knows who holds a node; an index of ``QueryField/child(_:)`` together
+  /// The dependency index of a store knows who holds a node; an index of `child(_:)` together
   /// with other fields finds them in the order of those.
   ///
   /// - Parameters:

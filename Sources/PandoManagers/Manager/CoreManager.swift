@@ -170,7 +170,7 @@ extension CoreManager {
   ///   - change: Changes the value; its identifier stays. It may run more than once, so it must change
   ///     nothing else.
   /// - Returns: What is stored now, and how far the write has come; `nil` if there is no such entity here.
-  /// - Throws: What `change` throws, and then nothing is written; else as ``set(_:in:)-4l1bp``.
+  /// - Throws: What `change` throws, and then nothing is written; else as `set(_:in:)`.
   @discardableResult
   public func update(
     byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
@@ -188,7 +188,7 @@ extension CoreManager {
   ///   - context: Which stores are written.
   /// - Returns: What is stored now, and how far the write has come.
   /// - Throws: ``ManagerError`` `notFound` where the entity is not here any more; `conflict` for two
-  ///   identifiers; else as ``set(_:in:)-4l1bp``.
+  ///   identifiers; else as `set(_:in:)`.
   @discardableResult
   public func set(
     _ entity: E, replacing old: E, in context: WriteContext<E> = .local

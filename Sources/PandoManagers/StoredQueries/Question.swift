@@ -23,13 +23,13 @@ public struct Question<E: Queryable>: Sendable {
 
   let kind: Kind
 
-  /// How many there are: ``QueryAnswer/count``.
+  /// How many there are: `count`.
   public static var count: Question { Question(kind: .count) }
 
-  /// Whether there is any: ``QueryAnswer/count`` is 1 if so, else 0.
+  /// Whether there is any: `count` is 1 if so, else 0.
   public static var exists: Question { Question(kind: .exists) }
 
-  /// The sum of a field that holds numbers: ``QueryAnswer/value``.
+  /// The sum of a field that holds numbers: `value`.
   ///
   /// Null and not-a-number do not count; of nothing it is 0. Integers are added exactly, others in the
   /// order of the query.
@@ -40,7 +40,7 @@ public struct Question<E: Queryable>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .sum(QueryField(keyPath))) }
 
-  /// The lowest value of a field: ``QueryAnswer/value``; null and not-a-number do not count.
+  /// The lowest value of a field: `value`; null and not-a-number do not count.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
   /// - Returns: The question.
@@ -48,7 +48,7 @@ public struct Question<E: Queryable>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .minimum(QueryField(keyPath))) }
 
-  /// The highest value of a field: ``QueryAnswer/value``; null and not-a-number do not count.
+  /// The highest value of a field: `value`; null and not-a-number do not count.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
   /// - Returns: The question.
@@ -56,7 +56,7 @@ public struct Question<E: Queryable>: Sendable {
     _ keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .maximum(QueryField(keyPath))) }
 
-  /// Which values a field has, and how many entities have each: ``QueryAnswer/counts``, in the order of
+  /// Which values a field has, and how many entities have each: `counts`, in the order of
   /// values.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
@@ -65,7 +65,7 @@ public struct Question<E: Queryable>: Sendable {
     by keyPath: any KeyPath<E, Value> & Sendable
   ) -> Question { Question(kind: .counts(QueryField(keyPath))) }
 
-  /// Which values a field has, each once: ``QueryAnswer/values``, in their order.
+  /// Which values a field has, each once: `values`, in their order.
   ///
   /// - Parameter keyPath: Where the value is in the entity.
   /// - Returns: The question.
@@ -137,7 +137,7 @@ extension ModelSnapshot {
   ///   - question: What is asked.
   ///   - query: About which entities.
   /// - Returns: The answer.
-  /// - Throws: ``QueryError`` as ``Query/validate()``, and `wrongType` for the sum of a field without
+  /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
   ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
   ///   decoded and can't be: for key paths that are not declared, and fields with a default.
   public func answer<E: Queryable>(
@@ -218,7 +218,7 @@ extension ModelSnapshot {
   ///   - query: The query.
   ///   - entity: The last one that was shown; `nil` for the first page.
   /// - Returns: The entities and their groups.
-  /// - Throws: As ``entities(matching:)``; ``QueryError`` `lostPlace` if the entity has been deleted, unless
+  /// - Throws: As ``entities(matching:)``; `QueryError` `lostPlace` if the entity has been deleted, unless
   ///   `id` is a key of the order: only then its place among equal ones is known without it.
   public func entities<E: Queryable>(
     matching query: Query<E>, after entity: E?

@@ -107,7 +107,7 @@ extension ModelSnapshot {
   ///
   /// - Parameter query: The query.
   /// - Returns: The entities and their groups.
-  /// - Throws: ``QueryError`` as ``Query/validate()``; `ModelError` that names identifier, type and
+  /// - Throws: `QueryError` as `validate()`; `ModelError` that names identifier, type and
   ///   field when an entity of the result can't be decoded any more and the query does not skip it;
   ///   ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
@@ -192,7 +192,7 @@ extension ModelSnapshot {
   ///
   /// - Parameter query: The query.
   /// - Returns: The plan.
-  /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
+  /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
   ///   damaged.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let query = try resolved(query)
@@ -208,7 +208,7 @@ extension ModelStore {
   ///
   /// - Parameter query: The query.
   /// - Returns: The plan.
-  /// - Throws: ``QueryError`` as ``Query/validate()``; ``StoreError`` when the bytes on disk are
+  /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
   ///   damaged.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     try read { try $0.explain(query) }
@@ -220,8 +220,8 @@ extension ModelStore {
   ///
   /// - Parameter types: The types.
   /// - Returns: How many were made.
-  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; ``QueryError`` `unknownField` for an
-  ///   ``EntityIndex`` of a key path that is no declared field.
+  /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
+  ///   `EntityIndex` of a key path that is no declared field.
   /// - Complexity: O(*n* log *n*) for *n* records of a type that gets an index.
   @discardableResult
   public func addIndexes(of types: [any Queryable.Type]) throws -> Int {

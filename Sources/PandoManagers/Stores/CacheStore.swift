@@ -1,6 +1,7 @@
 import PandoSystem
 import PandoModels
 import PandoStore
+import Synchronization
 
 /// A store in memory before a persistent one.
 ///
@@ -27,6 +28,8 @@ public final class CacheStore<E: Entity>: Sendable {
   private let followed: (store: ModelStore, follower: StoreFollower)?
   private let numbered: (any NumberedStoring<E>)?
   private let snapshots: (any SnapshotStoring<E>)?
+  private let hitCount = Atomic(0)
+  private let missCount = Atomic(0)
   /// Writes to a store that does not compare by itself come one after another.
   private let gate = AsyncGate()
 
@@ -136,18 +139,49 @@ extension CacheStore {
       // What another process has committed is seen here first.
       try store.read { _ = try follower.catchUp(with: $0) }
     }
-    guard let found = memory.entities(forIDs: identifiers) else { return nil }
-    return try query.apply(to: found)
+    let found = memory.entities(forIDs: identifiers)
+    count(found != nil)
+    return try found.map { try query.apply(to: $0) }
   }
+}
+
+extension CacheStore {
+  /// How often memory had what was asked for by identifier since the store was made.
+  public var counters: CacheCounters {
+    CacheCounters(
+      hits: hitCount.load(ordering: .relaxed), misses: missCount.load(ordering: .relaxed))
+  }
+
+  private func count(_ isHit: Bool) {
+    if isHit { hitCount.add(1, ordering: .relaxed) } else { missCount.add(1, ordering: .relaxed) }
+  }
+}
+
+/// How often caches in memory had what was asked for by identifier.
+///
+/// ```swift
+/// let counters = container[Book.self].cacheCounters
+/// print(counters.hits, "of", counters.hits + counters.misses, "reads came from memory")
+/// ```
+public struct CacheCounters: Sendable, Hashable {
+  /// Reads that memory has answered.
+  public var hits = 0
+  /// Reads that the persistent store had to answer.
+  public var misses = 0
 }
 
 extension CacheStore: DirectStoring {
   func directAnswer(_ identifier: EntityIdentifier<E>) throws -> DirectAnswer<E> {
     guard let (store, follower) = followed else {
-      return memory.entity(forID: identifier).map { .found($0) } ?? .unknown
+      guard let found = memory.entity(forID: identifier) else { return .unknown }
+      count(true)
+      return .found(found)
     }
     let isInStep = follower.isInStep(with: store)
-    if isInStep, let found = memory.entity(forID: identifier) { return .found(found) }
+    if isInStep, let found = memory.entity(forID: identifier) {
+      count(true)
+      return .found(found)
+    }
     guard let snapshots else { return .unknown }
     var childCount = 0
     var number: UInt64?
@@ -157,6 +191,7 @@ extension CacheStore: DirectStoring {
       number = last
       return try snapshots.entity(identifier, in: snapshot, &childCount)
     }
+    count(number == nil)
     guard let found else { return .absent }
     if let number { memory.fill([found], readAt: number, haveChildren: childCount > 0) }
     return .found(found)

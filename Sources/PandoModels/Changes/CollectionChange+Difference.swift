@@ -3,7 +3,7 @@ extension CollectionChange {
   ///
   /// An element is the same in both if its identifier is, byte by byte; without identifier, if it is
   /// equal. As many elements as possible keep their places. The changes, applied one after another,
-  /// turn `old` into `new` (``Swift/Array/applying(_:contents:)``). They come in this order:
+  /// turn `old` into `new` (`applying(_:contents:)`). They come in this order:
   ///
   /// 1. deletions from high to low, in positions of the old list;
   /// 2. moves, one for each element that left once and came in once;

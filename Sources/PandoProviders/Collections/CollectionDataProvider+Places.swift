@@ -29,6 +29,7 @@ extension CollectionDataProvider {
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position, and with
   ///   what `place` throws.
+  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
   @discardableResult
   public static func insert(
     _ models: [T], at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -49,6 +50,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or element.
+  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
+  ///   none is decoded.
   @discardableResult
   public static func insert(
     _ models: [T], at modelIdentifier: String, cacheKey: String,
@@ -70,6 +73,7 @@ extension CollectionDataProvider {
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position, and with
   ///   what `place` throws.
+  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
   @discardableResult
   public static func update(
     _ model: T, at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -90,6 +94,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or element.
+  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
+  ///   none is decoded.
   @discardableResult
   public static func update(
     _ model: T, at modelIdentifier: String, cacheKey: String,
@@ -110,6 +116,7 @@ extension CollectionDataProvider {
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position, and with
   ///   what `place` throws.
+  /// - Complexity: Where nobody shows the collection, O(*n*) for the reading of its *n* elements.
   @discardableResult
   public static func remove(
     at place: @escaping @Sendable ([T]) throws -> Int?, cacheKey: String,
@@ -129,6 +136,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or element.
+  /// - Complexity: Over a store, where nobody shows the collection, up to O(*n*) to find the element in *n*;
+  ///   none is decoded.
   @discardableResult
   public static func remove(
     at modelIdentifier: String, cacheKey: String,

@@ -17,6 +17,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; refused if the collection's elements have another type.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.setCollection(_:to:)`.
   @discardableResult
   public static func setData(
     _ models: [T], cacheKey: String, dataModelManager: DataModelManager,
@@ -35,6 +37,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; refused if the collection's elements have another type.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.append(_:toCollection:)`.
   @discardableResult
   public static func append(
     _ models: [T], cacheKey: String, dataModelManager: DataModelManager,
@@ -54,6 +58,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.insert(_:at:inCollection:)`.
   @discardableResult
   public static func insert(
     _ models: [T], at index: Int, cacheKey: String, dataModelManager: DataModelManager,
@@ -73,6 +79,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.update(_:at:inCollection:)`.
   @discardableResult
   public static func update(
     _ model: T, at index: Int, cacheKey: String, dataModelManager: DataModelManager,
@@ -91,6 +99,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.removeElements(in:fromCollection:)`.
   @discardableResult
   public static func remove(
     at index: Int, cacheKey: String, dataModelManager: DataModelManager,
@@ -109,6 +119,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.removeElements(in:fromCollection:)`.
   @discardableResult
   public static func remove(
     at range: Range<Int>, cacheKey: String, dataModelManager: DataModelManager,
@@ -128,6 +140,8 @@ extension CollectionDataProvider {
   ///   - updateCache: Whether it is written to the store or the cache; else it is shown only.
   ///   - context: Travels to everyone who is told.
   /// - Returns: When it is committed; it fails if there is no such collection or position.
+  /// - Complexity: Over a store, where nobody shows the collection, as
+  ///   `ModelTransaction.moveElement(from:to:inCollection:)`.
   @discardableResult
   public static func move(
     from source: Int, to target: Int, cacheKey: String, dataModelManager: DataModelManager,

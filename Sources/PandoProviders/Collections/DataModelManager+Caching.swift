@@ -84,6 +84,7 @@ extension DataModelManager {
   ///   - context: Given to a custom cache.
   ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
   ///     Gets the model, `nil` if there is none, or the error of the store or cache as it was thrown.
+  /// - Complexity: Over a store O(log *n*) for each node of the model's tree.
   public func modelFromCache<T: SimpleModel>(
     _ cacheKey: String?, context: (any Sendable)? = nil,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void
@@ -102,6 +103,7 @@ extension DataModelManager {
   ///   - context: Given to a custom cache.
   /// - Returns: The model, or `nil` if there is none.
   /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
+  /// - Complexity: Over a store O(log *n*) for each node of the model's tree.
   public func modelFromCache<T: SimpleModel>(
     _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
   ) async throws -> T? {
@@ -117,6 +119,7 @@ extension DataModelManager {
   ///   - completion: Called once, where delegates are called; never if a custom cache never answers.
   ///     Gets the elements, `nil` if there is no such collection, or the error of the store or cache
   ///     as it was thrown.
+  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collectionFromCache<T: SimpleModel>(
     _ cacheKey: String?, context: (any Sendable)? = nil,
     completion: @escaping @Sendable ([T]?, (any Error)?) -> Void
@@ -135,6 +138,7 @@ extension DataModelManager {
   ///   - context: Given to a custom cache.
   /// - Returns: The elements, or `nil` if there is no such collection.
   /// - Throws: What the store or cache throws; `CancellationError` when its task is cancelled.
+  /// - Complexity: Over a store O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collectionFromCache<T: SimpleModel>(
     _ cacheKey: String?, as type: T.Type = T.self, context: (any Sendable)? = nil
   ) async throws -> [T]? {

@@ -12,7 +12,7 @@ public struct CollectionProviderChange<T: SimpleModel>: Sendable {
   public let data: [T]
   /// What happened to the list that the observer got before.
   ///
-  /// In the first element of an iteration that is ``CollectionChange/reset``. Several changes that an
+  /// In the first element of an iteration that is `reset`. Several changes that an
   /// observer was too slow for are told as one, which leads exactly from its list to this one.
   public let change: CollectionChange
   /// What the writer passed along; `nil` in the first element of an iteration, and of several changes

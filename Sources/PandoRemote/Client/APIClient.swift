@@ -9,7 +9,7 @@
 /// }
 /// ```
 ///
-/// ``URLSessionAPIClient`` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
+/// `URLSessionAPIClient` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
 /// sharing equal requests, asking for changes only and reading the answer are done above it, for
 /// every transport alike.
 public protocol APIClient: Sendable {

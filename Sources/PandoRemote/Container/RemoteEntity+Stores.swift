@@ -39,7 +39,7 @@ extension RemoteEntity {
 }
 
 extension StackConfiguration {
-  /// The queue of requests, for a ``RemoteStore``; `nil` without a client.
+  /// The queue of requests, for a `RemoteStore`; `nil` without a client.
   public var clientQueue: APIClientQueue? { server as? APIClientQueue }
 
   /// What carries requests; `nil` if the container has none.

@@ -138,7 +138,7 @@ public enum RefusalPolicy: Sendable, Hashable {
   /// are nodes inside the entity, and what a removal has taken out of other entities and lists. What the
   /// store would not take back any more stays, marked.
   case undo
-  /// The write stays, and its entities are marked as ``SynchronizationState`` `refused` until the request is
+  /// The write stays, and its entities are marked as `SynchronizationState` `refused` until the request is
   /// sent again or dropped. Until then no answer takes it away.
   case keep
 }

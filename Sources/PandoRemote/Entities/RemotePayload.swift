@@ -52,7 +52,7 @@ public struct RemotePayload<E: Entity>: Sendable {
   public static func under(_ names: String...) -> RemotePayload { RemotePayload(names) }
 
   /// The same description, by which elements of a list that can't be read are left out, and told: as
-  /// ``ManagerEvent`` `malformedElement`, and in ``RemoteAnswer/malformed``.
+  /// `ManagerEvent` `malformedElement`, and in `malformed`.
   ///
   /// ```swift
   /// static func payload(for path: RemotePath<Book>) -> RemotePayload<Book> {
@@ -85,7 +85,7 @@ public struct RemotePayload<E: Entity>: Sendable {
     return payload
   }
 
-  /// The same description of an answer that says which part of all it is: ``QueryResult/page``.
+  /// The same description of an answer that says which part of all it is: `page`.
   ///
   /// A link to the next page is found in the header field `Link`, too. An answer that is not the last page
   /// is not complete.

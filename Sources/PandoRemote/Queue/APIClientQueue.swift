@@ -203,7 +203,7 @@ public final class APIClientQueue: Sendable {
   /// Returns the requests that wait, in their order, then those that were refused.
   ///
   /// - Returns: The requests that change something, of all clients of the store.
-  /// - Throws: ``StoreError`` when they can't be read.
+  /// - Throws: `StoreError` when they can't be read.
   public func requests() throws -> [QueuedRequest] { try storage.requests() }
 
   /// Drops a request that waits or was refused; its caller gets `dropped`.
@@ -213,7 +213,7 @@ public final class APIClientQueue: Sendable {
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
   /// - Returns: Whether there was one, and it was dropped.
-  /// - Throws: ``StoreError`` when it can't be removed.
+  /// - Throws: `StoreError` when it can't be removed.
   @discardableResult
   public func drop(_ number: UInt64) async throws -> Bool {
     let queues = store.map { ServerLinks.links(of: $0).compactMap { $0 as? APIClientQueue } }
@@ -243,7 +243,7 @@ public final class APIClientQueue: Sendable {
   ///
   /// - Parameter number: The ``QueuedRequest/id`` of the request.
   /// - Returns: Whether there was one.
-  /// - Throws: ``StoreError`` when it can't be written.
+  /// - Throws: `StoreError` when it can't be written.
   @discardableResult
   public func retry(_ number: UInt64) async throws -> Bool {
     guard try await storage.retry(number) != nil else { return false }

@@ -34,7 +34,7 @@ extension ModelSnapshot {
 extension ModelTransaction {
   /// Drops a request that waits for a server or was refused by one.
   ///
-  /// - Parameter number: The ``QueuedRequest/id`` of the request.
+  /// - Parameter number: The `id` of the request.
   /// - Returns: The request; `nil` if there is none of that number.
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult
@@ -44,7 +44,7 @@ extension ModelTransaction {
 
   /// Puts a request that a server refused at the end of the queue again, under a new number.
   ///
-  /// - Parameter number: The ``QueuedRequest/id`` of the request.
+  /// - Parameter number: The `id` of the request.
   /// - Returns: The request as it is queued now; `nil` if there is no refused one of that number.
   /// - Throws: `LMDBError` when the disk refuses.
   @discardableResult

@@ -1,6 +1,14 @@
 import PandoStore
 
 /// Why a call of a log failed.
+///
+/// ```swift
+/// do {
+///   log = try NATSLog(configuration)
+/// } catch LogFault.unavailable(let reason) {
+///   print("no log:", reason)
+/// }
+/// ```
 public enum LogFault: Error, Equatable {
   /// Whether the message was appended is not known.
   case noAnswer

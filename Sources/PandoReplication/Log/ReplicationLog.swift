@@ -3,6 +3,13 @@
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
 /// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the writer's thread of a store,
 /// the others from any, at the same time as these.
+///
+/// ```swift
+/// let log: any ReplicationLog = try NATSLog(configuration)
+/// print("ends at position", try log.end())
+/// print("newest copy at position", try log.snapshotPosition() ?? 0)
+/// log.close()
+/// ```
 public protocol ReplicationLog: AnyObject, Sendable {
   /// Appends a message.
   ///
@@ -69,6 +76,12 @@ public protocol ReplicationLog: AnyObject, Sendable {
 }
 
 /// A message at its position.
+///
+/// ```swift
+/// for message in try log.messages(after: position, limit: 100) {
+///   print(message.position, message.bytes.count, "bytes")
+/// }
+/// ```
 public struct LoggedMessage: Equatable, Sendable {
   /// Its position; positions begin at 1.
   public var position: UInt64

@@ -228,14 +228,21 @@ public final class ReplicatedStore: Sendable {
 private func onThread<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
-  try await withCheckedThrowingContinuation { continuation in
-    startThread(named: name) {
-      continuation.resume(with: Swift.Result { try translatingFaults(path, body) })
-    }
+  do {
+    return try await PandoSystem.onThread(named: name) { _ in try translatingFaults(path, body) }
+  } catch let error as NoThread {
+    throw StoreError(.engine, path, error.description)
   }
 }
 
 /// How far a replicated store is.
+///
+/// ```swift
+/// let status = boards.status
+/// if status.isStopped, let reason = status.failure {
+///   print("stopped at position \(status.position): \(reason)")
+/// }
+/// ```
 public struct ReplicationStatus: Sendable {
   /// The position of the log up to which the store has taken it in.
   public var position: UInt64

@@ -52,6 +52,7 @@ public struct ChangeCursor: Sendable {
   ///   nothing.
   /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `indexOutOfRange` for a commit that is not
   ///   there yet; `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n*), and a commit.
   @_optimize(size)
   public func acknowledge(_ commitNumber: UInt64) throws {
     try store.write { try $0.acknowledge(commitNumber, cursor: name) }
@@ -61,6 +62,7 @@ public struct ChangeCursor: Sendable {
   ///
   /// - Parameter commitNumber: The last commit that is worked off.
   /// - Throws: As the synchronous form.
+  /// - Complexity: O(log *n*), and a commit.
   @_optimize(size)
   public func acknowledge(_ commitNumber: UInt64) async throws {
     let name = name

@@ -5,7 +5,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - commitNumber: The last commit that the caller knows; `nil` for the newest one, now.
-  ///   - values: Whether each change set comes with its ``ChangeSet/records``: as the store shows them when
+  ///   - values: Whether each change set comes with its `records`: as the store shows them when
   ///     it is read, or as the commit left them where
   ///     ``StoreConfiguration/changeLogKeepsRecords`` is on.
   /// - Returns: A sequence, which holds the store.
@@ -26,6 +26,7 @@ extension ModelStore {
   /// - Returns: The cursor.
   /// - Throws: ``StoreError`` for a bad name, or `readOnly` when the cursor has to be made;
   ///   `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n*); a commit where the cursor has to be made.
   @_optimize(size)
   public func cursor(
     named name: String, startingAfter commitNumber: UInt64? = nil
@@ -41,6 +42,7 @@ extension ModelStore {
   ///
   /// - Returns: What is known of each, in the order of the bytes of their names.
   /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
+  /// - Complexity: O(log *n* + *c*) for *c* cursors.
   @_optimize(size)
   public func cursors() throws -> [CursorState] { try read { try $0.reader.cursors() } }
 
@@ -49,6 +51,7 @@ extension ModelStore {
   /// - Parameter name: Its name.
   /// - Returns: Whether there was one.
   /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n*), and a commit.
   @discardableResult
   @_optimize(size)
   public func removeCursor(named name: String) throws -> Bool {
@@ -94,6 +97,7 @@ extension ModelTransaction {
   ///   - commitNumber: The last commit that is worked off; an earlier one than before changes nothing.
   ///   - name: The name of the cursor.
   /// - Throws: ``StoreError`` `noSuchCursor`; `indexOutOfRange` for a commit that is not there yet.
+  /// - Complexity: O(log *n*).
   @_optimize(size)
   public mutating func acknowledge(_ commitNumber: UInt64, cursor name: String) throws {
     try session.whole { try session.acknowledge(commitNumber, cursor: name) }

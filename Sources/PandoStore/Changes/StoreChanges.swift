@@ -61,7 +61,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
           last = change.commitNumber
           do {
             return try source.withRecords(change)
-          } catch let error as LMDBError where error.code == .closed {
+          } catch let error as StoreError where error.code == .closed {
             return nil
           }
         }
@@ -69,7 +69,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
         do {
           batch = try source.read(after: last ?? source.start.get(), atMost: Self.batchCount)
             .reversed()
-        } catch let error as LMDBError where error.code == .closed {
+        } catch let error as StoreError where error.code == .closed {
           return nil
         }
         if batch.isEmpty { await feed.waitForCommit(after: generation) }

@@ -28,7 +28,7 @@ extension StoreCheck {
         }
         try run.checkElements(of: cacheKey, number, reader)
       }
-      reportProgress(.collections, report.collectionCount, of: total)
+      try reportProgress(.collections, report.collectionCount, of: total)
       return true
     }
     try checkLooseRows(reader, numbers)

@@ -71,7 +71,7 @@ extension StoreCheck {
           try run.noting { try $0.checkRecord(index, of: row, node: node, named: name, reader) }
         }
       }
-      reportProgress(.records, nodeCount, of: total)
+      try reportProgress(.records, nodeCount, of: total)
       return true
     }
   }
@@ -136,7 +136,7 @@ extension StoreCheck {
   @_optimize(size)
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
-    reportProgress(.edges, count, of: count)
+    try reportProgress(.edges, count, of: count)
     if count != report.edgeCount {
       try note(
         "dependency index", "\(count) rows for \(report.edgeCount) edges of records and collections"

@@ -14,17 +14,17 @@ struct StoreCheck {
   private static let rowsPerReport = 10_000
 
   private(set) var report = VerificationReport()
-  private let progress: ((VerificationProgress) -> Void)?
+  private let progress: ((VerificationProgress) throws -> Void)?
   /// Records met, by type number.
   var recordCounts: [UInt32: UInt64] = [:]
 
-  init(progress: ((VerificationProgress) -> Void)?) { self.progress = progress }
+  init(progress: ((VerificationProgress) throws -> Void)?) { self.progress = progress }
 
   /// Checks everything that a reader sees.
   @_optimize(size)
   static func report(
     on reader: borrowing StoreReader, path: String,
-    progress: ((VerificationProgress) -> Void)? = nil
+    progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     var check = StoreCheck(progress: progress)
     try check.check(reader, path: path)
@@ -82,9 +82,11 @@ struct StoreCheck {
   }
 
   @_optimize(size)
-  func reportProgress(_ stage: VerificationProgress.Stage, _ completed: Int, of total: Int) {
+  func reportProgress(
+    _ stage: VerificationProgress.Stage, _ completed: Int, of total: Int
+  ) throws {
     guard let progress, completed % Self.rowsPerReport == 0 || completed == total else { return }
-    progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
+    try progress(VerificationProgress(stage: stage, completedCount: completed, totalCount: total))
   }
 
   mutating func count(_ body: (inout VerificationReport) -> Void) { body(&report) }
@@ -184,12 +186,12 @@ extension StoreCheck {
   @_optimize(size)
   static func pages(
     ofStoreAt path: String, _ version: PageWalker.Version,
-    _ progress: ((VerificationProgress) -> Void)?
+    _ progress: ((VerificationProgress) throws -> Void)?
   ) throws -> VerificationReport {
     let pages = try PageWalker(path: path).check(
       version, problemLimit: VerificationReport.problemCountMaximum
     ) { seen, total in
-      progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))
+      try progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))
     }
     var report = VerificationReport()
     report.pageCount = Int(clamping: pages.lastPage) + 1

@@ -131,6 +131,8 @@ public struct StoreConfiguration: Sendable {
   /// Told what a service may want to log; called on any thread, must not block and must not use
   /// the store.
   public var events: (@Sendable (StoreEvent) -> Void)?
+  /// Told of every flush and event, for metrics and traces.
+  public var observer: (any StoreObserver)?
   /// A flush that takes longer is an event.
   public var slowCommitThreshold: Duration = .seconds(1)
 

@@ -52,6 +52,8 @@ final class StoreCore: Sendable {
     }
   }
 
+  var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
+
   var currentCounters: StoreCounters {
     var counters = counters.withLock { $0 }
     counters.wakes = environment.wakeCount
@@ -74,6 +76,7 @@ final class StoreCore: Sendable {
       }
     }
     configuration.events?(event)
+    configuration.observer?.storeDidReport(event)
   }
 }
 

@@ -7,6 +7,7 @@ extension ModelSnapshot {
   ///
   /// - Returns: The keys in the order of their bytes.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*c*) for *c* collections; O(*c* log *c*) if one has a key of more than 510 bytes.
   public func collectionKeys() throws -> [String] {
     var keys: [String] = []
     var hasLong = false
@@ -155,6 +156,7 @@ extension ModelSnapshot {
   /// - Returns: A `.node` or `.reference` for each element with an identifier, its value for each
   ///   other; `nil` if there is no such collection.
   /// - Throws: ``StoreError`` `indexOutOfRange` when the range is not inside the collection.
+  /// - Complexity: O(log *n* + *k*) to find *k* elements, and the reading of each.
   public func collectionTrees(
     _ cacheKey: String, in range: Range<Int>? = nil, depth: Int = .max
   ) throws -> [TreeValue]? {

@@ -44,7 +44,7 @@ extension ModelSnapshot {
 
   /// Returns the commit that changed a node last, as whatever type; `nil` if there is no such node.
   ///
-  /// A change of a child is not a change of the node. ``ModelStore/write(expecting:context:_:)-8xlw0`` takes
+  /// A change of a child is not a change of the node. `write(expecting:context:_:)` takes
   /// the number.
   ///
   /// - Parameter identifier: The identifier of the node.

@@ -104,6 +104,7 @@ extension ModelSnapshot {
   ///
   /// - Returns: The names, sorted by their bytes.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*t*) for *t* types.
   public func typeNames() throws -> [String] {
     var names: [String] = []
     try reader.forEachType { name, row in
@@ -170,6 +171,7 @@ extension ModelSnapshot {
   /// - Parameter identifier: The identifier of the element.
   /// - Returns: The cache keys, sorted.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*c* log *n*) for *c* such collections.
   public func collections(holding identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     var numbers: [UInt64] = []

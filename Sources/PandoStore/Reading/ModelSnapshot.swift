@@ -71,6 +71,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Parameter identifier: The identifier of the node.
   /// - Returns: The names, sorted; empty if there is no such node.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n*), and O(*t*) for *t* types for each name that this process has not met yet.
   public func typeNames(of identifier: String) throws -> [String] {
     guard let node = try reader.node(identifier) else { return [] }
     let row = try reader.requiredSummary(of: node)
@@ -82,6 +83,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Parameter typeName: The type.
   /// - Returns: The rules; empty if there are none.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n* + *r*) for *r* rules.
   @_optimize(size)
   public func deletionRules(ofType typeName: String) throws -> [DeletionRule] {
     try reader.deletionRules(ofTypeNamed: typeName)?.rules ?? []
@@ -92,6 +94,7 @@ public struct ModelSnapshot: ~Escapable {
   /// - Parameter name: The name given to ``ModelTransaction/setProperty(_:to:)``.
   /// - Returns: The bytes, or `nil` if there is no such property.
   /// - Throws: ``StoreError`` when the name is empty or longer than 400 bytes.
+  /// - Complexity: O(log *n*), and a copy of the bytes.
   public func property(_ name: String) throws -> [UInt8]? {
     let key = try PropertyKey(name)
     guard let bytes = try reader.snapshot.bytes(forKey: key.bytes.span, in: reader.tables.meta)

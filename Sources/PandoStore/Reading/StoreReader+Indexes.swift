@@ -44,6 +44,7 @@ extension ModelSnapshot {
   /// - Parameter typeName: Only those of a type; `nil` for all.
   /// - Returns: The indexes, sorted by the bytes of type and field.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(*t* + *i* log *i*) for *t* types and *i* indexes, also for those of one type.
   public func indexes(ofType typeName: String? = nil) throws -> [ModelIndex] {
     var names: [UInt32: String] = [:]
     try reader.forEachType { name, row in names[row.number] = name }

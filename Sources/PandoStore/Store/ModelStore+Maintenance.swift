@@ -24,7 +24,7 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var changeLogCount = 0
   /// The size of the data file, in bytes.
   public internal(set) var fileSizeInBytes = 0
-  /// The bytes of the file that hold rows; the rest is free for coming commits.
+  /// The bytes up to the last page that was ever used; free pages among them are used by coming commits.
   public internal(set) var usedSizeInBytes = 0
   /// The size of the memory map, in bytes of address space.
   public internal(set) var mapSizeInBytes = 0
@@ -77,6 +77,30 @@ extension ModelStore {
   /// How often things have happened since the store was opened.
   public var counters: StoreCounters { core.currentCounters }
 
+  /// Lists who reads the store now, in all processes, the oldest version first.
+  ///
+  /// A version that somebody reads keeps its pages from being used again: what makes a file grow is seen here.
+  ///
+  /// - Returns: The process of each reader, and how many commits of the file its version is behind.
+  /// - Throws: `LMDBError` when the store can't be read.
+  /// - Complexity: O(*r* log *r*) for *r* reader slots.
+  @_optimize(size)
+  public func openReaders() throws -> [(processID: Int, commitsBehind: Int)] {
+    let last = try core.environment.statistics().lastTransactionID
+    return try core.environment.openReaders().map { reader in
+      (
+        reader.processID,
+        last > reader.transactionID ? Int(clamping: last - reader.transactionID) : 0
+      )
+    }
+  }
+
+  /// How many writes of this process wait for their commit.
+  public var queuedWriteCount: Int { writer?.queuedCount ?? 0 }
+
+  /// How many threads of this process wait to read, because all reader slots are taken or the map grows.
+  public var waitingReadCount: Int { core.environment.waitingReadCount }
+
   /// Counts commits of other processes that are shown.
   ///
   /// - Parameters:
@@ -122,13 +146,13 @@ extension ModelStore {
   /// directions, that no node contains itself, and that collections, counts and change log are whole.
   ///
   /// - Parameter progress: Told how far the check has come, about once for each thousand pages and
-  ///   each ten thousand rows.
+  ///   each ten thousand rows; an error that it throws ends the check.
   /// - Returns: What was found; nothing is repaired.
-  /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all.
+  /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all; what `progress` throws.
   /// - Complexity: Reads the file twice.
   @_optimize(size)
   public func verify(
-    progress: ((VerificationProgress) -> Void)? = nil
+    progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     for _ in 1..<Self.verificationAttemptMaximum {
       do {
@@ -148,7 +172,7 @@ extension ModelStore {
 
   @_optimize(size)
   private func verifyNewest(
-    _ progress: ((VerificationProgress) -> Void)?
+    _ progress: ((VerificationProgress) throws -> Void)?
   ) throws -> VerificationReport {
     try core.read { reader in
       let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
@@ -168,13 +192,14 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - path: The directory of the store.
-  ///   - progress: Told how far the check has come.
+  ///   - progress: Told how far the check has come; an error that it throws ends the check.
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
-  ///   when the file can't be read at all.
+  ///   when the file can't be read at all; what `progress` throws.
+  /// - Complexity: As `verify(progress:)`, and reads each page once before.
   @_optimize(size)
   public static func verify(
-    path: String, progress: ((VerificationProgress) -> Void)? = nil
+    path: String, progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     var engine = Environment.Configuration()
     engine.isReadOnly = true

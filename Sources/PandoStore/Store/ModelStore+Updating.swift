@@ -12,9 +12,10 @@ extension ModelStore {
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the writer thread, perhaps more than once, as ``write(context:_:)-5sv3u`` says.
+  ///   - change: Runs on the calling thread or the writer thread, perhaps more than once, as `write(context:_:)` says.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
@@ -32,6 +33,7 @@ extension ModelStore {
   ///   - change: As in the synchronous form.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: As the synchronous form.
+  /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
     _ type: M.Type = M.self, _ identifier: String, context: (any Sendable)? = nil,
@@ -53,10 +55,11 @@ extension ModelStore {
   /// - Parameters:
   ///   - commits: What ``ModelSnapshot/lastCommit(of:)`` said of each node; `nil` for one that was not there.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: As ``write(context:_:)-5sv3u``.
+  ///   - body: As `write(context:_:)`.
   /// - Returns: What `body` returned.
   /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
-  ///   ``write(context:_:)-5sv3u``.
+  ///   `write(context:_:)`.
+  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
@@ -76,6 +79,7 @@ extension ModelStore {
   ///   - body: As in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form.
+  /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
     expecting commits: [String: UInt64?], context: (any Sendable)? = nil,

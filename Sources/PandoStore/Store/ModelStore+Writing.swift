@@ -53,7 +53,7 @@ extension ModelStore {
     try await commit(context: context, body).result
   }
 
-  /// Changes the store like ``write(context:_:)-5sv3u`` and also tells what changed.
+  /// Changes the store like `write(context:_:)` and also tells what changed.
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
@@ -78,7 +78,7 @@ extension ModelStore {
     }
   }
 
-  /// Changes the store like ``write(context:_:)-5sv3u``, and also tells what changed.
+  /// Changes the store like `write(context:_:)`, and also tells what changed.
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.

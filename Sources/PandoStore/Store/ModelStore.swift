@@ -15,7 +15,7 @@ import PandoSystem
 ///
 /// A process opens a directory once; several processes may have it open at the same time. Any thread
 /// may read and write: reads run on the calling thread and never wait for a writer, writes run one
-/// after another on a thread of the store's own.
+/// after another, on the calling thread or on one of the store's own.
 public final class ModelStore: Sendable {
   /// How a store is opened.
   public typealias Configuration = StoreConfiguration
@@ -96,7 +96,7 @@ public final class ModelStore: Sendable {
 
   /// Waits for the writes that are queued, then closes the store.
   ///
-  /// The `async` form of ``close()-2yd7k``: the waiting does not hold a thread of the caller's pool.
+  /// The `async` form of `close()`: the waiting does not hold a thread of the caller's pool.
   public func close() async {
     await withCheckedContinuation { continuation in
       startThread(named: "pando.close") { [self] in
@@ -124,7 +124,7 @@ extension ModelStore {
   ///
   /// - Parameter body: Gets the snapshot of the newest commit; it can't keep it.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `LMDBError` when no reader slot is free or the store is closed.
+  /// - Throws: What `body` throws; `LMDBError` when no reader slot is free; ``StoreError`` `closed`.
   /// - Complexity: A fraction of a microsecond around `body`.
   /// - Note: Any thread; never waits for a writer. A snapshot that is held for long makes the file
   ///   grow, because the pages it sees can't be used again.
@@ -136,7 +136,7 @@ extension ModelStore {
         return try body(ModelSnapshot(reader, path: core.path))
       }
     } catch let error as LMDBError where error.code == .closed {
-      throw StoreError(.closed, core.path, "the store has been closed")
+      throw core.closed
     }
   }
 }

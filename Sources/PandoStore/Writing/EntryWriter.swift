@@ -19,6 +19,7 @@ package struct EntryWriter {
   /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses.
   package func flush(_ body: (inout EntryFlush) throws -> Void) throws {
     var effects: [CommitEffects] = []
+    let start = ContinuousClock.now
     do {
       try core.environment.write { transaction in
         try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
@@ -40,7 +41,7 @@ package struct EntryWriter {
       throw error
     }
     core.feed.handOver(effects.filter { $0.ticket != nil || $0.changeSet != nil })
-    writer.didApply(effects.compactMap(\.changeSet))
+    writer.didApply(effects.compactMap(\.changeSet), duration: ContinuousClock.now - start)
   }
 }
 

@@ -10,7 +10,7 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - cacheKey: The key of the collection, not empty.
   ///   - models: The elements in order.
-  /// - Throws: As ``set(_:)-4p8yx`` for each element; ``StoreError`` for a bad key.
+  /// - Throws: As `set(_:)` for each element; ``StoreError`` for a bad key.
   /// - Complexity: O(*n*) for *n* elements, old and new.
   public mutating func setCollection<M: SimpleModel & Encodable>(
     _ cacheKey: String, to models: [M]
@@ -23,7 +23,7 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - models: The elements in order.
   ///   - cacheKey: The key of the collection, not empty.
-  /// - Throws: As ``setCollection(_:to:)-7lzu5``.
+  /// - Throws: As `setCollection(_:to:)`.
   /// - Complexity: O(log *n*) for each element, in a collection of *n*.
   public mutating func append<M: SimpleModel & Encodable>(
     _ models: [M], toCollection cacheKey: String
@@ -40,7 +40,7 @@ extension ModelTransaction {
   ///   - index: The position of the first of them afterwards, 0 to count.
   ///   - cacheKey: The key of the collection.
   /// - Throws: ``StoreError`` `noSuchCollection` or `indexOutOfRange`; else as
-  ///   ``setCollection(_:to:)-7lzu5``.
+  ///   `setCollection(_:to:)`.
   /// - Complexity: O(log *n*) for each element, in a collection of *n*.
   public mutating func insert<M: SimpleModel & Encodable>(
     _ models: [M], at index: Int, inCollection cacheKey: String
@@ -56,7 +56,7 @@ extension ModelTransaction {
   ///   - model: The new element.
   ///   - index: The position, 0 to count - 1.
   ///   - cacheKey: The key of the collection.
-  /// - Throws: As ``insert(_:at:inCollection:)-1m2af``.
+  /// - Throws: As `insert(_:at:inCollection:)`.
   /// - Complexity: O(log *n*) in a collection of *n*.
   public mutating func update<M: SimpleModel & Encodable>(
     _ model: M, at index: Int, inCollection cacheKey: String
@@ -114,6 +114,7 @@ extension ModelTransaction {
   ///   - cacheKey: The key of the collection, not empty.
   ///   - values: The elements in order.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func setCollection(_ cacheKey: String, to values: [TreeValue]) throws {
     try session.whole { try session.setCollection(cacheKey, to: session.elements(values)) }
   }
@@ -124,6 +125,7 @@ extension ModelTransaction {
   ///   - values: The elements in order.
   ///   - cacheKey: The key of the collection, not empty.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func append(_ values: [TreeValue], toCollection cacheKey: String) throws {
     try session.whole {
       try session.insert(session.elements(values), at: nil, inCollection: cacheKey)
@@ -137,6 +139,7 @@ extension ModelTransaction {
   ///   - index: The position of the first of them afterwards, 0 to count.
   ///   - cacheKey: The key of the collection.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func insert(
     _ values: [TreeValue], at index: Int, inCollection cacheKey: String
   ) throws {
@@ -152,6 +155,7 @@ extension ModelTransaction {
   ///   - index: The position, 0 to count - 1.
   ///   - cacheKey: The key of the collection.
   /// - Throws: As the typed form; ``StoreError`` `noSuchNode` for a reference to nothing.
+  /// - Complexity: As the typed form.
   public mutating func update(
     _ value: TreeValue, at index: Int, inCollection cacheKey: String
   ) throws {

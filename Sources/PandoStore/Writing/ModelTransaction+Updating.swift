@@ -17,7 +17,7 @@ extension ModelTransaction {
   ///   - identifier: The identifier of the node.
   ///   - change: Changes the value; its identifier stays.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node, and nothing is done.
-  /// - Throws: What `change` throws, and what ``set(_:)-2q1j6`` and ``ModelSnapshot/model(_:as:)`` throw.
+  /// - Throws: What `change` throws, and what `set(_:)` and ``ModelSnapshot/model(_:as:)`` throw.
   /// - Complexity: O(log *n*) for each node of the tree.
   @discardableResult
   public mutating func update<M: SimpleModel & Codable>(
@@ -52,7 +52,7 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - new: The tree that the caller wants.
   ///   - old: The tree that the caller has read, with the same identifier.
-  /// - Throws: As ``set(_:)-2q1j6``; ``StoreError`` `noSuchNode` if the node has been deleted meanwhile.
+  /// - Throws: As `set(_:)`; ``StoreError`` `noSuchNode` if the node has been deleted meanwhile.
   /// - Complexity: O(log *n*) for each node of both trees.
   public mutating func set<M: SimpleModel & Encodable>(_ new: M, replacing old: M) throws {
     guard new.modelIdentifier == old.modelIdentifier else {
@@ -68,7 +68,7 @@ extension ModelTransaction {
   /// Children that are stored stay as they are; those that are not are stored as they are given.
   ///
   /// - Parameter model: A model with an identifier.
-  /// - Throws: As ``set(_:)-2q1j6``.
+  /// - Throws: As `set(_:)`.
   /// - Complexity: O(log *n*) for each node of the tree.
   public mutating func setRoot<M: SimpleModel & Encodable>(_ model: M) throws {
     _ = try write(model, replacing: [])

@@ -10,7 +10,7 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// It lives in the closure given to ``ModelStore/write(context:_:)-5sv3u``; the compiler refuses to
+/// It lives in the closure given to `write(context:_:)`; the compiler refuses to
 /// keep it. Writer thread only.
 public struct ModelTransaction: ~Copyable {
   let session: WriteSession
@@ -87,7 +87,7 @@ public struct ModelTransaction: ~Copyable {
   /// type those it shares. A node that is not there is stored as given.
   ///
   /// - Parameter model: A model with an identifier.
-  /// - Throws: As ``set(_:)-4p8yx``; ``StoreError`` `cyclicModel` when a node would contain itself.
+  /// - Throws: As `set(_:)`; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
   @_optimize(size)
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
@@ -109,7 +109,7 @@ public struct ModelTransaction: ~Copyable {
   /// Deletes a node, whatever types it has records of.
   ///
   /// Optional edges to it become nil, lists, maps and collections lose it, and a parent that requires
-  /// it is deleted too, and so on upward. Children of what is deleted stay. A ``DeletionRule`` changes that for
+  /// it is deleted too, and so on upward. Children of what is deleted stay. A `DeletionRule` changes that for
   /// the children in one field.
   ///
   /// - Parameter identifier: The identifier of the node.
@@ -151,13 +151,14 @@ public struct ModelTransaction: ~Copyable {
 
   /// Says what deletes do at the edges of a type, in every process from now on.
   ///
-  /// A type that is ``DeletionRuled`` says it by itself; this is for types that nobody knows here.
+  /// A type that is `DeletionRuled` says it by itself; this is for types that nobody knows here.
   ///
   /// - Parameters:
   ///   - rules: The rules, at most one for a field; they replace those there were.
   ///   - typeName: The type.
   /// - Throws: ``StoreError`` `invalidModel` for two rules for one field, or a name that can't be kept;
   ///   `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n* + *r*) for *r* rules.
   @_optimize(size)
   public mutating func setDeletionRules(_ rules: [DeletionRule], ofType typeName: String) throws {
     try session.whole {
@@ -213,6 +214,7 @@ public struct ModelTransaction: ~Copyable {
   ///   - name: A name of 1 to 400 bytes.
   ///   - value: The bytes; `nil` removes the property.
   /// - Throws: ``StoreError`` for a bad name; `LMDBError` when the disk refuses.
+  /// - Complexity: O(log *n*).
   public mutating func setProperty(_ name: String, to value: [UInt8]?) throws {
     let key = try PropertyKey(name)
     session.noteLocalChange()

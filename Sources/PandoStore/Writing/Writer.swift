@@ -32,6 +32,10 @@ final class Writer: Sendable {
   ///
   /// Used on the writer's thread only.
   nonisolated(unsafe) private var logged: [QueuedWrite] = []
+  /// How many writes have changed something in the present flush.
+  ///
+  /// Used by the thread that leads.
+  nonisolated(unsafe) private var changeCount = 0
   /// Whether the last flush is on the disk, as far as that is known.
   ///
   /// Used by the thread that leads.
@@ -64,6 +68,9 @@ final class Writer: Sendable {
 
   /// Whether the caller runs inside a write or the commit handler, or is the writer's thread.
   var isLeading: Bool { leader.load(ordering: .relaxed) == currentThread() }
+
+  /// How many writes wait for their commit.
+  var queuedCount: Int { commits.queuedCount }
 
   /// Whether this is the process that the writer was made in, and not one forked from it.
   var isInItsProcess: Bool { getpid() == process }
@@ -116,7 +123,7 @@ final class Writer: Sendable {
 
   private func refusal(_ refusal: GroupRefusal) -> StoreError {
     switch refusal {
-    case .isStopping: StoreError(.closed, core.path, "the store has been closed")
+    case .isStopping: core.closed
     case .isFull:
       StoreError(
         .busy, core.path,
@@ -201,6 +208,7 @@ extension Writer: GroupCommitOwner {
     let context = try unsafe WriteSession(transaction, core: core)
     let before = context.counters.commitNumber
     unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
+    unsafe changeCount = 0
     defer { unsafe flush = nil }
     if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
@@ -230,9 +238,18 @@ extension Writer: GroupCommitOwner {
     unsafe isOnDisk = core.configuration.durability == .full
     core.feed.handOver(unsafe exchange(&effects, with: []))
     core.count { $0.flushes += 1 }
+    if let observer = core.configuration.observer { unsafe tell(observer, changeCount, duration) }
     if duration > core.configuration.slowCommitThreshold {
       core.report(.slowCommit(duration: duration, writeCount: writeCount))
     }
+  }
+
+  @_optimize(size)
+  private func tell(_ observer: any StoreObserver, _ writeCount: Int, _ duration: Duration) {
+    guard writeCount > 0 else { return }
+    observer.storeDidFlush(
+      StoreFlush(
+        writeCount: writeCount, duration: duration, queuedWriteCount: commits.queuedCount))
   }
 
   /// Runs a write; one that fails before it has changed rows costs the others nothing.
@@ -251,6 +268,7 @@ extension Writer: GroupCommitOwner {
         unsafe logged.append(write)
       }
       job.isFlushed = context.state.isFlushed
+      if changeSet != nil { unsafe changeCount += 1 }
       note(job, changeSet, context)
       return .success(changeSet)
     } catch {
@@ -356,10 +374,14 @@ extension Writer {
 
   /// Counts and tells what was written for others, and for writes whose own flush was given up.
   @_optimize(size)
-  func didApply(_ changeSets: [ChangeSet]) {
+  func didApply(_ changeSets: [ChangeSet], duration: Duration) {
     core.count { counters in
       counters.flushes += 1
       counters.writes += changeSets.count
+    }
+    if let observer = core.configuration.observer { tell(observer, changeSets.count, duration) }
+    if duration > core.configuration.slowCommitThreshold {
+      core.report(.slowCommit(duration: duration, writeCount: changeSets.count))
     }
     guard let handler = handler.withLock(\.self) else { return }
     for changeSet in changeSets { handler(changeSet) }

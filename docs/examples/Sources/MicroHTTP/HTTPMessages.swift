@@ -63,7 +63,9 @@ package struct HTTPResponse: Sendable {
   package var status: Int
   /// Further header fields.
   package var fields: [HTTPField] = []
-  /// The content, JSON.
+  /// What the content is: a media type.
+  package private(set) var type = "application/json"
+  /// The content.
   package var body: [UInt8]
 
   /// Answers with a value as JSON.
@@ -79,6 +81,16 @@ package struct HTTPResponse: Sendable {
     } catch {
       self.init(HTTPError(500, "the answer is no JSON: \(error)"))
     }
+  }
+
+  /// Answers with text.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - type: Its media type.
+  package init(text: String, type: String) {
+    self.init(status: 200, body: Array(text.utf8))
+    self.type = type
   }
 
   private init(status: Int, body: [UInt8]) {

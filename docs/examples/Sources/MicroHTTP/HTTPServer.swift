@@ -153,7 +153,7 @@ private final class RequestDesk: Sendable {
     }
     guard let answer = unsafe made else { return .NO }
     defer { unsafe MHD_destroy_response(answer) }
-    unsafe MHD_add_response_header(answer, "Content-Type", "application/json")
+    unsafe MHD_add_response_header(answer, "Content-Type", response.type)
     for field in response.fields {
       unsafe MHD_add_response_header(answer, field.name, field.value)
     }

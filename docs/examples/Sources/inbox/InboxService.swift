@@ -1,5 +1,6 @@
 import MicroHTTP
 import Pando
+import PandoMetrics
 
 /// The service: a store, one manager for all live data, two views, and a server for whoever asks.
 @MainActor
@@ -13,6 +14,7 @@ final class InboxService {
   let contactsView: ContactsView
   let log: Log
   private let store: ModelStore
+  private let metrics = StoreMetrics()
   private let network: Network
   private let commitLog: CommitLog
   private let failureLog: FailureLog
@@ -30,8 +32,12 @@ final class InboxService {
   /// - Throws: `StoreError` or `LMDBError` when the store can't be opened.
   init(directory: String, backendPort: UInt16, _ log: Log) throws {
     self.log = log
-    store = try ModelStore(path: directory)
+    var configuration = ModelStore.Configuration()
+    configuration.observer = metrics
+    store = try ModelStore(path: directory, configuration: configuration)
     dataModelManager = try DataModelManager(store: store, deliveringOn: .main)
+    metrics.watch(store)
+    metrics.watch(dataModelManager)
     network = Network(port: backendPort)
     messageView = MessageView(id: Self.messageID, dataModelManager, network, log)
     contactsView = ContactsView(dataModelManager, network, log)
@@ -85,6 +91,11 @@ extension InboxService {
       let id = try number(request.path[1])
       try require(method, among: "PUT", "DELETE")
       return try await method == "PUT" ? putPerson(id, request) : deletePerson(id)
+    case ("metrics", 1):
+      try require(method, among: "GET")
+      return HTTPResponse(
+        text: metrics.measurements().prometheusText,
+        type: "text/plain; version=0.0.4; charset=utf-8")
     case ("push", 1):
       try require(method, among: "POST")
       return try await push(request)
@@ -95,7 +106,7 @@ extension InboxService {
 
   private static let routes = [
     "GET /inbox/\(messageID)", "PUT /inbox/\(messageID)", "GET /contacts", "PUT /people/ID",
-    "DELETE /people/ID", "POST /push",
+    "DELETE /people/ID", "POST /push", "GET /metrics",
   ]
 
   private func message(_ id: Int) throws -> HTTPResponse {

@@ -64,6 +64,17 @@ import Testing
     }
   }
 
+  @Test func `what Prometheus collects has the service's figures`() async throws {
+    try await withService { service, _ in
+      _ = try await service.ask("PUT", "/people/12", #"{"name":"Ada L.","isOnline":false}"#)
+      let text = try await service.ask("GET", "/metrics")
+      for line in [
+        "# TYPE pando_commits_total counter\n", "# TYPE pando_flush_duration_seconds histogram\n",
+        "\npando_live_views{manager=\"main\"} ", "\npando_nodes ", "\npando_queued_writes 0\n",
+      ] { #expect(text.contains(line), "\(text)") }
+    }
+  }
+
   @Test func `a bad request changes nothing and is told why`() async throws {
     try await withService { service, _ in
       let before = try await service.ask("GET", "/contacts")

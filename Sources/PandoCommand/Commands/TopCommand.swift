@@ -1,0 +1,181 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// `pando top`: what goes on in a store, as it happens.
+enum TopCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "top",
+    summary: "show rates, sizes, readers and the newest changes, until it is interrupted",
+    positionals: [.store],
+    options: [
+      .value("--interval", "SECONDS", "how long to wait between two looks; 1 unless given"),
+      .value("--count", "N", "end after N looks"),
+      .flag("--json", "a JSON object for each look"),
+    ],
+    notes: [
+      """
+      On a terminal it takes the whole window, and Q or Ctrl-C ends it; elsewhere each look is a part of \
+      text with an empty line behind it. Other processes may read and write meanwhile; it reads for a moment \
+      at each look, and writes nothing.
+      """,
+      """
+      A reader that is many commits behind keeps the pages of its version from being used again, and the \
+      file grows: the number is that of its process.
+      """,
+    ],
+    examples: [
+      .init("pando top tweets", "a view that is drawn anew each second"),
+      .init("pando top tweets --interval 60 --json >> tweets.log", "a record of the figures"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
+    let interval = max(try arguments.count("--interval") ?? 1, 1)
+    let count = try arguments.count("--count") ?? .max
+    let isJSON = arguments.has("--json")
+    let path = arguments[0]
+    let interruption = try Interruption()
+    try await StoreAccess.read.open(path, for: declaration) { store in
+      // A last look is to stay.
+      let window = isJSON || count < .max ? nil : TerminalWindow()
+      defer { window?.leave() }
+      // Nobody else writes to it before the task has ended.
+      nonisolated(unsafe) let output = output
+      let task = Task {
+        var last: StoreLook?
+        var left = count
+        while left > 0, !Task.isCancelled {
+          left -= 1
+          if last != nil {
+            do { try await Task.sleep(for: .seconds(interval)) } catch { return }
+          }
+          let look = try StoreLook(store, readsChanges: !isJSON)
+          let text =
+            isJSON
+            ? look.value(after: last).json() + "\n"
+            : window.map { $0.frame(look.lines(path, after: last, interval, $0.size)) }
+              ?? look.lines(path, after: last, interval, nil).joined(separator: "\n") + "\n\n"
+          unsafe try output.write(text, whenReady: interruption.waitsFor)
+          last = look
+        }
+      }
+      interruption.cancels(task)
+      window?.endsAtKey { task.cancel() }
+      try await task.value
+    }
+  }
+}
+
+/// What a store is like at one moment.
+struct StoreLook {
+  /// How many of the newest commits are shown where nothing says how much room there is.
+  private static let shownCommitMaximum: UInt64 = 50
+  private static let shownReaderMaximum = 5
+
+  private let time = ContinuousClock.now
+  private let statistics: StoreStatistics
+  private let readers: [(processID: Int, commitsBehind: Int)]
+  private let changes: [ChangeSet]
+
+  init(_ store: ModelStore, readsChanges: Bool) throws {
+    statistics = try store.statistics()
+    readers = try store.openReaders()
+    let last = statistics.commitNumber
+    let kept = UInt64(clamping: statistics.changeLogCount)
+    let oldest = last - min(last, kept, StoreLook.shownCommitMaximum)
+    // The log may be trimmed between the two looks.
+    changes = readsChanges ? (try? store.read { try $0.changes(since: oldest) }) ?? [] : []
+  }
+
+  /// How much a count has grown each second.
+  private func rate(_ last: StoreLook?, _ count: (StoreStatistics) -> Int) -> Double? {
+    guard let last else { return nil }
+    let seconds = (time - last.time) / .seconds(1)
+    return Double(count(statistics) - count(last.statistics)) / max(seconds, 1e-9)
+  }
+
+  /// The lines of a view.
+  ///
+  /// - Parameters:
+  ///   - path: The store.
+  ///   - last: The look before.
+  ///   - interval: How many seconds lie between two looks.
+  ///   - size: How large the window is; `nil` for no limit.
+  /// - Returns: The lines, no more than the window has rows.
+  func lines(
+    _ path: String, after last: StoreLook?, _ interval: Int, _ size: TerminalWindow.Size?
+  ) -> [String] {
+    var lines = [
+      "pando top: \(path.escapingControlCharacters), commit \(Figures.count(statistics.commitNumber))"
+        + (size == nil ? "" : ", every \(interval) s, Q ends"), "",
+    ]
+    var table = TextTable([.left, .right, .right, .left])
+    func row(_ name: String, _ figure: String, _ rate: Double? = nil, _ note: String = "") {
+      table.row(name, figure, rate.map(Self.perSecond) ?? "", note)
+    }
+    row(
+      "commits", Figures.count(statistics.commitNumber),
+      rate(last) { Int(clamping: $0.commitNumber) })
+    row("nodes", Figures.count(statistics.nodeCount), rate(last, \.nodeCount))
+    row("edges", Figures.count(statistics.edgeCount), rate(last, \.edgeCount))
+    row("collections", Figures.count(statistics.collectionCount), rate(last, \.collectionCount))
+    row("file", Figures.bytes(statistics.fileSizeInBytes))
+    row("map", Figures.bytes(statistics.mapSizeInBytes))
+    row(
+      "readers", Figures.count(readers.count), nil,
+      "of \(Figures.count(statistics.readerCountMaximum))")
+    lines += table.lines
+    for reader in readers.prefix(StoreLook.shownReaderMaximum) where reader.commitsBehind > 0 {
+      lines.append(
+        "  process \(reader.processID) reads a version \(Figures.count(reader.commitsBehind, "commit")) behind"
+      )
+    }
+    lines += ["", "newest changes"]
+    let room = size.map { max($0.rows - lines.count - 1, 0) } ?? 10
+    lines += newestChanges(room)
+    return lines
+  }
+
+  /// One line for each change, the newest first.
+  private func newestChanges(_ room: Int) -> [String] {
+    var lines: [String] = []
+    for change in changes.reversed() where lines.count < room {
+      let names =
+        change.inserted.sorted().prefix(room).map { ("inserted", $0) }
+        + change.updated.sorted().prefix(room).map { ("updated", $0) }
+        + change.deleted.sorted().prefix(room).map { ("deleted", $0) }
+        + change.collections.prefix(room).map { ("list", $0.cacheKey) }
+      lines += names.prefix(room - lines.count).map { kind, name in
+        let number = String(change.commitNumber)
+        let blanks = String(repeating: " ", count: max(0, 10 - number.count))
+        let gap = String(repeating: " ", count: 10 - kind.count)
+        return "\(blanks)\(number)  \(kind)\(gap)\(name.escapingControlCharacters)"
+      }
+    }
+    return lines
+  }
+
+  private static func perSecond(_ rate: Double) -> String {
+    let sign = rate > 0 ? "+" : ""
+    return sign + (abs(rate) < 10 ? Figures.fixed(rate, 1) : Figures.count(Int(rate.rounded())))
+      + "/s"
+  }
+
+  /// The figures as JSON, with rates where there is a look before.
+  func value(after last: StoreLook?) -> TreeValue {
+    let behind = readers.map(\.commitsBehind).max() ?? 0
+    return [
+      "commit": TreeValue(exactly: statistics.commitNumber) ?? .null,
+      "commitsPerSecond": rate(last) { Int(clamping: $0.commitNumber) }.map { .double($0) }
+        ?? .null,
+      "nodes": .integer(Int64(statistics.nodeCount)),
+      "edges": .integer(Int64(statistics.edgeCount)),
+      "collections": .integer(Int64(statistics.collectionCount)),
+      "fileBytes": .integer(Int64(statistics.fileSizeInBytes)),
+      "usedBytes": .integer(Int64(statistics.usedSizeInBytes)),
+      "mapBytes": .integer(Int64(statistics.mapSizeInBytes)),
+      "readers": .integer(Int64(readers.count)),
+      "mostCommitsBehind": .integer(Int64(behind)),
+    ]
+  }
+}

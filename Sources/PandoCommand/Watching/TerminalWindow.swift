@@ -1,0 +1,88 @@
+import PandoSystem
+
+/// A terminal that one view has to itself: drawn anew as a whole, and given back as it was.
+final class TerminalWindow: Sendable {
+  /// How much the window shows.
+  struct Size: Sendable, Equatable {
+    var rows: Int
+    var columns: Int
+  }
+
+  /// What standard input was like before; `nil` if it is no terminal.
+  private let before: Locked<termios?>
+
+  /// Takes the terminal over.
+  ///
+  /// - Returns: `nil` if standard output is none.
+  init?() {
+    guard isatty(STDOUT_FILENO) == 1 else { return nil }
+    var settings = termios()
+    guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
+      before = Locked(nil)
+      TerminalWindow.write(TerminalWindow.entering)
+      return
+    }
+    before = Locked(settings)
+    // Keys come one by one and are not shown; Ctrl-C stays, and what would leave the terminal as it is goes.
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    settings.c_iflag &= ~tcflag_t(IXON)
+    unsafe withUnsafeMutableBytes(of: &settings.c_cc) { keys in
+      for key in [VQUIT, VSUSP] { unsafe keys[Int(key)] = 0 }
+    }
+    unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    TerminalWindow.write(TerminalWindow.entering)
+  }
+
+  /// The other screen, without a cursor and without line breaks of the terminal's own.
+  private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+  private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+
+  /// Gives the terminal back, once.
+  func leave() {
+    // First this: a terminal that was stopped takes no text.
+    if var settings = before.withLock({ exchange(&$0, with: nil) }) {
+      unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    }
+    TerminalWindow.write(TerminalWindow.leaving)
+  }
+
+  /// How much the window shows now.
+  var size: Size {
+    var window = winsize()
+    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_row > 0 else {
+      return Size(rows: 24, columns: 80)
+    }
+    return Size(rows: Int(window.ws_row), columns: Int(window.ws_col))
+  }
+
+  /// What draws lines over the whole window; what has no room is cut off.
+  func frame(_ lines: [String]) -> String {
+    TerminalWindow.frame(lines, size)
+  }
+
+  static func frame(_ lines: [String], _ size: Size) -> String {
+    // Erased before the text: behind a line as wide as the window its last character would go.
+    let shown = lines.prefix(size.rows).map { "\u{1B}[2K" + $0.prefix(size.columns) }
+    return "\u{1B}[H" + shown.joined(separator: "\r\n")
+      + (shown.count < size.rows ? "\r\n\u{1B}[J" : "")
+  }
+
+  /// Calls back at the key Q, once.
+  func endsAtKey(_ end: @escaping @Sendable () -> Void) {
+    guard before.withLock({ $0 != nil }) else { return }
+    startThread(named: "pando.keys") {
+      var key: UInt8 = 0
+      while unsafe read(STDIN_FILENO, &key, 1) == 1 {
+        if key == UInt8(ascii: "q") || key == UInt8(ascii: "Q") { return end() }
+      }
+    }
+  }
+
+  private static func write(_ text: String) {
+    var bytes = Array(text.utf8)
+    // A terminal that is gone needs nothing.
+    _ = unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
+}

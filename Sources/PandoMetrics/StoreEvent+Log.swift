@@ -1,0 +1,43 @@
+public import PandoStore
+
+extension StoreEvent {
+  /// The name of the kind of event, as metrics and logs have it.
+  public var name: String {
+    switch self {
+    case .slowCommit: "slow_commit"
+    case .mapGrown: "map_grown"
+    case .staleReadersCleared: "stale_readers_cleared"
+    case .failedWrite: "failed_write"
+    case .conflictingContent: "conflicting_content"
+    case .fieldKept: "field_kept"
+    case .childrenDisagree: "children_disagree"
+    case .reloaded: "reloaded"
+    case .watchesByPolling: "watches_by_polling"
+    }
+  }
+
+  /// One line for a log: what has happened, with its figures.
+  ///
+  /// ```swift
+  /// configuration.events = { logger.notice("\($0.logLine)") }
+  /// ```
+  public var logLine: String {
+    switch self {
+    case .slowCommit(let duration, let writeCount):
+      "a commit of \(writeCount) writes took \(duration)"
+    case .mapGrown(let size): "the memory map has grown to \(size) bytes"
+    case .staleReadersCleared(let count): "\(count) reader slots of dead processes were freed"
+    case .failedWrite(let error): "a write has failed: \(error)"
+    case .conflictingContent(let identifier, let typeName):
+      "a tree held \(identifier) twice with different content, as \(typeName)"
+    case .fieldKept(let identifier, let typeName, let field):
+      "\(field) of \(identifier) kept its value, as \(typeName) can't decode the new one"
+    case .childrenDisagree(let identifier, let typeName):
+      "forEach of \(typeName) names other children of \(identifier) than its coding"
+    case .reloaded(let commitCount):
+      "all that is live was read again, \(commitCount) commits behind"
+    case .watchesByPolling(let reason):
+      "commits of other processes are looked for every 10 ms: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import PandoConsistency
+public import PandoManagers
+public import PandoProviders
+public import PandoReplication
+public import PandoStore
+import PandoSystem
+
+/// Counts and measures what a store does, and what stands on it: for a system that collects metrics.
+///
+/// ```swift
+/// let metrics = StoreMetrics()
+/// var configuration = ModelStore.Configuration()
+/// configuration.observer = metrics
+/// let store = try ModelStore(path: "data", configuration: configuration)
+/// metrics.watch(store)
+/// let text = metrics.measurements().prometheusText  // for GET /metrics
+/// ```
+///
+/// It costs a flush a lock and two additions. What it watches it does not keep alive.
+///
+/// - Note: Any thread.
+public final class StoreMetrics: StoreObserver {
+  private struct State {
+    var flushSeconds = Histogram.seconds
+    var flushWrites = Histogram.counts
+    var eventCounts: [String: Int] = [:]
+    var views: [Views] = []
+    var sources: [Source] = []
+    var lastNumber = 0
+  }
+
+  /// Where figures come from.
+  private struct Source {
+    /// What there can be once only; `nil` for what somebody else has added.
+    let key: String?
+    let number: Int
+    let figures: @Sendable () -> [Measurement]?
+  }
+
+  /// Live data over the store, and how long it takes to be told.
+  private final class Views: Sendable {
+    weak let manager: ConsistencyManager?
+    let name: String
+    let lag = Locked(Histogram.seconds)
+    /// Whether a flush is being followed to the last callback.
+    let isMeasuring = Locked(false)
+
+    init(_ manager: ConsistencyManager, _ name: String) {
+      self.manager = manager
+      self.name = name
+    }
+
+    /// Follows a flush to the last callback that it leads to, unless an earlier one is on its way.
+    func measure() {
+      guard let manager, !isMeasuring.withLock({ exchange(&$0, with: true) }) else { return }
+      let start = ContinuousClock.now
+      Task {
+        await manager.drain()
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        lag.withLock { $0.record(seconds) }
+        isMeasuring.withLock { $0 = false }
+      }
+    }
+  }
+
+  private let state = Locked(State())
+  /// The labels of all figures.
+  private let labels: [String: String]
+
+  /// Makes metrics that have seen nothing.
+  ///
+  /// - Parameter store: A name for the store, the label `store` of all figures; none if there is only one.
+  public init(store: String? = nil) {
+    labels = store.map { ["store": $0] } ?? [:]
+  }
+
+  /// Measures a flush, and what follows from it.
+  public func storeDidFlush(_ flush: StoreFlush) {
+    let views = state.withLock { state in
+      state.flushSeconds.record(flush.duration / .seconds(1))
+      state.flushWrites.record(Double(flush.writeCount))
+      return state.views
+    }
+    for view in views { view.measure() }
+  }
+
+  /// Counts an event.
+  public func storeDidReport(_ event: StoreEvent) {
+    state.withLock { $0.eventCounts[event.name, default: 0] += 1 }
+  }
+}
+
+extension StoreMetrics {
+  /// Adds figures of a store: its sizes, counts, readers and queues.
+  ///
+  /// For one store at a time: another one, or the same opened again, takes the place of the former. Several
+  /// stores have metrics of their own, told apart by the name that ``init(store:)`` takes.
+  ///
+  /// - Parameter store: The store, to whose configuration this was given.
+  public func watch(_ store: ModelStore) {
+    add("store") { [weak store, labels] in store.map { Self.figures(of: $0, labels) } }
+  }
+
+  /// Adds figures of live data: how many views there are, and how long after a commit the last of them is told.
+  ///
+  /// One flush at a time is followed, so that measuring costs little however many there are. A callback
+  /// that never returns ends the measuring.
+  ///
+  /// - Parameters:
+  ///   - manager: The manager of the views.
+  ///   - name: The label `manager` of its figures; another manager of that name takes its place.
+  public func watch(_ manager: DataModelManager, name: String = "main") {
+    let views = Views(manager.consistencyManager, name)
+    state.withLock { state in
+      state.views.removeAll { $0.name == name }
+      state.views.append(views)
+    }
+    let labels = labels.merging(["manager": name]) { $1 }
+    add("manager:" + name) { [weak consistency = manager.consistencyManager] in
+      guard let consistency else { return nil }
+      return [
+        Measurement(
+          "pando_live_views", "Providers, collections and listeners that show something.",
+          labels: labels, .gauge(Double(consistency.liveViewCount))),
+        Measurement(
+          "pando_delivery_lag_seconds", "From a commit to the return of the last callback.",
+          labels: labels, .histogram(views.lag.withLock(\.self))),
+      ]
+    }
+  }
+
+  /// Adds figures of a container's caches.
+  ///
+  /// - Parameter container: The container.
+  public func watch(_ container: CoreManagerContainer) {
+    add("container") { [weak container, labels] in
+      container?.cacheCounters.sorted { $0.typeName < $1.typeName }.flatMap { type, counters in
+        let labels = labels.merging(["type": type]) { $1 }
+        return [
+          Measurement(
+            "pando_cache_hits_total", "Reads by identifier that memory has answered.",
+            labels: labels, .counter(counters.hits)),
+          Measurement(
+            "pando_cache_misses_total", "Reads by identifier that the disk had to answer.",
+            labels: labels, .counter(counters.misses)),
+        ]
+      }
+    }
+  }
+
+  /// Adds figures of a replicated store.
+  ///
+  /// - Parameter replica: The store.
+  public func watch(_ replica: ReplicatedStore) {
+    add("replica") { [weak replica, labels] in
+      guard let replica else { return nil }
+      // Without its position nobody knows how far it is behind.
+      guard (try? replica.position) != nil else { return [] }
+      let status = replica.status
+      let lag = status.end > status.position ? status.end - status.position : 0
+      return [
+        Measurement(
+          "pando_replication_lag_entries", "Entries of the log that the store has not taken in.",
+          labels: labels, .gauge(Double(lag))),
+        Measurement(
+          "pando_replication_stopped", "1 if the store takes nothing in any more.",
+          labels: labels, .gauge(status.isStopped ? 1 : 0)),
+        Measurement(
+          "pando_replication_judged_total", "Writes that were judged.",
+          labels: labels, .counter(status.judgedCount)),
+        Measurement(
+          "pando_replication_refused_total",
+          "Writes that were refused for what others had written.",
+          labels: labels, .counter(status.refusedCount)),
+      ]
+    }
+  }
+
+  /// Adds figures of somebody else.
+  ///
+  /// - Parameter figures: Measures them, on the thread that asks for ``measurements()``; `nil` once there will be
+  ///   none any more.
+  public func add(_ figures: @escaping @Sendable () -> [Measurement]?) { add(nil, figures) }
+
+  private func add(_ key: String?, _ figures: @escaping @Sendable () -> [Measurement]?) {
+    state.withLock { state in
+      state.sources.removeAll { $0.key != nil && $0.key == key }
+      state.lastNumber += 1
+      state.sources.append(Source(key: key, number: state.lastNumber, figures: figures))
+    }
+  }
+}
+
+extension StoreMetrics {
+  /// All figures, as they are now.
+  ///
+  /// What can't be measured, because its store is closed, is left out.
+  ///
+  /// - Complexity: O(*t*) for *t* types in the stores that are watched.
+  public func measurements() -> [Measurement] {
+    let state = state.withLock { state in
+      state.views.removeAll { $0.manager == nil }
+      return state
+    }
+    var figures = [
+      Measurement(
+        "pando_flush_duration_seconds", "How long a commit took, with its flush to the disk.",
+        labels: labels, .histogram(state.flushSeconds)),
+      Measurement(
+        "pando_flush_writes", "How many writes shared a commit.",
+        labels: labels, .histogram(state.flushWrites)),
+    ]
+    figures += state.eventCounts.sorted { $0.key < $1.key }.map { name, count in
+      Measurement(
+        "pando_events_total", "Events, by kind.",
+        labels: labels.merging(["event": name]) { $1 }, .counter(count))
+    }
+    var ended: Set<Int> = []
+    for source in state.sources {
+      if let more = source.figures() { figures += more } else { ended.insert(source.number) }
+    }
+    if !ended.isEmpty {
+      self.state.withLock { $0.sources.removeAll { ended.contains($0.number) } }
+    }
+    return figures
+  }
+
+  private static func figures(
+    of store: ModelStore, _ labels: [String: String]
+  ) -> [Measurement] {
+    let counters = store.counters
+    var figures: [Measurement] = []
+    func counter(_ name: String, _ help: String, _ value: Int) {
+      figures.append(Measurement(name, help, labels: labels, .counter(value)))
+    }
+    func gauge(_ name: String, _ help: String, _ value: Double) {
+      figures.append(Measurement(name, help, labels: labels, .gauge(value)))
+    }
+    counter("pando_commits_total", "Writes that were committed.", counters.writes)
+    counter("pando_failed_writes_total", "Writes that failed.", counters.failedWrites)
+    counter(
+      "pando_others_commits_total", "Commits of other processes that were shown.",
+      counters.othersCommits)
+    gauge(
+      "pando_queued_writes", "Writes that wait for their commit.", Double(store.queuedWriteCount))
+    gauge("pando_waiting_reads", "Threads that wait to read.", Double(store.waitingReadCount))
+    guard let statistics = try? store.statistics() else { return figures }
+    gauge("pando_commit_number", "The number of the last commit.", Double(statistics.commitNumber))
+    gauge("pando_nodes", "Nodes that are stored.", Double(statistics.nodeCount))
+    gauge("pando_edges", "Edges of the dependency index.", Double(statistics.edgeCount))
+    gauge("pando_collections", "Collections that are stored.", Double(statistics.collectionCount))
+    gauge("pando_file_size_bytes", "The size of the data file.", Double(statistics.fileSizeInBytes))
+    gauge(
+      "pando_used_size_bytes", "The data file up to the last page ever used.",
+      Double(statistics.usedSizeInBytes))
+    gauge("pando_map_size_bytes", "The size of the memory map.", Double(statistics.mapSizeInBytes))
+    gauge("pando_readers", "Reader slots in use, of all processes.", Double(statistics.readerCount))
+    gauge("pando_readers_maximum", "Reader slots there are.", Double(statistics.readerCountMaximum))
+    gauge(
+      "pando_oldest_reader_seconds", "How long the oldest reader of this process has been reading.",
+      statistics.oldestReaderAgeInSeconds ?? 0)
+    return figures
+  }
+}

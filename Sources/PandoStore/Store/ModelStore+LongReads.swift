@@ -1,0 +1,60 @@
+import PandoLMDB
+import PandoSystem
+
+/// What long reads for tasks are made of: PandoMetrics has them, as an async function weighs something also where
+/// nobody calls it.
+extension ModelStore {
+  /// Copies like ``copy(to:compacting:)``, and tells how far it is.
+  ///
+  /// - Parameters:
+  ///   - destination: A directory that does not exist or is empty.
+  ///   - compacting: Whether to leave free pages out.
+  ///   - progress: Told how many bytes are done and how many there are, each counted when it is written and when
+  ///     it is checked; returns `false` to end the copy.
+  /// - Returns: Whether the copy is whole; else there is none.
+  /// - Throws: As the other form.
+  @_optimize(size)
+  package func copy(
+    to destination: String, compacting: Bool,
+    progress: @escaping (_ completed: Int, _ total: Int) -> Bool
+  ) throws -> Bool {
+    struct Ended: Error {}
+    let size = try core.environment.statistics()
+    var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
+    let isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
+      total = max(total, count)
+      return progress(count, 2 * total)
+    }
+    guard isWhole else { return false }
+    do {
+      try Self.refuseProblems(
+        StoreCheck.pages(ofStoreAt: destination, .newest) { pages in
+          let checked = Double(pages.completedCount) / Double(max(pages.totalCount, 1))
+          guard progress(total + Int(checked * Double(total)), 2 * total) else { throw Ended() }
+        }, path: destination)
+    } catch is Ended {
+      unsafe unlink(destination + "/data.mdb")
+      return false
+    }
+    _ = progress(2 * total, 2 * total)
+    return true
+  }
+
+  /// Dumps like ``dump(_:)``, and tells which lines are nodes and how many of these there are.
+  @_optimize(size)
+  package func dump(
+    counting line: (_ text: String, _ isNode: Bool, _ nodeCount: Int) throws -> Void
+  ) throws {
+    try core.read { reader in
+      let total = try reader.snapshot.count(of: core.tables.nodes)
+      try StoreDump(path: path).run(reader) { written in
+        var isNode = false
+        if case .node = written { isNode = true }
+        try line(written.text, isNode, total)
+      }
+    }
+  }
+
+  /// Whether the store closes or is closed.
+  package var isClosing: Bool { core.feed.isEnded }
+}
