@@ -1,3 +1,4 @@
+import PandoReplication
 public import PandoStore
 import PandoSystem
 
@@ -41,7 +42,8 @@ extension ModelStore {
     to destination: String, compacting: Bool = false,
     progress: (@Sendable (StoreProgress) -> Void)? = nil
   ) async throws {
-    try await inBackground("pando.copy") { [self] isCancelled in
+    try Task.checkCancellation()
+    try await onThread(named: "pando.copy", path) { [self] isCancelled in
       let told = Locked(0)
       let isWhole = try copy(to: destination, compacting: compacting) { completed, total in
         let isDue = told.withLock { told in
@@ -72,7 +74,8 @@ extension ModelStore {
   public func verify(
     progress: (@Sendable (VerificationProgress) -> Void)? = nil
   ) async throws -> VerificationReport {
-    try await inBackground("pando.verify") { [self] isCancelled in
+    try Task.checkCancellation()
+    return try await onThread(named: "pando.verify", path) { [self] isCancelled in
       try verify(progress: Self.ending(progress, isCancelled))
     }
   }
@@ -89,7 +92,7 @@ extension ModelStore {
     path: String, progress: (@Sendable (VerificationProgress) -> Void)? = nil
   ) async throws -> VerificationReport {
     try Task.checkCancellation()
-    return try await inBackground("pando.verify", path) { isCancelled in
+    return try await onThread(named: "pando.verify", path) { isCancelled in
       try verify(path: path, progress: ending(progress, isCancelled))
     }
   }
@@ -101,33 +104,6 @@ extension ModelStore {
     { step in
       if isCancelled() { throw CancellationError() }
       progress?(step)
-    }
-  }
-
-  private func inBackground<Result: Sendable>(
-    _ name: String,
-    _ body: @escaping @Sendable (@escaping @Sendable () -> Bool) throws -> Result
-  ) async throws -> Result {
-    try Task.checkCancellation()
-    return try await Self.inBackground(name, path, body)
-  }
-
-  /// Runs long work for a task, on a thread of its own.
-  ///
-  /// - Parameters:
-  ///   - name: The thread's, of at most 15 bytes.
-  ///   - path: The directory of the store, for errors.
-  ///   - body: The work; it can ask now and then whether its task has been cancelled.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; ``StoreError`` `engine` without room for a thread.
-  private static func inBackground<Result: Sendable>(
-    _ name: String, _ path: String,
-    _ body: @escaping @Sendable (@escaping @Sendable () -> Bool) throws -> Result
-  ) async throws -> Result {
-    do {
-      return try await onThread(named: name, body)
-    } catch let error as NoThread {
-      throw StoreError(.engine, path, error.description)
     }
   }
 }

@@ -1,3 +1,4 @@
+import PandoReplication
 public import PandoStore
 import PandoSystem
 
@@ -75,7 +76,7 @@ private final class DumpSource: Sendable {
       queue.end(Result { try Self.dump(store, progress, to: queue) })
     }
     if status != 0 {
-      queue.end(.failure(StoreError(.engine, store.path, NoThread(status: status).description)))
+      queue.end(.failure(StoreError.noThread(store.path, status)))
     }
   }
 

@@ -79,7 +79,7 @@ struct StoreLook {
 
   init(_ store: ModelStore, readsChanges: Bool) throws {
     statistics = try store.statistics()
-    readers = try store.openReaders()
+    readers = try store.openReaders().sorted { $0.commitsBehind > $1.commitsBehind }
     let last = statistics.commitNumber
     let kept = UInt64(clamping: statistics.changeLogCount)
     let oldest = last - min(last, kept, StoreLook.shownCommitMaximum)

@@ -45,9 +45,9 @@ extension Environment {
 extension Environment {
   /// Lists who reads: the open read transactions of all processes.
   ///
-  /// - Returns: The readers, the oldest version first.
+  /// - Returns: The readers, in no order.
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
-  /// - Complexity: O(*r* log *r*) for *r* reader slots.
+  /// - Complexity: O(*r*) for *r* reader slots.
   /// - Note: LMDB: `mdb_reader_list`.
   @_optimize(size)
   public func openReaders() throws(LMDBError) -> [OpenReader] {
@@ -55,7 +55,7 @@ extension Environment {
     let ticket = try readers.enter()
     defer { readers.leave(ticket) }
     let environment = try unsafe openPointer("mdb_reader_list")
-    return try unsafe ReaderList(environment).readers.sorted { $0.transactionID < $1.transactionID }
+    return try unsafe ReaderList(environment).readers
   }
 }
 
@@ -69,7 +69,7 @@ extension Environment {
 /// ```
 ///
 /// The pages of its version are not used again before it ends.
-public struct OpenReader: Sendable, Hashable {
+public struct OpenReader: Sendable {
   /// The process, by its number in its own PID namespace.
   public let processID: Int
   /// The number of the commit that it reads.

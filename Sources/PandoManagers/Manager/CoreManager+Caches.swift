@@ -1,10 +1,8 @@
 extension CoreManager {
   /// How often the caches before the manager's local stores had what was asked for.
   public var cacheCounters: CacheCounters {
-    stack.local.reduce(into: CacheCounters()) { sum, store in
-      guard let counters = (store as? CacheStore<E>)?.counters else { return }
-      sum.hits += counters.hits
-      sum.misses += counters.misses
-    }
+    let counters = stack.local.compactMap { ($0 as? CacheStore<E>)?.counters }
+    return CacheCounters(
+      hits: counters.reduce(0) { $0 + $1.hits }, misses: counters.reduce(0) { $0 + $1.misses })
   }
 }

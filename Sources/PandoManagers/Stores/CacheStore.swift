@@ -163,11 +163,11 @@ extension CacheStore {
 /// let counters = container[Book.self].cacheCounters
 /// print(counters.hits, "of", counters.hits + counters.misses, "reads came from memory")
 /// ```
-public struct CacheCounters: Sendable, Hashable {
+public struct CacheCounters: Sendable {
   /// Reads that memory has answered.
-  public var hits = 0
+  public let hits: Int
   /// Reads that the persistent store had to answer.
-  public var misses = 0
+  public let misses: Int
 }
 
 extension CacheStore: DirectStoring {

@@ -1,3 +1,5 @@
+import PandoSystem
+
 extension Array {
   /// Applies the changes of a list to this one, whose elements stand for those of that list.
   ///
@@ -79,7 +81,7 @@ extension Array {
       indexes.append(index)
     }
     guard zip(indexes, indexes.dropFirst()).allSatisfy({ $0 < $1 }) else {
-      return Set(indexes).sorted()
+      return Set(indexes).ordered()
     }
     return indexes
   }

@@ -111,7 +111,7 @@ public final class ReplicatedStore: Sendable {
   /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` or `needsUpgrade` where the
   ///   store can't follow it any more, `closed`.
   public func caughtUp() async throws {
-    try await onThread(named: "pando.caughtUp", store.path) { [replica] in try replica.catchUp() }
+    try await blocking(named: "pando.caughtUp", store.path) { [replica] in try replica.catchUp() }
   }
 
   /// Puts a copy of the store beside the log, without the properties and tables that are this store's own.
@@ -125,7 +125,7 @@ public final class ReplicatedStore: Sendable {
   /// - Complexity: O(size of the store).
   @discardableResult
   public func putSnapshot() async throws -> UInt64 {
-    try await onThread(named: "pando.putSnapshot", store.path) { [replica] in
+    try await blocking(named: "pando.putSnapshot", store.path) { [replica] in
       try replica.putSnapshot()
     }
   }
@@ -139,7 +139,7 @@ public final class ReplicatedStore: Sendable {
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store throws.
   @discardableResult
   public static func putSnapshot(path: String, log: any ReplicationLog) async throws -> UInt64 {
-    try await onThread(named: "pando.putSnapshot", path) { try LogRepair.putSnapshot(path, log) }
+    try await blocking(named: "pando.putSnapshot", path) { try LogRepair.putSnapshot(path, log) }
   }
 
   /// Copies a store for another machine, which can follow the log with it.
@@ -154,7 +154,7 @@ public final class ReplicatedStore: Sendable {
   ///   a store throws.
   @discardableResult
   public static func copy(path: String, to destination: String) async throws -> UInt64 {
-    try await onThread(named: "pando.copy", path) { try LogRepair.copy(path, to: destination) }
+    try await blocking(named: "pando.copy", path) { try LogRepair.copy(path, to: destination) }
   }
 
   /// Has a log that has lost what a store holds go on from that store.
@@ -170,7 +170,7 @@ public final class ReplicatedStore: Sendable {
   ///   throws. It can be done again then.
   @discardableResult
   public static func republish(path: String, log: any ReplicationLog) async throws -> UInt64 {
-    try await onThread(named: "pando.republish", path) { try LogRepair.republish(path, log) }
+    try await blocking(named: "pando.republish", path) { try LogRepair.republish(path, log) }
   }
 
   /// Makes a store that can't follow its log any more what the newest copy beside the log is.
@@ -185,7 +185,7 @@ public final class ReplicatedStore: Sendable {
   ///   can't be reached; what opening a store throws. Then the store is as it was.
   @discardableResult
   public static func replace(path: String, log: any ReplicationLog) async throws -> UInt64 {
-    try await onThread(named: "pando.replace", path) { try LogRepair.replace(path, log) }
+    try await blocking(named: "pando.replace", path) { try LogRepair.replace(path, log) }
   }
 
   /// Reads a version that has all up to a position of the log.
@@ -218,21 +218,17 @@ public final class ReplicatedStore: Sendable {
     snapshotMaker.stop()
     await store.close()
     log.close()
-    try? await onThread(named: "pando.close", store.path) { [snapshotMaker] in
+    try? await blocking(named: "pando.close", store.path) { [snapshotMaker] in
       snapshotMaker.waitForEnd()
     }
   }
 }
 
 /// Runs a closure that blocks, on a thread of its own.
-private func onThread<Result: Sendable>(
+private func blocking<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
-  do {
-    return try await PandoSystem.onThread(named: name) { _ in try translatingFaults(path, body) }
-  } catch let error as NoThread {
-    throw StoreError(.engine, path, error.description)
-  }
+  try await onThread(named: name, path) { _ in try translatingFaults(path, body) }
 }
 
 /// How far a replicated store is.

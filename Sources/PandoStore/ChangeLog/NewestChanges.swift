@@ -77,15 +77,15 @@ struct NewestChanges {
     isChanged = true
   }
 
-  /// Calls a closure with the number and the bytes of each change set until it returns `false`.
-  func forEach(_ body: (UInt64, Span<UInt8>) throws -> Bool) throws {
-    let row = bytes.span
+  /// Where the change sets lie in ``bytes``, that of ``first`` first.
+  @_optimize(size)
+  var ranges: [Range<Int>] {
+    var ranges: [Range<Int>] = []
     var place = Self.headByteCount
-    for number in first..<next {
-      guard let count = ByteFields.littleEndian(row, at: place, width: 4) else { return }
-      let end = place + 4 + Int(count)
-      guard try body(number, row.extracting(place + 4..<end)) else { return }
-      place = end
+    while let count = ByteFields.littleEndian(bytes.span, at: place, width: 4) {
+      ranges.append(place + 4..<place + 4 + Int(count))
+      place += 4 + Int(count)
     }
+    return ranges
   }
 }

@@ -153,21 +153,22 @@ extension StoreCheck {
     defer { SnapshotSource.end(&source) }
     var expected: UInt64 = 0
     var kept = 0
-    try reader.forEachRecord(ofType: index.type) { key, body in
+    var nodes = try reader.nodes(ofType: index.type)
+    while let node = try nodes.next(reader) {
+      let body = try reader.countedBody(of: RecordKey(type: index.type, node: node))
       let rows = try index.rows(in: body, source)
       let values = try index.values(of: rows, source)
       expected += UInt64(values.count)
       let bytes = try reader.snapshot.bytes(
-        forKey: index.keptKey(node: key.node).span, in: reader.tables.indexRows)
+        forKey: index.keptKey(node: node).span, in: reader.tables.indexRows)
       if bytes != nil { kept += 1 }
       let isRight =
         rows.isOwn
         ? bytes == nil : bytes?.hasSameBytes(as: StoredIndex.keptBytes(values).span) ?? false
       if !isRight || !Set(rows.childTypes).isSubset(of: index.childTypes) {
-        let identifier = try reader.identifier(of: key.node)
+        let identifier = try reader.identifier(of: node)
         try note(name(of: index, reader), "what is kept of the rows of \(identifier) is wrong")
       }
-      return true
     }
     if found != expected {
       try note(name(of: index, reader), "it has \(found) rows instead of \(expected)")

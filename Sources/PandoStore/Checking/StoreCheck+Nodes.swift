@@ -230,9 +230,9 @@ extension StoreCheck {
       return true
     }
     try noting { run in
-      try reader.newestChanges().forEach { number, value in
-        if number >= state.oldestChange { try run.checkChange(number, value, &expected) }
-        return true
+      let newest = try reader.newestChanges()
+      for (number, range) in zip(newest.first..., newest.ranges) where number >= state.oldestChange {
+        try run.checkChange(number, newest.bytes.span.extracting(range), &expected)
       }
     }
     if expected != state.commitNumber + 1 {

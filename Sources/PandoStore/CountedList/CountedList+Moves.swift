@@ -33,10 +33,7 @@ extension CountedList.Splice {
   ///   - run: The items of the leaves.
   ///   - ends: Where in the run's bytes each new leaf ends.
   ///   - blocks: The new leaves.
-  ///   - note: Gets the moves.
-  func noteMoves(
-    _ run: Run, _ ends: [Int], _ blocks: [UInt64], _ note: CountedList.MoveNote
-  ) {
+  mutating func noteMoves(_ run: Run, _ ends: [Int], _ blocks: [UInt64]) {
     var index = 0
     var start = 0
     for origin in origins {
@@ -44,7 +41,7 @@ extension CountedList.Splice {
       while start < end {
         let last = min(end, ends[index])
         if origin.block != blocks[index], start < last {
-          note(
+          moves.append(
             CountedList.LeafMove(
               block: blocks[index], isNew: origin.block == nil, items: run.bytes[start..<last]))
         }

@@ -33,6 +33,8 @@ extension CountedList {
     var nextBlock: UInt64
     /// On level 0, from which leaves the bytes of the present run are.
     var origins: [(block: UInt64?, byteCount: Int)] = []
+    /// The elements that have come to lie in another leaf.
+    var moves: [LeafMove] = []
 
     /// Finds the rows a change begins with.
     init(
@@ -97,13 +99,9 @@ extension CountedList.Splice {
 
   /// Makes the change.
   ///
-  /// - Parameters:
-  ///   - transaction: Where to write.
-  ///   - note: Gets the elements that come to lie in another leaf.
+  /// - Parameter transaction: Where to write.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
-  mutating func apply(
-    to transaction: inout WriteTransaction, noting note: CountedList.MoveNote
-  ) throws {
+  mutating func apply(to transaction: inout WriteTransaction) throws {
     while true {
       let (first, last) = (left[left.count - 1], right[right.count - 1])
       let isOneRow = first.start == last.start
@@ -130,12 +128,12 @@ extension CountedList.Splice {
         try repair(&run, &pieces, in: transaction.snapshot)
       }
       if left.count == 1, pieces.count <= 1 {
-        if run.level == 0 { noteMoves(run, [run.bytes.count], [CountedList.rootBlock], note) }
+        if run.level == 0 { noteMoves(run, [run.bytes.count], [CountedList.rootBlock]) }
         return try finish(run, in: &transaction)
       }
       let entries = try write(run, pieces, isRepaired: isRepaired, in: &transaction)
       if run.level == 0 {
-        noteMoves(run, pieces.map(\.bytes.upperBound), entries.map(\.block), note)
+        noteMoves(run, pieces.map(\.bytes.upperBound), entries.map(\.block))
       }
       replacement = Run(level: run.level + 1, entries: entries)
       climb()

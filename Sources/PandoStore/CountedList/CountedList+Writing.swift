@@ -153,7 +153,8 @@ extension CountedList {
     noting note: MoveNote = { _ in }
   ) throws {
     var splice = try Splice(self, range, with: run, in: transaction.snapshot)
-    try splice.apply(to: &transaction, noting: note)
+    try splice.apply(to: &transaction)
+    splice.moves.forEach(note)
   }
 }
 
@@ -221,7 +222,8 @@ extension CountedList {
       let range = (leaf.start + first)..<(leaf.start + first + changed.itemCountBefore)
       var splice = Splice(
         self, range, with: changed.run, at: steps, steps[0].run.elementCount, nextBlock: nextBlock)
-      try splice.apply(to: &transaction, noting: note)
+      try splice.apply(to: &transaction)
+      splice.moves.forEach(note)
       rest = rest.dropFirst(group.count)
       for (position, edit) in group {
         if edit == .remove {

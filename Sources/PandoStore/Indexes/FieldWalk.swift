@@ -1,4 +1,5 @@
 import PandoModels
+import PandoSystem
 
 /// Where a name that leads on into children finds their records.
 ///
@@ -250,7 +251,7 @@ extension FieldPath {
   /// Whether these are the values of the elements, in whatever order.
   static func haveSame(_ values: [QueryValue], _ value: QueryValue) -> Bool {
     guard case .elements(let others) = value else { return false }
-    return values.count == others.count && values.sorted() == others.sorted()
+    return values.count == others.count && values.ordered() == others.ordered()
   }
 
   /// Moves into the list or map that comes next; `nil` if something else comes.

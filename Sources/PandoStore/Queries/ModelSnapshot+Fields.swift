@@ -28,15 +28,17 @@ extension ModelSnapshot {
       if reader.isCommitted, seen.version == version { continue }
       seen.version = version
       var count = 0
-      try reader.forEachNode(ofType: number, from: seen.next) { node in
+      var nodes = try reader.nodes(ofType: number, from: seen.next)
+      while let node = try nodes.next(reader) {
         if let model = try? source.model(node, as: type) {
           _ = try RecordEncoder(sink: FieldProbe(field, model)).encode(model)
         }
         seen.next = node + 1
         count += 1
-        if count < Self.comparedCountMaximum, !field.isProven { return true }
-        seen.version = nil
-        return false
+        if count >= Self.comparedCountMaximum || field.isProven {
+          seen.version = nil
+          break
+        }
       }
       // What a transaction has not committed may never be.
       if reader.isCommitted { reader.directory.note(seen) }

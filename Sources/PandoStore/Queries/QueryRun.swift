@@ -133,10 +133,12 @@ extension QueryRun {
     let firstNode =
       query.order.isEmpty && query.uniqueBy.isEmpty ? query.after.map { $0.node + 1 } : nil
     guard recordCount >= (try reader.snapshot.count(of: reader.tables.nodes)) / 2 else {
-      return try reader.forEachRecord(ofType: type) { key, body in
-        if let firstNode, key.node < firstNode { return true }
-        return try take(key.node, body, isExact: false, reader, source, computing)
+      var nodes = try reader.nodes(ofType: type, from: firstNode ?? 0)
+      while let node = try nodes.next(reader) {
+        let body = try reader.countedBody(of: RecordKey(type: type, node: node))
+        guard try take(node, body, isExact: false, reader, source, computing) else { return }
       }
+      return
     }
     // To pass the others costs less than to search for each.
     let start = firstNode.map { Array(copying: IntegerKey($0).bytes.span) }

@@ -72,7 +72,8 @@ extension ModelSnapshot {
     guard let number = try reader.directory.number(ofTypeNamed: name, in: reader) else { return }
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
-    try reader.forEachNode(ofType: number) { node in
+    var nodes = try reader.nodes(ofType: number)
+    while let node = try nodes.next(reader) {
       let model: M
       do {
         model = try source.model(node, as: type)
@@ -80,9 +81,10 @@ extension ModelSnapshot {
         let identifier = try reader.identifier(of: node)
         let named = error.about(identifier: identifier, typeName: name)
         guard let undecodable else { throw named }
-        return try undecodable(UndecodableRecord(identifier, named))
+        guard try undecodable(UndecodableRecord(identifier, named)) else { return }
+        continue
       }
-      return try body(model)
+      guard try body(model) else { return }
     }
   }
 

@@ -98,8 +98,9 @@ extension StoreReader {
       return try pass(ByteFields.bigEndian(key, at: 0), value)
     }
     if !goesOn { return }
-    try newestChanges().forEach { number, value in
-      number <= commitNumber ? true : try pass(number, value)
+    let newest = try newestChanges()
+    for (number, range) in zip(newest.first..., newest.ranges) where number > commitNumber {
+      guard try pass(number, newest.bytes.span.extracting(range)) else { return }
     }
   }
 

@@ -192,16 +192,17 @@ extension StoreReader {
 }
 
 extension StoreReader {
-  /// Calls a closure with the nodes that have a record of a type, in the order of their numbers; it may
-  /// read anything, and returns false to stop.
-  func forEachNode(
-    ofType type: UInt32, from first: UInt64 = 0, _ body: (UInt64) throws -> Bool
-  ) throws {
+  /// The nodes that have a record of a type, in the order of their numbers.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - first: The lowest number that is asked for.
+  /// - Returns: The nodes, of which each row is read when it is their turn.
+  @_optimize(size)
+  func nodes(ofType type: UInt32, from first: UInt64 = 0) throws -> TypeNodes {
     let firstRow = TypeBlock.number(of: RecordKey(type: type, node: first))
-    for number in try typeBlockNumbers(ofType: type) where number >= firstRow {
-      guard let block = try typeBlock(number) else { continue }
-      for node in block.nodes(ofRow: number) where try node >= first && !body(node) { return }
-    }
+    return TypeNodes(
+      rows: try typeBlockNumbers(ofType: type).filter { $0 >= firstRow }[...], first: first)
   }
 
   /// The numbers of the rows with nodes of a type, those that a transaction has yet to write among
@@ -259,17 +260,40 @@ extension StoreReader {
     return try TypeBlock(bytes, type: TypeBlock.type(ofRow: number))
   }
 
-  /// Calls a closure with the bodies of a type's records in the order of their node numbers, checksums
-  /// checked.
-  func forEachRecord(
-    ofType type: UInt32, _ body: (RecordKey, Span<UInt8>) throws -> Bool
-  ) throws {
-    try forEachNode(ofType: type) { node in
-      let key = RecordKey(type: type, node: node)
-      guard let found = try self.body(of: key) else {
-        throw damagedRecord(key, "it is counted among the nodes of its type but is missing")
+  /// The body of a record that is counted among the nodes of its type, its checksum checked.
+  @_lifetime(copy self)
+  func countedBody(of key: RecordKey) throws -> Span<UInt8> {
+    guard let found = try body(of: key) else {
+      throw damagedRecord(key, "it is counted among the nodes of its type but is missing")
+    }
+    return found
+  }
+}
+
+/// The nodes that have a record of a type, one after the other.
+///
+/// Between two of them anything may be read.
+struct TypeNodes {
+  /// The rows whose turn comes.
+  var rows: ArraySlice<UInt64>
+  /// The lowest number that is asked for.
+  let first: UInt64
+  private var nodes: ArraySlice<UInt64> = []
+
+  init(rows: ArraySlice<UInt64>, first: UInt64) {
+    self.rows = rows
+    self.first = first
+  }
+
+  /// The next one; `nil` behind the last one.
+  mutating func next(_ reader: borrowing StoreReader) throws -> UInt64? {
+    while true {
+      if let node = nodes.popFirst() {
+        if node >= first { return node }
+      } else {
+        guard let row = rows.popFirst() else { return nil }
+        nodes = try reader.typeBlock(row)?.nodes(ofRow: row)[...] ?? []
       }
-      return try body(key, found)
     }
   }
 }

@@ -60,10 +60,8 @@ struct Migrator {
     let number = try session.typeNumber(named: migration.typeName)
     var keys: [RecordKey] = []
     try session.reading { reader in
-      try reader.forEachNode(ofType: number) { node in
-        keys.append(RecordKey(type: number, node: node))
-        return true
-      }
+      var nodes = try reader.nodes(ofType: number)
+      while let node = try nodes.next(reader) { keys.append(RecordKey(type: number, node: node)) }
     }
     for (index, key) in keys.enumerated() {
       try migrate(key, migration, session)

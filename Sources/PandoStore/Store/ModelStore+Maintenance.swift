@@ -77,13 +77,13 @@ extension ModelStore {
   /// How often things have happened since the store was opened.
   public var counters: StoreCounters { core.currentCounters }
 
-  /// Lists who reads the store now, in all processes, the oldest version first.
+  /// Lists who reads the store now, in all processes, in no order.
   ///
   /// A version that somebody reads keeps its pages from being used again: what makes a file grow is seen here.
   ///
   /// - Returns: The process of each reader, and how many commits of the file its version is behind.
   /// - Throws: `LMDBError` when the store can't be read.
-  /// - Complexity: O(*r* log *r*) for *r* reader slots.
+  /// - Complexity: O(*r*) for *r* reader slots.
   @_optimize(size)
   public func openReaders() throws -> [(processID: Int, commitsBehind: Int)] {
     let last = try core.environment.statistics().lastTransactionID
@@ -255,9 +255,7 @@ extension ModelStore {
   /// - Complexity: O(*n*); lines are made one at a time.
   @_optimize(size)
   public func dump(_ line: (String) throws -> Void) throws {
-    try core.read { reader in
-      try StoreDump(path: path).run(reader) { try line($0.text) }
-    }
+    try dump(counting: { text, _, _ in try line(text) })
   }
 }
 

@@ -303,18 +303,20 @@ struct PendingRecords {
 
   /// The records that count: of two for one node and type the later one.
   ///
-  /// - Parameter report: Called when a record replaces one whose content differs.
-  /// - Returns: The records that are to be stored, in traversal order.
-  func effective(_ report: (Record) throws -> Void) rethrows -> [Record] {
-    guard hasRepeatedNodes else { return records }
+  /// - Returns: The records that are to be stored, in traversal order; which of them replace one whose
+  ///   content differs.
+  @_optimize(size)
+  func effective() -> (records: [Record], replacing: [Record]) {
+    guard hasRepeatedNodes else { return (records, []) }
     var last: [RecordReference: Int] = [:]
+    var replacing: [Record] = []
     for (index, record) in records.enumerated() {
       if let earlier = last.updateValue(index, forKey: record.reference),
         body(of: records[earlier]) != body(of: record)
       {
-        try report(record)
+        replacing.append(record)
       }
     }
-    return records.enumerated().filter { last[$1.reference] == $0 }.map(\.element)
+    return (records.enumerated().filter { last[$1.reference] == $0 }.map(\.element), replacing)
   }
 }

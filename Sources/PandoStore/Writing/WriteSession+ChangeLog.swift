@@ -31,11 +31,10 @@ extension WriteSession {
   /// Moves the newest change sets to the table.
   private func moveNewestChanges() throws {
     guard let newest = state.newestChanges else { return }
-    try newest.forEach { number, bytes in
-      if number >= state.counters.oldestChange {
-        try put(bytes, forKey: IntegerKey(number).bytes.span, in: tables.changes)
-      }
-      return true
+    for (number, range) in zip(newest.first..., newest.ranges)
+    where number >= state.counters.oldestChange {
+      let changeSet = newest.bytes.span.extracting(range)
+      try put(changeSet, forKey: IntegerKey(number).bytes.span, in: tables.changes)
     }
     let key = NewestChanges.key
     if newest.isStored { try deleteRow(key.span, in: tables.meta) }

@@ -164,19 +164,20 @@ extension WriteSession {
     var all: [(key: [UInt8], value: [UInt8], isKept: Bool)] = []
     var noted = index
     try reading { reader in
-      try reader.forEachRecord(ofType: index.type) { key, body in
+      var nodes = try reader.nodes(ofType: index.type)
+      while let node = try nodes.next(reader) {
+        let body = try reader.countedBody(of: RecordKey(type: index.type, node: node))
         if let plain = try index.plainValue(in: body) {
-          all.append((index.rowKey(plain, node: key.node), [], false))
-          return true
+          all.append((index.rowKey(plain, node: node), [], false))
+          continue
         }
         let rows = try index.rows(in: body, self)
         noted = noted.noting(rows) ?? noted
         let values = try index.values(of: rows, self)
-        for value in values { all.append((index.rowKey(value, node: key.node), [], false)) }
+        for value in values { all.append((index.rowKey(value, node: node), [], false)) }
         if !rows.isOwn {
-          all.append((index.keptKey(node: key.node), StoredIndex.keptBytes(values), true))
+          all.append((index.keptKey(node: node), StoredIndex.keptBytes(values), true))
         }
-        return true
       }
     }
     if noted !== index { try declare(noted) }

@@ -98,7 +98,7 @@ extension WriteSession {
 
   /// Stores nodes that a type's own `merge(_:)` has made; what it took from the two models is stored.
   private func storeNewNodes(of pending: PendingRecords) throws {
-    for record in pending.effective({ _ in }) where record.isNewNode {
+    for record in pending.effective().records where record.isNewNode {
       guard try !reading({ try $0.contains(node: record.reference.node) }) else { continue }
       try putNode(record, of: pending, isAskedFor: false)
       noteGrowth(of: RecordKey(record.reference), 0, pending.edges(of: record))

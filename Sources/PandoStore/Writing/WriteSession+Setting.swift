@@ -33,9 +33,9 @@ extension WriteSession {
   ) throws {
     func isRoot(_ node: UInt64) -> Bool { node == root || !listed.isEmpty && listed.contains(node) }
     // Whether each node becomes what was given, so that trees are as deep as they were given.
-    var isAsGiven = !mayCloseCycle
-    let records = try pending.effective { record in
-      isAsGiven = false
+    let (records, replacing) = pending.effective()
+    let isAsGiven = !mayCloseCycle && replacing.isEmpty
+    for record in replacing {
       core.report(
         .conflictingContent(
           identifier: record.identifier, typeName: try typeName(record.reference.type)))

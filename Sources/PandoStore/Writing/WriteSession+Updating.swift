@@ -23,7 +23,7 @@ extension WriteSession {
     for tree in old {
       let collector = RecordCollector(self)
       _ = try RecordEncoder(sink: collector).encode(tree)
-      unsafe base.append(collector.pending.effective { _ in }, of: collector.pending)
+      unsafe base.append(collector.pending.effective().records, of: collector.pending)
     }
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(new)

@@ -84,10 +84,5 @@ func little(_ value: UInt64, _ width: Int = 8) -> [UInt8] {
 /// The numbers and bytes of change sets.
 private func newestChanges(in row: [UInt8]) throws -> [(UInt64, [UInt8])] {
   let newest = try NewestChanges(row.span)
-  var found: [(UInt64, [UInt8])] = []
-  try newest.forEach { number, bytes in
-    found.append((number, Array(copying: bytes)))
-    return true
-  }
-  return found
+  return zip(newest.first..., newest.ranges).map { ($0, Array(newest.bytes[$1])) }
 }

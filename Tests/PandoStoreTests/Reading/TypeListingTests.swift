@@ -56,10 +56,8 @@ import Testing
     guard let type = try snapshot.reader.directory.number(ofTypeNamed: name, in: snapshot.reader)
     else { return [] }
     var nodes: [UInt64] = []
-    try snapshot.reader.forEachNode(ofType: type) {
-      nodes.append($0)
-      return true
-    }
+    var listed = try snapshot.reader.nodes(ofType: type)
+    while let node = try listed.next(snapshot.reader) { nodes.append(node) }
     #expect(nodes == nodes.sorted())
     return try Set(nodes.map { try snapshot.reader.identifier(of: $0) })
   }

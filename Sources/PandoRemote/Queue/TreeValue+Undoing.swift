@@ -1,3 +1,5 @@
+import PandoModels
+
 extension TreeValue {
   /// This value as it would be without a change that came before it.
   ///
@@ -8,7 +10,7 @@ extension TreeValue {
   ///   - before: The value before the change.
   ///   - after: The value after it.
   /// - Returns: The value without it.
-  package func undoing(from before: TreeValue, to after: TreeValue) -> TreeValue {
+  func undoing(from before: TreeValue, to after: TreeValue) -> TreeValue {
     if self == after { return before }
     if before == after { return self }
     switch (self, before, after) {
