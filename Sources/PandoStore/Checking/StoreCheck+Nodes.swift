@@ -231,7 +231,8 @@ extension StoreCheck {
     }
     try noting { run in
       let newest = try reader.newestChanges()
-      for (number, range) in zip(newest.first..., newest.ranges) where number >= state.oldestChange {
+      for (number, range) in zip(newest.first..., newest.ranges) where number >= state.oldestChange
+      {
         try run.checkChange(number, newest.bytes.span.extracting(range), &expected)
       }
     }

@@ -198,6 +198,7 @@ extension StoreReader {
   ///   - type: The type.
   ///   - first: The lowest number that is asked for.
   /// - Returns: The nodes, of which each row is read when it is their turn.
+  /// - Throws: ``StoreError`` for rows that are damaged.
   @_optimize(size)
   func nodes(ofType type: UInt32, from first: UInt64 = 0) throws -> TypeNodes {
     let firstRow = TypeBlock.number(of: RecordKey(type: type, node: first))
