@@ -72,11 +72,7 @@ extension APIClientQueue {
   func committed(_ number: UInt64?, aborting tokens: [String]) {
     if let number, store != nil { state.withLock { $0.committed.append(number) } }
     for token in tokens {
-      finish(
-        token,
-        .failure(
-          APIError(
-            .aborted, ticketRequest(token), "a later request with the same key took its place")))
+      finish(token, .failure(.replaced(ticketRequest(token))))
     }
     wake()
   }

@@ -318,7 +318,14 @@ extension APIClientQueue {
   }
 
   /// Why a request is not there any more.
-  private func takenAway(_ number: UInt64, _ request: APIRequest) -> APIError {
+  private func takenAway(_ number: UInt64, _ draft: QueueDraft) -> APIError {
+    let request = draft.request
+    // Whoever took its place may not have come to say so yet.
+    if let key = request.configuration.uniquingKey,
+      let later = try? storage.number(withKey: key, of: draft.client), later > number
+    {
+      return .replaced("\(request)")
+    }
     if (try? storage.wasDropped(number)) == true {
       return APIError(.dropped, request, "it was dropped from the queue")
     }
@@ -333,7 +340,7 @@ extension APIClientQueue {
     for ticket in tickets where ticket.committedNumber == number {
       finish(
         ticket.draft.token,
-        .failure(takenAway(number, ticket.request)))
+        .failure(takenAway(number, ticket.draft)))
     }
   }
 
@@ -349,7 +356,7 @@ extension APIClientQueue {
       }
       finish(
         ticket.draft.token,
-        .failure(takenAway(number, ticket.request)))
+        .failure(takenAway(number, ticket.draft)))
     }
   }
 }
@@ -408,6 +415,11 @@ extension APIClientQueue.State {
 }
 
 extension APIError {
+  /// Why a request is not sent whose place another one has.
+  static func replaced(_ request: String) -> APIError {
+    APIError(.aborted, request, "a later request with the same key took its place")
+  }
+
   /// The same failure, of a request that waited behind the one that failed.
   func telling(_ request: APIRequest) -> APIError {
     APIError(

@@ -71,6 +71,8 @@ protocol QueueStorage: Sendable {
   func contains(_ number: UInt64) throws -> Bool
   /// Whether a request that is not there any more was dropped, lately.
   func wasDropped(_ number: UInt64) throws -> Bool
+  /// The request of a client that waits or is on its way with a uniquing key.
+  func number(withKey key: String, of client: String) throws -> UInt64?
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
   func putBack(_ number: UInt64, failure: String) async throws
   /// Sets a request aside, and takes back what was written here with it where that is known.
@@ -143,6 +145,11 @@ struct StoreQueueStorage: QueueStorage {
       let next = try snapshot.property(QueueNames.next).map(QueueTable.numbers) ?? []
       return dropped.contains(number) || next.count > 1 && number < next[1]
     }
+  }
+
+  func number(withKey key: String, of client: String) throws -> UInt64? {
+    let name = QueueNames.key(key, client: client)
+    return try store.read { try $0.property(name).flatMap(QueueTable.number) }
   }
 
   func contains(_ number: UInt64) throws -> Bool {
@@ -262,6 +269,11 @@ final class MemoryQueueStorage: QueueStorage {
 
   /// Nobody else takes requests off it.
   func wasDropped(_ number: UInt64) -> Bool { true }
+
+  func number(withKey key: String, of client: String) -> UInt64? {
+    let name = QueueNames.key(key, client: client)
+    return rows.withLock { $0.value(name).flatMap(QueueTable.number) }
+  }
 
   func contains(_ number: UInt64) throws -> Bool {
     rows.withLock { $0.value(QueueNames.waiting(number)) != nil }

@@ -244,6 +244,30 @@ import Testing
     }
   }
 
+  @Test func `statement 25: the older is aborted though its place is taken by who has not said so`()
+    async throws
+  {
+    let mayAnswer = Event()
+    try await QueueFixture.with { request in
+      if request.target == "/first" { mayAnswer.wait() }
+      return .json("{}")
+    } _: { fixture in
+      let underway = try await fixture.queue.enqueue(post("/first"))
+      await fixture.server.received(1)
+      let old = try await fixture.queue.enqueue(post("/old", key: "k"))
+      let new = fixture.queue.ticket(for: post("/new", key: "k"))
+      try await fixture.store.write { try new.enqueue(in: &$0) }
+      // The older one's turn comes while the writer of the newer one is on its way back.
+      mayAnswer.signal()
+      let error = await apiError { try await old.confirmation() }
+      #expect(error?.code == .aborted)
+      #expect(error?.request == "POST /old")
+      new.committed()
+      for ticket in [underway, new] { _ = try await ticket.confirmation() }
+      #expect(fixture.server.requests.map(\.target) == ["/first", "/new"])
+    }
+  }
+
   @Test func `statement 27: a durably queued request is told apart from a confirmed one`()
     async throws
   {
