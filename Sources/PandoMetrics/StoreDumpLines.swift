@@ -96,17 +96,11 @@ private final class DumpSource: Sendable {
     _ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?, to queue: DumpLineQueue
   ) throws {
     var count = 0
-    do {
-      try store.dump { text, isNode, total in
-        try queue.put(text)
-        guard isNode else { return }
-        count += 1
-        if count.isMultiple(of: 1000) || count == total {
-          progress?(StoreProgress(count, of: total))
-        }
-      }
-    } catch  where store.isClosing && !(error is CancellationError) {
-      throw StoreError(.closed, store.path, "the store has been closed")
+    try store.dump { text, isNode, total in
+      try queue.put(text)
+      guard isNode else { return }
+      count += 1
+      if count.isMultiple(of: 1000) || count == total { progress?(StoreProgress(count, of: total)) }
     }
   }
 }

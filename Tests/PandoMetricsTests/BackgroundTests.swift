@@ -183,6 +183,12 @@ import Testing
         for try await _ in store.dump() {}
       }
       #expect(closed?.code == .closed)
+      let uncopied = await #expect(throws: StoreError.self) {
+        try await store.copy(to: path + "/other")
+      }
+      #expect(uncopied?.code == .closed)
+      let unchecked = await #expect(throws: StoreError.self) { _ = try await store.verify() }
+      #expect(unchecked?.code == .closed)
     }
   }
 }

@@ -50,17 +50,26 @@ enum TopCommand: Command {
             do { try await Task.sleep(for: .seconds(interval)) } catch { return }
           }
           let look = try StoreLook(store, readsChanges: !isJSON)
-          let text =
-            isJSON
-            ? look.value(after: last).json() + "\n"
-            : window.map { $0.frame(look.lines(path, after: last, interval, $0.size)) }
-              ?? look.lines(path, after: last, interval, nil).joined(separator: "\n") + "\n\n"
-          unsafe try output.write(text, whenReady: interruption.waitsFor)
+          if let window {
+            let frame = window.frame(look.lines(path, after: last, interval, window.size))
+            try window.draw { unsafe try output.write(frame, whenReady: interruption.waitsFor) }
+          } else {
+            let text =
+              isJSON
+              ? look.value(after: last).json() + "\n"
+              : look.lines(path, after: last, interval, nil).joined(separator: "\n") + "\n\n"
+            unsafe try output.write(text, whenReady: interruption.waitsFor)
+          }
           last = look
         }
       }
-      interruption.cancels(task)
-      window?.endsAtKey { task.cancel() }
+      // At once, and not when a look has ended: a second signal would leave the terminal as it is.
+      let end = { @Sendable in
+        task.cancel()
+        window?.leave()
+      }
+      interruption.calls(end)
+      window?.endsAtKey(end)
       try await task.value
     }
   }

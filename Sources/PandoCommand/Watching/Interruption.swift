@@ -46,12 +46,15 @@ final class Interruption: Sendable {
   }
 
   /// Has a task cancelled by it, at once if it has come already.
-  func cancels<Success, Failure>(_ task: Task<Success, Failure>) {
+  func cancels<Success, Failure>(_ task: Task<Success, Failure>) { calls { task.cancel() } }
+
+  /// Has a closure called by it, at once if it has come already.
+  func calls(_ end: @escaping @Sendable () -> Void) {
     let hasCome = state.withLock { state in
-      state.cancel = { task.cancel() }
+      state.cancel = end
       return state.hasCome
     }
-    if hasCome { task.cancel() }
+    if hasCome { end() }
   }
 
   /// Waits until something can be written.

@@ -8,8 +8,13 @@ final class TerminalWindow: Sendable {
     var columns: Int
   }
 
-  /// What standard input was like before; `nil` if it is no terminal.
-  private let before: Locked<termios?>
+  private struct State {
+    /// What standard input was like before; `nil` if it is no terminal.
+    var before: termios?
+    var hasLeft = false
+  }
+
+  private let state = Locked(State())
 
   /// Takes the terminal over.
   ///
@@ -18,11 +23,10 @@ final class TerminalWindow: Sendable {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     var settings = termios()
     guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
-      before = Locked(nil)
       TerminalWindow.write(TerminalWindow.entering)
       return
     }
-    before = Locked(settings)
+    state.withLock { [settings] in $0.before = settings }
     // Keys come one by one and are not shown; Ctrl-C stays, and what would leave the terminal as it is goes.
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     settings.c_iflag &= ~tcflag_t(IXON)
@@ -39,11 +43,19 @@ final class TerminalWindow: Sendable {
 
   /// Gives the terminal back, once.
   func leave() {
-    // First this: a terminal that was stopped takes no text.
-    if var settings = before.withLock({ exchange(&$0, with: nil) }) {
-      unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    state.withLock { state in
+      if exchange(&state.hasLeft, with: true) { return }
+      // First this: a terminal that was stopped takes no text.
+      if var settings = state.before { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+      TerminalWindow.write(TerminalWindow.leaving)
     }
-    TerminalWindow.write(TerminalWindow.leaving)
+  }
+
+  /// Draws, unless the terminal has been given back.
+  func draw(_ body: () throws -> Void) rethrows {
+    try state.withLock { state in
+      if !state.hasLeft { try body() }
+    }
   }
 
   /// How much the window shows now.
@@ -69,7 +81,7 @@ final class TerminalWindow: Sendable {
 
   /// Calls back at the key Q, once.
   func endsAtKey(_ end: @escaping @Sendable () -> Void) {
-    guard before.withLock({ $0 != nil }) else { return }
+    guard state.withLock({ $0.before != nil }) else { return }
     startThread(named: "pando.keys") {
       var key: UInt8 = 0
       while unsafe read(STDIN_FILENO, &key, 1) == 1 {

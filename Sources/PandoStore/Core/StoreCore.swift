@@ -54,6 +54,16 @@ final class StoreCore: Sendable {
 
   var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
 
+  /// Runs what looks at the environment, and names the store where that has been closed.
+  @inline(never) @_optimize(size)
+  func whileOpen(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as LMDBError where error.code == .closed {
+      throw closed
+    }
+  }
+
   var currentCounters: StoreCounters {
     var counters = counters.withLock { $0 }
     counters.wakes = environment.wakeCount

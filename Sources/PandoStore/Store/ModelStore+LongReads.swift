@@ -19,11 +19,14 @@ extension ModelStore {
     progress: @escaping (_ completed: Int, _ total: Int) -> Bool
   ) throws -> Bool {
     struct Ended: Error {}
-    let size = try core.environment.statistics()
-    var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
-    let isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
-      total = max(total, count)
-      return progress(count, 2 * total)
+    var (total, isWhole) = (0, false)
+    try core.whileOpen {
+      let size = try core.environment.statistics()
+      total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
+      isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
+        total = max(total, count)
+        return progress(count, 2 * total)
+      }
     }
     guard isWhole else { return false }
     do {
@@ -45,12 +48,14 @@ extension ModelStore {
   package func dump(
     counting line: (_ text: String, _ isNode: Bool, _ nodeCount: Int) throws -> Void
   ) throws {
-    try core.read { reader in
-      let total = try reader.snapshot.count(of: core.tables.nodes)
-      try StoreDump(path: path).run(reader) { written in
-        var isNode = false
-        if case .node = written { isNode = true }
-        try line(written.text, isNode, total)
+    try core.whileOpen {
+      try core.read { reader in
+        let total = try reader.snapshot.count(of: core.tables.nodes)
+        try StoreDump(path: path).run(reader) { written in
+          var isNode = false
+          if case .node = written { isNode = true }
+          try line(written.text, isNode, total)
+        }
       }
     }
   }

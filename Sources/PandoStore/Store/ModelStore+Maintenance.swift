@@ -44,32 +44,34 @@ extension ModelStore {
   /// Measures the store.
   ///
   /// - Returns: Figures of one committed version.
-  /// - Throws: `LMDBError` or ``StoreError`` when the store can't be read.
+  /// - Throws: ``StoreError`` `closed`, `LMDBError` or another ``StoreError`` when the store can't be read.
   /// - Complexity: O(*t*) for *t* types.
   @_optimize(size)
   public func statistics() throws -> StoreStatistics {
     var statistics = StoreStatistics()
-    let environment = try core.environment.statistics()
-    statistics.fileSizeInBytes = environment.fileSizeInBytes
-    statistics.mapSizeInBytes = environment.mapSizeInBytes
-    statistics.usedSizeInBytes = environment.usedSizeInBytes
-    statistics.readerCount = environment.readersInUse
-    statistics.readerCountMaximum = environment.readersMax
-    statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
-    try core.read { reader in
-      if let state = try reader.state(path: path) {
-        statistics.commitNumber = state.commitNumber
-        statistics.formatVersion = Int(state.storedFormatVersion)
-        statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
-        statistics.storeIdentifier = state.storeIdentifier
-          .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try core.whileOpen {
+      let environment = try core.environment.statistics()
+      statistics.fileSizeInBytes = environment.fileSizeInBytes
+      statistics.mapSizeInBytes = environment.mapSizeInBytes
+      statistics.usedSizeInBytes = environment.usedSizeInBytes
+      statistics.readerCount = environment.readersInUse
+      statistics.readerCountMaximum = environment.readersMax
+      statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
+      try core.read { reader in
+        if let state = try reader.state(path: path) {
+          statistics.commitNumber = state.commitNumber
+          statistics.formatVersion = Int(state.storedFormatVersion)
+          statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
+          statistics.storeIdentifier = state.storeIdentifier
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        try reader.forEachType { name, row in
+          if row.recordCount > 0 { statistics.recordCounts[name] = Int(clamping: row.recordCount) }
+        }
+        statistics.nodeCount = try reader.snapshot.count(of: core.tables.nodes)
+        statistics.edgeCount = try reader.snapshot.count(of: core.tables.parents)
+        statistics.collectionCount = try reader.snapshot.count(of: core.tables.collections)
       }
-      try reader.forEachType { name, row in
-        if row.recordCount > 0 { statistics.recordCounts[name] = Int(clamping: row.recordCount) }
-      }
-      statistics.nodeCount = try reader.snapshot.count(of: core.tables.nodes)
-      statistics.edgeCount = try reader.snapshot.count(of: core.tables.parents)
-      statistics.collectionCount = try reader.snapshot.count(of: core.tables.collections)
     }
     return statistics
   }
@@ -82,17 +84,19 @@ extension ModelStore {
   /// A version that somebody reads keeps its pages from being used again: what makes a file grow is seen here.
   ///
   /// - Returns: The process of each reader, and how many commits of the file its version is behind.
-  /// - Throws: `LMDBError` when the store can't be read.
+  /// - Throws: ``StoreError`` `closed`; `LMDBError` when the store can't be read.
   /// - Complexity: O(*r*) for *r* reader slots.
   @_optimize(size)
   public func openReaders() throws -> [(processID: Int, commitsBehind: Int)] {
-    let last = try core.environment.statistics().lastTransactionID
-    return try core.environment.openReaders().map { reader in
-      (
-        reader.processID,
-        last > reader.transactionID ? Int(clamping: last - reader.transactionID) : 0
-      )
+    var found: [(processID: Int, commitsBehind: Int)] = []
+    try core.whileOpen {
+      let last = try core.environment.statistics().lastTransactionID
+      for reader in try core.environment.openReaders() {
+        let behind = last > reader.transactionID ? last - reader.transactionID : 0
+        found.append((reader.processID, Int(clamping: behind)))
+      }
     }
+    return found
   }
 
   /// How many writes of this process wait for their commit.
@@ -132,7 +136,7 @@ extension ModelStore {
   /// - Complexity: O(size of the file).
   @_optimize(size)
   public func copy(to destination: String, compacting: Bool = false) throws {
-    try core.environment.copy(to: destination, compacting: compacting)
+    try core.whileOpen { try core.environment.copy(to: destination, compacting: compacting) }
     try Self.refuseProblems(
       StoreCheck.pages(ofStoreAt: destination, .newest, nil), path: destination)
   }
@@ -174,15 +178,18 @@ extension ModelStore {
   private func verifyNewest(
     _ progress: ((VerificationProgress) throws -> Void)?
   ) throws -> VerificationReport {
-    try core.read { reader in
-      let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
-      var report = try StoreCheck.pages(ofStoreAt: path, version, progress)
-      guard report.isClean else { return report }
-      let pageCount = report.pageCount
-      report = try StoreCheck.report(on: reader, path: path, progress: progress)
-      report.pageCount = pageCount
-      return report
+    var report = VerificationReport()
+    try core.whileOpen {
+      try core.read { reader in
+        let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
+        report = try StoreCheck.pages(ofStoreAt: path, version, progress)
+        guard report.isClean else { return }
+        let pageCount = report.pageCount
+        report = try StoreCheck.report(on: reader, path: path, progress: progress)
+        report.pageCount = pageCount
+      }
     }
+    return report
   }
 
   /// Checks a store that may be too damaged to be opened.

@@ -39,6 +39,21 @@ import Testing
     await store.close()
   }
 
+  @Test func `a closed store is not measured, checked, copied or dumped`() async throws {
+    try await withTemporaryDirectory { path in
+      let store = try ModelStore(path: path, configuration: .forTests)
+      await store.close()
+      func refuses(_ body: () throws -> Void) {
+        expectFailure(.closed, "the store has been closed", body)
+      }
+      refuses { _ = try store.statistics() }
+      refuses { _ = try store.openReaders() }
+      refuses { _ = try store.verify() }
+      refuses { try store.copy(to: path + "/copy") }
+      refuses { try store.dump { _ in } }
+    }
+  }
+
   @Test func `a write inside a write stops the process`() async {
     await #expect(processExitsWith: .failure) {
       let store = try ModelStore.temporary()
