@@ -87,6 +87,7 @@ extension ModelStore {
   ///   - progress: Told how far the check has come; on the thread that checks.
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
+  /// - Complexity: As the synchronous form.
   @_optimize(size)
   public static func verify(
     path: String, progress: (@Sendable (VerificationProgress) -> Void)? = nil

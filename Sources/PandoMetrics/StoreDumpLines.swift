@@ -37,6 +37,7 @@ public struct StoreDumpLines: AsyncSequence, Sendable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled; ``StoreError`` or `LMDBError` when the store
     ///   can't be read.
+    /// - Complexity: O(1), and the wait for the thread that makes the line.
     public mutating func next() async throws -> String? {
       if given == lines.count {
         lines = try await source.more()

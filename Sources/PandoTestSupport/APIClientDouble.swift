@@ -11,6 +11,7 @@ import PandoSystem
 /// server.answer(.get, "/books/7", with: APIResponse(status: 200, body: json))
 /// server.isOffline = true
 /// ```
+/// Any thread may use it.
 public final class APIClientDouble: APIClient {
   /// Answers a request.
   public typealias Handler = @Sendable (APIRequest) async throws -> APIResponse

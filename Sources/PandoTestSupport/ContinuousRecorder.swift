@@ -10,7 +10,8 @@ import PandoSystem
 /// recorder.cancel()
 /// ```
 ///
-/// An observer that is slower than the changes gets the newest element only, and so does this one.
+/// An observer that is slower than the changes gets the newest element only, and so does this one. Any
+/// thread may use it.
 public final class ContinuousRecorder<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []

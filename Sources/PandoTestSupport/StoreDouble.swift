@@ -9,7 +9,7 @@ import PandoSystem
 /// server.failure = Offline()
 /// ```
 ///
-/// It knows no order of writes: whoever writes last is right.
+/// It knows no order of writes: whoever writes last is right. Any thread may use it.
 public final class StoreDouble<E: Entity>: Storing {
   /// A call.
   ///

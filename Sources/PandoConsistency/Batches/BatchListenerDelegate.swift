@@ -8,6 +8,7 @@
 ///   redraw()  // once, however many members the update has changed
 /// }
 /// ```
+/// Called on the manager's delivery target, whose thread it must not block: the calls behind it wait.
 public protocol BatchListenerDelegate: AnyObject, Sendable {
   /// Members of the batch were updated.
   ///

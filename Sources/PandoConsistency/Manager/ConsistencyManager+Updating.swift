@@ -44,6 +44,8 @@ extension ConsistencyManager {
   }
 
   /// Waits until everything that is queued has been processed and told.
+  ///
+  /// - Complexity: O(1), and the wait for what is queued.
   public func drain() async {
     await withCheckedContinuation { continuation in
       enqueue { [deliverer, reporter] _ in

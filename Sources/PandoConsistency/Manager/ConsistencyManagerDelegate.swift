@@ -10,8 +10,8 @@ public import PandoModels
 /// }
 /// ```
 ///
-/// Called on a serial queue of its own, so that a listener whose callback never returns does not
-/// silence it.
+/// Called on a serial queue of its own, on no thread of a caller, so that a listener whose callback never
+/// returns does not silence it.
 public protocol ConsistencyManagerDelegate: AnyObject, Sendable {
   /// A model in a listener's tree is replaced by a newer one.
   ///

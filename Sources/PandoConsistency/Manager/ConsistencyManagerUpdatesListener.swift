@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// Called on the manager's delivery target, after the listeners whose trees the update changed. The
-/// manager does not retain it.
+/// Called on the manager's delivery target, after the listeners whose trees the update changed. It must not
+/// block the thread there: the calls behind it wait. The manager does not retain it.
 public protocol ConsistencyManagerUpdatesListener: AnyObject, Sendable {
   /// Models were set or deleted.
   ///

@@ -5,6 +5,8 @@
 /// try snapshot.scan(ages, in: .prefix("Ad")) { entry in … }
 /// try snapshot.scan(visits, in: .prefix("Ada")) { entry in … }  // keys: .tuple(.string, .uint64)
 /// ```
+///
+/// - Note: One thread at a time: it is not `Sendable`.
 public struct KeyRange<Key> {
   /// Where a range ends, on either side.
   enum Bound {

@@ -10,6 +10,8 @@
 ///
 /// Ready-made ones: `.string`, `.bytes`, the integers (`.int64`, `.uint32`, …), `.tuple(…)`,
 /// `.codable(…)`. A type of its own conforms with these two methods.
+///
+/// - Note: Called on the threads that read and write, on several at the same time.
 public protocol ValueCodec<Value>: Sendable {
   /// The type it encodes.
   associatedtype Value
@@ -69,6 +71,8 @@ public protocol KeyCodec<Value>: ValueCodec {
 /// ```
 ///
 /// Up to 512 bytes stay where the buffer is; only longer values allocate.
+///
+/// - Note: One thread at a time.
 public struct EncodingBuffer: ~Copyable {
   private static let inlineByteCount = 512
 

@@ -7,6 +7,8 @@ extension Environment {
   /// Where there are checkpoints this waits for the next one, which begins at once; else it is ``sync()``.
   ///
   /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
+  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With checkpoints it waits for the write and the
+  ///   checkpoint that are under way, too.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func flush() throws(LMDBError) {
     try checkProcess("flush")

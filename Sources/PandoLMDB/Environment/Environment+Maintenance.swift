@@ -46,6 +46,7 @@ extension Environment {
   /// Of use with a durability below `full`.
   ///
   /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
+  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet; where there are checkpoints, as ``flush()``.
   /// - Note: LMDB: `mdb_env_sync`.
   public func sync() throws(LMDBError) {
     try checkProcess("sync")
@@ -76,6 +77,8 @@ extension Environment {
   /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, `incompatibleTable`
   ///   if the copy is to be compact and the file has lost pages (``PageReport/PageCounts/lost``), else
   ///   the error of the system; a copy that failed is removed.
+  /// - Complexity: O(size of the file); of what is in use, where the copy is compact. One that is not compact waits for
+  ///   a write that is under way.
   /// - Precondition: The calling thread is not inside a write of this environment.
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {

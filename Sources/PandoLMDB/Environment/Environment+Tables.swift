@@ -14,6 +14,8 @@ extension Environment {
   /// - Returns: The table.
   /// - Throws: ``LMDBError`` with code `notFound` if it does not exist and is not to be created,
   ///   `tooManyTables` above `maximumTables`, `incompatibleTable` if it was made with other flags.
+  /// - Complexity: O(*t*) for *t* open tables if it is open. Else O(log *n*) for *n* tables of the file, the wait for a
+  ///   write that is under way, and a commit if the table is created.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func rawTable(_ name: String?, create: Bool = true) throws(LMDBError) -> RawTable {
     try checkProcess("rawTable")
@@ -133,6 +135,7 @@ extension Environment {
   ///   - create: Whether to create the table if it does not exist.
   /// - Returns: The table.
   /// - Throws: ``LMDBError``, as ``rawTable(_:create:)``.
+  /// - Complexity: As ``rawTable(_:create:)``.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func table<Key, Value>(
     _ name: String?, keys: some KeyCodec<Key>, values: some ValueCodec<Value>, create: Bool = true

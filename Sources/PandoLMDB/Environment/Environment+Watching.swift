@@ -22,6 +22,7 @@ extension Environment {
   ///   - timeout: How long to wait at most.
   /// - Returns: The number of the last commit; `nil` if there was none in time.
   /// - Throws: ``LMDBError`` with code `closed` when the environment is closed, also while this waits.
+  /// - Complexity: O(1), and the wait.
   /// - Note: Blocks the calling thread.
   public func waitForCommit(
     after number: UInt64, timeout: Duration

@@ -15,6 +15,8 @@ extension Environment {
   ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
   ///   commit could not be flushed (reads go on, writes need a reopened environment), the system's
   ///   code (such as `diskFull`) if this commit could not be written; or what `body` throws.
+  /// - Complexity: What `body` costs, O(*p*) for *p* pages that it has changed, and the flushes of its ``Durability``.
+  ///   Waits for the writes before it.
   /// - Precondition: The calling thread is not inside another write of this environment.
   @discardableResult
   public func write<Result>(

@@ -95,6 +95,8 @@ public final class Environment: Sendable {
   ///   - configuration: How to open it.
   /// - Throws: ``LMDBError`` with code `alreadyOpen` if this process has it open, `invalidFile`,
   ///   `versionMismatch` or `truncatedFile` if the file is not whole, else the system's error.
+  /// - Complexity: Independent of the size of the file, and a few flushes if it may be written. Of a file that ends
+  ///   before its last page the free list is read.
   /// - Precondition: The sizes and limits of `configuration` are above zero.
   public init(path: String, configuration: Configuration = Configuration()) throws(LMDBError) {
     configuration.checkLimits()

@@ -61,6 +61,7 @@ public struct PageWalker: Sendable {
   ///
   /// - Parameter path: The environment's directory, which holds `data.mdb`.
   /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  /// - Complexity: O(1).
   public init(path: String) throws(PageWalkError) {
     file = try PageFile(environment: path)
   }
@@ -99,6 +100,7 @@ public struct PageWalker: Sendable {
   /// - Returns: The report, which is clean.
   /// - Throws: ``PageWalkError`` with code `damaged` or `unsupported` and the problem, or
   ///   with code `changedMeanwhile`; or what `progress` throws.
+  /// - Complexity: As ``check(_:problemLimit:progress:)``.
   @discardableResult
   public func verify(
     _ version: Version = .newest,

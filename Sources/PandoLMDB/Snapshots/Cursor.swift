@@ -249,6 +249,8 @@ extension CursorHandle {
 /// ```
 ///
 /// It lives as long as the call it was given to.
+///
+/// - Note: It belongs to the thread that reads: it can't leave the closure.
 public struct Entry<Key, Value>: ~Escapable {
   /// The encoded key.
   public let keyBytes: Span<UInt8>
@@ -283,6 +285,8 @@ public struct Entry<Key, Value>: ~Escapable {
 /// ```
 ///
 /// It lives as long as the snapshot it was read from.
+///
+/// - Note: It belongs to the thread that reads: it can't leave the closure.
 public struct LazyValue<Value>: ~Escapable {
   /// The encoded value.
   public let bytes: Span<UInt8>

@@ -123,6 +123,7 @@ extension Snapshot {
   ///   - table: A table opened in this environment.
   /// - Returns: `true` if the key has a value.
   /// - Throws: ``LMDBError`` with code `badKeySize`, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table; the value is not decoded.
   public func contains<Key, Value>(key: Key, in table: Table<Key, Value>) throws -> Bool {
     try table.withBytes(ofKey: key) { try contains(key: $0, in: table.raw) }
   }

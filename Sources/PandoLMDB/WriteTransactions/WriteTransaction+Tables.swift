@@ -6,6 +6,7 @@ extension WriteTransaction {
   ///   - table: A table opened in this environment.
   /// - Returns: The value, or `nil` if the key has none.
   /// - Throws: ``LMDBError`` with code `badKeySize` or `undecodable`, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table, and the decoding.
   public func value<Key, Value>(
     forKey key: Key, in table: Table<Key, Value>
   ) throws -> Value? {
@@ -19,6 +20,7 @@ extension WriteTransaction {
   ///   - table: A table opened in this environment.
   /// - Returns: `true` if the key has a value.
   /// - Throws: ``LMDBError`` with code `badKeySize`, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table; the value is not decoded.
   public func contains<Key, Value>(key: Key, in table: Table<Key, Value>) throws -> Bool {
     try snapshot.contains(key: key, in: table)
   }
@@ -40,6 +42,7 @@ extension WriteTransaction {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table, and the encoding.
   public mutating func put<Key, Value>(
     _ value: Value, forKey key: Key, in table: Table<Key, Value>
   ) throws {
@@ -58,6 +61,7 @@ extension WriteTransaction {
   ///   - table: A table opened in this environment.
   /// - Returns: `false` if the key has a value; it stays as it is.
   /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table, and the encoding.
   public mutating func insert<Key, Value>(
     _ value: Value, forKey key: Key, in table: Table<Key, Value>
   ) throws -> Bool {
@@ -75,6 +79,7 @@ extension WriteTransaction {
   ///   - key: The key, above the last one of the table.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError`` with code `keyExists` if the key is not above the last one.
+  /// - Complexity: O(log *n*) for *n* keys in the table, without a search, and the encoding.
   public mutating func append<Key, Value>(
     _ value: Value, forKey key: Key, in table: Table<Key, Value>
   ) throws {
@@ -92,6 +97,7 @@ extension WriteTransaction {
   ///   - table: A table opened in this environment.
   /// - Returns: `false` if the key had no value.
   /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
   @discardableResult
   public mutating func delete<Key, Value>(
     key: Key, in table: Table<Key, Value>
@@ -121,6 +127,7 @@ extension WriteTransaction {
   ///
   /// - Parameter table: A table opened in this environment.
   /// - Throws: ``LMDBError`` if the pages cannot be freed.
+  /// - Complexity: O(*p*) for *p* pages of the table.
   public mutating func removeAll<Key, Value>(
     in table: Table<Key, Value>
   ) throws(LMDBError) {

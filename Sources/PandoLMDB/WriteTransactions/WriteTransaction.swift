@@ -58,6 +58,7 @@ public struct WriteTransaction: ~Copyable {
   ///   - table: A table opened in this environment.
   /// - Returns: `true` if the key has a value.
   /// - Throws: ``LMDBError`` with code `badKeySize` if `key` has another length.
+  /// - Complexity: O(log *n*) for *n* keys in the table.
   public func contains(key: Span<UInt8>, in table: RawTable) throws(LMDBError) -> Bool {
     try snapshot.contains(key: key, in: table)
   }

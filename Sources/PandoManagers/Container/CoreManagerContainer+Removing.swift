@@ -17,6 +17,7 @@ extension CoreManagerContainer {
   ///
   /// - Throws: ``ManagerError`` `closed`; `StoreError` or `LMDBError` when the store can't be written, and
   ///   then nothing is removed.
+  /// - Complexity: O(*n* log *n*) for *n* nodes, requests and entities in memory, and a commit.
   public func removeAllLocalData() async throws {
     guard !isClosed.withLock({ $0 }) else {
       throw ManagerError(.closed, "", "the container was closed")

@@ -15,6 +15,7 @@ extension CoreManagerContainer {
   ///   answers, and throws the first refusal.
   /// - Throws: What `body` throws, and then nothing is written; ``ManagerError`` `noStore` without a store
   ///   on disk, `closed`; `StoreError`, `LMDBError`.
+  /// - Complexity: What `body` costs, O(log *n*) for each request that is queued, and a commit.
   @discardableResult
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,

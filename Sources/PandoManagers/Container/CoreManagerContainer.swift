@@ -55,6 +55,8 @@ public final class CoreManagerContainer: Sendable {
   /// - Throws: ``ManagerError`` `incompatibleEntity` when nothing of what is stored of a type fits it any
   ///   more (one record that fits is enough to open); `StoreError` `typeCollision` when two types have
   ///   one name; what opening the store throws.
+  /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or lacks an index:
+  ///   O(*n* log *n*) for *n* records of the type. Of each type records are read until one fits.
   public convenience init<each E: Entity>(
     entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
     diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
@@ -130,6 +132,8 @@ public final class CoreManagerContainer: Sendable {
   /// see it anyway.
   ///
   /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  /// - Complexity: O(*c* + *f*) for *c* nodes that others have changed and *f* that are read again for who
+  ///   follows, and the wait.
   public func refresh() async throws {
     guard let store = diskStoreConfig.modelStore else { return }
     try await dataModelManager.refresh()
@@ -140,6 +144,9 @@ public final class CoreManagerContainer: Sendable {
   /// container has opened it.
   ///
   /// Requests that wait stay in the store. Closing twice is closing once.
+  ///
+  /// - Complexity: O(*t*) for *t* types, and the wait for what is under way: reads behind callers' backs,
+  ///   requests, commits and callbacks.
   public func close() async {
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }

@@ -31,6 +31,7 @@ public struct EntityTransaction: ~Copyable {
   ///   - identifier: Its identifier.
   /// - Returns: The entity; `nil` if there is none.
   /// - Throws: `ModelError` when it can't be decoded; `StoreError`, `LMDBError`.
+  /// - Complexity: O(log *n*) for each node of its tree.
   public func get<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>
   ) throws -> E? {
@@ -45,6 +46,7 @@ public struct EntityTransaction: ~Copyable {
   /// - Returns: What is stored now.
   /// - Throws: ``ManagerError`` `unknownEntity`, `noStore`, `userAccessInvalid`; ``QueryError``
   ///   `invalidIdentifier`; `ModelError`, `StoreError`, `LMDBError`.
+  /// - Complexity: O(log *n*) for each node of its tree, as it is given and as it is stored.
   @discardableResult
   public mutating func set<E: PersistentEntity>(
     _ entity: E, in context: WriteContext<E> = .local
@@ -68,6 +70,7 @@ public struct EntityTransaction: ~Copyable {
   ///   - change: Changes the value; its identifier stays.
   /// - Returns: What is stored now; `nil` if there is no such entity.
   /// - Throws: What `change` throws; else as ``set(_:in:)``.
+  /// - Complexity: O(log *n*) for each node of its tree, before and after, and what `change` costs.
   @discardableResult
   public mutating func update<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
@@ -92,6 +95,8 @@ public struct EntityTransaction: ~Copyable {
   ///   - identifier: Its identifier; that of an absent entity does no harm.
   ///   - context: `.local`, or `.localAndRemote` to tell the server too.
   /// - Throws: As ``set(_:in:)``; `StoreError` `restricted` where a deletion rule forbids it.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it; about twice that
+  ///   if the server is told and the type takes back what it refuses.
   public mutating func remove<E: PersistentEntity>(
     _ type: E.Type, _ identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
   ) throws {

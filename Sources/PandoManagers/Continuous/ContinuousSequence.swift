@@ -42,6 +42,8 @@ public struct ContinuousSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it is not what was returned before; `nil` at the end, and when
     ///   the task is cancelled.
     /// - Throws: Why the state can't be known any more; the iteration is over then.
+    /// - Complexity: The wait, and O(*m*) for *m* entities that are shown: they are compared with those before.
+    ///   Of ``ContinuousQuery/changes`` O(*m* log *m*).
     public mutating func next() async throws -> Element? {
       try await observer.next(isolation: #isolation)
     }
@@ -52,6 +54,8 @@ public struct ContinuousSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it is not what was returned before; `nil` at the end, and when
     ///   the task is cancelled.
     /// - Throws: Why the state can't be known any more; the iteration is over then.
+    /// - Complexity: The wait, and O(*m*) for *m* entities that are shown: they are compared with those before.
+    ///   Of ``ContinuousQuery/changes`` O(*m* log *m*).
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Element? {

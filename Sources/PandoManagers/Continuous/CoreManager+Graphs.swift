@@ -26,6 +26,9 @@ extension CoreManager {
   /// - Throws: What ``search(withQuery:in:)`` throws; ``ManagerError`` `unknownRelationship`; what a
   ///   server or a source of the shape throws, unless the shape tolerates failures. An entity that is
   ///   nowhere is no error: it is ``EntityGraph/missing``.
+  /// - Complexity: As ``search(withQuery:in:)`` for the roots; local ones in memory cost O(*n* log *n*) for all
+  ///   *n* of their type, whatever the query. Then O(log *n*) for each node of an entity on disk, O(1) for an
+  ///   entity in memory, and all of it once more after each step that asks a server.
   public func graph(
     of query: Query<E> = .all, shape: GraphShape<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> EntityGraph<E> {

@@ -214,6 +214,9 @@ extension QueryDataProvider: Observable {}
 ///   redraw(collectionChanges)
 /// }
 /// ```
+///
+/// Called where the provider's `DataModelManager` delivers, one call after another: on the main thread only if
+/// it delivers there.
 public protocol QueryDataProviderDelegate: AnyObject, Sendable {
   /// Called with the first result, and after each change.
   ///

@@ -9,6 +9,9 @@
 ///
 /// One invalid entity in the answer of a local store means that the next store is asked; invalid ones
 /// in the answer of a server are left out.
+///
+/// Asked on the task that reads and, for what is followed, on threads that work out changes, several at the
+/// same time; must not block.
 public protocol EntityContract<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Queryable

@@ -76,6 +76,7 @@ extension EntityIdentifier {
   /// Whether the identifier can be stored.
   ///
   /// - Throws: ``QueryError`` `invalidIdentifier` for an empty key or a remote one that looks local.
+  /// - Complexity: O(*k*) for *k* bytes of the key.
   public func validate() throws(QueryError) {
     let name = E.identifierNamespace
     switch self {

@@ -240,6 +240,7 @@ extension Filter {
   ///   - comparison: How.
   ///   - value: The value.
   /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field can't have such a value.
+  /// - Complexity: O(*f*) for *f* declared fields.
   public init(
     field name: String, _ comparison: FilterComparison, _ value: QueryValue
   ) throws(QueryError) {
@@ -254,6 +255,7 @@ extension Filter {
   ///   - name: The name of a declared field, or `id`.
   ///   - values: The values.
   /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field can't have such a value.
+  /// - Complexity: O(*f* + *k*) for *f* declared fields and *k* values.
   public init(field name: String, in values: [QueryValue]) throws(QueryError) {
     let field = try QueryField<E>(named: name)
     for value in values { try Self.validate(value, for: field) }
@@ -273,6 +275,7 @@ extension Filter {
   ///   - pattern: The expression, in the syntax of Swift's `Regex`.
   /// - Throws: ``QueryError`` `unknownField`, `invalidRegularExpression`, or `wrongType` if the field
   ///   holds no text.
+  /// - Complexity: O(*f*) for *f* declared fields, and the reading of the expression.
   public init(field name: String, matches pattern: String) throws(QueryError) {
     let field = try QueryField<E>(named: name)
     try Self.validateText(field)
@@ -286,6 +289,7 @@ extension Filter {
   ///   - name: The name of a declared field, or `id`.
   ///   - prefix: What it begins with.
   /// - Throws: ``QueryError`` `unknownField`, or `wrongType` if the field holds no text.
+  /// - Complexity: O(*f*) for *f* declared fields.
   public init(field name: String, hasPrefix prefix: String) throws(QueryError) {
     let field = try QueryField<E>(named: name)
     try Self.validateText(field)
@@ -296,6 +300,7 @@ extension Filter {
   ///
   /// - Throws: ``QueryError`` `invalidRegularExpression`, or `wrongType` for a regular expression
   ///   over a field that holds no text.
+  /// - Complexity: O(*p*) for *p* comparisons.
   public func validate() throws(QueryError) {
     try tree.forEachLeaf { (leaf) throws(QueryError) in
       switch leaf {

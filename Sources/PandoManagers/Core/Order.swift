@@ -40,6 +40,7 @@ public struct Order<E: Queryable>: Hashable, Sendable {
   ///   - name: The name of a declared field, or `id`.
   ///   - isDescending: Whether the highest value comes first.
   /// - Throws: ``QueryError`` `unknownField`.
+  /// - Complexity: O(*f*) for *f* declared fields.
   public init(field name: String, isDescending: Bool = false) throws(QueryError) {
     self.init(key: .field(try QueryField(named: name), isDescending: isDescending))
   }

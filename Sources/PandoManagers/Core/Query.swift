@@ -98,6 +98,7 @@ extension Query {
   ///
   /// - Throws: ``QueryError`` `negativeLimit`, `negativeOffset`, `invalidRegularExpression`,
   ///   `wrongType`.
+  /// - Complexity: O(*p*) for *p* comparisons of the filter and keys of the order.
   public func validate() throws(QueryError) {
     if let limit, limit < 0 {
       throw QueryError(.negativeLimit, E.modelTypeName, "a query can't have the limit \(limit)")
@@ -124,6 +125,8 @@ extension Query {
   /// - Parameter entities: All there are, in natural order.
   /// - Returns: Those asked for.
   /// - Throws: ``QueryError`` as ``validate()``.
+  /// - Complexity: O(*n*) for *n* entities, and O(*m* log *m*) where *m* of them match and have to be ordered,
+  ///   whatever the limit.
   public func apply(to entities: [E]) throws(QueryError) -> QueryResult<E> {
     try validate()
     if filter.needsStore {

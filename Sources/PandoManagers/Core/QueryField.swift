@@ -129,6 +129,7 @@ public struct QueryField<E: Queryable>: Sendable {
   ///
   /// - Parameter name: The name of a declared field, or `id`.
   /// - Throws: ``QueryError`` `unknownField`.
+  /// - Complexity: O(*f*) for *f* declared fields.
   public init(named name: String) throws(QueryError) {
     if let declared = E.fields.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
       self = declared.reference

@@ -7,6 +7,8 @@
 /// }
 /// let found = try await books.all(in: .localOr(.remote()).with(accessValidator: session))
 /// ```
+///
+/// Any thread may ask, several at the same time; must not block.
 public protocol UserAccessValidating: Sendable {
   /// What the user may see now.
   var userAccess: UserAccess { get }

@@ -26,6 +26,7 @@ extension ModelTransaction {
   ///   - change: Changes the value; its identifier stays.
   /// - Returns: The entity as it is stored afterwards; `nil` if there is none, and nothing is done.
   /// - Throws: What `change` throws, and as ``update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of its tree.
   @discardableResult
   public mutating func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, _ change: (inout E) throws -> Void
@@ -39,6 +40,7 @@ extension ModelTransaction {
   /// - Parameter identifier: The identifier of the entity.
   /// - Returns: What was deleted and changed; `nil` if there is no such entity.
   /// - Throws: As ``delete(_:)``.
+  /// - Complexity: O(log *n*) for each parent, and the size of each collection that holds it.
   @discardableResult
   public mutating func delete<E: Entity>(_ identifier: EntityIdentifier<E>) throws -> Deletion? {
     try delete(snapshot.currentIdentifier(of: identifier).modelIdentifier)
@@ -55,9 +57,10 @@ extension ModelStore {
   /// - Parameters:
   ///   - identifier: Its identifier.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the writer thread, perhaps more than once.
+  ///   - change: Runs on the calling thread or the writer thread, perhaps more than once.
   /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
+  /// - Complexity: O(log *n*) for each node of its tree, and a commit.
   @discardableResult
   public func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,
@@ -72,6 +75,7 @@ extension ModelStore {
   ///   - change: As in the synchronous form.
   /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
   /// - Throws: As the synchronous form.
+  /// - Complexity: As the synchronous form.
   @discardableResult
   public func update<E: Entity>(
     _ identifier: EntityIdentifier<E>, context: (any Sendable)? = nil,

@@ -22,6 +22,7 @@ extension ModelSnapshot {
   /// - Parameter modelIdentifier: The identifier of a node.
   /// - Returns: The identifier under which the node is stored; the same if it has got no other.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n*).
   public func currentIdentifier(of modelIdentifier: String) throws -> String {
     try alias(of: modelIdentifier)?.new ?? modelIdentifier
   }

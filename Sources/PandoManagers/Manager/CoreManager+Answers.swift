@@ -16,6 +16,8 @@ extension CoreManager {
   /// - Returns: The answer.
   /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `wrongType` for the sum of a field without
   ///   numbers.
+  /// - Complexity: As `ModelSnapshot.answer(_:to:)` where that answers; else as ``search(withQuery:in:)``, of
+  ///   which all is read.
   public func answer(
     _ question: Question<E>, to query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> QueryAnswer {
@@ -32,6 +34,8 @@ extension CoreManager {
   ///   - context: Where they are looked for.
   /// - Returns: The identifiers.
   /// - Throws: As ``search(withQuery:in:)``.
+  /// - Complexity: As `ModelSnapshot.identifiers(matching:after:)` where that answers; else as
+  ///   ``search(withQuery:in:)``.
   public func identifiers(
     matching query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> [EntityIdentifier<E>] {
@@ -53,6 +57,8 @@ extension CoreManager {
   /// - Returns: The next ones.
   /// - Throws: As ``search(withQuery:in:)``; ``QueryError`` `lostPlace` if the entity has been deleted and
   ///   its place is not known without it.
+  /// - Complexity: As `ModelSnapshot.entities(matching:after:)` where that answers; else as
+  ///   ``search(withQuery:in:)`` without offset and limit.
   public func search(
     withQuery query: Query<E>, after entity: E, in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {

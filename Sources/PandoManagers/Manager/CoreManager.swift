@@ -61,6 +61,8 @@ extension CoreManager {
   /// - Returns: The entity; `nil` if there is none.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`, or `composite` when several stores
   ///   failed; the error of the one store that failed.
+  /// - Complexity: O(1) from memory, O(log *n*) for each node of its tree from disk, from a store of one's own
+  ///   what that needs. Where the context asks the server: a request, and a write of its answer.
   public func get(
     byID identifier: EntityIdentifier<E>, in context: ReadContext<E> = .local
   ) async throws -> E? {
@@ -74,6 +76,9 @@ extension CoreManager {
   ///   - context: Which stores are asked.
   /// - Returns: Those that there are, in the order of the identifiers.
   /// - Throws: As ``get(byID:in:)``.
+  /// - Complexity: O(*k* log *k*) for *k* identifiers in memory; from disk O(log *n*) for each node of their
+  ///   trees, of all of them if memory lacks one. Where the context asks the server: a request for all, or one
+  ///   for each if its API has none for several.
   public func get(
     byIDs identifiers: [EntityIdentifier<E>], in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
@@ -92,6 +97,10 @@ extension CoreManager {
   ///   - context: Which stores are asked.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(byID:in:)``.
+  /// - Complexity: In memory O(*n* + *m* log *m*) for *n* entities of which *m* match. On disk as
+  ///   `ModelSnapshot.entities(matching:)`; if a server has said how entities of the type are ordered, all that
+  ///   match are read, whatever the limit. Where the context asks the server: a request, and a write of its
+  ///   answer.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E> = .local
   ) async throws -> QueryResult<E> {
@@ -103,6 +112,7 @@ extension CoreManager {
   /// - Parameter context: Which stores are asked.
   /// - Returns: The entities, in natural order.
   /// - Throws: As ``get(byID:in:)``.
+  /// - Complexity: As ``search(withQuery:in:)``, and all of them match.
   public func all(in context: ReadContext<E> = .local) async throws -> QueryResult<E> {
     try await search(withQuery: .all, in: context)
   }
@@ -114,6 +124,7 @@ extension CoreManager {
   ///   - context: Which stores are asked.
   /// - Returns: The entity; `nil` if none matches.
   /// - Throws: As ``search(withQuery:in:)``.
+  /// - Complexity: As ``search(withQuery:in:)`` with a limit of 1, which in memory saves nothing.
   public func first(
     for query: Query<E> = .all, in context: ReadContext<E> = .local
   ) async throws -> E? {
@@ -132,6 +143,9 @@ extension CoreManager {
   /// - Returns: What is stored now, and how far the write has come.
   /// - Throws: ``ManagerError`` `conflict` when the server's answer came after somebody had removed the
   ///   entity; `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Complexity: O(1) in memory; on disk O(log *n*) for each node of its tree, and a commit; then the wait
+  ///   until it is shown to who follows. `.remote()` waits for the server; `.localAndRemote` queues the request
+  ///   in the same commit, or waits if the remote store has no queue.
   @discardableResult
   public func set(
     _ entity: E, in context: WriteContext<E> = .local
@@ -146,6 +160,8 @@ extension CoreManager {
   ///   - context: Which stores are written.
   /// - Returns: What is stored now, without those that were changed by somebody later than this write.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Complexity: As `set(_:in:)` of one for each of them, in one commit. A server may need a request for
+  ///   each.
   @discardableResult
   public func set(
     _ entities: [E], in context: WriteContext<E> = .local
@@ -171,6 +187,7 @@ extension CoreManager {
   ///     nothing else.
   /// - Returns: What is stored now, and how far the write has come; `nil` if there is no such entity here.
   /// - Throws: What `change` throws, and then nothing is written; else as `set(_:in:)`.
+  /// - Complexity: As `set(_:in:)`, and what `change` costs.
   @discardableResult
   public func update(
     byID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local,
@@ -189,6 +206,7 @@ extension CoreManager {
   /// - Returns: What is stored now, and how far the write has come.
   /// - Throws: ``ManagerError`` `notFound` where the entity is not here any more; `conflict` for two
   ///   identifiers; else as `set(_:in:)`.
+  /// - Complexity: As `set(_:in:)`, for the nodes of both versions.
   @discardableResult
   public func set(
     _ entity: E, replacing old: E, in context: WriteContext<E> = .local
@@ -214,6 +232,8 @@ extension CoreManager {
   ///   - context: Which stores are written.
   /// - Returns: How far the removal has come.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Complexity: In memory and for the server as `set(_:in:)`; on disk O(log *n*) for each parent, the size
+  ///   of each collection that holds it, and a commit.
   @discardableResult
   public func remove(
     atID identifier: EntityIdentifier<E>, in context: WriteContext<E> = .local
@@ -226,6 +246,8 @@ extension CoreManager {
   ///   - context: Which stores are written.
   /// - Returns: How far the removal has come.
   /// - Throws: ``ManagerError`` `userAccessInvalid`, `noStore`; the error of the store that failed.
+  /// - Complexity: As ``remove(atID:in:)`` for each of them, in one commit. A server may need a request for
+  ///   each.
   @discardableResult
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E> = .local
@@ -241,6 +263,8 @@ extension CoreManager {
   ///   - context: Which stores are written.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: ``QueryError`` for a query that makes no sense; else as ``remove(_:in:)``.
+  /// - Complexity: As ``search(withQuery:in:)``, and ``remove(_:in:)`` of what it gives; in memory
+  ///   O(*n* log *n*) for *n* entities, whatever matches.
   @discardableResult
   public func removeAll(
     withQuery query: Query<E> = .all, in context: WriteContext<E> = .local

@@ -43,6 +43,7 @@ public struct Written<Value: Sendable>: Sendable {
   /// - Returns: What is stored then.
   /// - Throws: What the server refused the write with; ``ManagerError`` `conflict` when somebody
   ///   removed the entity meanwhile.
+  /// - Complexity: O(1) if the server has not to be waited for; else the wait, and a read of what was written.
   @discardableResult
   public func confirmed() async throws -> Value {
     guard let confirmation else { return value }

@@ -114,6 +114,8 @@ extension OrderedStoring {
   ///   - context: How the caller writes, and which place the write has.
   /// - Returns: What is stored now.
   /// - Throws: Why they can't be stored; then none is.
+  /// - Complexity: O(1) for each entity in memory; on disk O(log *n*) for each node of its tree, and a commit.
+  ///   A store over others costs what those do.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     try await apply(entities, in: context).stored
   }
@@ -124,6 +126,8 @@ extension OrderedStoring {
   ///   - identifiers: The identifiers; those of absent entities do no harm.
   ///   - context: How the caller writes.
   /// - Throws: Why they can't be removed; then none is.
+  /// - Complexity: O(1) for each entity in memory; on disk O(log *n*) for each parent, the size of each
+  ///   collection that holds it, and a commit. A store over others costs what those do.
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws { _ = try await applyRemoval(of: identifiers, in: context) }

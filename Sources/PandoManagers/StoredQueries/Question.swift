@@ -140,6 +140,9 @@ extension ModelSnapshot {
   /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
   ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
   ///   decoded and can't be: for key paths that are not declared, and fields with a default.
+  /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
+  ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``entities(matching:)``, as a
+  ///   rule without decoding.
   public func answer<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
@@ -159,6 +162,7 @@ extension ModelSnapshot {
   ///   - query: About which entities.
   /// - Returns: The plan.
   /// - Throws: As ``answer(_:to:)``.
+  /// - Complexity: As ``explain(_:)``.
   public func explain<E: Queryable>(
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
@@ -175,6 +179,7 @@ extension ModelSnapshot {
   ///   - entity: The last one that was shown, as in ``entities(matching:after:)``.
   /// - Returns: The identifiers.
   /// - Throws: As ``entities(matching:after:)``.
+  /// - Complexity: As ``modelIdentifiers(matching:after:)``.
   public func identifiers<E: Entity>(
     matching query: Query<E>, after entity: E? = nil
   ) throws -> [EntityIdentifier<E>] {
@@ -189,6 +194,7 @@ extension ModelSnapshot {
   ///   - model: The last one that was shown, as in ``entities(matching:after:)``.
   /// - Returns: The identifiers of the nodes.
   /// - Throws: As ``entities(matching:after:)``.
+  /// - Complexity: As ``entities(matching:after:)``; instead of decoding O(log *n*) for each identifier.
   public func modelIdentifiers<M: Queryable>(
     matching query: Query<M>, after model: M? = nil
   ) throws -> [String] {
@@ -220,6 +226,9 @@ extension ModelSnapshot {
   /// - Returns: The entities and their groups.
   /// - Throws: As ``entities(matching:)``; `QueryError` `lostPlace` if the entity has been deleted, unless
   ///   `id` is a key of the order: only then its place among equal ones is known without it.
+  /// - Complexity: As ``entities(matching:)``; in natural order, and where an index has the order, from the
+  ///   place of `entity` on. All that matches is read for a query that skips records, and if the namespace has
+  ///   nodes without a record of the type.
   public func entities<E: Queryable>(
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {

@@ -194,6 +194,8 @@ extension ModelSnapshot {
   /// - Returns: The plan.
   /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
   ///   damaged.
+  /// - Complexity: O(*r*) for *r* rows of indexes, which are counted to choose between them. Up to 64 records
+  ///   are decoded for each field that this process has not seen yet to be named rightly.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let query = try resolved(query)
     let stored = try proven(query)
@@ -210,6 +212,7 @@ extension ModelStore {
   /// - Returns: The plan.
   /// - Throws: `QueryError` as `validate()`; ``StoreError`` when the bytes on disk are
   ///   damaged.
+  /// - Complexity: As `ModelSnapshot.explain(_:)`.
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     try read { try $0.explain(query) }
   }

@@ -75,6 +75,8 @@ extension CacheStore {
   ///   - context: Given to the persistent store.
   /// - Returns: Those that are there.
   /// - Throws: What the persistent store throws.
+  /// - Complexity: O(*k* log *k*) for *k* identifiers that are all in memory; else as the persistent store for
+  ///   all of them.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -100,6 +102,7 @@ extension CacheStore {
   ///   - context: Given to the persistent store.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: What the persistent store throws.
+  /// - Complexity: As ``get(withQuery:in:)`` for identifiers, else as the persistent store.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -265,6 +268,7 @@ extension CacheStore: OrderedStoring {
   ///   - context: Given to the persistent store.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: What the persistent store throws.
+  /// - Complexity: As the persistent store.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

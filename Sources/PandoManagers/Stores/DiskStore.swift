@@ -55,6 +55,7 @@ extension DiskStore: UpdatingStoring {
   /// - Returns: Those that are there.
   /// - Throws: `ModelError` that names identifier and field when a stored entity does not fit the type
   ///   any more; `StoreError`, `LMDBError`.
+  /// - Complexity: O(log *n*) for each node of the entities' trees.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
@@ -66,6 +67,8 @@ extension DiskStore: UpdatingStoring {
   ///   - context: Does not matter.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``QueryError`` for a query that makes no sense; else as ``get(withQuery:in:)``.
+  /// - Complexity: As `ModelSnapshot.entities(matching:)`; if a server has said how entities of the type are
+  ///   ordered, all that match are read, whatever the limit.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try modelStore.read { try Self.find(query, in: $0) } }
@@ -140,6 +143,8 @@ extension DiskStore: UpdatingStoring {
   ///   - context: How old the removal is.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: ``QueryError`` for a query that makes no sense; `StoreError`, `LMDBError`.
+  /// - Complexity: As ``search(withQuery:in:)``; then for each that matches O(log *n*) for each parent, and the
+  ///   size of each collection that holds it; and a commit.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

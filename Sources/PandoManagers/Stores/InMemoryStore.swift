@@ -150,6 +150,7 @@ extension InMemoryStore: KeyValueStoring {
   ///   - context: Does not matter.
   /// - Returns: Those that are there.
   /// - Throws: ``QueryError`` for a query that makes no sense.
+  /// - Complexity: O(*k* log *k*) for *k* identifiers.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try answer(query) }
@@ -161,6 +162,8 @@ extension InMemoryStore: KeyValueStoring {
   ///   - context: Does not matter.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: ``QueryError`` for a query that makes no sense.
+  /// - Complexity: O(*n* + *m* log *m*) for *n* entities of which *m* match, whatever the limit; as
+  ///   ``get(withQuery:in:)`` for identifiers.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> { try answer(query) }
@@ -172,6 +175,7 @@ extension InMemoryStore: KeyValueStoring {
   ///   - context: How old the removal is.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: ``QueryError`` for a query that makes no sense.
+  /// - Complexity: O(*n* log *n*) for *n* entities, whatever matches.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

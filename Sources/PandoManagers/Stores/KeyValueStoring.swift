@@ -5,6 +5,9 @@
 /// memory.keep([book])
 /// let again = memory.entity(forID: book.id)
 /// ```
+///
+/// Any thread may call it, several at the same time. A cache may hold a lock meanwhile: it must not block, nor
+/// call the cache.
 public protocol KeyValueStoring<E>: Storing {
   /// Returns entities by their identifiers.
   ///

@@ -111,6 +111,7 @@ extension LRUStore: KeyValueStoring {
   ///   - context: Given to the store inside.
   /// - Returns: Those that are there.
   /// - Throws: What the store inside throws.
+  /// - Complexity: As the store inside, and O(*m*) for *m* entities found.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -126,6 +127,7 @@ extension LRUStore: KeyValueStoring {
   ///   - context: Given to the store inside.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: What the store inside throws.
+  /// - Complexity: As the store inside, and O(*m*) for *m* entities found.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -141,6 +143,7 @@ extension LRUStore: KeyValueStoring {
   ///   - context: Given to the store inside.
   /// - Returns: What is stored now, whether or not it had to go again to make room.
   /// - Throws: What the store inside throws.
+  /// - Complexity: As the store inside, and O(*m*) for *m* entities set.
   public func set(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let stored = try await store.set(entities, in: context)
     _ = add(stored.map { $0.id })
@@ -153,6 +156,7 @@ extension LRUStore: KeyValueStoring {
   ///   - identifiers: The identifiers.
   ///   - context: Given to the store inside.
   /// - Throws: What the store inside throws.
+  /// - Complexity: As the store inside, and O(*k*) for *k* identifiers.
   public func remove(
     _ identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws {
@@ -174,6 +178,7 @@ extension LRUStore: KeyValueStoring {
   ///   - context: Given to the store inside.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: What the store inside throws.
+  /// - Complexity: As the store inside, and O(*m*) for *m* entities removed.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

@@ -98,6 +98,8 @@ extension RecoverableStore: OrderedStoring {
   ///   - context: Given to the main store.
   /// - Returns: Those that are there.
   /// - Throws: What the main store throws.
+  /// - Complexity: As the main store. Before the first call all entities are read, and one store is filled from
+  ///   the other.
   public func get(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -112,6 +114,8 @@ extension RecoverableStore: OrderedStoring {
   ///   - context: Given to the main store.
   /// - Returns: The entities, in the order of the query.
   /// - Throws: What the main store throws.
+  /// - Complexity: As the main store. Before the first call all entities are read, and one store is filled from
+  ///   the other.
   public func search(
     withQuery query: Query<E>, in context: ReadContext<E>
   ) async throws -> QueryResult<E> {
@@ -184,6 +188,8 @@ extension RecoverableStore: OrderedStoring {
   ///   - context: Given to the main store.
   /// - Returns: The identifiers of those that were removed.
   /// - Throws: What the main store throws.
+  /// - Complexity: As both stores, and before the first call as ``get(withQuery:in:)``. All entities are copied
+  ///   if the recovery store has missed something.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {

@@ -8,6 +8,9 @@ public import PandoStore
 /// let answer = try await remote.fetch(.all, in: .remote())
 /// print(answer.result.count, answer.isComplete)
 /// ```
+///
+/// Any thread may call it, several at the same time; what takes a transaction is called on the thread that
+/// writes.
 public protocol RemoteStoring<E>: Storing {
   /// Asks the server.
   ///
@@ -71,6 +74,7 @@ extension RemoteStoring {
   ///   - transaction: The transaction of the local write, before it.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
+  /// - Complexity: O(1).
   public func replaced(
     bySetting entities: [E], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
@@ -82,6 +86,7 @@ extension RemoteStoring {
   ///   - transaction: The transaction of the local removal, before it.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
+  /// - Complexity: O(1).
   public func replaced(
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)? { nil }
@@ -139,6 +144,9 @@ public struct RemoteAnswer<E: Entity>: Sendable {
 /// Whoever queues it calls ``enqueue(_:)`` inside the transaction of the local write, then
 /// ``committed()`` once. The answer is written to the local stores by the queue, in the transaction
 /// that takes the request off it.
+///
+/// Any thread may call it, several at the same time; what takes a transaction is called on the thread that
+/// writes.
 public protocol QueuedWrite<E>: Sendable {
   /// The type of the entities.
   associatedtype E: Entity
@@ -187,6 +195,7 @@ extension QueuedWrite {
   ///   - transaction: The transaction of the local write, after it; it may run more than once.
   ///   - replaced: What ``RemoteStoring`` said before the write.
   /// - Throws: Why it can't be queued; then the local write is not made either.
+  /// - Complexity: As ``enqueue(_:)``.
   public func enqueue(
     _ transaction: inout ModelTransaction, replacing replaced: (any Sendable)?
   ) throws { try enqueue(&transaction) }

@@ -47,7 +47,7 @@ public protocol FieldCodable: Codable {
 /// }
 /// ```
 ///
-/// It lives as long as the method it was given to.
+/// It lives as long as the method it was given to, and belongs to the thread that calls that.
 @safe public struct FieldSink: ~Copyable {
   /// Open as long as this lives.
   unowned(unsafe) private let frame: EncodingFrame

@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// It lives as long as the initializer it was given to.
+/// It lives as long as the initializer it was given to, and belongs to the thread that calls that.
 @safe public struct FieldSource: ~Copyable {
   let map: FieldReader
 

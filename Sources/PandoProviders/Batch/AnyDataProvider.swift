@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// `DataProvider` and `CollectionDataProvider` are the two kinds; there is no need to conform other
-/// types.
+/// types. Any thread may use it.
 public protocol AnyDataProvider: AnyObject, Sendable {
   /// The manager that keeps this provider consistent with all others.
   var dataModelManager: DataModelManager { get }

@@ -8,6 +8,8 @@
 ///   redraw()  // once, however many providers have changed
 /// }
 /// ```
+///
+/// It must not block the thread of the delivery target: the calls behind it wait.
 public protocol BatchDataProviderListenerDelegate: AnyObject, Sendable {
   /// Called once an update, after the providers' own delegates, on the manager's delivery target.
   ///

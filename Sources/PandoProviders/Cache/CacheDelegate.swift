@@ -113,6 +113,7 @@ extension CacheDelegate {
   ///   - type: The type to return it as.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
+  /// - Complexity: O(1).
   public func model<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> T? { nil }
@@ -124,6 +125,7 @@ extension CacheDelegate {
   ///   - type: The type of its elements.
   /// - Returns: `nil`.
   /// - Throws: Nothing.
+  /// - Complexity: O(1).
   public func collection<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> [T]? { nil }

@@ -116,6 +116,7 @@ extension CompletionCacheDelegate {
   ///   - type: The type to return it as.
   /// - Returns: The model, or `nil` if there is none.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func model<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> T? {
@@ -131,6 +132,7 @@ extension CompletionCacheDelegate {
   ///   - type: The type of its elements.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func collection<T: SimpleModel>(
     forContext context: any Sendable, as type: T.Type
   ) async throws -> [T]? {
@@ -147,6 +149,7 @@ extension CompletionCacheDelegate {
   ///   - context: What the fetch was called with.
   /// - Returns: The model, or `nil` if there is none.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func model<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> T? {
@@ -162,6 +165,7 @@ extension CompletionCacheDelegate {
   ///   - cacheKey: The key, which is the model's identifier.
   ///   - context: What the change was made with.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func setModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)?
   ) async throws {
@@ -178,6 +182,7 @@ extension CompletionCacheDelegate {
   ///   - context: What the fetch was called with.
   /// - Returns: The elements in order, or `nil` if there is no such collection.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func collection<T: SimpleModel>(
     forKey cacheKey: String, as type: T.Type, context: (any Sendable)?
   ) async throws -> [T]? {
@@ -195,6 +200,7 @@ extension CompletionCacheDelegate {
   ///   - cacheKey: The key of the collection.
   ///   - context: What the change was made with.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func setCollection<T: SimpleModel>(
     _ models: [T], forKey cacheKey: String, context: (any Sendable)?
   ) async throws {
@@ -209,6 +215,7 @@ extension CompletionCacheDelegate {
   ///   - cacheKey: The key, which is the model's identifier.
   ///   - context: What the change was made with.
   /// - Throws: What the handler was called with; ``DataProviderError`` `cacheNeverAnswered`.
+  /// - Complexity: What that call costs, and the wait for its handler.
   public func deleteModel(forKey cacheKey: String, context: (any Sendable)?) async throws {
     try await answer(cacheKey) { promise in
       deleteModel(forKey: cacheKey, context: context) { promise.finish((), $0) }

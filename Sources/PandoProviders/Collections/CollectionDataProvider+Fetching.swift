@@ -39,6 +39,8 @@ extension CollectionDataProvider {
   /// - Returns: The elements; `nil` if there is no such collection.
   /// - Throws: What the store or the cache throws; ``DataProviderError`` `typeCollision` if the key's
   ///   elements have another type; `CancellationError` when its task is cancelled.
+  /// - Complexity: O(1) where somebody shows the collection. Else, over a store, O(log *n* + *k*) to find *k* elements,
+  ///   and the reading of each.
   @discardableResult
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil

@@ -12,7 +12,7 @@ public import PandoModels
 /// ```
 ///
 /// Calls come one after another where the manager delivers, and not for changes that the provider's
-/// owner made through it.
+/// owner made through it. They must not block the thread there: those behind them wait.
 public protocol CollectionDataProviderDelegate: AnyObject, Sendable {
   /// Called after others have changed the elements of a provider.
   ///

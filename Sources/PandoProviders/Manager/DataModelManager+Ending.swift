@@ -8,6 +8,8 @@ extension DataModelManager {
   /// anew is not waited for; a callback or cache that never returns makes this wait for ever.
   ///
   /// *Precondition:* not called from a callback, which would wait for itself.
+  ///
+  /// - Complexity: O(1), and the wait for what is queued.
   public func drain() async {
     switch backing {
     case .store(let bridge):
@@ -30,6 +32,8 @@ extension DataModelManager {
   /// changes and fetches are refused with the error `closed`.
   ///
   /// The store is left open; close it afterwards. Closing twice is closing once.
+  ///
+  /// - Complexity: As ``drain()``, and O(*p*) for *p* providers that somebody iterates over.
   public func close() async {
     await fetchedChanges.withLock { $0.last }?.value
     isClosed.withLock { $0 = true }
@@ -42,6 +46,9 @@ extension DataModelManager {
   /// Commits of this process are taken in by themselves. Without a store there is nothing to do.
   ///
   /// - Throws: `StoreError` or `LMDBError` when the store can't be read.
+  /// - Complexity: The wait for updates that are queued, O(*c*) for *c* changes of the commits, and the reading of
+  ///   those nodes among them that are live. Where the change log does not reach back that far, all that is live is
+  ///   read.
   public func refresh() async throws {
     guard case .store(let bridge) = backing else { return }
     try await bridge.refresh().committed()

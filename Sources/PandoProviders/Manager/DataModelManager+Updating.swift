@@ -138,6 +138,7 @@ extension DataModelManager {
   /// - Returns: What `body` returned, once all that is live shows the commit.
   /// - Throws: What `body` throws, and then nothing is changed; ``DataProviderError`` `noStore` where the
   ///   manager is not over a store; `StoreError`, `LMDBError`.
+  /// - Complexity: As the `async` form of `ModelStore.write(context:_:)`.
   @discardableResult
   @_optimize(size)
   public func write<Result: Sendable>(

@@ -68,6 +68,7 @@ public final class DataModelManager: Sendable {
   ///   - target: Where delegates are called.
   ///   - limits: How far things may pile up.
   /// - Throws: `StoreError` when the store can't be read.
+  /// - Complexity: O(*m*) for *m* managers over the store, and two short reads for the first one.
   public init(
     store: ModelStore, deliveringOn target: DeliveryTarget = .ownQueue, limits: Limits = Limits()
   ) throws {

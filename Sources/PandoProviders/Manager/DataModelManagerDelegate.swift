@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Called on a queue of its own, so that a callback of a provider that never returns does not silence
-/// it.
+/// Called on a serial queue of its own, on no thread of a caller, so that a callback of a provider that never
+/// returns does not silence it.
 public protocol DataModelManagerDelegate: AnyObject, Sendable {
   /// Called for each event, one after another.
   ///

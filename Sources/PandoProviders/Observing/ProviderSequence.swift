@@ -40,6 +40,8 @@ public struct ProviderSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it has not been returned before; `nil` at the end, and when the
     ///   task is cancelled.
     /// - Throws: What kept the provider from following the store; the iteration is over then.
+    /// - Complexity: The wait, and the comparison with the element before: O(size of the model), for a list as
+    ///   `CollectionChange.difference(from:to:)`.
     public mutating func next() async throws -> Element? {
       try await observer.next(isolation: #isolation)
     }
@@ -50,6 +52,8 @@ public struct ProviderSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The newest state, if it has not been returned before; `nil` at the end, and when the
     ///   task is cancelled.
     /// - Throws: What kept the provider from following the store; the iteration is over then.
+    /// - Complexity: The wait, and the comparison with the element before: O(size of the model), for a list as
+    ///   `CollectionChange.difference(from:to:)`.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Element? {

@@ -10,7 +10,7 @@ public import PandoModels
 /// ```
 ///
 /// It can be ignored: the change is made all the same, and a failure is told to the manager's
-/// delegate.
+/// delegate. Any thread may use it.
 public final class PendingWrite: @unchecked Sendable {
   // Sendable because `outcome` and `waiters` are used under `lock` only.
 
@@ -79,6 +79,7 @@ public final class PendingWrite: @unchecked Sendable {
   ///
   /// - Returns: What the commit changed; `nil` if it changed nothing, or if there is no store.
   /// - Throws: What refused the change or made it fail; then it is shown no longer.
+  /// - Complexity: O(1), and the wait.
   @discardableResult
   @_optimize(size)
   public func committed() async throws -> ChangeSet? {

@@ -20,6 +20,7 @@ extension DataModelManager {
 ///   (snapshot.data(of: provider), snapshot.data(of: contacts))
 /// }
 /// ```
+/// It belongs to the thread that reads: it can't leave the closure.
 public struct ProviderSnapshot: ~Escapable {
   @_lifetime(immortal)
   init() {}

@@ -53,6 +53,8 @@ extension DataProvider {
   ///     error.
   /// - Returns: The model, or `nil` at a miss.
   /// - Throws: What the store or cache throws.
+  /// - Complexity: O(1) where this provider shows the model. Else, over a store, O(log *n*) for each node of the
+  ///   model's tree.
   @discardableResult
   public func fetchDataFromCache(
     withCacheKey cacheKey: String?, context: (any Sendable)? = nil,

@@ -8,7 +8,8 @@
 /// }
 /// ```
 ///
-/// Called on the manager's delivery target, one call after another.
+/// Called on the manager's delivery target, one call after another. It must not block the thread there: the
+/// calls behind it wait.
 public protocol DataProviderDelegate: AnyObject, Sendable {
   /// Called when something other than the provider's own calls has changed its data.
   ///

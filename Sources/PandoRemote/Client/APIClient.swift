@@ -11,7 +11,7 @@
 ///
 /// `URLSessionAPIClient` does it over HTTP; another transport needs ``send(_:)`` alone. Retrying,
 /// sharing equal requests, asking for changes only and reading the answer are done above it, for
-/// every transport alike.
+/// every transport alike. Several tasks may call it at the same time.
 public protocol APIClient: Sendable {
   /// The name of the server among those that one store has requests for; `default` unless declared.
   ///

@@ -37,6 +37,7 @@ public final class ReplicatedStore: Sendable {
   /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` for a log that is not the store's,
   ///   `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
   ///   is closed.
+  /// - Complexity: As opening a `ModelStore`, and the wait for the log. O(size of the newest copy) for a new store.
   public init(
     path: String, log: any ReplicationLog,
     configuration: ModelStore.Configuration = ModelStore.Configuration()
@@ -110,6 +111,8 @@ public final class ReplicatedStore: Sendable {
   ///
   /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` or `needsUpgrade` where the
   ///   store can't follow it any more, `closed`.
+  /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) where a
+  ///   copy takes their place.
   public func caughtUp() async throws {
     try await blocking(named: "pando.caughtUp", store.path) { [replica] in try replica.catchUp() }
   }
@@ -137,6 +140,7 @@ public final class ReplicatedStore: Sendable {
   ///   - log: The log; it stays open.
   /// - Returns: The position that the copy has.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store throws.
+  /// - Complexity: O(size of the store).
   @discardableResult
   public static func putSnapshot(path: String, log: any ReplicationLog) async throws -> UInt64 {
     try await blocking(named: "pando.putSnapshot", path) { try LogRepair.putSnapshot(path, log) }
@@ -152,6 +156,7 @@ public final class ReplicatedStore: Sendable {
   /// - Returns: The position that the copy has.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, or there is a store already; what opening
   ///   a store throws.
+  /// - Complexity: O(size of the store).
   @discardableResult
   public static func copy(path: String, to destination: String) async throws -> UInt64 {
     try await blocking(named: "pando.copy", path) { try LogRepair.copy(path, to: destination) }
@@ -168,6 +173,7 @@ public final class ReplicatedStore: Sendable {
   /// - Returns: The position from which the log goes on.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store
   ///   throws. It can be done again then.
+  /// - Complexity: O(size of the store).
   @discardableResult
   public static func republish(path: String, log: any ReplicationLog) async throws -> UInt64 {
     try await blocking(named: "pando.republish", path) { try LogRepair.republish(path, log) }
@@ -183,6 +189,7 @@ public final class ReplicatedStore: Sendable {
   /// - Returns: The position that the store has then.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, or
   ///   can't be reached; what opening a store throws. Then the store is as it was.
+  /// - Complexity: O(size of the copy), and O(*n* log *n*) for *n* rows of the store and the copy, which are compared.
   @discardableResult
   public static func replace(path: String, log: any ReplicationLog) async throws -> UInt64 {
     try await blocking(named: "pando.replace", path) { try LogRepair.replace(path, log) }
@@ -196,6 +203,7 @@ public final class ReplicatedStore: Sendable {
   /// - Returns: What `body` returns.
   /// - Throws: As ``caughtUp()``, which it calls if the store is not that far; `unavailable` too if the log ends
   ///   before that position; what `body` throws.
+  /// - Complexity: As `ModelStore.read(_:)` if the store is that far; else ``caughtUp()`` comes first.
   public func read<Result: Sendable>(
     after position: UInt64, _ body: @Sendable (ModelSnapshot) throws -> Result
   ) async throws -> Result {
@@ -213,6 +221,9 @@ public final class ReplicatedStore: Sendable {
   }
 
   /// Waits for the writes that are queued, and closes the store and the log.
+  ///
+  /// - Complexity: O(1), and the wait for writes that are queued, reads that are under way, and a copy that is being
+  ///   made.
   public func close() async {
     follower.end()
     snapshotMaker.stop()

@@ -51,6 +51,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     /// - Throws: ``StoreError`` `changesExpired` when the change log no longer reaches back to the last
     ///   commit that was brought: read afresh, and begin anew behind what was read. What reading the
     ///   store throws.
+    /// - Complexity: The wait, and the size of the change set; with the records O(log *n*) for each of them.
     @_optimize(size)
     public mutating func next() async throws -> ChangeSet? {
       while true {

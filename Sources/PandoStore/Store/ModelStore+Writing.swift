@@ -29,6 +29,8 @@ extension ModelStore {
   /// - Returns: What `body` returned.
   /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses;
   ///   ``StoreError`` `readOnly` or `closed`.
+  /// - Complexity: What `body` costs, and one commit for all writes that wait, with the flush that the durability asks
+  ///   for.
   /// - Precondition: Not called from inside a write of this store or its commit handler.
   @discardableResult
   public func write<Result: Sendable>(
@@ -45,6 +47,7 @@ extension ModelStore {
   ///   - body: Runs on the writer thread; else as in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
+  /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,
@@ -61,6 +64,7 @@ extension ModelStore {
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
   ///   `closed`.
+  /// - Complexity: As `write(context:_:)`.
   @discardableResult
   public func commit<Result: Sendable>(
     context: (any Sendable)? = nil,
@@ -85,6 +89,7 @@ extension ModelStore {
   ///   - body: Runs on the writer thread, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: As the synchronous form.
+  /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult
   public func commit<Result: Sendable>(
     context: (any Sendable)? = nil,
@@ -109,6 +114,8 @@ extension ModelStore {
   /// Of use with a durability below `full`. With `relaxed` a checkpoint begins at once.
   ///
   /// - Throws: `LMDBError` with code `failedFlush`; the store refuses writes from then on.
+  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With `relaxed` it waits for the write and the
+  ///   checkpoint that are under way, too.
   /// - Precondition: Not called from inside a write of this store or its commit handler.
   public func flush() throws {
     precondition(writer?.isLeading != true, "a flush inside a write, or the commit handler")
@@ -120,6 +127,7 @@ extension ModelStore {
   /// The `async` form of the other one: the waiting does not hold a thread of the caller's pool.
   ///
   /// - Throws: As the synchronous form.
+  /// - Complexity: As the synchronous form, on a thread of its own.
   public func flush() async throws {
     try await withCheckedThrowingContinuation { continuation in
       startThread(named: "pando.wait") { [self] in

@@ -66,6 +66,7 @@ public final class ModelStore: Sendable {
   /// - Parameter configuration: How to open it.
   /// - Returns: The store.
   /// - Throws: As ``init(path:configuration:)``.
+  /// - Complexity: As ``init(path:configuration:)``.
   public static func temporary(
     configuration: Configuration = Configuration()
   ) throws -> ModelStore {
@@ -97,6 +98,8 @@ public final class ModelStore: Sendable {
   /// Waits for the writes that are queued, then closes the store.
   ///
   /// The `async` form of `close()`: the waiting does not hold a thread of the caller's pool.
+  ///
+  /// - Complexity: O(1), and the wait for writes that are queued and reads that are under way; with `relaxed` a flush.
   public func close() async {
     await withCheckedContinuation { continuation in
       startThread(named: "pando.close") { [self] in
