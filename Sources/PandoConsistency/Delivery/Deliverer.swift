@@ -7,6 +7,10 @@ package final class Deliverer: Sendable {
     var calls: [(@Sendable () -> Void)?] = []
     /// Whether somebody drains, or is about to.
     var isDraining = false
+    /// The thread that makes calls now; 0 if none does.
+    var caller: UInt = 0
+    /// Whether a drain of a concurrent queue waits for the caller.
+    var isDrainDue = false
   }
 
   /// For how many calls room is kept.
@@ -22,10 +26,31 @@ package final class Deliverer: Sendable {
     }
   }
 
-  /// Whether the caller runs on the queue that calls come on.
-  package var isCurrent: Bool {
-    guard case .queue(let queue) = target.kind else { return false }
-    return DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
+  /// Makes a call before it returns if this runs on the queue that calls come on, else queues it.
+  ///
+  /// On a concurrent queue another call may be under way: then it is queued, too.
+  package func callNow(_ call: @escaping @Sendable () -> Void) {
+    guard case .queue(let queue) = target.kind,
+      DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
+    else { return enqueue(call) }
+    let thread = currentThread()
+    let caller = state.withLock { state in
+      let caller = state.caller
+      if caller == 0 { state.caller = thread }
+      return caller
+    }
+    guard caller == 0 || caller == thread else { return enqueue(call) }
+    call()
+    if caller == 0 { end() }
+  }
+
+  /// Lets others make calls again.
+  private func end() {
+    let isDrainDue = state.withLock { state in
+      state.caller = 0
+      return exchange(&state.isDrainDue, with: false)
+    }
+    if isDrainDue { start() }
   }
 
   /// Queues a call.
@@ -64,11 +89,17 @@ package final class Deliverer: Sendable {
   }
 
   private func drain() {
+    let thread = currentThread()
+    let isAlone = state.withLock { state in
+      if state.caller == 0 { state.caller = thread } else { state.isDrainDue = true }
+      return !state.isDrainDue
+    }
+    guard isAlone else { return }
     var calls: [(@Sendable () -> Void)?] = []
     while true {
       calls.removeAll(keepingCapacity: calls.count <= Self.keptCountMaximum)
       state.withLock { state in
-        if state.calls.isEmpty { state.isDraining = false }
+        if state.calls.isEmpty { (state.isDraining, state.caller) = (false, 0) }
         swap(&state.calls, &calls)
       }
       if calls.isEmpty { return }

@@ -10,8 +10,7 @@ import PandoModels
 extension LiveCollection {
   /// Tells edits before this returns when the caller is where delegates are called, else soon.
   func tellNow() {
-    let deliverer = manager.consistencyManager.deliverer
-    if deliverer.isCurrent { tellEdits() } else { deliverer.enqueue { self.tellEdits() } }
+    manager.consistencyManager.deliverer.callNow { self.tellEdits() }
   }
 
   /// Tells the members of an update; the edits before it have been told by then.
