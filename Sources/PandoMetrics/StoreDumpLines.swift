@@ -35,7 +35,7 @@ public struct StoreDumpLines: AsyncSequence, Sendable {
 
     /// Returns the next line, without a line break; `nil` behind the last one.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled; ``StoreError`` or `LMDBError` when the store
+    /// - Throws: `CancellationError` if the task is cancelled; `StoreError` or `LMDBError` when the store
     ///   can't be read.
     /// - Complexity: O(1), and the wait for the thread that makes the line.
     public mutating func next() async throws -> String? {
