@@ -68,9 +68,7 @@ private final class DumpSource: Sendable {
 
   @_optimize(size)
   init(_ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?) {
-    let queue = DumpLineQueue {
-      store.isClosing ? StoreError(.closed, store.path, "the store has been closed") : nil
-    }
+    let queue = DumpLineQueue { store.closedError }
     line = queue
     let status = tryStartingThread(named: "pando.dump", stackSizeInBytes: LargeStack.byteCount) {
       LargeStack.noteCurrent()

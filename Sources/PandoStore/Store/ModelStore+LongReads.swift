@@ -60,6 +60,6 @@ extension ModelStore {
     }
   }
 
-  /// Whether the store closes or is closed.
-  package var isClosing: Bool { core.feed.isEnded }
+  /// Why nothing more may be read, once the store closes.
+  package var closedError: StoreError? { core.feed.isEnded ? core.closed : nil }
 }
