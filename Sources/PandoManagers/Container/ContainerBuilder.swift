@@ -82,7 +82,7 @@ final class ContainerBuilder {
     throw ManagerError(
       .incompatibleEntity, E.modelTypeName,
       "nothing of what is stored fits the type any more; give a new field a default or its former "
-        + "name (SchemaVersioned), or open the store with a Migration; nothing was changed",
+        + "name (FieldHistory), or open the store with a Migration; nothing was changed",
       underlying: [record.error])
   }
 }

@@ -426,11 +426,10 @@ private final class KnownPath: Sendable {
   }
 
   private static func mayBeElsewhere<E: Queryable>(_ name: String, in type: E.Type) -> Bool {
-    guard let versioned = type as? any SchemaVersioned.Type else { return false }
     let first =
       name.split(whereSeparator: { $0 == "." || $0 == "[" }).first.map(String.init) ?? name
     return [name, first].contains { name in
-      versioned.fieldDefaults[name] != nil || versioned.formerFieldNames[name] != nil
+      type.fieldDefaults[name] != nil || type.formerFieldNames[name] != nil
     }
   }
 

@@ -92,18 +92,18 @@ extension FieldReader {
   func field(_ name: inout String) throws -> CBORReader? {
     guard isValid else { throw ModelError.snapshotEnded }
     if let found = find(&name) { return found }
-    return schema == nil ? nil : former(name)
+    return history == nil ? nil : former(name)
   }
 
   /// Whether the type of the value says anything of its fields.
-  var hasSchema: Bool { schema != nil }
+  var hasHistory: Bool { history != nil }
 
   /// What the type of the value says of its fields, if it says anything.
-  private var schema: (any SchemaVersioned.Type)? { unsafe index.pointee.owner?.pointee.schema }
+  private var history: (any FieldHistory.Type)? { unsafe index.pointee.owner?.pointee.history }
 
   @inline(never)
   private func former(_ name: String) -> CBORReader? {
-    guard let names = schema?.formerFieldNames[name] else { return nil }
+    guard let names = history?.formerFieldNames[name] else { return nil }
     for former in names {
       var former = former
       if let found = find(&former) { return found }
@@ -196,7 +196,7 @@ extension FieldReader {
   /// The same for a type that is not known here, so that no code is made for each.
   @inline(never)
   private func declaredDefault(_ type: any Decodable.Type, _ name: String) throws -> Any? {
-    guard let value = schema?.fieldDefaults[name] else { return nil }
+    guard let value = history?.fieldDefaults[name] else { return nil }
     if Self.has(value, type) { return value }
     do {
       return try RecordDecoder.decodeValue(type, from: RecordEncoder.encodeValue(value).body)

@@ -18,7 +18,7 @@
   func field(_ name: StaticString) -> CBORReader? {
     let key = unsafe UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     if let found = unsafe map.index.pointee.find(key) { return found }
-    return map.hasSchema ? former(name) : nil
+    return map.hasHistory ? former(name) : nil
   }
 
   @inline(never)

@@ -20,7 +20,7 @@ struct TypeTraits {
   /// The type, if it reads itself from one item.
   let item: (any RecordItemDecodable.Type)?
   /// The type, if it declares defaults or former names of fields.
-  let schema: (any SchemaVersioned.Type)?
+  let history: (any FieldHistory.Type)?
   /// Where the fields of its values are, if it reads them itself.
   let hints: FieldHints?
   /// Whether values may be of a type derived from it.
@@ -35,7 +35,9 @@ struct TypeTraits {
     decodable = type as? any RecordDecodable.Type
     fields = type as? any FieldCodable.Type
     item = type as? any RecordItemDecodable.Type
-    schema = type as? any SchemaVersioned.Type
+    let history = type as? any FieldHistory.Type
+    let isSilent = history.map { $0.fieldDefaults.isEmpty && $0.formerFieldNames.isEmpty }
+    self.history = isSilent == false ? history : nil
     hints = decodable == nil ? FieldHints() : nil
     isClass = type is AnyClass
     childPlaces = model == nil ? nil : ChildPlaces()

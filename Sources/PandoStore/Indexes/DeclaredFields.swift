@@ -194,10 +194,9 @@ extension FieldPath {
   /// Whether one of the types on the way has a default or a former name for a step.
   fileprivate func mayBeElsewhere(in types: [any SimpleModel.Type]) -> Bool {
     types.contains { type in
-      guard let versioned = type as? any SchemaVersioned.Type else { return false }
-      return parts.contains { part in
+      parts.contains { part in
         let name = String(decoding: part.key.bytes, as: UTF8.self)
-        return versioned.fieldDefaults[name] != nil || versioned.formerFieldNames[name] != nil
+        return type.fieldDefaults[name] != nil || type.formerFieldNames[name] != nil
       }
     }
   }

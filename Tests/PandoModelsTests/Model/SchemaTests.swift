@@ -44,6 +44,44 @@ import Testing
     #expect(new.title == "c" && new.count == 1)
   }
 
+  struct Unversioned: Model, Codable, Hashable {
+    var modelIdentifier: String?
+    var title: String
+    var count: Int
+    var note: String?
+    static let formerFieldNames = ["title": ["caption", "name"]]
+    static let fieldDefaults: [String: any Encodable & Sendable] = ["count": 7, "note": "none"]
+  }
+  struct Simple: SimpleModel, Codable, Hashable {
+    var modelIdentifier: String?
+    var title: String
+    static let formerFieldNames = ["title": ["name"]]
+  }
+
+  @Test func `defaults and former names of a model apply without a schema version`() throws {
+    let body = try RecordEncoder.encodeValue(Old(modelIdentifier: "a", name: "n")).body
+    #expect(
+      try RecordDecoder.decodeValue(Unversioned.self, from: body)
+        == Unversioned(modelIdentifier: "a", title: "n", count: 7, note: "none"))
+    #expect(
+      try RecordDecoder.decodeValue(Simple.self, from: body)
+        == Simple(modelIdentifier: "a", title: "n"))
+  }
+
+  @Test func `a value inside a model declares its own fields`() throws {
+    struct Outer: Model, Codable, Equatable {
+      struct Inner: Codable, Equatable, FieldHistory {
+        var count: Int
+        static let formerFieldNames = ["count": ["number"]]
+      }
+      var modelIdentifier: String?
+      var inner: Inner
+    }
+    let body = try RecordEncoder.encodeValue(["inner": ["number": 3]]).body
+    #expect(
+      try RecordDecoder.decodeValue(Outer.self, from: body) == Outer(inner: Outer.Inner(count: 3)))
+  }
+
   @Test func `declarations hold for the type itself, not for what is inside`() throws {
     struct Outer: Codable, SchemaVersioned {
       struct Inner: Codable { var count: Int }
