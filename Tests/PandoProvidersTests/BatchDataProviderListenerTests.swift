@@ -69,7 +69,7 @@ import Testing
   private func ada(_ name: String) -> Person { Person(id: 1, name: name) }
 
   @Test(arguments: Backing.allCases)
-  func `G1: affected members are told in order, then the batch once`(
+  func `affected members are told in order, then the batch once`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `G1: a member can belong to one batch only`() async throws {
+  @Test func `a member can belong to one batch only`() async throws {
     let manager = DataModelManager()
     let events = EventLog()
     manager.delegate = events
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `G2: all members carry the time of the change`(backing: Backing) async throws {
+  func `all members carry the time of the change`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let rig = await Rig(manager)
       let isOpen = Event()
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F5: a batch is paused as a whole, and told once at resuming`(
+  func `a batch is paused as a whole, and told once at resuming`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `F5: a paused batch that ends lets its members go on`() async throws {
+  @Test func `a paused batch that ends lets its members go on`() async throws {
     let manager = DataModelManager()
     let provider = DataProvider<Person>(dataModelManager: manager)
     provider.setData(ada("A"))

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `J1: models are updated from any thread, each change whole and with its context`(
+  func `models are updated from any thread, each change whole and with its context`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `J1: an update with no cache leaves the cache alone`(backing: Backing) async throws {
+  func `an update with no cache leaves the cache alone`(backing: Backing) async throws {
     try await backing.withManager { manager in
       manager.updateModel(ada)
       await manager.drain()
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `J1: a cache gets each top model once, in order, with the context`() async throws {
+  @Test func `a cache gets each top model once, in order, with the context`() async throws {
     let cache = DictionaryCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Message>(dataModelManager: manager)
@@ -85,7 +85,7 @@ import Testing
     #expect(cache.contexts == ["set", "update", "update", "delete", "delete"])
   }
 
-  @Test func `J2: the error of a cache write reaches who waits, and what is shown stays`()
+  @Test func `the error of a cache write reaches who waits, and what is shown stays`()
     async throws
   {
     struct Full: Error {}
@@ -101,7 +101,7 @@ import Testing
     #expect(events.failedWrites == [["Person:1"]])
   }
 
-  @Test func `J2: a cache that blocks its thread blocks nobody`() async throws {
+  @Test func `a cache that blocks its thread blocks nobody`() async throws {
     let cache = BlockingCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)

@@ -8,7 +8,7 @@ import Testing
   private let bob = Person(id: 2, name: "Bob")
 
   @Test(arguments: Backing.allCases)
-  func `D3: a deleted root is nil, and shown again when its identifier returns`(
+  func `a deleted root is nil, and shown again when its identifier returns`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `D2: an optional child becomes nil, a required one takes its parent along`(
+  func `an optional child becomes nil, a required one takes its parent along`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `D1: only the identifier counts, and without one nothing happens`(
+  func `only the identifier counts, and without one nothing happens`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H3: the completion is called exactly once, with data set before`(
+  func `the completion is called exactly once, with data set before`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -40,14 +40,14 @@ import Testing
     }
   }
 
-  @Test func `H3: without a key nothing is found, at once`() {
+  @Test func `without a key nothing is found, at once`() {
     let provider = DataProvider<Person>(dataModelManager: DataModelManager())
     let completions = fetch(provider, nil)
     #expect(completions.calls.count == 1)
     #expect(completions.calls.first?.model == nil && completions.calls.first?.error == nil)
   }
 
-  @Test func `H3: who holds the identifier already is answered at once, and the cache not asked`()
+  @Test func `who holds the identifier already is answered at once, and the cache not asked`()
     async throws
   {
     let cache = HandlerCache()
@@ -58,7 +58,7 @@ import Testing
     #expect(cache.asked("Person:1") == 0)
   }
 
-  @Test func `H3: after a miss the next fetch asks again`() async throws {
+  @Test func `after a miss the next fetch asks again`() async throws {
     let cache = DictionaryCache()
     let provider = DataProvider<Person>(dataModelManager: DataModelManager(cacheDelegate: cache))
     let result1 = try await provider.fetchDataFromCache(withCacheKey: "Person:1")
@@ -69,7 +69,7 @@ import Testing
     #expect(cache.calls == ["get Person:1", "get Person:1"])
   }
 
-  @Test func `H3: a cache that answers twice is heard once`() async throws {
+  @Test func `a cache that answers twice is heard once`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -84,7 +84,7 @@ import Testing
     #expect(provider.data == ada)
   }
 
-  @Test func `H3: a cache that never answers hangs nobody else`() async throws {
+  @Test func `a cache that never answers hangs nobody else`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let waiting = DataProvider<Person>(dataModelManager: manager)
@@ -102,7 +102,7 @@ import Testing
     #expect(hanging.calls.isEmpty)
   }
 
-  @Test func `H3: of many fetches at once none waits for the answer to another`() async throws {
+  @Test func `of many fetches at once none waits for the answer to another`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let providers = (0..<40).map { _ in DataProvider<Person>(dataModelManager: manager) }
@@ -121,7 +121,7 @@ import Testing
     #expect(fetches.allSatisfy { $0.calls.count == 1 })
   }
 
-  @Test func `J2: a cache that blocks its thread blocks no other question`() async throws {
+  @Test func `a cache that blocks its thread blocks no other question`() async throws {
     let cache = PairingCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let providers = (0..<2).map { _ in DataProvider<Person>(dataModelManager: manager) }
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `H3: a cache that lets go of its handler has failed`() async throws {
+  @Test func `a cache that lets go of its handler has failed`() async throws {
     let cache = HandlerCache()
     let provider = DataProvider<Person>(dataModelManager: DataModelManager(cacheDelegate: cache))
     let completions = fetch(provider, "Person:1")
@@ -165,7 +165,7 @@ import Testing
     #expect(error.code == .cacheNeverAnswered)
   }
 
-  @Test func `H3: a task that is cancelled does not wait for a cache that never answers`()
+  @Test func `a task that is cancelled does not wait for a cache that never answers`()
     async throws
   {
     let cache = HandlerCache()
@@ -176,7 +176,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test func `J2: the error of a cache reaches the completion unchanged`() async throws {
+  @Test func `the error of a cache reaches the completion unchanged`() async throws {
     let cache = HandlerCache()
     let provider = DataProvider<Person>(dataModelManager: DataModelManager(cacheDelegate: cache))
     let completions = fetch(provider, "Person:1")
@@ -187,7 +187,7 @@ import Testing
     #expect(call.model == nil && provider.data == nil)
   }
 
-  @Test func `H4: an answer that comes after data was set is ignored`() async throws {
+  @Test func `an answer that comes after data was set is ignored`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -203,7 +203,7 @@ import Testing
     #expect(log.calls.isEmpty)
   }
 
-  @Test func `H4: a change elsewhere wins over a cache that answers later`() async throws {
+  @Test func `a change elsewhere wins over a cache that answers later`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -215,7 +215,7 @@ import Testing
     #expect(provider.data == newer)
   }
 
-  @Test func `H4: a delete elsewhere wins over a cache that answers later`() async throws {
+  @Test func `a delete elsewhere wins over a cache that answers later`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -228,7 +228,7 @@ import Testing
     #expect(provider.data == nil)
   }
 
-  @Test func `H4: of two fetches the one that began later counts`() async throws {
+  @Test func `of two fetches the one that began later counts`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -244,7 +244,7 @@ import Testing
     #expect(provider.data == bob)
   }
 
-  @Test func `H4: setData(nil) ends a fetch`() async throws {
+  @Test func `setData(nil) ends a fetch`() async throws {
     let cache = HandlerCache()
     let manager = DataModelManager(cacheDelegate: cache)
     let provider = DataProvider<Person>(dataModelManager: manager)
@@ -271,7 +271,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `H7: the first change that brings an awaited identifier is shown and told once`(
+  func `the first change that brings an awaited identifier is shown and told once`(
     backing: Backing, asks: Bool
   ) async throws {
     try await backing.withManager { manager in
@@ -303,7 +303,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H7: a miss without listening waits for nothing`(backing: Backing) async throws {
+  func `a miss without listening waits for nothing`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       let result3 = try await provider.fetchDataFromCache(withCacheKey: "Person:1")
@@ -316,7 +316,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H7: setData(nil) ends the waiting`(backing: Backing) async throws {
+  func `setData(nil) ends the waiting`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       provider.listen(to: "Person:1")
@@ -330,7 +330,7 @@ import Testing
     }
   }
 
-  @Test func `H7: a commit that overtakes the listening is not missed`() async throws {
+  @Test func `a commit that overtakes the listening is not missed`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let provider = DataProvider<Person>(dataModelManager: manager)
@@ -348,7 +348,7 @@ import Testing
     }
   }
 
-  @Test func `H7: another type of the identifier does not end the waiting`() async throws {
+  @Test func `another type of the identifier does not end the waiting`() async throws {
     try await Backing.memory.withManager { manager in
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
       provider.listen(to: "Person:1")

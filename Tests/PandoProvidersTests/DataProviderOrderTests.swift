@@ -10,7 +10,7 @@ import Testing
   private func person(_ name: String) -> Person { Person(id: 1, name: name) }
 
   @Test(arguments: Backing.allCases)
-  func `H5: a change older than what the provider has set itself is ignored there`(
+  func `a change older than what the provider has set itself is ignored there`(
     backing: Backing
   ) async throws {
     try await backing.withStoppableManager { manager, stop in
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H5: of two setters the later one counts for both`(backing: Backing) async throws {
+  func `of two setters the later one counts for both`(backing: Backing) async throws {
     try await backing.withStoppableManager { manager, stop in
       let first = DataProvider<Person>(dataModelManager: manager)
       let second = DataProvider<Person>(dataModelManager: manager)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H5: a callback that is on its way when the provider sets something is dropped`(
+  func `a callback that is on its way when the provider sets something is dropped`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `B6: what concerns a root that the provider has left is not told`(
+  func `what concerns a root that the provider has left is not told`(
     backing: Backing
   ) async throws {
     try await backing.withStoppableManager { manager, stop in
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H1: cache writes come in the order of the calls`(backing: Backing) async throws {
+  func `cache writes come in the order of the calls`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       for number in 0..<500 { provider.setData(person("\(number)")) }

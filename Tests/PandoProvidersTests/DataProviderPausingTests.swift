@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F1: data and callbacks stand still, and the state reads right at once`(
+  func `data and callbacks stand still, and the state reads right at once`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// The data stand again as the delegate knows them, but something else was to be seen.
-  @Test func `F1: what shows while a pause is on its way to its end is told when it goes`()
+  @Test func `what shows while a pause is on its way to its end is told when it goes`()
     async throws
   {
     let manager = DataModelManager()
@@ -62,7 +62,7 @@ import Testing
     #expect(log.data(Person.self) == [ada])
   }
 
-  @Test func `F1: what shows between two pauses is told when it has gone in the second`()
+  @Test func `what shows between two pauses is told when it has gone in the second`()
     async throws
   {
     let manager = DataModelManager()
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F1: what a paused provider sets shows at once, and does not resume it`(
+  func `what a paused provider sets shows at once, and does not resume it`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F2: resuming calls once, with the newest model, context and time`(
+  func `resuming calls once, with the newest model, context and time`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F3: changes that cancel out are not told`(backing: Backing) async throws {
+  func `changes that cancel out are not told`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let (provider, log) = await makeProvider(manager)
       provider.isPaused = true
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F4: what is deleted meanwhile stays until resuming, then one callback tells of nil`(
+  func `what is deleted meanwhile stays until resuming, then one callback tells of nil`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F5: a paused provider is not retained`(backing: Backing) async throws {
+  func `a paused provider is not retained`(backing: Backing) async throws {
     try await backing.withManager { manager in
       weak var gone: DataProvider<Person>?
       do {

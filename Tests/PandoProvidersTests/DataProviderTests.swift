@@ -11,7 +11,7 @@ import Testing
   private let ada = Person(id: 1, name: "Ada")
 
   @Test(arguments: Backing.allCases)
-  func `H1: what is set shows at once, and everywhere soon`(backing: Backing) async throws {
+  func `what is set shows at once, and everywhere soon`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let first = DataProvider<Person>(dataModelManager: manager)
       let second = DataProvider<Person>(dataModelManager: manager)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H1: nil clears this provider only`(backing: Backing) async throws {
+  func `nil clears this provider only`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let first = DataProvider<Person>(dataModelManager: manager)
       let second = DataProvider<Person>(dataModelManager: manager)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H1: clearing ends when nothing is listened to any more`(backing: Backing) async throws {
+  func `clearing ends when nothing is listened to any more`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       try await provider.setData(nil).committed()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H2: the setter's own delegate is not called, others are with the context`(
+  func `the setter's own delegate is not called, others are with the context`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `H6: a fetched model is listened to like a set one`(backing: Backing) async throws {
+  func `a fetched model is listened to like a set one`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let message = Message(id: 1, text: "Hello", author: ada)
       manager.updateModel(message)

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H4: in whatever order cache, own sets and others come, the newest is shown`(
+  func `in whatever order cache, own sets and others come, the newest is shown`(
     backing: Backing
   ) async throws {
     for order in Self.orders {

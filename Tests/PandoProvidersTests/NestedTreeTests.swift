@@ -30,7 +30,7 @@ import Testing
   ///
   /// Found by `fuzz-operations`.
   @Test(arguments: 0..<8)
-  func `B1: a change below an inner model shows in the outer one, wherever it is`(bits: Int)
+  func `a change below an inner model shows in the outer one, wherever it is`(bits: Int)
     async throws
   {
     let places = Places(rawValue: bits)

@@ -128,7 +128,7 @@ extension APIClientQueue.State {
   ) -> (any Error)? {
     if isClosed { return APIError(.closed, request, "the queue was closed") }
     if cancelledWaiters.remove(waiter) != nil { return CancellationError() }
-    // Statement 28. Not across a barrier: what it changes, this request must see.
+    // Equal reads are sent once, but not across a barrier: this request must see what the barrier changes.
     if request.configuration.sharesEqualRequests,
       let equal = reads.first(where: {
         $0.value.limit == limit && $0.value.request == request && $0.value.scope == scope

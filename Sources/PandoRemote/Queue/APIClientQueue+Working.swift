@@ -8,8 +8,8 @@ extension APIClientQueue {
   func work(_ reasons: QueueSignal.Reasons) async {
     state.withLock { state in
       state.isWorking = true
-      // Statement 24: again after the pause, or at once on a new request or `flush`. A server that asks
-      // for patience is not asked again because of a new request.
+      // The queue tries again after the pause, or at once on a new request or `flush`. A new request does
+      // not shorten a pause that the server has asked for.
       if !reasons.isDisjoint(with: [.timer, .flush]) || state.pauseError == nil {
         if !reasons.isDisjoint(with: [.request, .timer, .flush]) { state.resume() }
       }
@@ -225,7 +225,7 @@ extension APIClientQueue {
     finish(entry.token, .failure(error))
   }
 
-  /// Statement 24: the request goes back to the front without a word to its caller; what only reads
+  /// The request goes back to the front without a word to its caller; what only reads
   /// and waits behind it fails.
   private func putBack(_ entry: QueuedRequest, after error: APIError) async throws {
     try await storage.putBack(entry.id, failure: "\(error)")

@@ -2,14 +2,12 @@ import PandoConsistency
 import PandoModels
 import Testing
 
-/// Statements G1 and G2.
 @Suite struct BatchTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
   let anna = Person(id: 1, name: "Anna")
   let bea = Person(id: 2, name: "Bea")
 
-  // G1
   @Test func `each member gets its own part, then the delegate once, with the affected ones`() async
   {
     let order = Recorder<String>()
@@ -44,7 +42,6 @@ import Testing
     #expect(members[1].calls.isEmpty)
   }
 
-  // G1
   @Test func `a batch hears nothing of updates that affect no member`() async {
     let delegate = BatchDelegate()
     let member = Listener(ann)
@@ -56,7 +53,6 @@ import Testing
     #expect(delegate.calls.isEmpty)
   }
 
-  // G1
   @Test func `a member belongs to one batch only`() async {
     let mistakes = ManagerDelegate()
     manager.delegate = mistakes
@@ -74,7 +70,6 @@ import Testing
     #expect(mistakes.codes == [.memberOfAnotherBatch])
   }
 
-  // G2
   @Test func `after an update all members carry the same time`() async {
     let members = (0..<20).map { Listener(Team(id: $0, lead: ann)) }
     let batch = BatchListener(listeners: members, consistencyManager: manager)

@@ -2,7 +2,6 @@ import PandoConsistency
 import PandoModels
 import Testing
 
-/// Statements C1–C4.
 @Suite struct ChangesTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
@@ -22,7 +21,6 @@ import Testing
     return listener.calls.first?.updates
   }
 
-  // C1
   @Test func `changed are the nodes that changed and all their ancestors`() async {
     let company = Company(
       id: 1, board: Company.Board(chair: bea, teams: [Team(id: 1, lead: ann)]),
@@ -32,7 +30,6 @@ import Testing
       updates == ModelUpdates(changedModelIdentifiers: ["company:1", "team:1", "person:1"]))
   }
 
-  // C1
   @Test func `a changed root is in it, also by itself`() async {
     let updates = await report(Team(id: 1, lead: ann)) {
       $0.updateModel(Team(id: 1, title: "new", lead: ann))
@@ -40,7 +37,6 @@ import Testing
     #expect(updates == ModelUpdates(changedModelIdentifiers: ["team:1"]))
   }
 
-  // C2
   @Test func `of a child at several places all parents are changed`() async {
     let company = Company(
       id: 1, teams: [Team(id: 1, lead: ann), Team(id: 2, lead: bea), Team(id: 3, lead: ann)])
@@ -50,7 +46,6 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["company:1", "team:1", "person:1", "team:3"]))
   }
 
-  // C2
   @Test func `what is new in the tree is not changed`() async {
     let updates = await report(Team(id: 1, lead: ann)) {
       $0.updateModel(Team(id: 1, lead: bea, deputy: Person(id: 3, name: "x")))
@@ -58,7 +53,6 @@ import Testing
     #expect(updates == ModelUpdates(changedModelIdentifiers: ["team:1"]))
   }
 
-  // C3
   @Test func `in a replaced subtree, changed is what the update carries in another version`() async
   {
     let team = Team(id: 1, lead: ann, deputy: bea, members: [Person(id: 3, name: "x")])
@@ -71,7 +65,6 @@ import Testing
       updates == ModelUpdates(changedModelIdentifiers: ["company:1", "team:1", "person:1"]))
   }
 
-  // C3
   @Test func `what has gone from here and is carried elsewhere in the update is changed`() async {
     let team = Team(id: 1, lead: ann, deputy: bea)
     let updates = await report(team) {
@@ -80,7 +73,6 @@ import Testing
     #expect(updates == ModelUpdates(changedModelIdentifiers: ["team:1", "person:2"]))
   }
 
-  // C4
   @Test func `deleted are the identifier and every ancestor that went with it`() async {
     let company = Company(id: 1, teams: [Team(id: 1, lead: ann, deputy: bea)])
     let updates = await report(company) { $0.deleteModel(ann) }
@@ -90,7 +82,6 @@ import Testing
           changedModelIdentifiers: ["company:1"], deletedModelIdentifiers: ["team:1", "person:1"]))
   }
 
-  // C4
   @Test func `the children of a deleted root are not listed`() async {
     let updates = await report(Team(id: 1, lead: ann, deputy: bea)) {
       $0.deleteModel(Team(id: 1, lead: bea))
@@ -98,7 +89,6 @@ import Testing
     #expect(updates == ModelUpdates(deletedModelIdentifiers: ["team:1"]))
   }
 
-  // C4
   @Test func `each identifier is listed once, in one list only`() async {
     let company = Company(
       id: 1, board: Company.Board(chair: ann),

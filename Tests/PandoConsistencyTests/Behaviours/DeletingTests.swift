@@ -2,13 +2,11 @@ import PandoConsistency
 import PandoModels
 import Testing
 
-/// Statements D1, D2, D4; D3 is about providers.
 @Suite struct DeletingTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
   let bea = Person(id: 2, name: "Bea")
 
-  // D1
   @Test func `only the identifier counts, not the type`() async {
     let listener = Listener(Team(id: 1, lead: bea, deputy: ann))
     manager.addListener(listener)
@@ -17,7 +15,6 @@ import Testing
     #expect(listener.shown() == Team(id: 1, lead: bea))
   }
 
-  // D1
   @Test func `deleting without identifier does nothing and is reported`() async {
     let delegate = ManagerDelegate()
     manager.delegate = delegate
@@ -29,7 +26,6 @@ import Testing
     #expect(delegate.codes == [.missingIdentifier])
   }
 
-  // D2
   @Test func `an optional child becomes nil, an element is removed`() async {
     let listener = Listener(
       Team(id: 1, lead: bea, deputy: ann, members: [ann, bea, ann], roles: ["a": ann, "b": bea]))
@@ -40,7 +36,6 @@ import Testing
     #expect(manager.registeredCounts.nodes == 2)
   }
 
-  // D2
   @Test func `a required child takes its parents along, up to where they can be lost`() async {
     let kept = Team(id: 2, lead: bea)
     let listener = Listener(
@@ -53,7 +48,6 @@ import Testing
     #expect(listener.shown() == Company(id: 1, board: Company.Board(teams: [kept])))
   }
 
-  // D2
   @Test func `a required child of the root deletes the root`() async {
     let listener = Listener(Team(id: 1, lead: ann))
     manager.addListener(listener)
@@ -64,7 +58,6 @@ import Testing
     #expect(manager.registeredCounts.nodes == 0)
   }
 
-  // D4
   @Test func `a merge to another type is reported and changes nothing`() async {
     let delegate = ManagerDelegate()
     manager.delegate = delegate
@@ -77,7 +70,6 @@ import Testing
     #expect(delegate.mistakes.values.first?.identifier == "person:1")
   }
 
-  // D4
   @Test func `a map to another type is reported and changes nothing`() async {
     let delegate = ManagerDelegate()
     manager.delegate = delegate

@@ -3,7 +3,6 @@ import PandoModels
 import PandoFixtures
 import Testing
 
-/// Statements F1–F5.
 @Suite struct PausingTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
@@ -24,7 +23,6 @@ import Testing
     return listener.calls
   }
 
-  // F1
   @Test func `a paused listener stands still, and its state reads right at once`() async {
     let listener = Listener(ann)
     manager.addListener(listener)
@@ -42,7 +40,6 @@ import Testing
     #expect(listener.shown() == anna)
   }
 
-  // F1
   @Test func `registering does not resume`() async {
     let listener = Listener(ann)
     manager.pauseListener(listener)
@@ -58,7 +55,6 @@ import Testing
     #expect(listener.shown() == anna)
   }
 
-  // F1
   @Test func `what is on its way when a listener is paused waits as well`() async {
     let gate = Event(), entered = Event()
     let blocker = Listener(ann), listener = Listener(ann)
@@ -81,7 +77,6 @@ import Testing
     #expect(listener.shown() == Person(id: 1, name: "Anja"))
   }
 
-  // F2
   @Test func `resuming is one callback with the newest model, context and the union`() async {
     let calls = await calls(Team(id: 1, lead: ann, deputy: bea)) {
       $0.updateModel(anna, context: 1)
@@ -99,7 +94,6 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["team:1", "person:1", "person:2"]))
   }
 
-  // F2
   @Test func `an update after the resume comes by itself`() async {
     let listener = Listener(ann)
     manager.addListener(listener)
@@ -111,7 +105,6 @@ import Testing
     #expect(listener.calls.map { $0.context as? Int } == [1, 2])
   }
 
-  // F3
   @Test func `nothing changed, or changes that cancel out: no callback`() async {
     #expect(await calls(ann) { _ in }.isEmpty)
     let cancelled = await calls(Team(id: 1, lead: ann)) {
@@ -121,7 +114,6 @@ import Testing
     #expect(cancelled.isEmpty)
   }
 
-  // F3
   @Test func `a node that changed and changed back is not changed`() async {
     let calls = await calls(Team(id: 1, lead: ann, deputy: bea)) {
       $0.updateModels([anna, Person(id: 2, name: "Beatrice")])
@@ -132,7 +124,6 @@ import Testing
         == [ModelUpdates(changedModelIdentifiers: ["team:1", "person:2"])])
   }
 
-  // F3
   @Test func `a node that was deleted and is back is not deleted`() async {
     let tree = Team(id: 1, lead: ann, deputy: bea)
     let same = await calls(tree) {
@@ -149,7 +140,6 @@ import Testing
         == [ModelUpdates(changedModelIdentifiers: ["team:1", "person:2"])])
   }
 
-  // F3
   @Test func `a node that changed and was then deleted is only deleted`() async {
     let calls = await calls(Team(id: 1, lead: ann, deputy: bea)) {
       $0.updateModel(Person(id: 2, name: "Beatrice"))
@@ -163,7 +153,6 @@ import Testing
         ])
   }
 
-  // F3
   @Test func `a root that was deleted and is back is not deleted`() async {
     let same = await calls(ann) {
       $0.deleteModel(ann)
@@ -178,7 +167,6 @@ import Testing
     #expect(different.first?.model as? Person == anna)
   }
 
-  // F4
   @Test func `deleted while paused: the data stays until resume, then one callback with nil`() async
   {
     let listener = Listener(Team(id: 1, lead: ann))
@@ -198,7 +186,6 @@ import Testing
     #expect(manager.registeredCounts.nodes == 0)
   }
 
-  // F5
   @Test func `a paused listener is not retained`() async {
     weak var weakListener: Listener?
     do {
@@ -212,7 +199,6 @@ import Testing
     #expect(weakListener == nil)
   }
 
-  // F5
   @Test func `a batch is paused as a whole: one callback at resume`() async {
     let members = [Listener(ann), Listener(Team(id: 1, lead: ann)), Listener(bea)]
     let delegate = BatchDelegate()
@@ -237,7 +223,7 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["person:1", "team:1"]))
   }
 
-  // F2; updates were counted anew each time the manager had nothing more to do, so that an earlier one
+  // Updates were counted anew each time the manager had nothing more to do, so that an earlier one
   // could pass for the newest.
   @Test func `a batch tells the newest context, also when the manager had nothing to do before`()
     async

@@ -2,12 +2,10 @@ import PandoConsistency
 import PandoModels
 import Testing
 
-/// Statements E1–E3.
 @Suite struct ProjectionTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
 
-  // E1, E2
   @Test func `another type is merged into the listener's model, in both directions`() async {
     let person = Listener(ann), profile = Listener(Profile(id: 1, name: "Ann", age: 30))
     let team = Listener(Team(id: 1, lead: ann))
@@ -23,7 +21,6 @@ import Testing
     #expect(profile.shown() == Profile(id: 1, name: "Anja", age: 31))
   }
 
-  // E2
   @Test func `nobody is called if merging changes nothing`() async {
     let person = Listener(ann)
     manager.addListener(person)
@@ -32,7 +29,6 @@ import Testing
     #expect(person.calls.isEmpty)
   }
 
-  // E3
   @Test func `two types in one update are both merged, in order`() async {
     let badge = Listener(Badge(id: 1, name: "Ann", city: "Bern", age: 1))
     manager.addListener(badge)
@@ -49,7 +45,6 @@ import Testing
     #expect(badge.calls.count == 2)
   }
 
-  // E3
   @Test func `a type that was given takes what came after it as another type`() async {
     let person = Listener(ann), team = Listener(Team(id: 1, lead: ann))
     manager.addListener(person)
@@ -64,7 +59,6 @@ import Testing
     #expect(team.shown() == Team(id: 1, lead: result))
   }
 
-  // E3
   @Test func `of two models with the same type the later one counts, and a conflict is reported`()
     async
   {
@@ -85,7 +79,6 @@ import Testing
     #expect(delegate.mistakes.values.first?.identifier == "person:1")
   }
 
-  // E1
   @Test func `types that can't be merged are reported and change nothing`() async {
     let delegate = ManagerDelegate()
     manager.delegate = delegate
@@ -97,7 +90,6 @@ import Testing
     #expect(delegate.codes == [.mergeFailed])
   }
 
-  // E1, E2
   @Test func `a generic type plays several projections of one node`() async {
     let brief = Listener(Sheet<Brief>(id: 1, name: "Ann"))
     let full = Listener(Sheet<Full>(id: 1, name: "Ann", age: 30))

@@ -3,12 +3,10 @@ import PandoModels
 import PandoFixtures
 import Testing
 
-/// Statements A1–A5.
 @Suite struct RegisteringTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
 
-  // A1
   @Test func `a listener is registered for every node of its tree, once each`() async {
     let company = Company(
       id: 1, board: Company.Board(chair: ann, teams: [Team(id: 1, lead: ann)]),
@@ -26,7 +24,6 @@ import Testing
     #expect(listener.shown(as: Company.self)?.teams.first?.members.first?.name == "Anna")
   }
 
-  // A2
   @Test func `a listener is not retained, and nothing of a dead one is left`() async {
     weak var weakListener: Listener?
     do {
@@ -44,7 +41,6 @@ import Testing
       manager.registeredCounts == RegisteredCounts(nodes: 0, trees: 0, holders: 0, listeners: 0))
   }
 
-  // A2
   @Test func `registering ten times is registering once`() async {
     let listener = Listener(ann)
     for _ in 0..<10 { manager.addListener(listener, to: ann) }
@@ -54,7 +50,6 @@ import Testing
     #expect(manager.registeredCounts.trees == 1)
   }
 
-  // A3
   @Test func `listeners of one model are called in the order of registration`() async {
     let order = Recorder<Int>()
     let listeners = (0..<100).map { _ in Listener(ann) }
@@ -70,7 +65,6 @@ import Testing
     #expect(order.values == (0..<100).filter { $0 % 3 != 0 } + (0..<100).filter { $0 % 3 == 0 })
   }
 
-  // A4
   @Test func `a child that an update brings in is listened to from then on`() async {
     let listener = Listener(Team(id: 1, lead: ann))
     manager.addListener(listener)
@@ -81,7 +75,6 @@ import Testing
     #expect(listener.shown(as: Team.self)?.deputy?.name == "Beatrice")
   }
 
-  // A4
   @Test func `a child that an update takes out is heard of no more`() async {
     let bea = Person(id: 2, name: "Bea")
     let listener = Listener(Team(id: 1, lead: ann, deputy: bea))
@@ -93,7 +86,6 @@ import Testing
     #expect(manager.registeredCounts.nodes == 2)
   }
 
-  // A4
   @Test func `swapping a child many times leaves one registration`() async {
     let listener = Listener(Team(id: 1, lead: ann, deputy: Person(id: 2, name: "Bea")))
     manager.addListener(listener)
@@ -105,7 +97,6 @@ import Testing
       manager.registeredCounts == RegisteredCounts(nodes: 3, trees: 1, holders: 1, listeners: 1))
   }
 
-  // A5
   @Test func `a removed listener does not get what is on its way`() async {
     let gate = Event(), entered = Event()
     let first = Listener(ann), second = Listener(ann)
@@ -124,7 +115,6 @@ import Testing
     #expect(second.calls.isEmpty)
   }
 
-  // A5
   @Test func `a removed listener is not paused any more`() async {
     let listener = Listener(ann)
     manager.addListener(listener)

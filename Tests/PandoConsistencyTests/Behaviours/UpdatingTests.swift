@@ -5,14 +5,12 @@ import PandoModels
 import PandoFixtures
 import Testing
 
-/// Statements B1–B9.
 @Suite struct UpdatingTests {
   let manager = ConsistencyManager()
   let ann = Person(id: 1, name: "Ann")
   let anna = Person(id: 1, name: "Anna")
   let bea = Person(id: 2, name: "Bea")
 
-  // B1
   @Test func `every place in every tree that holds an identifier of the update is replaced`() async
   {
     let team = Listener(Team(id: 1, lead: ann, members: [bea, ann], roles: ["a": ann]))
@@ -32,7 +30,7 @@ import Testing
     #expect(person.shown() == anna)
   }
 
-  // B4. The next update once began from the tree that was read before the first one was told.
+  // The next update once began from the tree that was read before the first one was told.
   @Test func `an update that is told while the next one asks for the tree is not lost`() async {
     let queue = DispatchQueue(label: "delivery")
     let manager = ConsistencyManager(deliveringOn: .queue(queue))
@@ -57,7 +55,6 @@ import Testing
     #expect(listener.shown() == Team(id: 1, lead: anna, deputy: beate))
   }
 
-  // B1
   @Test func `a listener whose root is a child of the update is updated`() async {
     let listener = Listener(ann)
     manager.addListener(listener)
@@ -67,7 +64,6 @@ import Testing
     #expect(listener.shown() == anna)
   }
 
-  // B2
   @Test func `a replacement stands as it is, and several nodes are replaced in one go`() async {
     let listener = Listener(Team(id: 1, lead: ann, deputy: bea))
     let other = Listener(Team(id: 2, lead: bea, deputy: ann))
@@ -83,7 +79,6 @@ import Testing
     #expect(other.calls.count == 1)
   }
 
-  // B3
   @Test func `an update equal to what is there, or with nothing in common, calls nobody`() async {
     let listener = Listener(Team(id: 1, lead: ann))
     manager.addListener(listener)
@@ -95,7 +90,6 @@ import Testing
     #expect(listener.calls.isEmpty)
   }
 
-  // B4
   @Test func `updates arrive in the order they were posted, even if the first is far larger`() async
   {
     let listener = Listener(ann)
@@ -108,7 +102,6 @@ import Testing
     #expect(names == ["Anna"] + (0..<100).map { "\($0)" })
   }
 
-  // B4
   @Test func `two quick updates of different nodes are both in the tree`() async {
     let gate = Event()
     let blocker = Listener(Person(id: 9, name: "x"))
@@ -129,7 +122,6 @@ import Testing
       listener.shown() == Team(id: 1, lead: anna, deputy: Person(id: 2, name: "Beatrice")))
   }
 
-  // B5
   @Test func `all models are read before the first result is told`() async {
     let events = Recorder<String>()
     let listeners = (0..<50).map { Listener(Team(id: $0, lead: ann)) }
@@ -147,7 +139,6 @@ import Testing
       events.values.filter { $0.hasPrefix("told") } == (0..<50).map { "told \($0)" })
   }
 
-  // B6
   @Test func `a delivery for a root that the listener has left is dropped`() async {
     let gate = Event(), entered = Event()
     let blocker = Listener(ann), listener = Listener(ann)
@@ -167,7 +158,6 @@ import Testing
     #expect(listener.calls.map { ($0.model as? Person)?.name } == ["Beatrice"])
   }
 
-  // B7
   @Test func `the context travels unchanged to everyone who is told`() async {
     final class Token: Sendable {}
     let token = Token()
@@ -182,7 +172,6 @@ import Testing
     }
   }
 
-  // B8
   @Test func `a batch of models is one update with one callback per listener`() async {
     let listener = Listener(Team(id: 1, lead: ann, deputy: bea))
     manager.addListener(listener)
@@ -196,7 +185,6 @@ import Testing
         == ModelUpdates(changedModelIdentifiers: ["team:1", "person:1", "person:2"]))
   }
 
-  // B8
   @Test func `of two models of one identifier in a batch the later one counts everywhere`() async {
     let team = Listener(Team(id: 1, lead: ann)), person = Listener(ann)
     manager.addListener(team)
@@ -209,7 +197,6 @@ import Testing
     #expect(person.shown() == anna)
   }
 
-  // B9
   @Test func `updates listeners get every update and delete`() async {
     let listener = UpdatesListener()
     manager.addUpdatesListener(listener)
@@ -230,7 +217,6 @@ import Testing
     #expect(updates.last?.models.first as? Person == bea)
   }
 
-  // B9
   @Test func `an updates listener is told after the listeners, and hears of no earlier update`()
     async
   {

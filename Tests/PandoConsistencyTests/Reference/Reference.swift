@@ -23,7 +23,7 @@ enum Reference {
       if deleted.contains(name) { return Result(tree: nil, deleted: [name]) }
       if let replacement = new[name] {
         if replacement.isEqual(to: node) { return Result(tree: node) }
-        // Changed below: what the update carries in another version (C3).
+        // Changed below: what the update carries in another version.
         let inner = node.children.flatMap(\.all).compactMap { child -> String? in
           guard let name = child.name, let other = new[name], !other.isEqual(to: child) else {
             return nil

@@ -116,7 +116,6 @@ import Testing
     }
   }
 
-  /// Statement 17.
   @Test func `two containers over one store see each other, whatever their limits`() async throws {
     try await withModelStore { store in
       let containers = try [1, 100, 0].map { limit in

@@ -61,7 +61,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `16 entities in memory only are followed by the same rules`() async throws {
+  @Test func `entities in memory only are followed by the same rules`() async throws {
     let manager = CoreManager<Track>(stores: [InMemoryStore()])
     let query = Query(filter: \Track.genre == "jazz", order: [.ascending(\.year)], limit: 3)
     var values = manager.continuousSearch(withQuery: query).values.makeAsyncIterator()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `8 the server's answer arrives on the continuous result`() async throws {
+  @Test func `the server's answer arrives on the continuous result`() async throws {
     let store = try ModelStore.temporary(configuration: Following.configuration)
     let remote = FakeRemote()
     let manager = CoreManager<Track>(stores: [DiskStore(modelStore: store), remote])
@@ -132,7 +132,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `12 the natural order is the server's, also when it becomes another one`()
+  @Test func `the natural order is the server's, also when it becomes another one`()
     async throws
   {
     let store = try ModelStore.temporary(configuration: Following.configuration)
@@ -149,7 +149,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `17 containers over one store see each other's changes, and end what they follow`()
+  @Test func `containers over one store see each other's changes, and end what they follow`()
     async throws
   {
     let store = try ModelStore.temporary(configuration: Following.configuration)
@@ -171,7 +171,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `26 who follows a local identifier goes on when the server has named the entity`()
+  @Test func `who follows a local identifier goes on when the server has named the entity`()
     async throws
   {
     let server = APIClientDouble()

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `15 first the present value, then only different ones`() async throws {
+  @Test func `first the present value, then only different ones`() async throws {
     try await Following.run { following in
       try await following.set(Track(1, "A", genre: "jazz"))
       var values = following.query(jazz).values.makeAsyncIterator()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `15 a slow observer gets the newest value, and one that came back to it none`()
+  @Test func `a slow observer gets the newest value, and one that came back to it none`()
     async throws
   {
     try await Following.run { following in
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `15 a query is freed with its last observer`() async throws {
+  @Test func `a query is freed with its last observer`() async throws {
     try await Following.run { following in
       let sequence = following.query(jazz).values
       #expect(following.hub.queryCount == 0)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `15 a cancelled observer ends, and leaves nothing behind`() async throws {
+  @Test func `a cancelled observer ends, and leaves nothing behind`() async throws {
     try await Following.run { following in
       let sequence = following.query(jazz).values
       let hasBegun = Locked(false)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `16 an entity that comes to match enters, one that no longer matches leaves`()
+  @Test func `an entity that comes to match enters, one that no longer matches leaves`()
     async throws
   {
     try await Following.run { following in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `16 the window of a query with offset and limit is filled again when it runs dry`()
+  @Test func `the window of a query with offset and limit is filled again when it runs dry`()
     async throws
   {
     try await Following.run { following in
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `13 what a contract refuses is not shown`() async throws {
+  @Test func `what a contract refuses is not shown`() async throws {
     try await Following.run { following in
       let contract = ClosureContract<Track> { track, _ in !track.title.isEmpty }
       let query = Query<Track>(order: [.ascending(\.year)], limit: 2)
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `14 without access a result is empty`() async throws {
+  @Test func `without access a result is empty`() async throws {
     try await Following.run { following in
       let access = Access()
       try await following.set(Track(1))

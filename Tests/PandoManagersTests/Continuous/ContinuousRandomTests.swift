@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: seeds(12))
-  func `16 every result is the naive one after every commit`(seed: UInt64) async throws {
+  func `every result is the naive one after every commit`(seed: UInt64) async throws {
     try await Following.run { following in
       // With indexes and without.
       if seed.isMultiple(of: 2) { try following.store.addIndexes(of: [Track.self]) }

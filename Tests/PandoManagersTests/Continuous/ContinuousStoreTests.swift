@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `15 observers that begin at any time come to the last state`() async throws {
+  @Test func `observers that begin at any time come to the last state`() async throws {
     try await Following.run { following in
       let last = 300
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -173,7 +173,7 @@ import Testing
     await #expect(throws: (any Error).self) { _ = try await values.next() }
   }
 
-  @Test func `17 commits of other processes arrive with the next one, or when asked for`()
+  @Test func `commits of other processes arrive with the next one, or when asked for`()
     async throws
   {
     try await withTemporaryDirectory { path in
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func `17 a store that is open for reading only follows when it is asked to`() async throws {
+  @Test func `a store that is open for reading only follows when it is asked to`() async throws {
     try await withTemporaryDirectory { path in
       let other = try OtherProcess(path)
       try other.perform("set 1 Ada")

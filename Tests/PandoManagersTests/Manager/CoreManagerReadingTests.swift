@@ -38,7 +38,6 @@ import Testing
     var counts: [Int] { [memory.calls.count, disk.calls.count, remote.calls.count] }
   }
 
-  /// Statement 6.
   @Test func `a stack is asked level by level, and an empty answer goes on to the next`()
     async throws
   {
@@ -50,7 +49,6 @@ import Testing
     #expect(stack.counts == [2, 1, 0])
   }
 
-  /// Statement 6.
   @Test func `if all fail, one composite error has the errors of all, in order`() async throws {
     let stack = Stack()
     stack.memory.fail(.broken("memory"))
@@ -65,7 +63,6 @@ import Testing
     #expect(error?.description.contains("refused") == true)
   }
 
-  /// Statement 6.
   @Test func `a store that fails where another one has the answer is told only`() async throws {
     let stack = Stack(disk: [Book("1", "disk")])
     stack.memory.fail(.broken("memory"))
@@ -79,7 +76,6 @@ import Testing
     await #expect(throws: TestFailure.broken("disk")) { try await stack.get("1") }
   }
 
-  /// Statement 7.
   @Test func `localOr asks the server if an identifier is missing, or for a query if all are`()
     async throws
   {
@@ -94,7 +90,6 @@ import Testing
     #expect(try await stack.search(in: context) == ["remote", "remote"])
   }
 
-  /// Statement 8.
   @Test func `localThen answers from here and asks the server all the same`() async throws {
     try await withModelStore { store in
       let remote = ScriptedStore<Book>(.remote, [Book("1", "remote")])
@@ -112,7 +107,6 @@ import Testing
     }
   }
 
-  /// Statement 8.
   @Test func `a failure behind the caller's back is told`() async throws {
     let stack = Stack(disk: [Book("1", "disk")])
     stack.remote.fail(.refused)
@@ -121,7 +115,6 @@ import Testing
     #expect(stack.events.withLock { $0 } == [.failedBackgroundRead])
   }
 
-  /// Statement 9.
   @Test func `remoteOrLocal falls back without connection and on an empty answer`() async throws {
     let stack = Stack(disk: [Book("1", "disk")], remote: [Book("1", "remote")])
     let context = ReadContext<Book>.remoteOrLocal(persistenceStrategy: .doNotPersist)
@@ -133,7 +126,6 @@ import Testing
     #expect(try await stack.get("1", in: context) == ["disk"])
   }
 
-  /// Statement 9.
   @Test func `remoteOrLocal throws all other errors`() async throws {
     let stack = Stack(disk: [Book("1", "disk")])
     stack.remote.fail(.refused)
@@ -146,7 +138,6 @@ import Testing
     #expect(error?.underlying as? [TestFailure] == [.connection, .broken("disk")])
   }
 
-  /// Statement 10.
   @Test(arguments: [PersistenceStrategy.persist, .doNotPersist])
   func `an entity that the server does not have any more goes, if answers are stored`(
     strategy: PersistenceStrategy
@@ -163,7 +154,6 @@ import Testing
     }
   }
 
-  /// Statement 10, order rule 2.
   @Test func `an entity that was set while the server was asked stays`() async throws {
     try await withModelStore { store in
       let remote = ScriptedStore<Book>()
@@ -177,7 +167,6 @@ import Testing
     }
   }
 
-  /// Statement 11.
   @Test(arguments: [PersistenceStrategy.discardExtraLocalData, .retainExtraLocalData])
   func `a complete answer removes what it lacks, if it is synchronized and not newer`(
     strategy: PersistenceStrategy
@@ -202,7 +191,6 @@ import Testing
     }
   }
 
-  /// Statement 11.
   @Test func `what does not match the query, and what lies outside its window, stays`() async throws
   {
     try await withModelStore { store in
@@ -220,7 +208,6 @@ import Testing
     }
   }
 
-  /// Statement 12.
   @Test(arguments: [true, false])
   func `natural order is the server's order`(onDisk: Bool) async throws {
     try await withModelStore { store in
@@ -244,7 +231,6 @@ import Testing
     }
   }
 
-  /// Statement 13.
   @Test func `one invalid entity in a local answer means that the next store is asked`()
     async throws
   {
@@ -271,7 +257,6 @@ import Testing
     #expect(try await stack.get("1", in: local).isEmpty)
   }
 
-  /// Statement 14.
   @Test func `access that is lost before the answer comes is an error, and nothing is stored`()
     async throws
   {
@@ -292,7 +277,6 @@ import Testing
     }
   }
 
-  /// Statement 14.
   @Test func `without access nobody is asked, with access to what is here the server is not`()
     async throws
   {

@@ -19,7 +19,6 @@ import Testing
     }
   }
 
-  /// Statement 14.
   @Test func `access is asked for before and after, and nobody gets anything who has lost it`()
     async throws
   {
@@ -38,7 +37,6 @@ import Testing
     }
   }
 
-  /// Statements 6 and 13.
   @Test func `what the nearest store lacks, or has in an invalid form, is looked for in the next`()
     async throws
   {
@@ -69,7 +67,6 @@ import Testing
     #expect(try await get(refusing("memory", "next", in: ask)) == "server")
   }
 
-  /// Statement 13.
   @Test func `an invalid entity of the only store is none`() async throws {
     let manager = CoreManager(stores: [InMemoryStore<Book>()])
     try await manager.set(Book("1", "A"))
@@ -78,7 +75,6 @@ import Testing
     #expect(found == nil)
   }
 
-  /// Statement 8.
   @Test func `the server is asked behind the caller's back though memory has the answer`()
     async throws
   {
@@ -93,7 +89,6 @@ import Testing
     #expect(later?.title == "server")
   }
 
-  /// Statement 6.
   @Test func `the error of the only store is thrown as it is, that of another one is told`()
     async throws
   {

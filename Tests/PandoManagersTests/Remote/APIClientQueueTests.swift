@@ -12,7 +12,7 @@ import Testing
     APIRequest(.post, path, configuration: APIRequestConfig(uniquingKey: key))
   }
 
-  @Test func `statement 22: request, local write and mark are one transaction`() async throws {
+  @Test func `request, local write and mark are one transaction`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `statement 22: first in, first out`() async throws {
+  @Test func `first in, first out`() async throws {
     try await QueueFixture.with { _ in
       .json("{}")
     } _: { fixture in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `statement 23: reads go side by side, and a write is a barrier between them`()
+  @Test func `reads go side by side, and a write is a barrier between them`()
     async throws
   {
     let (mayAnswerReads, mayAnswerWrite) = (Event(), Event())
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.get, .head])
-  func `statement 23: a read is not tried again`(method: HTTPMethod) async throws {
+  func `a read is not tried again`(method: HTTPMethod) async throws {
     try await QueueFixture.with { _ in
       .drop
     } _: { fixture in
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-  func `statement 23: a write is tried again after a lost connection until it is answered`(
+  func `a write is tried again after a lost connection until it is answered`(
     method: HTTPMethod
   ) async throws {
     let attempts = Locked(0)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `statement 23: a write is tried again after a timeout`() async throws {
+  @Test func `a write is tried again after a timeout`() async throws {
     /// Another transport: it does not answer in time at first.
     struct SlowClient: APIClient {
       let attempts = Locked(0)
@@ -165,7 +165,7 @@ import Testing
     await queue.close()
   }
 
-  @Test func `statement 24: offline, a write goes back to the front and waiting reads fail`()
+  @Test func `offline, a write goes back to the front and waiting reads fail`()
     async throws
   {
     let isOnline = Locked(false)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `statement 24: it tries again at once on a new request or a flush`(isFlush: Bool)
+  func `it tries again at once on a new request or a flush`(isFlush: Bool)
     async throws
   {
     let isOnline = Locked(false)
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `statement 25: the same key replaces the queued request, and the older is aborted`()
+  @Test func `the same key replaces the queued request, and the older is aborted`()
     async throws
   {
     let mayAnswer = Event()
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test func `statement 25: the older is aborted though its place is taken by who has not said so`()
+  @Test func `the older is aborted though its place is taken by who has not said so`()
     async throws
   {
     let mayAnswer = Event()
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `statement 27: a durably queued request is told apart from a confirmed one`()
+  @Test func `a durably queued request is told apart from a confirmed one`()
     async throws
   {
     let mayAnswer = Event()
@@ -287,7 +287,7 @@ import Testing
     }
   }
 
-  @Test func `statement 28: equal reads under way are sent once, whoever asks`() async throws {
+  @Test func `equal reads under way are sent once, whoever asks`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `statement 28: a cancelled caller leaves the others their answer`() async throws {
+  @Test func `a cancelled caller leaves the others their answer`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { _ in
       mayAnswer.wait()
@@ -329,7 +329,7 @@ import Testing
     }
   }
 
-  @Test func `statement 29: an acknowledged entry is removed by its identity`() async throws {
+  @Test func `an acknowledged entry is removed by its identity`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with { request in
       if request.target == "/1" { mayAnswer.wait() }

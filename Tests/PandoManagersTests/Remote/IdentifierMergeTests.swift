@@ -41,7 +41,7 @@ import Testing
     return write
   }
 
-  @Test func `statement 26: queued requests and stored entities get the identifier in one commit`()
+  @Test func `queued requests and stored entities get the identifier in one commit`()
     async throws
   {
     let mayAnswer = Event()
@@ -102,8 +102,7 @@ import Testing
     }
   }
 
-  @Test func `statement 26: a provider of a tree around it shows the new identifier`() async throws
-  {
+  @Test func `a provider of a tree around it shows the new identifier`() async throws {
     let mayAnswer = Event()
     try await QueueFixture.with(Self.library(mayAnswer)) { fixture in
       let volume = Volume(id: .local("v"), title: "Dune")
@@ -123,7 +122,7 @@ import Testing
   }
 
   @Test
-  func `statement 3: the answer to a create gives the identifier, and an edit keeps its fields`()
+  func `the answer to a create gives the identifier, and an edit keeps its fields`()
     async throws
   {
     let mayAnswer = Event()
@@ -289,7 +288,7 @@ extension IdentifierMergeTests {
 }
 
 extension IdentifierMergeTests {
-  @Test func `statement 26: whoever holds the old identifier still finds and changes the entity`()
+  @Test func `whoever holds the old identifier still finds and changes the entity`()
     async throws
   {
     try await QueueFixture.with(Self.library(nil)) { fixture in

@@ -7,7 +7,7 @@ import PandoStore
 import PandoFixtures
 import Testing
 
-/// Statement 22: whatever happens to the process, no request is lost, and none is sent again once its
+/// Whatever happens to the process, no request is lost, and none is sent again once its
 /// acknowledgement is stored.
 @Suite struct KilledProcessTests {
   /// A server that gives a book the same number whenever it is asked to make it.

@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test
-  func `statement 3: the answer to a write is as old as its request, so an edit after it wins`()
+  func `the answer to a write is as old as its request, so an edit after it wins`()
     async throws
   {
     let mayAnswer = Event()

@@ -40,7 +40,6 @@ import Testing
     }
   }
 
-  /// Statement 20.
   @Test func `over the limit the one read longest ago goes`() async throws {
     try await withManager(of: 2) { manager, _ in
       let all = ["limit a", "limit b", "limit c"].map { Traced($0) }
@@ -114,7 +113,6 @@ import Testing
     }
   }
 
-  /// Statement 18.
   @Test func `a long answer leaves memory as it is`() async throws {
     try await withModelStore { model in
       let memory = InMemoryStore<Book>()

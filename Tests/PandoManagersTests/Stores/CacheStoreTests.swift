@@ -17,7 +17,6 @@ import Testing
     }
   }
 
-  /// Statement 18.
   @Test
   func
     `a read by identifiers comes from memory if all are there, else from disk, and fills memory`()
@@ -37,7 +36,6 @@ import Testing
     #expect(cache.disk.calls == ["get", "get"])
   }
 
-  /// Statement 18.
   @Test func `a search by identifiers is answered from memory only if complete`() async throws {
     let cache = Cache([Book("1", "A"), Book("2", "B")])
     let query = Query<Book>(filter: .ids([.remote("1"), .remote("2")]))
@@ -49,7 +47,6 @@ import Testing
     #expect(cache.disk.calls == ["get", "search"])
   }
 
-  /// Statement 18.
   @Test func `other searches go to disk and fill memory`() async throws {
     let cache = Cache([Book("1", "A", year: 1), Book("2", "B", year: 2)])
     for _ in 0..<2 {
@@ -60,7 +57,6 @@ import Testing
     #expect(cache.memory.count == 1)
   }
 
-  /// Statement 19.
   @Test func `only what should overwrite is written, and the merged value goes to disk`()
     async throws
   {
@@ -80,7 +76,6 @@ import Testing
     #expect(read.first?.text == "five six")
   }
 
-  /// Statement 19, on the disk of this machine.
   @Test func `the disk store compares and merges in its transaction`() async throws {
     try await withModelStore { model in
       let memory = InMemoryStore<Draft>()
@@ -96,7 +91,6 @@ import Testing
     }
   }
 
-  /// Statement 19.
   @Test func `removals reach both`() async throws {
     let cache = Cache([Book("1"), Book("2"), Book("3")])
     _ = try await cache.store.search(withQuery: .all, in: .local)

@@ -5,7 +5,6 @@ import Testing
 @Suite struct LRUStoreTests {
   private func note(_ key: String) -> Note { Note(id: .local(key), text: key) }
 
-  /// Statement 20.
   @Test func `over the limit the one touched longest ago goes`() async throws {
     let inside = InMemoryStore<Note>()
     let store = LRUStore(store: inside, limit: 3)
@@ -16,7 +15,6 @@ import Testing
       ])
   }
 
-  /// Statement 20.
   @Test(arguments: ["get", "search", "set"])
   func `getting, finding and setting an entity touches it`(how: String) async throws {
     let inside = InMemoryStore<Note>()
@@ -58,7 +56,6 @@ import Testing
     }
   }
 
-  /// Statement 20, against a list.
   @Test(arguments: seeds(6))
   func `random uses match a list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

@@ -23,21 +23,18 @@ import Testing
     }
   }
 
-  /// Statement 21.
   @Test func `an empty main store is filled from the recovery store`() async throws {
     let pair = Pair(main: [], recovery: [Book("1", "A")])
     #expect(try await pair.titles() == ["A"])
     #expect(pair.main.entities == [Book("1", "A")])
   }
 
-  /// Statement 21.
   @Test func `a main store that has something fills the recovery store`() async throws {
     let pair = Pair(main: [Book("1", "A")], recovery: [Book("1", "old"), Book("2", "gone")])
     #expect(try await pair.titles() == ["A"])
     #expect(pair.recovery.entities == [Book("1", "A")])
   }
 
-  /// Statement 21.
   @Test func `a main store that fails at first is filled from the recovery store`() async throws {
     let main = FailsOnce(ScriptedStore<Book>(.disk))
     let store = RecoverableStore(
@@ -46,7 +43,6 @@ import Testing
     #expect(main.store.entities.count == 1)
   }
 
-  /// Statement 21.
   @Test func `writes and removals reach both, reads come from the main store`() async throws {
     let pair = Pair(main: [Book("1", "A")], recovery: [])
     _ = try await pair.store.set([Book("2", "B")], in: .local)
@@ -59,7 +55,6 @@ import Testing
     #expect(try await pair.titles().isEmpty)
   }
 
-  /// Statement 21.
   @Test func `errors of the recovery store are told and hinder nobody`() async throws {
     let pair = Pair(main: [Book("1", "A")], recovery: [])
     pair.recovery.fail(.refused)

@@ -3,7 +3,7 @@ import PandoFixtures
 import Testing
 
 @Suite struct ApplyingChangesTests {
-  @Test func `L1 changes are applied one after another`() {
+  @Test func `changes are applied one after another`() {
     let changes: [CollectionChangeInformation] = [
       .insert(index: 0), .delete(index: 2), .move(from: 0, to: 2), .update(index: 0),
     ]
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: seeds(8))
-  func `L1 any changes in any order give what an array gives`(seed: UInt64) throws {
+  func `any changes in any order give what an array gives`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let old = Array(0..<Int.random(in: 0...20, using: &random))

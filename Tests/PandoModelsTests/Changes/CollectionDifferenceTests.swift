@@ -14,7 +14,7 @@ import Testing
 
   private struct NoChanges: Error {}
 
-  /// Shows L1 and L2 for one pair.
+  /// Shows for one pair that the changes lead from one list to the other, and that they are the fewest.
   private func check<Element: SimpleModel & Equatable>(
     from old: [Element], to new: [Element]
   ) throws {
@@ -37,7 +37,7 @@ import Testing
     text.split(separator: " ").map { ListItem(name: String($0.prefix(1)), contents: $0.count) }
   }
 
-  @Test func `L1 L2 the changes turn every short list into every other`() throws {
+  @Test func `the changes turn every short list into every other`() throws {
     let alphabet = [
       ListItem(name: "a", contents: 0), ListItem(name: "a", contents: 1),
       ListItem(name: "b", contents: 0), ListItem(name: nil, contents: 0),
@@ -47,14 +47,14 @@ import Testing
     for old in lists { for new in lists { try check(from: old, to: new) } }
   }
 
-  @Test func `L1 L2 they do so for every order of duplicates`() throws {
+  @Test func `they do so for every order of duplicates`() throws {
     let alphabet = ["a", "b", "c"].map { ListItem(name: $0) }
     let lists = allLists(over: alphabet, upTo: 4)
     for old in lists { for new in lists { try check(from: old, to: new) } }
   }
 
   @Test(arguments: seeds(8))
-  func `L1 L2 they do so for random lists`(seed: UInt64) throws {
+  func `they do so for random lists`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<60 {
       let nameCount = [2, 5, 20, 200].randomElement(using: &random) ?? 2
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `L2 a move for an element that left once and came in once`() throws {
+  @Test func `a move for an element that left once and came in once`() throws {
     #expect(try changes(from: items("a b c d"), to: items("b c d a")) == [.move(from: 0, to: 3)])
     #expect(try changes(from: items("a b c d"), to: items("d a b c")) == [.move(from: 3, to: 0)])
     #expect(
@@ -81,12 +81,12 @@ import Testing
       "three elements keep their order")
   }
 
-  @Test func `L2 an element that left once and came in twice is no move`() throws {
+  @Test func `an element that left once and came in twice is no move`() throws {
     let changes = try changes(from: items("a b c"), to: items("b c a a"))
     #expect(changes == [.delete(index: 0), .insert(index: 2), .insert(index: 3)])
   }
 
-  @Test func `L2 deletions are in old positions, insertions and updates in new ones`() throws {
+  @Test func `deletions are in old positions, insertions and updates in new ones`() throws {
     let changes = try changes(from: items("a b c d e"), to: items("x b y dd z"))
     #expect(
       changes == [
@@ -95,7 +95,7 @@ import Testing
       ])
   }
 
-  @Test func `L2 a moved element with other contents is not named twice`() throws {
+  @Test func `a moved element with other contents is not named twice`() throws {
     let (old, new) = (items("a b c"), items("b c aa"))
     let changes = try changes(from: old, to: new)
     #expect(changes == [.move(from: 0, to: 2)])
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [ListItem(name: "a"), ListItem(name: nil)])
-  func `L1 long lists of one element are compared in time`(item: ListItem) throws {
+  func `long lists of one element are compared in time`(item: ListItem) throws {
     // All pairs of the same elements would be a hundred million.
     let other = ListItem(name: "b")
     let old = [other] + Array(repeating: item, count: 10_000)
@@ -128,7 +128,7 @@ import Testing
     #expect(changes.count < 1_010)
   }
 
-  @Test func `L1 many different elements without identifier are compared in time`() throws {
+  @Test func `many different elements without identifier are compared in time`() throws {
     let old = (0..<5_000).map { ListItem(contents: $0) }
     let new = (0..<5_000).map { ListItem(contents: 20_000 - $0) }
     let changes = try changes(from: old, to: new)

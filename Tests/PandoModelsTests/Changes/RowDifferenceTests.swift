@@ -9,7 +9,7 @@ import Testing
     let contents: Int
   }
 
-  /// Shows L1 and L2 for one pair.
+  /// Shows for one pair that the changes lead from one list to the other, and that they are the fewest.
   private func check(
     from old: [UInt32], to new: [UInt32], updated: [UInt32]
   ) throws -> [CollectionChangeInformation] {
@@ -48,7 +48,7 @@ import Testing
     return all
   }
 
-  @Test func `L1 L2 every short list becomes every other with the fewest changes`() throws {
+  @Test func `every short list becomes every other with the fewest changes`() throws {
     // Numbers far apart, close together, and at the ends of their range.
     let rows: [UInt32] = [7, 0, .max, 6, 3_000_000_000]
     let lists = arrangements(of: rows)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `L1 L2 every order of six rows is reached with the fewest moves`() throws {
+  @Test func `every order of six rows is reached with the fewest moves`() throws {
     let old: [UInt32] = [10, 11, 12, 13, 14, 15]
     for new in arrangements(of: old) where new.count == old.count {
       let changes = try check(from: old, to: new, updated: [12, 15])
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: seeds(8))
-  func `L1 L2 random edits of long lists`(seed: UInt64) throws {
+  func `random edits of long lists`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<30 {
       let span = [300, 10_000, Int(UInt32.max)].randomElement(using: &random) ?? 300
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `I9 a single edit of a long list is a single change`() {
+  @Test func `a single edit of a long list is a single change`() {
     let rows = Array<UInt32>(0..<10_000)
     var inserted = rows
     inserted.insert(20_000, at: 5_000)
@@ -125,12 +125,12 @@ import Testing
       ])
   }
 
-  @Test func `L2 a moved row that was updated is not named twice`() throws {
+  @Test func `a moved row that was updated is not named twice`() throws {
     let changes = try check(from: [1, 2, 3, 4], to: [4, 1, 2, 3], updated: [4, 2])
     #expect(changes == [.move(from: 3, to: 0), .update(index: 2)])
   }
 
-  @Test func `I2 L2 changes elsewhere are listed together from high to low`() {
+  @Test func `changes elsewhere are listed together from high to low`() {
     let rows: [UInt32] = [5, 9, 2, 7, 4_000_000_000]
     let changes = RowDifference.changes(
       in: rows, deleted: [7, 5, 100], updated: [2, 4_000_000_000, 7])

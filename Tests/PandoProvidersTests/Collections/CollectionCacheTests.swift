@@ -13,7 +13,7 @@ import Testing
     try await cache.collection(forKey: key, as: Contact.self, context: nil)
   }
 
-  @Test func `I1: each change reaches the cache once, under the key, with the context`()
+  @Test func `each change reaches the cache once, under the key, with the context`()
     async throws
   {
     let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
@@ -29,7 +29,7 @@ import Testing
     #expect(try await cached() == [Contact(2), Contact(4), Contact(3, "Cyd")])
   }
 
-  @Test func `I1: without a cache key, or when it is not wanted, the cache is not called`()
+  @Test func `without a cache key, or when it is not wanted, the cache is not called`()
     async throws
   {
     let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
@@ -40,7 +40,7 @@ import Testing
     #expect(cache.calls.isEmpty)
   }
 
-  @Test func `I3: one cache write per operation, and one cache read for all`() async throws {
+  @Test func `one cache write per operation, and one cache read for all`() async throws {
     try await cache.setCollection(Contact.list(1, 2), forKey: "contacts", context: nil)
     let before = cache.calls.count
     let followers = (0..<4).map { _ in ListFollower<Contact>(manager) }
@@ -70,7 +70,7 @@ import Testing
     #expect(list.ids == [1])
   }
 
-  @Test func `I6: a change to what nobody has loaded is made to what is stored`() async throws {
+  @Test func `a change to what nobody has loaded is made to what is stored`() async throws {
     typealias Contacts = CollectionDataProvider<Contact>
     typealias Change = (DataModelManager) -> PendingWrite
     let changes: [(Change, [Int])] = [
@@ -105,7 +105,7 @@ import Testing
     #expect(try await fresh.fetchDataFromCache(withCacheKey: "contacts") == Contact.list(1, 2))
   }
 
-  @Test func `I6: the static calls load, change and store what nobody shows`() async throws {
+  @Test func `the static calls load, change and store what nobody shows`() async throws {
     typealias Contacts = CollectionDataProvider<Contact>
     let miss = Contacts.remove(at: 0, cacheKey: "contacts", dataModelManager: manager)
     let error = await #expect(throws: DataProviderError.self) { try await miss.committed() }

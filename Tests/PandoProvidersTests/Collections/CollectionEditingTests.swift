@@ -4,7 +4,7 @@ import Testing
 
 /// Changes through a provider.
 @Suite struct CollectionEditingTests {
-  @Test func `I1: every change shows at once and is returned`() {
+  @Test func `every change shows at once and is returned`() {
     let provider = CollectionDataProvider<Contact>(dataModelManager: DataModelManager())
     #expect(provider.setData(Contact.list(1, 2), cacheKey: nil).change == .reset)
     #expect(
@@ -23,7 +23,7 @@ import Testing
     #expect(provider.count == 2)
   }
 
-  @Test func `I1: a position that does not exist is refused and nothing changes`() throws {
+  @Test func `a position that does not exist is refused and nothing changes`() throws {
     let manager = DataModelManager()
     let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
     let other = ListFollower<Contact>(manager)
@@ -46,7 +46,7 @@ import Testing
     #expect(other.takeChanges().isEmpty)
   }
 
-  @Test func `I1: a provider without elements can be filled without a key`() {
+  @Test func `a provider without elements can be filled without a key`() {
     let provider = CollectionDataProvider<Jotting>(dataModelManager: DataModelManager())
     provider.insert([Jotting(text: "b")], at: 0)
     provider.append([Jotting(text: "c")])

@@ -14,7 +14,7 @@ import Testing
     return follower
   }
 
-  @Test func `I2: a change of an element elsewhere is an update of its place`() {
+  @Test func `a change of an element elsewhere is an update of its place`() {
     let list = follower(Contact.list(1, 2, 3))
     manager.publish(Contact(2, "Ada"), context: "why")
     #expect(list.provider.data.map(\.name) == ["", "Ada", ""])
@@ -26,7 +26,7 @@ import Testing
     #expect(list.takeCalls().isEmpty)
   }
 
-  @Test func `I2: a change inside an element's tree is an update of the element`() {
+  @Test func `a change inside an element's tree is an update of the element`() {
     let teams = ListFollower<Team>(manager)
     teams.provider.setData(
       [Team(id: 1, lead: Contact(1)), Team(id: 2, lead: Contact(2), members: Contact.list(1, 3))],
@@ -39,7 +39,7 @@ import Testing
     #expect(teams.takeChanges() == [.changes([.update(index: 1), .update(index: 0)])])
   }
 
-  @Test func `I2: a deleted element, also by cascade, is deleted from its place`() {
+  @Test func `a deleted element, also by cascade, is deleted from its place`() {
     let teams = ListFollower<Team>(manager)
     teams.provider.setData(
       [
@@ -60,7 +60,7 @@ import Testing
     #expect(teams.provider.count == 0)
   }
 
-  @Test func `I2: several changes of one update are one call, from high to low`() {
+  @Test func `several changes of one update are one call, from high to low`() {
     let list = follower(Contact.list(1, 2, 3, 2))
     manager.publish(Contact(1, "a"), Contact(2, "b"))
     #expect(
@@ -69,7 +69,7 @@ import Testing
       ])
   }
 
-  @Test func `I2: an element that comes in as another type is merged into its place`() {
+  @Test func `an element that comes in as another type is merged into its place`() {
     let list = follower([Contact(1, "Ada")])
     manager.publish(ContactCard(id: 1, name: "Countess", phone: "1"))
     #expect(list.provider.data == [Contact(1, "Countess")])
@@ -77,7 +77,7 @@ import Testing
     #expect(list.takeChanges() == [.changes([.update(index: 0)])])
   }
 
-  @Test func `I5: new elements change other collections that hold the same identifiers`() {
+  @Test func `new elements change other collections that hold the same identifiers`() {
     let list = follower([Contact(1), Contact(2)])
     let other = follower([Contact(3)])
     other.provider.append([Contact(2, "Bob")], context: "append")
@@ -98,7 +98,7 @@ import Testing
     #expect(list.takeChanges() == [.changes([.update(index: 1)]), .changes([.update(index: 0)])])
   }
 
-  @Test func `I5: new elements are listened to, and those that left are not`() {
+  @Test func `new elements are listened to, and those that left are not`() {
     let list = follower([Contact(1)])
     list.provider.append([Contact(2)])
     list.provider.update(Contact(3), at: 0)

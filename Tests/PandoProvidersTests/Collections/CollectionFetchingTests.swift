@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct CollectionFetchingTests {
   @Test(arguments: Backing.allCases)
-  func `I3: a later provider takes the data of a living one`(backing: Backing) async throws {
+  func `a later provider takes the data of a living one`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let first = ListFollower<Contact>(manager)
       first.provider.setData(Contact.list(1, 2), cacheKey: "contacts")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `I4: an answer that comes after a sibling has data is ignored`(backing: Backing)
+  func `an answer that comes after a sibling has data is ignored`(backing: Backing)
     async throws
   {
     try await backing.withManager { manager in

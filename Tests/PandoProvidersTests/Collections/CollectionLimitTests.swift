@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `G1 G2: members of a batch are told, then the batch once`(backing: Backing) async throws {
+  func `members of a batch are told, then the batch once`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let lists = (0..<3).map { _ in ListFollower<Contact>(manager) }
       for (index, list) in lists.enumerated() {
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `I8: over a custom cache too, a deleted model leaves the collections that are shown`()
+  @Test func `over a custom cache too, a deleted model leaves the collections that are shown`()
     async throws
   {
     let cache = DictionaryCache()

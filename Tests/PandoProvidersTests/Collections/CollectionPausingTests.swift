@@ -20,7 +20,7 @@ import Testing
     return (first, second)
   }
 
-  @Test func `I7: a paused sibling keeps old data and hears of exact changes once, at resume`() {
+  @Test func `a paused sibling keeps old data and hears of exact changes once, at resume`() {
     let (first, paused) = pair(1, 2, 3, 4)
     paused.provider.isPaused = true
     first.provider.append([Contact(5)])
@@ -43,7 +43,7 @@ import Testing
     #expect(calls.first?.context as? String == "last")
   }
 
-  @Test func `I7: nothing is told when the list ended where it began`() {
+  @Test func `nothing is told when the list ended where it began`() {
     let (first, paused) = pair(1, 2)
     paused.provider.isPaused = true
     first.provider.append([Contact(3)])
@@ -57,7 +57,7 @@ import Testing
     #expect(paused.ids == [1, 2])
   }
 
-  @Test func `I7: a list that was set meanwhile is told as what is different`() {
+  @Test func `a list that was set meanwhile is told as what is different`() {
     let (first, paused) = pair(1, 2, 3)
     paused.provider.isPaused = true
     first.provider.setData([Contact(3), Contact(1, "Ada"), Contact(4)], cacheKey: "contacts")
@@ -74,7 +74,7 @@ import Testing
     )
   }
 
-  @Test func `I7: it works when the acting provider has gone`() {
+  @Test func `it works when the acting provider has gone`() {
     let paused: ListFollower<Contact>
     do {
       let (first, second) = pair(1)
@@ -89,7 +89,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
   }
 
-  @Test func `I7: a paused provider sees its own changes at once, made where it sees them`() {
+  @Test func `a paused provider sees its own changes at once, made where it sees them`() {
     let (first, paused) = pair(1, 2, 3)
     paused.provider.isPaused = true
     first.provider.insert([Contact(9)], at: 0)
@@ -102,7 +102,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 0)])])
   }
 
-  @Test func `F1: pausing twice is once, and the state reads right at once`() {
+  @Test func `pausing twice is once, and the state reads right at once`() {
     let (first, paused) = pair(1)
     paused.provider.isPaused = true
     first.provider.append([Contact(2)])
@@ -116,7 +116,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
   }
 
-  @Test func `F1: what was on its way when a provider was paused is told at resume, once`() {
+  @Test func `what was on its way when a provider was paused is told at resume, once`() {
     let (first, paused) = pair(1)
     manager.onDelivery { [manager] in
       // Queued behind this call, so not told before the pause.
@@ -131,7 +131,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 1)])])
   }
 
-  @Test func `F1: a pause that begins before the last has been told of is one with it`() {
+  @Test func `a pause that begins before the last has been told of is one with it`() {
     let (first, paused) = pair(1)
     paused.provider.isPaused = true
     first.provider.append([Contact(2)])
@@ -153,7 +153,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.insert(index: 0), .insert(index: 2)])])
   }
 
-  @Test func `F4: an element deleted while paused stays until resume`() {
+  @Test func `an element deleted while paused stays until resume`() {
     let (_, paused) = pair(1, 2)
     paused.provider.isPaused = true
     manager.erase("Contact:1")
@@ -164,7 +164,7 @@ import Testing
     #expect(paused.takeChanges() == [.changes([.delete(index: 0)])])
   }
 
-  @Test func `F5: a paused provider is not retained`() {
+  @Test func `a paused provider is not retained`() {
     weak var provider: CollectionDataProvider<Contact>?
     do {
       let (first, paused) = pair(1)

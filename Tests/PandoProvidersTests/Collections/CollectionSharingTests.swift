@@ -20,7 +20,7 @@ import Testing
     return (first, second)
   }
 
-  @Test func `I3: a change is in all providers of the key before the call returns`() {
+  @Test func `a change is in all providers of the key before the call returns`() {
     let (first, second) = pair(1, 2)
     first.provider.append([Contact(3)])
     #expect(second.provider.data == Contact.list(1, 2, 3))
@@ -33,8 +33,7 @@ import Testing
     #expect(first.ids == [9])
   }
 
-  @Test func `I3: the others are told the exact positions, with the context, and the actor is not`()
-  {
+  @Test func `the others are told the exact positions, with the context, and the actor is not`() {
     let (first, second) = pair(1, 2, 3)
     first.provider.insert(Contact.list(4, 5), at: 1, context: "insert")
     first.provider.update(Contact(4, "Ada"), at: 1)
@@ -55,7 +54,7 @@ import Testing
     #expect(first.takeCalls().isEmpty)
   }
 
-  @Test func `I3: on the delivery queue the others are told before the call returns`() {
+  @Test func `on the delivery queue the others are told before the call returns`() {
     let (first, second) = pair(1)
     let third = ListFollower<Contact>(manager)
     third.provider.fetchDataFromCache(withCacheKey: "contacts") { _, _ in }
@@ -76,7 +75,7 @@ import Testing
     #expect(first.ids == [3, 1, 2])
   }
 
-  @Test func `I3: equal data calls nobody`() {
+  @Test func `equal data calls nobody`() {
     let (first, second) = pair(1, 2)
     first.provider.setData(Contact.list(1, 2), cacheKey: "contacts")
     first.provider.update(Contact(2), at: 1)
@@ -89,7 +88,7 @@ import Testing
     #expect(first.takeChanges().isEmpty)
   }
 
-  @Test func `I3: providers with different keys, or none, don't share`() {
+  @Test func `providers with different keys, or none, don't share`() {
     let (first, _) = pair(1)
     let other = ListFollower<Contact>(manager)
     other.provider.setData(Contact.list(1), cacheKey: "others")

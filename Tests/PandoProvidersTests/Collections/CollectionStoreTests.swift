@@ -20,7 +20,7 @@ import Testing
     try store.read { try $0.collection(key, as: Contact.self) }
   }
 
-  @Test func `I1: each change reaches the store under the cache key, in order`() async throws {
+  @Test func `each change reaches the store under the cache key, in order`() async throws {
     try await withManager { manager, store in
       let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
       provider.setData(Contact.list(1, 2, 3), cacheKey: "contacts")
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `I1: without a cache key nothing is stored`() async throws {
+  @Test func `without a cache key nothing is stored`() async throws {
     try await withManager { manager, store in
       let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
       provider.setData(Contact.list(1), cacheKey: nil)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `I3: siblings show a change at once and are told after the commit`() async throws {
+  @Test func `siblings show a change at once and are told after the commit`() async throws {
     try await withManager { manager, store in
       let first = ListFollower<Contact>(manager)
       let second = ListFollower<Contact>(manager)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `I8: a deleted model leaves shown and stored collections, also by cascade`()
+  @Test func `a deleted model leaves shown and stored collections, also by cascade`()
     async throws
   {
     try await withManager { manager, store in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `I6: the static calls work without a provider, and the others report a miss`()
+  @Test func `the static calls work without a provider, and the others report a miss`()
     async throws
   {
     try await withManager { manager, store in
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `I6: static calls of several threads are not split by one another`() async throws {
+  @Test func `static calls of several threads are not split by one another`() async throws {
     try await withManager { manager, store in
       await withTaskGroup { group in
         for id in 0..<200 {
@@ -273,7 +273,7 @@ import Testing
   }
 
   @Test
-  func `H5: an older change of a row that was set since is ignored, that of another is taken`()
+  func `an older change of a row that was set since is ignored, that of another is taken`()
     async throws
   {
     try await withManager { manager, store in

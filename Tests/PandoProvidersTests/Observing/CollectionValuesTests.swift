@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 the list at the beginning comes first, then the newest`(
+  func `the list at the beginning comes first, then the newest`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `K2 K4 a long write delays no first value, and nothing shows before its commit`()
+  @Test func `a long write delays no first value, and nothing shows before its commit`()
     async throws
   {
     try await withStore { store in
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 I2 I3 each change comes as what it does to the list, with its context`(
+  func `each change comes as what it does to the list, with its context`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases, seeds(4))
-  func `K1 K2 L1 observers of any speed are led exactly to the last list`(
+  func `observers of any speed are led exactly to the last list`(
     backing: Backing, seed: UInt64
   ) async throws {
     try await backing.withManager { manager in
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 a provider that goes over to another key is followed there`(
+  func `a provider that goes over to another key is followed there`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F1 I7 a paused provider's sequence stands still and takes one exact change at resume`(
+  func `a paused provider's sequence stands still and takes one exact change at resume`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K5 a provider that goes ends its sequences, and so does closing the manager`(
+  func `a provider that goes ends its sequences, and so does closing the manager`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `K5 an element that can't be decoded any more leaves, and the observation goes on`()
+  @Test func `an element that can't be decoded any more leaves, and the observation goes on`()
     async throws
   {
     try await withStore { store in
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `K2 a write that fails never shows`() async throws {
+  @Test func `a write that fails never shows`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let provider = makeProvider(manager)
@@ -275,7 +275,7 @@ import Testing
     }
   }
 
-  @Test func `K4 ten thousand observed providers of one key all get the last list`() async throws {
+  @Test func `ten thousand observed providers of one key all get the last list`() async throws {
     let manager = DataModelManager()
     let first = makeProvider(manager)
     first.setData(Contact.list(1), cacheKey: "contacts")
@@ -296,7 +296,7 @@ import Testing
     #expect(total == count)
   }
 
-  @Test func `K1 callbacks that nobody takes hold up no sequence`() async throws {
+  @Test func `callbacks that nobody takes hold up no sequence`() async throws {
     try await Backing.store.withManager(limits: .init(undeliveredCallbacksMaximum: 3)) { manager in
       let provider = makeProvider(manager)
       try await provider.setData(Contact.list(0), cacheKey: "contacts").committed()

@@ -27,13 +27,13 @@ import Testing
     while state.waiterCount < count { await Task.yield() }
   }
 
-  @Test func `K1 the state at the beginning comes first`() async throws {
+  @Test func `the state at the beginning comes first`() async throws {
     let state = ObservedState(1)
     var cursor = state.makeCursor()
     #expect(try await state.next(&cursor, isolation: nil)?.contents == 1)
   }
 
-  @Test func `K1 a slow observer gets the newest state only`() async throws {
+  @Test func `a slow observer gets the newest state only`() async throws {
     let state = ObservedState(1)
     var cursor = state.makeCursor()
     #expect(try await state.next(&cursor, isolation: nil)?.contents == 1)
@@ -43,7 +43,7 @@ import Testing
     #expect(try await state.next(&cursor, isolation: nil) == nil)
   }
 
-  @Test func `K1 the last state comes, also when the end comes with it`() async throws {
+  @Test func `the last state comes, also when the end comes with it`() async throws {
     let state = ObservedState(1)
     var cursor = state.makeCursor()
     _ = try await state.next(&cursor, isolation: nil)
@@ -55,7 +55,7 @@ import Testing
     #expect(try await state.next(&cursor, isolation: nil) == nil)
   }
 
-  @Test func `K5 a failure ends what has begun and nothing else`() async throws {
+  @Test func `a failure ends what has begun and nothing else`() async throws {
     let state = ObservedState(1)
     var cursor = state.makeCursor()
     state.fail(Broken())
@@ -68,7 +68,7 @@ import Testing
     #expect(try await state.next(&later, isolation: nil)?.contents == 2)
   }
 
-  @Test func `K5 cancelling an observer that waits ends it and leaves nothing`() async throws {
+  @Test func `cancelling an observer that waits ends it and leaves nothing`() async throws {
     let state = ObservedState(1)
     let observer = Task {
       var cursor = state.makeCursor()
@@ -83,7 +83,7 @@ import Testing
     #expect(state.waiterCount == 0)
   }
 
-  @Test func `K5 a cancelled task gets nothing`() async throws {
+  @Test func `a cancelled task gets nothing`() async throws {
     let state = ObservedState(1)
     let observer = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -93,7 +93,7 @@ import Testing
     #expect(try await observer.value)
   }
 
-  @Test func `K1 K4 ten thousand observers that wait are all woken`() async throws {
+  @Test func `ten thousand observers that wait are all woken`() async throws {
     let state = ObservedState(0)
     let count = 10_000
     let total = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -115,7 +115,7 @@ import Testing
     #expect(state.waiterCount == 0)
   }
 
-  @Test func `K1 K2 observers see ascending states while others are published`() async throws {
+  @Test func `observers see ascending states while others are published`() async throws {
     let state = ObservedState(0)
     let last = 20_000
     try await withThrowingTaskGroup(of: Int.self) { group in
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: seeds(8))
-  func `K1 L1 changes lead a slow observer exactly to the newest list`(seed: UInt64) async throws {
+  func `changes lead a slow observer exactly to the newest list`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     var list = LiveList<Row>(rows: [], models: [])
     let state = ObservedState(list)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `K1 a reset among the changes an observer was too slow for is a reset`() async throws {
+  @Test func `a reset among the changes an observer was too slow for is a reset`() async throws {
     let state = ObservedState(LiveList<Row>(rows: [], models: []))
     var observer = makeObserver(state)
     _ = try await observer.next(isolation: nil)

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 a tracked read of data hears of the next change once`(backing: Backing) async throws {
+  func `a tracked read of data hears of the next change once`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       let own = track { _ = provider.data }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `B3 what does not change data is not told`(backing: Backing) async throws {
+  func `what does not change data is not told`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<Person>(dataModelManager: manager)
       provider.setData(ada)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `H3 an answer of the cache is told`(backing: Backing) async throws {
+  func `an answer of the cache is told`(backing: Backing) async throws {
     try await backing.withManager { manager in
       manager.updateModel(ada)
       await manager.drain()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `F1 pausing is told, and what was missed at resume`() async throws {
+  @Test func `pausing is told, and what was missed at resume`() async throws {
     let manager = DataModelManager()
     let provider = DataProvider<Person>(dataModelManager: manager)
     provider.setData(ada)
@@ -83,7 +83,7 @@ import Testing
     #expect(provider.data?.name == "Ada L.")
   }
 
-  @Test func `K1 an Observations sequence follows the data`() async throws {
+  @Test func `an Observations sequence follows the data`() async throws {
     let manager = DataModelManager()
     let provider = DataProvider<Person>(dataModelManager: manager)
     var names: [String?] = []
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 tracked reads of a list hear of own changes and of those of others`(
+  func `tracked reads of a list hear of own changes and of those of others`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test
-  func `K1 a tracked list hears of an edit of a sibling before its commit`()
+  func `a tracked list hears of an edit of a sibling before its commit`()
     async throws
   {
     try await withStore { store in

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 the model at the beginning comes first, then the newest`(
+  func `the model at the beginning comes first, then the newest`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K1 K5 a provider that goes ends its sequences, after the last model`(
+  func `a provider that goes ends its sequences, after the last model`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K5 closing the manager ends all sequences`(backing: Backing) async throws {
+  func `closing the manager ends all sequences`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
       let other = DataProvider<FullProfile>(dataModelManager: manager)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `K2 K4 a long write delays no first value, and nothing shows before its commit`()
+  @Test func `a long write delays no first value, and nothing shows before its commit`()
     async throws
   {
     try await withStore { store in
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `K2 K3 observers that begin at any time see each later commit or a newer one`(
+  func `observers that begin at any time see each later commit or a newer one`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `K4 ten thousand observers use no reader slot and all get the last value`()
+  @Test func `ten thousand observers use no reader slot and all get the last value`()
     async throws
   {
     try await withStore { store in
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `K4 ten thousand observed providers all get the last value`() async throws {
+  @Test func `ten thousand observed providers all get the last value`() async throws {
     let manager = DataModelManager()
     let providers = (0..<10_000).map { _ in DataProvider<FullProfile>(dataModelManager: manager) }
     let total = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -177,7 +177,7 @@ import Testing
     #expect(manager.observed.count == providers.count)
   }
 
-  @Test func `K5 cancelling an observer frees what it held`() async throws {
+  @Test func `cancelling an observer frees what it held`() async throws {
     let manager = DataModelManager()
     let provider = DataProvider<FullProfile>(dataModelManager: manager)
     let observer = Task {
@@ -191,7 +191,7 @@ import Testing
     #expect(provider.holder.observed().waiterCount == 0)
   }
 
-  @Test func `K5 cancelling the writing task fails no observer`() async throws {
+  @Test func `cancelling the writing task fails no observer`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `K5 what can't be read any more ends the observation by an error`() async throws {
+  @Test func `what can't be read any more ends the observation by an error`() async throws {
     try await withStore { store in
       let manager = try DataModelManager(store: store)
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `F1 F2 a paused provider's sequence stands still and takes the newest model at resume`(
+  func `a paused provider's sequence stands still and takes the newest model at resume`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `B7 K1 changes carry the context of the last commit`(backing: Backing) async throws {
+  func `changes carry the context of the last commit`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
       provider.setData(person(1), context: "first")
@@ -275,7 +275,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `B3 K2 a commit that leaves the model as it is does not come`(
+  func `a commit that leaves the model as it is does not come`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -294,7 +294,7 @@ import Testing
   }
 
   @Test(arguments: Backing.allCases)
-  func `H1 K2 clearing a provider is shown to its observers`(backing: Backing) async throws {
+  func `clearing a provider is shown to its observers`(backing: Backing) async throws {
     try await backing.withManager { manager in
       let provider = DataProvider<FullProfile>(dataModelManager: manager)
       provider.setData(person(1))
@@ -311,7 +311,7 @@ import Testing
   }
 
   @Test(arguments: Backing.lasting)
-  func `H6 K1 a fetched model and what becomes of it is shown to observers`(
+  func `a fetched model and what becomes of it is shown to observers`(
     backing: Backing
   ) async throws {
     try await backing.withManager { manager in
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func `K1 callbacks that nobody takes hold up no sequence`() async throws {
+  @Test func `callbacks that nobody takes hold up no sequence`() async throws {
     let manager = DataModelManager(limits: .init(undeliveredCallbacksMaximum: 3))
     let provider = DataProvider<FullProfile>(dataModelManager: manager)
     provider.setData(person(0))
