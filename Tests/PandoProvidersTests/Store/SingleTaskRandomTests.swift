@@ -6,7 +6,7 @@ import Testing
 
 /// One task changes nodes and a list at random and waits for nothing; where all is quiet what is shown,
 /// told and stored is what a naive model says.
-@Suite struct PromiseRandomTests {
+@Suite struct SingleTaskRandomTests {
   @Test(arguments: Backing.allCases, seeds(6))
   func `at quiescence what is shown, told and stored is what was done`(
     backing: Backing, seed: UInt64
@@ -18,12 +18,12 @@ import Testing
     switch backing {
     case .memory:
       let manager = DataModelManager()
-      var run = PromiseRun(manager, seed) { Gate(stopping: manager) }
+      var run = SingleTaskRun(manager, seed) { Gate(stopping: manager) }
       try await run.perform { _ in }
     case .cache:
       let cache = DictionaryCache()
       let manager = DataModelManager(cacheDelegate: cache)
-      var run = PromiseRun(manager, seed) { Gate(stopping: manager) }
+      var run = SingleTaskRun(manager, seed) { Gate(stopping: manager) }
       try await run.perform { expected in
         let stored = try await cache.collection(forKey: "c", as: Contact.self, context: nil)
         #expect(stored?.map(\.id) == expected.map(\.id), "seed \(seed)")
@@ -31,7 +31,7 @@ import Testing
     case .store:
       try await withStore { store in
         let manager = try DataModelManager(store: store)
-        var run = PromiseRun(manager, seed) { Gate(stopping: store) }
+        var run = SingleTaskRun(manager, seed) { Gate(stopping: store) }
         try await run.perform { expected in
           let stored = try store.read { try $0.collection("c", as: Contact.self) }
           #expect(stored == expected, "seed \(seed)")
@@ -43,7 +43,7 @@ import Testing
 }
 
 /// Random calls, and what they should lead to.
-private struct PromiseRun {
+private struct SingleTaskRun {
   private static let idCount = 10
   private static let roundCount = 5
   private static let stepCount = 12
