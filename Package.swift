@@ -230,12 +230,40 @@ let package = Package(
         "PandoSystem", "PandoFixtures", "PandoStoreTestProcess", "PandoProvidersTestProcess",
       ],
       swiftSettings: languageSettings),
+    .target(
+      name: "PandoManagersFixtures",
+      dependencies: [
+        "PandoManagers", "PandoRemote", "PandoURLSession", "PandoTestSupport", "PandoStore",
+        "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
+      ],
+      path: "Tests/PandoManagersFixtures", swiftSettings: languageSettings),
     .testTarget(
       name: "PandoManagersTests",
       dependencies: [
-        "PandoManagers", "PandoRemote", "PandoURLSession", "PandoTestSupport", "PandoProviders",
-        "PandoConsistency", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
-        "PandoLMDB", "PandoStoreTestProcess", "PandoQueueTestProcess", "PandoHTTPTestProcess",
+        "PandoManagers", "PandoRemote", "PandoTestSupport", "PandoProviders", "PandoConsistency",
+        "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem", "PandoFixtures",
+        "PandoManagersFixtures", "PandoStoreTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoRemoteTests",
+      dependencies: [
+        "PandoRemote", "PandoURLSession", "PandoManagers", "PandoTestSupport", "PandoProviders",
+        "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures", "PandoManagersFixtures",
+        "PandoQueueTestProcess", "PandoHTTPTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoURLSessionTests",
+      dependencies: [
+        "PandoURLSession", "PandoManagers", "PandoStore", "PandoSystem", "PandoFixtures",
+        "PandoManagersFixtures", "PandoHTTPTestProcess",
+      ],
+      swiftSettings: languageSettings),
+    .testTarget(
+      name: "PandoTestSupportTests",
+      dependencies: [
+        "PandoTestSupport", "PandoStore", "PandoModels", "PandoManagersFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(
@@ -251,7 +279,8 @@ let package = Package(
     .testTarget(
       name: "PandoCommandTests",
       dependencies: [
-        "PandoCommand", "Pando", "PandoRemote", "PandoURLSession", "PandoLMDB", "PandoSystem", "PandoFixtures",
+        "PandoCommand", "Pando", "PandoRemote", "PandoURLSession", "PandoLMDB", "PandoSystem",
+        "PandoFixtures",
       ],
       swiftSettings: languageSettings),
   ]

@@ -127,5 +127,5 @@ final class FaultHandler: @unchecked Sendable {
     }
   }
 
-  private static let zipped = "sIAAAAAAACA6tWKsksyUlVslJyKc1LVaoFAOzpnCAQAAAA"
+  private static let zipped = "H4sIAAAAAAACA6tWKsksyUlVslJyKc1LVaoFAOzpnCAQAAAA"
 }

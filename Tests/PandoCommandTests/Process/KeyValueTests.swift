@@ -38,7 +38,7 @@ import Testing
   @Test func `hexadecimal digits reach every byte`() throws {
     try withTemporaryDirectory { directory throws in
       let path = directory + "/environment"
-      try PandoProcess.output("kv", path, "t", "put", "00ff", "a9fe", "--hex")
+      try PandoProcess.output("kv", path, "t", "put", "00ff", "C3a9fe", "--hex")
       #expect(try PandoProcess.output("kv", path, "t", "get", "00ff", "--hex") == "c3a9fe\n")
       #expect(try PandoProcess.output("kv", path, "t", "scan", "--hex") == "00ff\tc3a9fe\n")
       #expect(try PandoProcess.output("kv", path, "t", "scan") == "\\u{0}\\xff\té\\xfe\n")

@@ -6,6 +6,7 @@ import PandoModels
 import PandoTestSupport
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct ContainerTests {

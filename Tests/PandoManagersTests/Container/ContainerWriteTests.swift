@@ -3,6 +3,7 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoTestSupport
+@testable import PandoManagersFixtures
 import Testing
 
 /// One write of a container over several types, lists and requests.

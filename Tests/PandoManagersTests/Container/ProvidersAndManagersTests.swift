@@ -4,6 +4,7 @@ import PandoLMDB
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// Entities, providers and persisted trees are one system.

@@ -7,6 +7,7 @@ import PandoSystem
 import PandoProviders
 import PandoTestSupport
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// After a logout nothing of the user is here, and nothing is sent for them.

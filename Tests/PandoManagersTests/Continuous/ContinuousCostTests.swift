@@ -2,6 +2,7 @@ import PandoStore
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// What followed queries cost commits, counted.
 @Suite struct ContinuousCostTests {

@@ -8,6 +8,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// What managers let one follow.
 @Suite struct ContinuousManagerTests {

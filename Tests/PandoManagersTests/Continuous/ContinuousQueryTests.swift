@@ -6,6 +6,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 @Suite struct ContinuousQueryTests {
   private let jazz = Query(filter: \Track.genre == "jazz")

@@ -3,6 +3,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// Followed queries beside the naive filter over an array, after every commit.
 @Suite struct ContinuousRandomTests {

@@ -7,6 +7,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// Followed queries and the commits around them.
 @Suite struct ContinuousStoreTests {

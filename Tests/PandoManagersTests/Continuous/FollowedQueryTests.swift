@@ -2,6 +2,7 @@ import PandoManagers
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// A followed query shows what matches, and nothing else.

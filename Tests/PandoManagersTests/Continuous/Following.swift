@@ -4,6 +4,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// A store with its hub, for tests that need no manager.
 struct Following {

@@ -3,6 +3,7 @@ import PandoProviders
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// Managers, providers and followed queries show a commit in one step.

@@ -5,6 +5,7 @@ import PandoModels
 import PandoStore
 import PandoFixtures
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// What is not on disk is shown in step too: by followed queries, by providers, and beside a store.

@@ -7,6 +7,7 @@ import PandoTestSupport
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 @Suite struct CachePolicyTests {
   private typealias Context<E: Entity> = ReadContext<E>

@@ -2,6 +2,7 @@ import PandoManagers
 import PandoSystem
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct CoreManagerReadingTests {

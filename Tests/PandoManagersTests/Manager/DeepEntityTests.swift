@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// A thread of replies: each holds the next.

@@ -2,6 +2,7 @@ import PandoManagers
 import PandoSystem
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// Reads of one entity that the nearest store answers at once: by the same rules as all others.

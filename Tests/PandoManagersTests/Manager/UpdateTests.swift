@@ -4,6 +4,7 @@ import PandoModels
 import PandoProviders
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// Changes of entities as they are when the write comes to them.

@@ -4,6 +4,7 @@ import Foundation
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// The natural order once a server has named an entity.

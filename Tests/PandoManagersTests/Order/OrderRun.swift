@@ -2,6 +2,7 @@ import PandoManagers
 import PandoLMDB
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// What can happen to one identifier.

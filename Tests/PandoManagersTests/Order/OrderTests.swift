@@ -2,6 +2,7 @@ import PandoManagers
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// The rules of order: 1 (only what is newer applies), 2 (a read is as old as its start), 3 (so is the

@@ -2,6 +2,7 @@ import PandoManagers
 import PandoRemote
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct PlacesTests {

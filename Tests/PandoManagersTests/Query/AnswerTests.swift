@@ -2,6 +2,7 @@ import PandoManagers
 import Foundation
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// Questions about queries, indexes of several fields, and pages, each against an array.

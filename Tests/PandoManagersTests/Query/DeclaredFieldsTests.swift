@@ -3,6 +3,7 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// What an entity type declares of its fields is compared with what its coding writes.

@@ -3,6 +3,7 @@ import PandoManagers
 import PandoModels
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// Entity types that show the same nodes as another one.

@@ -2,6 +2,7 @@ import PandoManagers
 import Foundation
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct FilterTests {

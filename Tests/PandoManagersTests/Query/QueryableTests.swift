@@ -6,6 +6,7 @@ import PandoManagers
 import PandoProviders
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 private struct City: Model, Codable, Equatable, Queryable {

@@ -2,6 +2,7 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// Random writes and queries of chores, each answer beside the one over an array.

@@ -2,6 +2,7 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// Filters, orders and indexes that lead through children, and over the elements of lists.

@@ -2,6 +2,7 @@ import PandoManagers
 import Foundation
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// Queries over a store against the same query over an array.

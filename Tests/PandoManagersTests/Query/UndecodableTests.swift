@@ -2,6 +2,7 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// Queries over records of which some can't be decoded.

@@ -6,6 +6,7 @@ import PandoFixtures
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 @Suite struct EntityGraphTests {
   /// Runs `body` with a manager of pages over an empty store.

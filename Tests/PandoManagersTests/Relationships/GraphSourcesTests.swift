@@ -6,6 +6,7 @@ import PandoTestSupport
 import Testing
 
 @testable import PandoManagers
+@testable import PandoManagersFixtures
 
 /// Graphs whose entities are on disk, in memory and on a server.
 @Suite struct GraphSourcesTests {

@@ -4,6 +4,7 @@ import PandoRemote
 import PandoSystem
 import PandoTestSupport
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 /// Random graphs over disk, memory and a server, against a model that follows every path by itself.

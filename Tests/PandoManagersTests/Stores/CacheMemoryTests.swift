@@ -3,6 +3,7 @@ import PandoFixtures
 import PandoModels
 import PandoStore
 import PandoSystem
+@testable import PandoManagersFixtures
 import Testing
 
 /// What the cache of a container keeps, and what it never shows.

@@ -3,6 +3,7 @@ import PandoRemote
 import PandoModels
 import PandoStore
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct CacheStoreTests {

@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoFixtures
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct LRUStoreTests {

@@ -1,6 +1,7 @@
 import PandoManagers
 import PandoModels
 import PandoStore
+@testable import PandoManagersFixtures
 import Testing
 
 /// What every local store does, in memory and on disk.

@@ -1,6 +1,7 @@
 import PandoManagers
 import PandoSystem
 import PandoModels
+@testable import PandoManagersFixtures
 import Testing
 
 @Suite struct RecoverableStoreTests {

@@ -1,0 +1,449 @@
+import Foundation
+import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoStore
+import PandoSystem
+import PandoTestSupport
+@testable import PandoManagersFixtures
+import Testing
+
+/// What becomes of a write that the server refuses.
+@Suite struct UndoTests {
+  /// A node inside an entity.
+  private struct Person: Model, Codable, Equatable {
+    static let modelTypeName = "UndoPerson"
+    var id: String
+    var name: String
+    var modelIdentifier: String? { "UndoPerson:\(id)" }
+  }
+
+  private struct Job: PersistentEntity, MutableEntity {
+    static let modelTypeName = "Job"
+    static let endpoint: APIPath = "/jobs"
+    var id: EntityIdentifier<Job>
+    var title = ""
+    var step = 0
+    var tags: [String] = []
+    var owner: Person?
+    var parts: [Person] = []
+
+    func withIdentifier(_ id: EntityIdentifier<Job>) -> Job {
+      var job = self
+      job.id = id
+      return job
+    }
+  }
+
+  /// The same, which keeps what the server refuses.
+  private struct Draft: PersistentEntity, MutableEntity {
+    static let modelTypeName = "UndoDraft"
+    static let endpoint: APIPath = "/drafts"
+    static var refusalPolicy: RefusalPolicy { .keep }
+    var id: EntityIdentifier<Draft>
+    var title = ""
+
+    func withIdentifier(_ id: EntityIdentifier<Draft>) -> Draft { Draft(id: id, title: title) }
+  }
+
+  private let server = APIClientDouble()
+  private let seven = EntityIdentifier<Job>.remote("7")
+
+  private func withJobs(
+    _ body: (CoreManagerContainer, CoreManager<Job>, ModelStore) async throws -> Void
+  ) async throws {
+    server.answer(.put, "/jobs/7", with: APIResponse(status: 422))
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Job.self, Draft.self, Plan.self, client: server,
+        diskStoreConfig: .store(store))
+      try await body(container, container[Job.self], store)
+      await container.close()
+    }
+  }
+
+  /// The JSON of a request's content.
+  private func sent(_ request: APIRequest) throws -> Job {
+    try JSONDecoder().decode(Job.self, from: #require(request.body?.bytes))
+  }
+
+  private func refusal(_ written: Written<Job>?) async -> APIError? {
+    await apiError { try await written?.confirmed() }
+  }
+
+  @Test func `a refused change is taken back and what others changed since stays`() async throws {
+    try await withJobs { container, jobs, store in
+      let ada = Person(id: "a", name: "Ada")
+      try await jobs.set(Job(id: seven, title: "Dig", tags: ["x"], owner: ada, parts: [ada]))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.title = "Dig!"
+        job.tags.append("refused")
+        job.owner?.name = "Ada L."
+        job.parts = []
+        job.step = 1
+      }
+      // Of others, without the server.
+      try await jobs.update(byID: seven) { job in
+        job.step = 2
+        job.tags.append("later")
+      }
+      #expect(try store.read { try $0.synchronizationState(of: seven) } == .pending)
+      server.isOffline = false
+      container.clientQueue?.flush()
+      let error = await refusal(written)
+      #expect(error?.status == 422)
+      #expect(error.map { "\($0)".contains("PUT /jobs/7") } == true)
+      let found = try await jobs.get(byID: seven)
+      let expected = Job(
+        id: seven, title: "Dig", step: 2, tags: ["x", "later"], owner: ada, parts: [ada])
+      #expect(found == expected)
+      #expect(try store.read { try $0.synchronizationState(of: seven) } == .synced)
+      #expect(try store.read { try $0.hasQueuedRequests(for: "Job:7") } == false)
+      let kept = try store.read { try $0.queuedRequests() }
+      #expect(kept.map(\.isUndone) == [true])
+      #expect(kept.map(\.state) == [.failed])
+    }
+  }
+
+  @Test func `later writes of the same entity are made as if the refused one had never been`()
+    async throws
+  {
+    try await withJobs { container, jobs, store in
+      let bodies = Locked<[Job]>([])
+      server.answer(.put, "/jobs/7") { request in
+        let job = try JSONDecoder().decode(Job.self, from: request.body?.bytes ?? Data())
+        bodies.withLock { $0.append(job) }
+        return APIResponse(status: job.step == 2 ? 200 : 422)
+      }
+      try await jobs.set(Job(id: seven, title: "Dig", tags: ["x"]))
+      server.isOffline = true
+      let first = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.title = "refused"
+        job.tags.append("refused")
+        job.step = 1
+      }
+      let second = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.tags.append("good")
+        job.step = 2
+      }
+      let third = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.title = "refused, too"
+        job.step = 3
+      }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(first)?.status == 422)
+      try await second?.confirmed()
+      #expect(await refusal(third)?.status == 422)
+      let sent = bodies.withLock { $0 }
+      #expect(sent.map(\.title) == ["refused", "Dig", "refused, too"])
+      #expect(sent.map(\.tags) == [["x", "refused"], ["x", "good"], ["x", "good"]])
+      let found = try await jobs.get(byID: seven)
+      #expect(found == Job(id: seven, title: "Dig", step: 2, tags: ["x", "good"]))
+    }
+  }
+
+  @Test func `what a server refuses to make is gone with all that was done to it`() async throws {
+    try await withJobs { container, jobs, store in
+      server.answer(.post, "/jobs", with: APIResponse(status: 409))
+      server.isOffline = true
+      let made = Job(id: .local("a"), title: "New", owner: Person(id: "b", name: "Bo"))
+      let first = try await jobs.set(made, in: .localAndRemote)
+      let second = try await jobs.update(byID: made.id, in: .localAndRemote) { $0.title = "Newer" }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(first)?.status == 409)
+      #expect(await refusal(second)?.code == .localIdentifier)
+      #expect(try await jobs.all().entities.isEmpty)
+      #expect(try store.read { try $0.contains("UndoPerson:b") } == false)
+      #expect(try store.read { try $0.synchronizationState(of: made.id) } == .synced)
+      #expect(try store.verify().problems.isEmpty)
+    }
+  }
+
+  @Test func `what a server refuses to remove is back where it was`() async throws {
+    try await withJobs { container, jobs, store in
+      server.answer(.delete, "/jobs/7", with: APIResponse(status: 403))
+      let job = Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada"))
+      try await jobs.set([Job(id: .remote("6")), job, Job(id: .remote("8"))])
+      try await store.write { transaction in
+        try transaction.set(Team("1", lead: job, jobs: [Job(id: .remote("6")), job]))
+        try transaction.set(Shift("1", job: job))
+        try transaction.setCollection(
+          "todo", to: [Job(id: .remote("6")), job, Job(id: .remote("8"))])
+      }
+      server.isOffline = true
+      let removed = try await jobs.remove(atID: seven, in: .localAndRemote)
+      #expect(try store.read { try $0.contains("Job:7") } == false)
+      #expect(try store.read { try $0.contains("Shift:1") } == false, "it can't be without it")
+      #expect(try store.read { try $0.collection("todo", as: Job.self) }?.count == 2)
+      server.isOffline = false
+      container.clientQueue?.flush()
+      let error = await apiError { try await removed.confirmed() }
+      #expect(error?.status == 403)
+      #expect(try await jobs.get(byID: seven) == job)
+      let (team, shift, list) = try store.read { snapshot in
+        (
+          try snapshot.model("Team:1", as: Team.self),
+          try snapshot.model("Shift:1", as: Shift.self),
+          try snapshot.collection("todo", as: Job.self)
+        )
+      }
+      #expect(team == Team("1", lead: job, jobs: [Job(id: .remote("6")), job]))
+      #expect(shift == Shift("1", job: job))
+      #expect(list?.map(\.id.text) == ["6", "7", "8"])
+      #expect(try store.verify().problems.isEmpty)
+    }
+  }
+
+  @Test func `what a server has said before it refuses the next write is not lost`() async throws {
+    try await withJobs { container, jobs, _ in
+      server.answer(.put, "/jobs/7") { request in
+        var job = try sent(request)
+        if job.title == "refused" { return APIResponse(status: 422) }
+        job.step = 7
+        job.owner?.name = "Ada L."
+        return APIResponse(status: 200, body: try JSONEncoder().encode(job))
+      }
+      try await jobs.set(Job(id: seven, title: "Dig", owner: Person(id: "a", name: "Ada")))
+      server.isOffline = true
+      let first = try await jobs.update(byID: seven, in: .localAndRemote) { $0.tags = ["x"] }
+      try await jobs.update(byID: seven) { $0.parts = [Person(id: "b", name: "Bo")] }
+      let second = try await jobs.update(byID: seven, in: .localAndRemote) { $0.title = "refused" }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      try await first?.confirmed()
+      #expect(await refusal(second)?.status == 422)
+      let found = try await jobs.get(byID: seven)
+      #expect(found?.title == "Dig")
+      #expect(found?.step == 7)
+      #expect(found?.tags == ["x"])
+      #expect(found?.parts == [Person(id: "b", name: "Bo")])
+    }
+  }
+
+  /// Whose answers bring jobs with them.
+  private struct Plan: PersistentEntity, MutableEntity {
+    static let modelTypeName = "UndoPlan"
+    static let endpoint: APIPath = "/plans"
+    var id: EntityIdentifier<Plan>
+
+    static func payload(for path: RemotePath<Plan>) -> RemotePayload<Plan> {
+      guard case .search = path else { return .content }
+      return .under("plans").including(Job.self, under: "jobs")
+    }
+
+    func withIdentifier(_ id: EntityIdentifier<Plan>) -> Plan { Plan(id: id) }
+  }
+
+  /// Asks for plans while a write to a job waits; the answer has that job.
+  private func withPlansAsked(
+    _ body: (
+      CoreManager<Job>, Written<Job>, _ answer: () async throws -> Void, _ refuse: () async -> Void
+    ) async throws -> Void
+  ) async throws {
+    let (refuses, answers) = (Signal(), Signal())
+    try await withJobs { container, jobs, _ in
+      server.answer(.put, "/jobs/7") { _ in
+        await refuses.received()
+        return APIResponse(status: 422)
+      }
+      server.answer(.get, "/plans") { _ in
+        await answers.received()
+        let job = #"{"id":"7","title":"Theirs","step":9,"tags":[],"parts":[]}"#
+        return APIResponse(
+          status: 200, body: Data(#"{"plans":[{"id":"1"}],"jobs":[\#(job)]}"#.utf8))
+      }
+      try await jobs.set(Job(id: seven, title: "Dig"))
+      let written = try await jobs.set(Job(id: seven, title: "mine"), in: .localAndRemote)
+      await server.received(1)
+      let plans = Task { try await container[Plan.self].all(in: .remote()).entities.count }
+      await server.received(2)
+      try await body(jobs, written) {
+        answers.send()
+        let count = try await plans.value
+        #expect(count == 1)
+      } _: {
+        refuses.send()
+        #expect(await refusal(written)?.status == 422)
+      }
+    }
+  }
+
+  @Test func `an answer asked for before a refusal is newer than what is taken back`() async throws
+  {
+    try await withPlansAsked { jobs, written, answer, refuse in
+      await refuse()
+      #expect(try await jobs.get(byID: seven)?.title == "Dig")
+      try await answer()
+      #expect(try await jobs.get(byID: seven) == Job(id: seven, title: "Theirs", step: 9))
+    }
+  }
+
+  @Test func `what another type's answer brings leaves a write alone that waits`() async throws {
+    try await withPlansAsked { jobs, written, answer, refuse in
+      try await answer()
+      #expect(try await jobs.get(byID: seven)?.title == "mine")
+      await refuse()
+      #expect(try await jobs.get(byID: seven)?.title == "Dig")
+    }
+  }
+
+  private struct Team: Model, Codable, Equatable {
+    static let modelTypeName = "Team"
+    var id: String
+    var lead: Job?
+    var jobs: [Job]
+    var modelIdentifier: String? { "Team:\(id)" }
+
+    init(_ id: String, lead: Job?, jobs: [Job]) {
+      (self.id, self.lead, self.jobs) = (id, lead, jobs)
+    }
+  }
+
+  private struct Shift: Model, Codable, Equatable {
+    static let modelTypeName = "Shift"
+    var id: String
+    var job: Job
+    var modelIdentifier: String? { "Shift:\(id)" }
+
+    init(_ id: String, job: Job) { (self.id, self.job) = (id, job) }
+  }
+
+  @Test func `what is refused after a restart is taken back`() async throws {
+    server.answer(.put, "/jobs/7", with: APIResponse(status: 422))
+    try await withModelStore { store in
+      server.isOffline = true
+      let first = try CoreManagerContainer(
+        entities: Job.self, client: server, diskStoreConfig: .store(store))
+      try await first[Job.self].set(Job(id: seven, title: "Dig"))
+      try await first[Job.self].set(Job(id: seven, title: "refused"), in: .localAndRemote)
+      await first.close()
+      server.isOffline = false
+      let second = try CoreManagerContainer(
+        entities: Job.self, client: server, diskStoreConfig: .store(store))
+      var titles = second[Job.self].continuousAll().values.makeAsyncIterator()
+      var last: [String] = []
+      while last != ["Dig"], let next = try await titles.next() {
+        last = next.entities.map(\.title)
+      }
+      #expect(last == ["Dig"])
+      await second.close()
+    }
+  }
+
+  @Test func `what was taken back and is sent again is made once more`() async throws {
+    try await withJobs { container, jobs, store in
+      try await jobs.set(Job(id: seven, title: "Dig"))
+      let written = try await jobs.set(Job(id: seven, title: "Dug"), in: .localAndRemote)
+      #expect(await refusal(written)?.status == 422)
+      #expect(try await jobs.get(byID: seven)?.title == "Dig")
+      server.answer(.put, "/jobs/7", with: APIResponse(status: 204))
+      let queue = try #require(container.clientQueue)
+      let number = try #require(try queue.requests().first?.id)
+      // What the server has taken since is sent with it.
+      try await jobs.update(byID: seven, in: .localAndRemote) { $0.step = 3 }?.confirmed()
+      server.isOffline = true
+      var titles = jobs.continuousAll().values.makeAsyncIterator()
+      #expect(try await titles.next()?.entities.map(\.title) == ["Dig"])
+      #expect(try await queue.retry(number))
+      #expect(try await titles.next()?.entities.map(\.title) == ["Dug"])
+      #expect(try store.read { try $0.synchronizationState(of: seven) } == .pending)
+      server.isOffline = false
+      queue.flush()
+      while try !queue.requests().isEmpty { await Task.yield() }
+      let dug = Job(id: seven, title: "Dug", step: 3)
+      #expect(try await jobs.all().entities == [dug])
+      #expect(try sent(#require(server.requests.last)) == dug)
+    }
+  }
+
+  @Test func `a later request with the same key goes back to before both`() async throws {
+    try await withJobs { container, jobs, store in
+      try await jobs.set(Job(id: seven, title: "Dig", step: 1))
+      server.isOffline = true
+      let endpoint = { (job: Job) in
+        var request = APIRequest(.put, "/jobs/7", body: try APIBody(json: job))
+        request.configuration.uniquingKey = "job 7"
+        return WriteContext<Job>.localAndRemote(endpoint: .request(request, payload: .content))
+      }
+      let one = Job(id: seven, title: "One", step: 1)
+      try await jobs.set(one, in: endpoint(one))
+      let two = Job(id: seven, title: "One", step: 2)
+      let written = try await jobs.set(two, in: endpoint(two))
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      #expect(try await jobs.get(byID: seven) == Job(id: seven, title: "Dig", step: 1))
+    }
+  }
+
+  @Test func `one write of a container takes back what was refused and no more`() async throws {
+    try await withJobs { container, jobs, store in
+      server.answer(.put, "/jobs/8", with: APIResponse(status: 204))
+      try await jobs.set([Job(id: seven, title: "7"), Job(id: .remote("8"), title: "8")])
+      let written = try await container.write { [seven] entities in
+        try entities.update(Job.self, seven, in: .localAndRemote) { $0.title += "!" }
+        try entities.update(Job.self, .remote("8"), in: .localAndRemote) { $0.title += "!" }
+        // Not of what the request says.
+        try entities.update(Job.self, seven) { $0.step = 4 }
+      }
+      let error = await apiError { try await written.confirmed() }
+      #expect(error?.status == 422)
+      let found = try await jobs.all().entities
+      #expect(found == [Job(id: seven, title: "7", step: 4), Job(id: .remote("8"), title: "8!")])
+    }
+  }
+
+  @Test func `an entity that has got the server's name is taken back by it`() async throws {
+    try await withJobs { container, jobs, store in
+      server.answer(
+        .post, "/jobs",
+        with: APIResponse(
+          status: 200, body: Data(#"{"id":"7","title":"New","step":0,"tags":[],"parts":[]}"#.utf8)))
+      server.isOffline = true
+      let made = try await jobs.set(Job(id: .local("a"), title: "New"), in: .localAndRemote)
+      let written = try await jobs.update(byID: .local("a"), in: .localAndRemote) { $0.title = "X" }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      try await made.confirmed()
+      #expect(await refusal(written)?.status == 422)
+      #expect(try await jobs.all().entities == [Job(id: seven, title: "New")])
+    }
+  }
+
+  @Test func `a type can keep what is refused, and it is seen`() async throws {
+    server.answer(.put, "/drafts/1", with: APIResponse(status: 422))
+    try await withJobs { container, _, store in
+      let drafts = container[Draft.self]
+      let id = EntityIdentifier<Draft>.remote("1")
+      try await drafts.set([Draft(id: id, title: "a"), Draft(id: .remote("2"), title: "b")])
+      var refused = drafts.continuousSearch(
+        withQuery: Query(filter: .synchronizationState(.refused))
+      ).values.makeAsyncIterator()
+      #expect(try await refused.next()?.isEmpty == true)
+      server.isOffline = true
+      let written = try await drafts.set(Draft(id: id, title: "kept"), in: .localAndRemote)
+      func titles(_ state: SynchronizationState) async throws -> [String] {
+        try await drafts.search(withQuery: Query(filter: .synchronizationState(state))).entities
+          .map(\.title)
+      }
+      #expect(try await titles(.pending) == ["kept"])
+      #expect(try await titles(.synced) == ["b"])
+      server.isOffline = false
+      container.clientQueue?.flush()
+      _ = await apiError { try await written.confirmed() }
+      #expect(try await titles(.refused) == ["kept"])
+      #expect(try await titles(.pending).isEmpty)
+      #expect(try await refused.next()?.entities.map(\.title) == ["kept"])
+      #expect(try store.read { try $0.synchronizationState(of: id) } == .refused)
+      server.answer(.put, "/drafts/1", with: APIResponse(status: 204))
+      let queue = try #require(container.clientQueue)
+      let number = try #require(try queue.requests().first?.id)
+      #expect(try await queue.retry(number))
+      #expect(try await refused.next()?.isEmpty == true)
+      #expect(try store.read { try $0.synchronizationState(of: id) } != .refused)
+    }
+  }
+}
