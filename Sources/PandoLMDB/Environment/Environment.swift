@@ -161,6 +161,8 @@ public final class Environment: Sendable {
       for byte in [DataFile.LockedByte.checkpointedWriters, .otherWriters] {
         file.lock(byte, F_UNLCK)
       }
+      unsafe checkpoints?.file.close()
+      file.close()
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }
     }
   }

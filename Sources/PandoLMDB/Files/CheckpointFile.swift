@@ -4,7 +4,9 @@ import PandoSystem
 final class CheckpointFile: Sendable {
   static let name = "checkpoint.mdb"
 
-  private let descriptor: CInt
+  private let file: Descriptor
+
+  private var descriptor: CInt { file.number }
 
   /// Opens the file.
   ///
@@ -42,9 +44,10 @@ final class CheckpointFile: Sendable {
     return file
   }
 
-  private init(descriptor: CInt) { self.descriptor = descriptor }
+  private init(descriptor: CInt) { file = Descriptor(descriptor) }
 
-  deinit { close(descriptor) }
+  /// Closes the file; no other thread uses it.
+  func close() { file.close() }
 
   /// The newest slot; `nil` if none was ever written.
   @_optimize(size)

@@ -141,7 +141,7 @@ extension DataFile {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC
     let lockFile = retryInterrupted { unsafe open("\(folder)/\(LockFile.name)", flags, mode) }
     guard lockFile >= 0 else { return false }
-    defer { close(lockFile) }
+    defer { PandoSystem.close(lockFile) }
     var range = flock()
     range.l_type = Int16(F_WRLCK)
     range.l_whence = Int16(SEEK_SET)

@@ -2,12 +2,13 @@ import PandoSystem
 
 /// The data file of an environment, opened beside liblmdb's own descriptors.
 ///
-/// It is checked before liblmdb maps it, and kept open to learn which step of a commit failed.
+/// It is checked before liblmdb maps it, and kept open until the environment is closed, to learn which step
+/// of a commit failed.
 struct DataFile: ~Copyable, Sendable {
   static let name = "data.mdb"
 
-  let descriptor: CInt
   let identity: OpenFiles.Identity
+  private let file: Descriptor
 
   /// Opens the file, and creates it where that is allowed.
   init(path: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) {
@@ -20,13 +21,15 @@ struct DataFile: ~Copyable, Sendable {
       PandoSystem.close(descriptor)
       throw error
     }
-    self.descriptor = descriptor
+    file = Descriptor(descriptor)
     identity = OpenFiles.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  deinit {
-    PandoSystem.close(descriptor)
-  }
+  /// The number of the open file; -1 once it is closed.
+  var descriptor: CInt { file.number }
+
+  /// Closes the file; no other thread uses it.
+  func close() { file.close() }
 
   /// The size of the file.
   @_optimize(size)

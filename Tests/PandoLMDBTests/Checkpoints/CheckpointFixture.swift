@@ -40,7 +40,10 @@ struct CheckpointFixture {
     }
   }
 
-  var newestSlot: CheckpointSlot? { environment.checkpoints?.file.newest() }
+  var newestSlot: CheckpointSlot? {
+    let file = try? CheckpointFile.open(folder: path, makes: false, isReadOnly: true, mode: 0o600)
+    return file?.newest()
+  }
 
   /// The bytes of the data file, as the system has them.
   var data: [UInt8] { get throws { try DamagedFileTests.read("\(path)/data.mdb") } }

@@ -39,6 +39,31 @@ import Testing
     await store.close()
   }
 
+  /// Closes a store by the blocking form.
+  private func closeAndWait(_ store: ModelStore) { store.close() }
+
+  /// Fixed: the descriptor that watches over flushes stayed open as long as the object lived.
+  @Test(arguments: [Durability.full, .consistent, .relaxed(), .unsynchronized], [false, true])
+  func `a closed store has no open file, as long as it is held`(
+    durability: Durability, isReadOnly: Bool
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      var configuration = ModelStore.Configuration.forTests
+      configuration.durability = durability
+      let first = try ModelStore(path: path, configuration: configuration)
+      try await first.write { [leaf = leaf(0)] in try $0.set(leaf) }
+      #expect(!openFiles(in: path).isEmpty)
+      await first.close()
+      #expect(openFiles(in: path) == [])
+      configuration.isReadOnly = isReadOnly
+      let second = try ModelStore(path: path, configuration: configuration)
+      #expect(try second.read { try $0.count() } == 1)
+      closeAndWait(second)
+      #expect(openFiles(in: path) == [])
+      withExtendedLifetime((first, second)) {}
+    }
+  }
+
   @Test func `a closed store is not measured, checked, copied or dumped`() async throws {
     try await withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: .forTests)

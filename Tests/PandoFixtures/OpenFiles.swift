@@ -1,0 +1,27 @@
+import Glibc
+
+/// The files below a folder that this process has open, one entry a descriptor.
+///
+/// - Parameter folder: The path of the folder.
+/// - Returns: The paths, in order.
+public func openFiles(in folder: String) -> [String] {
+  guard let directory = opendir("/proc/self/fd") else {
+    preconditionFailure("opendir of /proc/self/fd: \(errno)")
+  }
+  defer { closedir(directory) }
+  guard let resolved = realpath(folder, nil) else { return [] }
+  defer { free(resolved) }
+  let prefix = String(cString: resolved) + "/"
+  var paths: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(name)", &target, target.count)
+    guard count > 0 else { continue }
+    let path = String(decoding: target[..<count], as: UTF8.self)
+    if path.hasPrefix(prefix) { paths.append(path) }
+  }
+  return paths.sorted()
+}
