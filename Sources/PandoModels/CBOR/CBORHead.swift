@@ -144,6 +144,8 @@ package enum RecordTag {
   package static let optionalSlot: UInt64 = 20547
   /// A map whose entries hold references and can be removed one by one.
   package static let entries: UInt64 = 20548
+  /// A value of an enum with payload, in bytes that are never stored.
+  package static let enumeration: UInt64 = 20549
 
   /// An unsigned integer of more than 64 bits, big endian.
   package static let positiveBignum: UInt64 = 2

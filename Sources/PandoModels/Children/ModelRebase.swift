@@ -3,7 +3,7 @@ import PandoSystem
 extension ModelChildren {
   /// Carries what a caller has changed in a tree over to the tree as it is by now.
   ///
-  /// Node by node, as ``RecordBody/rebasing(_:from:onto:)`` does it: what the caller left alone stays as it
+  /// Node by node, as ``RecordBody/rebasing(_:from:onto:isEnum:)`` does it: what the caller left alone stays as it
   /// is by now. A node that is in both other trees and not in the one that the caller had read comes in as
   /// it is by now.
   ///
@@ -29,6 +29,8 @@ extension ModelChildren {
 @safe private final class RebasedTrees: RecordSink, RecordSource {
   private var numbers: [ByteString: UInt64] = [:]
   private var types: [ObjectIdentifier: UInt32] = [:]
+  private var names: [UInt64: String] = [:]
+  private var typeNames: [UInt32: String] = [:]
   /// The bodies of each node and type in the version under way, in the order in which they came.
   private var bodies: [RecordReference: [[UInt8]]] = [:]
   private var merged: [RecordReference: UnsafeMutableRawBufferPointer] = unsafe [:]
@@ -49,6 +51,7 @@ extension ModelChildren {
       return bodies
     }
     let (base, new, current) = (all[0], all[1], all[2])
+    let enums = EnumPlaces(in: versions[1])
     for (reference, places) in new {
       let old = base[reference]?.last
       // Of several places the last one counts that the caller has changed.
@@ -63,7 +66,10 @@ extension ModelChildren {
       let body = try unsafe wanted.withUnsafeBytes { wanted in
         try unsafe old.withUnsafeBytes { old in
           try unsafe there.withUnsafeBytes { there in
-            try unsafe RecordBody.rebasing(wanted, from: old, onto: there)
+            try unsafe RecordBody.rebasing(wanted, from: old, onto: there) {
+              enums.contains(
+                $0, inNode: names[reference.node] ?? "", typeName: typeNames[reference.type] ?? "")
+            }
           }
         }
       }
@@ -87,6 +93,7 @@ extension ModelChildren {
   ) throws -> RecordReference {
     let node = numbers[ByteString(identifier)] ?? UInt64(numbers.count + 1)
     numbers[ByteString(identifier)] = node
+    names[node] = identifier
     return RecordReference(node: node, type: number(of: type))
   }
 
@@ -97,6 +104,7 @@ extension ModelChildren {
   private func number(of type: any SimpleModel.Type) -> UInt32 {
     let number = types[ObjectIdentifier(type)] ?? UInt32(types.count + 1)
     types[ObjectIdentifier(type)] = number
+    typeNames[number] = type.modelTypeName
     return number
   }
 

@@ -56,6 +56,7 @@ extension EncodingFrame {
 
   /// Encodes what a value consists of, which this frame is for.
   func encodeContents<Value: Encodable>(of value: Value) throws {
+    if unsafe session.marksEnums, Self.isEnum(Value.self) { unsafe isMarkedEnum = true }
     if unsafe session.usesFields,
       let fields = unsafe TypeTable.traits(of: Value.self).pointee.fields
     {
@@ -160,6 +161,7 @@ extension EncodingFrame {
       try copyEntries(to: &writer)
     case .map:
       try sortFields()
+      if unsafe isMarkedEnum { writer.append(tag: RecordTag.enumeration) }
       if unsafe slot == .optional && holdsReference {
         writer.append(tag: RecordTag.optionalSlot)
       }

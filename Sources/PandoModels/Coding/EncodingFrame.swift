@@ -33,6 +33,10 @@
   @exclusivity(unchecked) private(set) var splits = false
   /// How many references the bytes hold.
   @exclusivity(unchecked) var referenceCount = 0
+  /// Whether the value is one of an enum with payload, and gets a tag.
+  @exclusivity(unchecked) var isMarkedEnum = false
+  /// Whether it is a container inside of the value that the frame around it encodes.
+  @exclusivity(unchecked) private var isNested = false
   /// Whether a required child was removed.
   @exclusivity(unchecked) var isLost = false
   @exclusivity(unchecked) private(set) var isOpen = false
@@ -86,6 +90,7 @@
     }
     unsafe parent = nil
     unsafe referenceCount = 0
+    unsafe isMarkedEnum = false
     unsafe isLost = false
     unsafe failure = nil
   }
@@ -146,6 +151,7 @@
   func nest(slot: EncodingSlot) -> EncodingFrame {
     let frame = unsafe EncodingFrame(session)
     unsafe frame.begin(in: self, slot: slot, level: level + 1, splits: splits)
+    unsafe frame.isNested = true
     if unsafe level + 1 > session.levelLimit {
       unsafe failure = EncodingSession.nestingTooDeep
     }
@@ -186,6 +192,9 @@ extension EncodingFrame: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     claim(.map)
+    if unsafe session.marksEnums && !isNested && Self.belongToEnum(type) {
+      unsafe isMarkedEnum = true
+    }
     return KeyedEncodingContainer(KeyedRecordEncoder<Key>(frame: self))
   }
 

@@ -17,6 +17,8 @@ final class EncodingSession {
   @exclusivity(unchecked) private(set) var mode = Mode.whole
   /// Whether types that write their fields themselves do so.
   @exclusivity(unchecked) private(set) var usesFields = true
+  /// Whether values of enums with payload get a tag: ``EnumPlaces``.
+  @exclusivity(unchecked) private(set) var marksEnums = false
   /// Models kept out of line; references hold their indexes.
   @exclusivity(unchecked) var children: [any Model] = []
   /// The identifiers of the nodes under way, outermost first.
@@ -40,11 +42,12 @@ final class EncodingSession {
 
   /// Makes a session, or uses one again that this thread has ended.
   static func begin(
-    _ mode: Mode, children: [any Model] = [], usingFields: Bool = true
+    _ mode: Mode, children: [any Model] = [], usingFields: Bool = true, markingEnums: Bool = false
   ) -> EncodingSession {
     let session = ThreadSlot.encoding.take() ?? EncodingSession()
     unsafe session.mode = mode
     unsafe session.usesFields = usingFields
+    unsafe session.marksEnums = markingEnums
     unsafe session.children = children
     return session
   }

@@ -26,7 +26,15 @@ package struct RecordEncoder {
   /// - Throws: ``ModelError`` `missingIdentifier`, `emptyIdentifier`, `cyclicModel`, `nestingTooDeep`,
   ///   `duplicateKey` or `codingFailed`; what the sink throws. The sink may have got nodes before.
   package func encode<Root: SimpleModel & Encodable>(_ model: Root) throws -> RecordReference {
-    var session = EncodingSession.begin(.records(sink), usingFields: usesFields)
+    try encode(model, markingEnums: false)
+  }
+
+  /// The same, with a tag before each value of an enum with payload if that is asked for.
+  func encode<Root: SimpleModel & Encodable>(
+    _ model: Root, markingEnums: Bool
+  ) throws -> RecordReference {
+    var session = EncodingSession.begin(
+      .records(sink), usingFields: usesFields, markingEnums: markingEnums)
     defer { EncodingSession.end(&session) }
     let traits = unsafe TypeTable.traits(of: Root.self)
     let reference = try unsafe session.encodeNode(

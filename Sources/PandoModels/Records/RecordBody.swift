@@ -108,23 +108,31 @@ extension RecordBody {
 }
 
 extension RecordBody {
+  /// A place in a body: the encoded names and keys that lead to it, one behind the other.
+  package typealias Path = [UInt8]
+
   /// Carries what a caller has changed in a body over to what is stored by now.
   ///
   /// - Parameters:
   ///   - new: The body that the caller wants; read during the call only.
   ///   - base: The body that the caller has changed; read during the call only.
   ///   - stored: The body that is stored by now, perhaps of another type; read during the call only.
+  ///   - isEnum: Whether the value at a place is one of an enum with payload, as the types of the caller's
+  ///     model say; asked where cases may be different.
   /// - Returns: The body that is to be stored: the caller's changes in the stored one.
   /// - Throws: ``ModelError`` when the bytes are no record bodies.
   /// - Complexity: O(*n* log *n*) for *n* bytes in all.
   package static func rebasing(
     _ new: UnsafeRawBufferPointer, from base: UnsafeRawBufferPointer,
-    onto stored: UnsafeRawBufferPointer
+    onto stored: UnsafeRawBufferPointer, isEnum: (Path) -> Bool
   ) throws(ModelError) -> [UInt8] {
-    // All are read during the call only.
-    let rebaser = unsafe RecordRebaser(
-      base: RecordCursor(base), new: RecordCursor(new), stored: RecordCursor(stored))
-    return try RecordFault.asModelError { () throws(RecordFault) in try rebaser.rebase() }
+    try withoutActuallyEscaping(isEnum) { isEnum throws(ModelError) in
+      // All are read during the call only.
+      let rebaser = unsafe RecordRebaser(
+        base: RecordCursor(base), new: RecordCursor(new), stored: RecordCursor(stored),
+        isEnum: isEnum)
+      return try RecordFault.asModelError { () throws(RecordFault) in try rebaser.rebase() }
+    }
   }
 }
 

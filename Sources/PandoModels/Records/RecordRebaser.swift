@@ -4,7 +4,8 @@
 /// stored one. An item that the caller left alone stays as it is stored; one that nobody else has changed
 /// becomes what the caller wants; where both have changed something, objects and dictionaries are compared
 /// field by field, lists of children element by element (``ListRebaser``), and of anything else the
-/// caller's counts.
+/// caller's counts. So it is of an enum whose case is not the same in all three: nothing of two cases can
+/// stand side by side.
 struct RecordRebaser {
   /// An item of one of the bodies.
   private typealias Item = Range<Int>
@@ -13,10 +14,17 @@ struct RecordRebaser {
   private let new: RecordCursor
   private let stored: RecordCursor
 
-  init(base: RecordCursor, new: RecordCursor, stored: RecordCursor) {
+  /// Whether the value at a place is one of an enum with payload.
+  private let isEnum: (RecordBody.Path) -> Bool
+
+  init(
+    base: RecordCursor, new: RecordCursor, stored: RecordCursor,
+    isEnum: @escaping (RecordBody.Path) -> Bool
+  ) {
     self.base = base
     self.new = new
     self.stored = stored
+    self.isEnum = isEnum
   }
 
   /// - Returns: The body that is to be stored.
@@ -24,7 +32,8 @@ struct RecordRebaser {
   func rebase() throws(RecordFault) -> [UInt8] {
     var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
     _ = try merge(
-      0..<base.byteCount, 0..<new.byteCount, 0..<stored.byteCount, depth: 0, into: &output)
+      0..<base.byteCount, 0..<new.byteCount, 0..<stored.byteCount, at: [], depth: 0,
+      into: &output)
     return output.bytes
   }
 
@@ -33,7 +42,8 @@ struct RecordRebaser {
   /// - Returns: Whether that holds a reference.
   @_optimize(size)
   private func merge(
-    _ base: Item, _ new: Item, _ stored: Item, depth: Int, into output: inout CBORWriter
+    _ base: Item, _ new: Item, _ stored: Item, at path: RecordBody.Path, depth: Int,
+    into output: inout CBORWriter
   ) throws(RecordFault) -> Bool {
     if isSame(self.new, new, self.base, base) {
       return try copy(self.stored, stored, depth: depth, into: &output)
@@ -45,10 +55,10 @@ struct RecordRebaser {
       let wanted = try ItemPairs(self.new, at: new, depth: depth),
       let found = try ItemPairs(self.stored, at: stored, depth: depth)
     {
-      if depth > 0, known.isOtherCase(than: wanted) || known.isOtherCase(than: found) {
+      if !known.hasOneKey(with: wanted, found), isEnum(path) {
         return try copy(self.new, new, depth: depth, into: &output)
       }
-      return try merge(known, wanted, found, depth: depth, into: &output)
+      return try merge(known, wanted, found, at: path, depth: depth, into: &output)
     }
     guard let known = try children(self.base, base), let wanted = try children(self.new, new),
       let found = try children(self.stored, stored)
@@ -62,8 +72,8 @@ struct RecordRebaser {
   /// The same for what has names, or keys: these are in order in each.
   @_optimize(size)
   private func merge(
-    _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, depth: Int,
-    into output: inout CBORWriter
+    _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, at path: RecordBody.Path,
+    depth: Int, into output: inout CBORWriter
   ) throws(RecordFault) -> Bool {
     let start = output.count
     var count = 0
@@ -84,7 +94,8 @@ struct RecordRebaser {
       let isThere: Bool
       switch (known, wanted, found) {
       case (let known?, let wanted?, let found?):
-        let holds = try merge(known, wanted, found, depth: depth + 1, into: &output)
+        let holds = try merge(
+          known, wanted, found, at: path + key, depth: depth + 1, into: &output)
         hasReference = hasReference || holds
         isThere = true
       case (nil, let wanted?, _):
@@ -180,10 +191,9 @@ private final class ItemPairs {
 
   func key(at place: Int) -> [UInt8]? { place < pairs.count ? pairs[place].key : nil }
 
-  /// Whether both can be values of an enum with payload, which has its case as the only key, and the cases
-  /// are not the same: nothing of the two can stand side by side.
-  func isOtherCase(than other: ItemPairs) -> Bool {
-    pairs.count == 1 && other.pairs.count == 1 && pairs[0].key != other.pairs[0].key
+  /// Whether all three have the same one key, as values of one case of an enum have.
+  func hasOneKey(with second: ItemPairs, _ third: ItemPairs) -> Bool {
+    [self, second, third].allSatisfy { $0.pairs.count == 1 && $0.pairs[0].key == pairs[0].key }
   }
 
   /// The value at a place, which is left behind, if it is that of a key.

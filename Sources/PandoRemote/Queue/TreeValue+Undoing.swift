@@ -4,7 +4,8 @@ extension TreeValue {
   /// This value as it would be without a change that came before it.
   ///
   /// What the change did and nobody has changed since is as it was before; in objects each field is looked at
-  /// by itself, in arrays each element.
+  /// by itself, in arrays each element. No type is known here, so objects that may be different cases of an
+  /// enum are left as they are: two cases side by side could not be read.
   ///
   /// - Parameters:
   ///   - before: The value before the change.
@@ -15,6 +16,7 @@ extension TreeValue {
     if before == after { return self }
     switch (self, before, after) {
     case (.object(let now), .object(let before), .object(let after)):
+      if Self.mayBeCases(now, before, after) { return self }
       return .object(Self.undoing(now, from: before, to: after))
     case (.entries(let now), .entries(let before), .entries(let after)):
       return .entries(Self.undoing(now, from: before, to: after))
@@ -24,6 +26,17 @@ extension TreeValue {
       return .required(now.undoing(from: before, to: after))
     default: return self
     }
+  }
+
+  /// Whether objects have one field each, an object, and not all the same one: so an enum with payload is coded.
+  private static func mayBeCases(_ objects: [String: TreeValue]...) -> Bool {
+    let cases = objects.compactMap { object -> String? in
+      guard object.count == 1, let (name, content) = object.first, case .object = content else {
+        return nil
+      }
+      return name
+    }
+    return cases.count == objects.count && Set(cases).count > 1
   }
 
   private static func undoing<Key: Hashable>(

@@ -89,12 +89,13 @@ extension RecordBody {
   }
 
   static func rebasing(
-    _ new: Span<UInt8>, from base: Span<UInt8>, onto stored: Span<UInt8>
+    _ new: Span<UInt8>, from base: Span<UInt8>, onto stored: Span<UInt8>,
+    isEnum: (Path) -> Bool
   ) throws -> [UInt8] {
     try unsafe new.withUnsafeBytes { new in
       try unsafe base.withUnsafeBytes { base in
         try unsafe stored.withUnsafeBytes { stored in
-          try unsafe rebasing(new, from: base, onto: stored)
+          try unsafe rebasing(new, from: base, onto: stored, isEnum: isEnum)
         }
       }
     }

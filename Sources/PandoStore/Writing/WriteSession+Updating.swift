@@ -28,7 +28,8 @@ extension WriteSession {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(new)
     var update = TreeUpdate(
-      session: self, base: base, new: unsafe collector.pending, root: root.node)
+      session: self, base: base, new: unsafe collector.pending, root: root.node,
+      enums: EnumPlaces(in: new))
     try update.plan()
     try store(update.changes, mayCloseCycle: true, root: root.node)
     try removeUnusedIdentifiers()
@@ -42,16 +43,22 @@ private struct TreeUpdate {
   let base: PendingRecords
   let new: PendingRecords
   let root: UInt64
+  /// Where enums stand in the tree that the caller wants.
+  private let enums: EnumPlaces
   private var known: [RecordReference: PendingRecords.Record] = [:]
   /// What is to be written.
   private(set) var changes: PendingRecords
   private(set) var outcome = UpdateOutcome()
 
-  init(session: WriteSession, base: PendingRecords, new: PendingRecords, root: UInt64) {
+  init(
+    session: WriteSession, base: PendingRecords, new: PendingRecords, root: UInt64,
+    enums: EnumPlaces
+  ) {
     self.session = session
     self.base = base
     self.new = new
     self.root = root
+    self.enums = enums
     changes = PendingRecords(firstNewNode: session.state.counters.nextNode)
     for record in base.records { known[record.reference] = record }
   }
@@ -127,7 +134,10 @@ private struct TreeUpdate {
         let merge = try RecordBody.merging(newest.span, into: old.span, policy: .projection)
         stored = merge.body ?? old
       }
-      let body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span)
+      let typeName = try session.typeName(key.type)
+      let body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span) {
+        enums.contains($0, inNode: record.identifier, typeName: typeName)
+      }
       if body != own { try add(record, body: body) }
     } else if record.reference.node == root {
       try add(record, body: given)

@@ -18,12 +18,19 @@ import Testing
     var modelIdentifier: String? { "UndoPerson:\(id)" }
   }
 
+  private enum Phase: Codable, Equatable {
+    case waiting(since: Int)
+    case running(step: Int)
+    case done(by: String)
+  }
+
   private struct Job: PersistentEntity, MutableEntity {
     static let modelTypeName = "Job"
     static let endpoint: APIPath = "/jobs"
     var id: EntityIdentifier<Job>
     var title = ""
     var step = 0
+    var phase: Phase?
     var tags: [String] = []
     var owner: Person?
     var parts: [Person] = []
@@ -103,6 +110,22 @@ import Testing
       let kept = try store.read { try $0.queuedRequests() }
       #expect(kept.map(\.isUndone) == [true])
       #expect(kept.map(\.state) == [.failed])
+    }
+  }
+
+  @Test func `a case that others have set since a refused change stays`() async throws {
+    try await withJobs { container, jobs, store in
+      try await jobs.set(Job(id: seven, title: "Dig", phase: .waiting(since: 1)))
+      server.isOffline = true
+      let written = try await jobs.update(byID: seven, in: .localAndRemote) { job in
+        job.phase = .running(step: 1)
+      }
+      try await jobs.update(byID: seven) { $0.phase = .done(by: "Ada") }
+      server.isOffline = false
+      container.clientQueue?.flush()
+      #expect(await refusal(written)?.status == 422)
+      let found = try await jobs.get(byID: seven)
+      #expect(found == Job(id: seven, title: "Dig", phase: .done(by: "Ada")))
     }
   }
 

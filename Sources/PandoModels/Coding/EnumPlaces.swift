@@ -1,0 +1,113 @@
+import PandoSystem
+
+/// Where in the records of a tree values of enums with payload stand.
+///
+/// The bytes of such a value are those of a dictionary with one entry, or of a structure with one field: only
+/// the static types say which it is. So a merge that meets one, and only then, has the tree encoded once more
+/// with a tag before each of them, which is never stored.
+///
+/// - Note: One thread at a time.
+package final class EnumPlaces {
+  private let tree: any SimpleModel & Encodable
+  private var isComplete = false
+
+  private var paths: [ByteString: [String: Set<RecordBody.Path>]] = [:]
+  private var nodes: [(identifier: String, typeName: String)] = []
+
+  /// Makes the places of a tree; they are looked for when the first one is asked about.
+  ///
+  /// - Parameter tree: A tree that has been encoded.
+  package init(in tree: any SimpleModel & Encodable) { self.tree = tree }
+
+  /// Tells whether an enum with payload stands at a place.
+  ///
+  /// - Parameters:
+  ///   - path: The place in the record.
+  ///   - identifier: The node of the record.
+  ///   - typeName: The type of the record.
+  /// - Returns: Whether one does.
+  /// - Complexity: O(1) for a path of constant length; the first time O(*n*) for the encoded tree.
+  package func contains(
+    _ path: RecordBody.Path, inNode identifier: String, typeName: String
+  ) -> Bool {
+    if !isComplete {
+      isComplete = true
+      // The tree has been encoded before, so nothing is thrown.
+      _ = try? RecordEncoder(sink: self).encode(tree, markingEnums: true)
+    }
+    return paths[ByteString(identifier)]?[typeName]?.contains(path) ?? false
+  }
+
+  /// Adds the places in an item, which is left behind.
+  private func add(
+    _ cursor: inout RecordCursor, _ path: RecordBody.Path, depth: Int,
+    to places: inout Set<RecordBody.Path>
+  ) throws(RecordFault) {
+    let count: Int
+    switch try cursor.item(atDepth: depth) {
+    case .scalar, .reference: return
+    case .tagged(RecordTag.enumeration):
+      places.insert(path)
+      return try add(&cursor, path, depth: depth, to: &places)
+    case .tagged:
+      try cursor.skip()
+      return
+    case .list(let length):
+      // Elements are merged as wholes.
+      for _ in 0..<length { try cursor.skip() }
+      return
+    case .fields(let length, _), .entries(let length): count = length
+    }
+    for _ in 0..<count {
+      // The bytes outlive the cursor, and are copied here.
+      let key = unsafe [UInt8](cursor.slice(try cursor.skip()))
+      try add(&cursor, path + key, depth: depth + 1, to: &places)
+    }
+  }
+}
+
+extension EnumPlaces: RecordSink {
+  package func beginNode(
+    _ type: any SimpleModel.Type, identifier: String, value: @autoclosure () -> any SimpleModel
+  ) throws -> RecordReference {
+    nodes.append((identifier, type.modelTypeName))
+    return RecordReference(node: UInt64(nodes.count - 1), type: 1)
+  }
+
+  package func endNode(
+    _ reference: RecordReference, body: UnsafeRawBufferPointer, edges: [RecordEdge]
+  ) throws {
+    let node = nodes[Int(reference.node)]
+    var cursor = unsafe RecordCursor(body)
+    var found: Set<RecordBody.Path> = []
+    try RecordFault.asModelError { () throws(RecordFault) in
+      try add(&cursor, [], depth: 0, to: &found)
+    }
+    paths[ByteString(node.identifier), default: [:]][node.typeName, default: []].formUnion(found)
+  }
+}
+
+extension EncodingFrame {
+  /// Whether a type is an enum, and no optional.
+  static func isEnum(_ type: Any.Type) -> Bool {
+    // The first word of the metadata of a type is its kind: 0x201 for enums, 0x202 for `Optional`.
+    unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x201
+  }
+
+  /// Whether keys were made by the compiler for an enum, or lie in one: a type around the enum may hand
+  /// its own encoder on to it.
+  static func belongToEnum<Key: CodingKey>(_ type: Key.Type) -> Bool {
+    let metadata = unsafe unsafeBitCast(type, to: UnsafePointer<UnsafeRawPointer?>.self)
+    let kind = unsafe UInt(bitPattern: metadata[0])
+    // Enums and structures have their descriptor in the second word.
+    guard kind == 0x200 || kind == 0x201, let descriptor = unsafe metadata[1] else { return false }
+    // A descriptor begins with flags and the relative address of what is around it; an odd one is that
+    // of a pointer to it.
+    let offset = unsafe Int(descriptor.load(fromByteOffset: 4, as: Int32.self))
+    guard offset != 0 else { return false }
+    var parent = unsafe descriptor + 4 + (offset & ~1)
+    if offset & 1 != 0 { unsafe parent = unsafe parent.load(as: UnsafeRawPointer.self) }
+    // The lowest five bits of the flags are the kind of context; 18 is an enum.
+    return unsafe parent.load(as: UInt32.self) & 0x1F == 18
+  }
+}
