@@ -55,6 +55,7 @@ enum QueryCommand: Command {
             .notThere, at: arguments[0], "there is no node of type \(query.typeName)",
             remedy: "see which types there are with: pando stat \(arguments[0])")
         }
+        let query = try snapshot.byIndexedFields(query)
         let isCount = arguments.has("--count")
         if arguments.has("--explain") {
           let plan = try

@@ -24,6 +24,9 @@ public struct EntityField<E: Queryable>: Sendable {
 
   package let reference: QueryField<E>
 
+  /// Where the value is in a record.
+  var path: FieldPath { reference.path ?? FieldPath(name) }
+
   /// A field that filters can name.
   ///
   /// - Parameters:
@@ -98,6 +101,19 @@ package enum PropertyNames {
         + "is coded")
     let names = text.dropFirst(start.count).filter { $0 != "?" && $0 != "!" }
     return names.hasPrefix(".") ? String(names.dropFirst()) : names
+  }
+}
+
+extension PropertyNames {
+  /// Returns them one by one; `nil` if the key path leads through something that is not stored.
+  @_optimize(size)
+  static func stored(along keyPath: AnyKeyPath, of type: Any.Type) -> [String]? {
+    let text = "\(keyPath)"
+    let start = "\\\(type)"
+    guard text.hasPrefix(start), !text.contains("<") || start.contains("<") else { return nil }
+    let names = text.dropFirst(start.count)
+    if names.contains("<") { return nil }
+    return names.split { $0 == "." || $0 == "?" || $0 == "!" }.map(String.init)
   }
 }
 

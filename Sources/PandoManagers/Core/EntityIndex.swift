@@ -13,9 +13,8 @@ import PandoStore
 ///   ]
 /// }
 /// ```
-/// The key paths are those of declared `fields`. Where a record lacks a field that has a
-/// default or a former name, an index of several does not answer for it, and a unique one takes it for
-/// null.
+/// The key paths are those of declared `fields`. Where a record lacks a field that has a former name or a
+/// default, that counts: for the order, and for what is unique.
 public struct EntityIndex<E: Queryable>: Sendable {
   private let fields: [Member]
 
@@ -58,7 +57,7 @@ public struct EntityIndex<E: Queryable>: Sendable {
 
   /// The index as the store keeps it.
   func stored() throws(QueryError) -> ModelIndex {
-    var names: [String] = []
+    var paths: [FieldPath] = []
     for member in fields {
       let field: EntityField<E>?
       let label: String
@@ -75,8 +74,8 @@ public struct EntityIndex<E: Queryable>: Sendable {
           .unknownField, label,
           "an index of \(E.modelTypeName) names what is no declared field")
       }
-      names.append(field.name)
+      paths.append(field.path)
     }
-    return ModelIndex(typeName: E.modelTypeName, fields: names, isUnique: isUnique)
+    return ModelIndex(typeName: E.modelTypeName, paths: paths, isUnique: isUnique)
   }
 }

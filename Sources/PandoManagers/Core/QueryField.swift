@@ -82,6 +82,16 @@ public struct QueryField<E: Queryable>: Sendable {
       keyPath, element: nil, .value, .known(known), kinds: { Value.queryKinds }, value: value)
   }
 
+  /// The stored properties that it leads through; `nil` if it leads through something else.
+  private var properties: [String]? {
+    guard var names = PropertyNames.stored(along: keyPath, of: E.self) else { return nil }
+    guard let elementPath else { return names }
+    let root = type(of: elementPath).rootType
+    guard let rest = PropertyNames.stored(along: elementPath, of: root) else { return nil }
+    names += rest
+    return names
+  }
+
   /// What the type says of the key path.
   private var known: KnownPath {
     switch knowledge {
@@ -95,7 +105,8 @@ public struct QueryField<E: Queryable>: Sendable {
     var mayBeIdentifier = false
     if case .known(let known) = knowledge { mayBeIdentifier = known.mayBeIdentifier }
     let known = KnownPath(
-      keyPath, E.self, isIdentifier: mayBeIdentifier, name: name, value: value)
+      keyPath, E.self, isIdentifier: mayBeIdentifier, name: name, properties: properties,
+      value: value)
     return QueryField(
       keyPath, element: elementPath, shape, .known(known), kinds: makeKinds, value: value)
   }
@@ -116,8 +127,6 @@ public struct QueryField<E: Queryable>: Sendable {
   var path: FieldPath? { known.path }
   /// What is known of its name; `nil` without one.
   var declared: DeclaredField? { known.declared }
-  /// Whether the value is the type's to give where a body lacks it: a default, or a former name.
-  var mayBeElsewhere: Bool { known.mayBeElsewhere }
   /// Whether this is the entity's identifier.
   package var isIdentifier: Bool { known.isIdentifier }
   /// The namespace of an entity's identifier of which every text is a key.
@@ -383,7 +392,6 @@ extension QueryValue {
 private final class KnownPath: Sendable {
   let name: String?
   let path: FieldPath?
-  let mayBeElsewhere: Bool
   let isIdentifier: Bool
   /// The namespace of an entity's identifier of which every text is a key.
   let textNamespace: String?
@@ -393,13 +401,12 @@ private final class KnownPath: Sendable {
 
   init<E: Queryable>(
     _ keyPath: any PartialKeyPath<E> & Sendable, _ type: E.Type, isIdentifier mayBe: Bool,
-    name: String?, value: @escaping @Sendable (E) -> QueryValue
+    name: String?, properties: [String]? = nil, value: @escaping @Sendable (E) -> QueryValue
   ) {
     self.name = name
-    let path = name.map { FieldPath($0) }
+    let path = name.map { FieldPath($0, in: E.self, along: properties) }
     let mayBeElsewhere = name.map { Self.mayBeElsewhere($0, in: E.self) } ?? false
     self.path = path
-    self.mayBeElsewhere = mayBeElsewhere
     declared = path.map { path in
       DeclaredField(path, mayBeElsewhere: mayBeElsewhere) {
         // The optional that is its value is no part of the way.

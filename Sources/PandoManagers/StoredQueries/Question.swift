@@ -139,7 +139,7 @@ extension ModelSnapshot {
   /// - Returns: The answer.
   /// - Throws: `QueryError` as `validate()`, and `wrongType` for the sum of a field without
   ///   numbers; `StoreError` when the bytes on disk are damaged; `ModelError` where an entity has to be
-  ///   decoded and can't be: for key paths that are not declared, and fields with a default.
+  ///   decoded and can't be: for key paths that are not declared.
   /// - Complexity: O(1) to count all records, O(log *n* + *p*) to count rows of an index on *p* pages,
   ///   O(log *n*) for the lowest or highest value of an indexed field. Else as ``entities(matching:)``, as a
   ///   rule without decoding.

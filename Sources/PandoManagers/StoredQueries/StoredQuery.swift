@@ -68,8 +68,8 @@ package struct StoredQuery<E: Queryable> {
     if field.declared?.isProven == false, let declared = E.declaredFields.open(path.name) {
       open.append(declared)
     }
-    // A default or a former name counts where the body lacks the field.
-    if field.mayBeElsewhere || path.leadsOn && E.declaredFields.mayBeElsewhereInChild(path.name) {
+    // A child of a type that only instances tell may have a default or a former name.
+    if !path.isResolved, E.declaredFields.mayBeElsewhereInChild(path.name) {
       return .computed(number(of: field), stored: path)
     }
     return field.namesChildren ? .child(path) : .named(path)
@@ -199,9 +199,26 @@ extension ModelSnapshot {
   public func explain<E: Queryable>(_ query: Query<E>) throws -> QueryPlan {
     let query = try resolved(query)
     let stored = try proven(query)
-    return try plan(
+    var plan = try plan(
       for: stored.query, withNodesOf: NamespaceTypes.others(of: E.self),
       identifierCount: query.nodeIdentifiers?.count)
+    if plan.reason == nil { plan.reason = try missingIndex(for: query) }
+    return plan
+  }
+
+  /// Says which index that a type declares for a field of a query the store lacks.
+  private func missingIndex<E: Queryable>(for query: Query<E>) throws -> String? {
+    var names = query.filter.tree.fields.compactMap(\.name)
+    for order in query.order {
+      if case .field(let field, _) = order.key, let name = field.name { names.append(name) }
+    }
+    let wanted = E.declaredIndexes.filter { names.contains($0.fields[0]) }
+    if wanted.isEmpty { return nil }
+    let present = Set(try indexes(ofType: E.modelTypeName).map(\.fields))
+    return wanted.first { !present.contains($0.fields) }.map { index in
+      "the store lacks the index on \(index.field) that \(index.typeName) declares; "
+        + "addIndexes(of:) makes it"
+    }
   }
 }
 
@@ -219,34 +236,77 @@ extension ModelStore {
 
   /// Makes the indexes that entity types declare, where the store lacks them.
   ///
-  /// Others stay, whoever made them.
+  /// What a type declares of former names and defaults counts: the rows show each record as the type reads
+  /// it. If the declarations have changed since an index was made, its rows are made anew. Other indexes
+  /// stay, whoever made them, unless `dropping` says otherwise.
   ///
-  /// - Parameter types: The types.
-  /// - Returns: How many were made.
+  /// ```swift
+  /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
+  /// ```
+  /// - Parameters:
+  ///   - types: The types.
+  ///   - dropping: Which indexes of these types are removed.
+  /// - Returns: How many were made, or made anew.
   /// - Throws: As ``ModelTransaction/addIndex(on:ofType:unique:)``; `QueryError` `unknownField` for an
   ///   `EntityIndex` of a key path that is no declared field.
-  /// - Complexity: O(*n* log *n*) for *n* records of a type that gets an index.
+  /// - Complexity: O(*n* log *n*) for *n* records of a type that gets or loses an index.
   @discardableResult
-  public func addIndexes(of types: [any Queryable.Type]) throws -> Int {
-    let wanted = try types.flatMap { type in try type.requireIndexes() }
-    let missing = try read { snapshot in
-      let present = Set(try snapshot.indexes())
-      let missing = wanted.filter { !present.contains($0) }
-      for type in types { try type.prove(missing, snapshot) }
-      return missing
+  public func addIndexes(
+    of types: [any Queryable.Type], dropping: IndexDropping = .nothing
+  ) throws -> Int {
+    let (made, dropped) = try read { snapshot in
+      try changes(for: types, dropping, snapshot)
     }
-    guard !missing.isEmpty else { return 0 }
+    guard !made.isEmpty || !dropped.isEmpty else { return 0 }
     return try write { transaction in
+      for index in dropped { try transaction.dropIndex(on: index.fields, ofType: index.typeName) }
       var count = 0
-      for index in missing
-      where try transaction.addIndex(
-        on: index.fields, ofType: index.typeName, unique: index.isUnique)
-      {
-        count += 1
-      }
+      for index in made where try transaction.addIndex(index) { count += 1 }
       return count
     }
   }
+
+  /// Which indexes are to be made, maybe anew, and which are to be dropped.
+  @_optimize(size)
+  private func changes(
+    for types: [any Queryable.Type], _ dropping: IndexDropping, _ snapshot: ModelSnapshot
+  ) throws -> (made: [ModelIndex], dropped: [ModelIndex]) {
+    var made: [ModelIndex] = []
+    var dropped: [ModelIndex] = []
+    for type in types {
+      let wanted = try type.requireIndexes()
+      try snapshot.noteDeclaredIndexes(wanted, of: type)
+      let present = try snapshot.indexes(ofType: type.modelTypeName)
+      let missing = wanted.filter { !present.contains($0) }
+      try type.prove(missing, snapshot)
+      made += missing
+      for index in present {
+        if dropping == .undeclared, index.isUndeclared {
+          // One of the same fields that is declared takes its place.
+          dropped.append(index)
+          continue
+        }
+        let read = try snapshot.index(index, asReadBy: type.declaredFields)
+        if read.fallbacks != index.fallbacks { made.append(read) }
+      }
+    }
+    return (made, dropped)
+  }
+}
+
+/// Which indexes `addIndexes(of:dropping:)` removes.
+///
+/// ```swift
+/// try store.addIndexes(of: [Book.self], dropping: .undeclared)
+/// ```
+public enum IndexDropping: Sendable, Hashable {
+  /// None.
+  case nothing
+  /// Those of the given types that their types do not declare, whoever made them: see
+  /// ``ModelIndex/isUndeclared``.
+  ///
+  /// Do not use it while other programs need indexes of their own on these types.
+  case undeclared
 }
 
 extension Queryable {
@@ -256,7 +316,7 @@ extension Queryable {
   /// The same, which throws if one names what is no field.
   fileprivate static func requireIndexes() throws(QueryError) -> [ModelIndex] {
     var all = fields.filter(\.isIndexed)
-      .map { ModelIndex(typeName: modelTypeName, field: $0.name) }
+      .map { ModelIndex(typeName: modelTypeName, paths: [$0.path], isUnique: false) }
     for index in indexes { all.append(try index.stored()) }
     return all
   }

@@ -111,8 +111,8 @@ package enum EntryLimits {
   package static let partByteCount = 512 << 10
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20
-  /// The version of the form.
-  package static let version: UInt8 = 1
+  /// The newest version of the form; 2 has former names and defaults of indexes.
+  package static let version: UInt8 = 2
 }
 
 extension EntryChain {

@@ -137,10 +137,14 @@ extension CBORReader {
       return WriteEffects.Rules(try reader.text(), try reader.text())
     }
     write.indexes = try list { reader in
-      try reader.expect(4)
+      let partCount = try reader.arrayHead()
+      guard partCount == 4 || partCount == 5 else { throw reader.malformed("not 4 or 5 parts") }
       let (isAdded, isUnique) = (try reader.bool(), try reader.bool())
-      let index = ModelIndex(
+      var index = ModelIndex(
         typeName: try reader.text(), fields: try reader.list { try $0.text() }, isUnique: isUnique)
+      if partCount == 5 {
+        index.fallbacks = try reader.list { reader in unsafe [UInt8](try reader.byteString()) }
+      }
       return WriteEffects.IndexEdit(index, isAdded: isAdded)
     }
     let changes = !write.removed.isEmpty || !write.nodes.isEmpty || !write.lists.isEmpty

@@ -22,10 +22,17 @@ extension LogMessage {
     case .entry(let entry): writer.append(entry)
     case .part(let part): writer.append(part)
     }
-    var bytes = Self.magic + [EntryLimits.version] + writer.bytes
+    var bytes = Self.magic + [version] + writer.bytes
     let checksum = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
     for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: checksum >> (8 * shift))) }
     return bytes
+  }
+
+  /// The lowest version that has all of it: 2 for an index whose fields have former names or defaults.
+  private var version: UInt8 {
+    guard case .entry(let entry) = self else { return 1 }
+    let isNew = entry.writes.contains { $0.indexes.contains { !$0.index.fallbacks.isEmpty } }
+    return isNew ? 2 : 1
   }
 
   /// What comes first in the CBOR of each.
@@ -97,11 +104,13 @@ extension CBORWriter {
       writer.append(rules.text)
     }
     append(list: write.indexes) { writer, edit in
-      writer.append(arrayHead: 4)
+      let fallbacks = edit.index.fallbacks
+      writer.append(arrayHead: fallbacks.isEmpty ? 4 : 5)
       writer.append(edit.isAdded)
       writer.append(edit.index.isUnique)
       writer.append(edit.index.typeName)
       writer.append(list: edit.index.fields) { $0.append($1) }
+      if !fallbacks.isEmpty { writer.append(list: fallbacks) { $0.append(byteString: $1) } }
     }
   }
 

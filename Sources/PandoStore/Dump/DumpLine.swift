@@ -6,6 +6,7 @@ import PandoModels
 /// {"pando":"dump","format":1,"commit":12,"store":"…"}                          first line
 /// {"type":"Person","schemaVersion":2}
 /// {"type":"Book","schemaVersion":0,"indexes":["title",["genre","year"],{"unique":["isbn"]}]}
+/// {"type":"User","schemaVersion":0,"indexes":[{"fields":["name"],"fallbacks":[{"$bytes":"…"}]}]}
 /// {"rules":"Book","value":"owned reviews"}
 /// {"property":"import.mapping","value":{"$bytes":"…"}}
 /// {"node":"Person:12","isAskedFor":true,"records":[["Person",7,{"name":"Ada"}]]}   type, commit, body
@@ -145,9 +146,17 @@ extension DumpLine {
   }
 
   /// An index: its field, or a list of several; as `unique` of an object for one that is.
+  ///
+  /// With former names or defaults it is an object in which `fallbacks` has them, bytes for each field.
   @_optimize(size)
   private static func value(_ index: ModelIndex) -> TreeValue {
     let fields = TreeValue.array(index.fields.map { .string($0) })
+    if !index.fallbacks.isEmpty {
+      return [
+        index.isUnique ? "unique" : "fields": fields,
+        "fallbacks": .array(index.fallbacks.map { .bytes($0) }),
+      ]
+    }
     return index.isUnique
       ? ["unique": fields] : index.fields.count == 1 ? .string(index.field) : fields
   }
@@ -156,12 +165,15 @@ extension DumpLine {
   private static func index(_ value: TreeValue, ofType typeName: String) -> ModelIndex? {
     if let field = value.stringValue { return ModelIndex(typeName: typeName, field: field) }
     let unique = value["unique"]
-    guard let fields = (unique ?? value).arrayValue?.map(\.stringValue), !fields.contains(nil)
-    else {
+    let names = unique ?? value["fields"] ?? value
+    guard let fields = names.arrayValue?.map(\.stringValue), !fields.contains(nil) else {
       return nil
     }
-    return ModelIndex(
+    var index = ModelIndex(
       typeName: typeName, fields: fields.compactMap { $0 }, isUnique: unique != nil)
+    guard let fallbacks = value["fallbacks"] else { return index }
+    index.fallbacks = fallbacks.arrayValue?.compactMap(\.bytesValue) ?? []
+    return index.fallbacks.count == fields.count ? index : nil
   }
 
   @_optimize(size)

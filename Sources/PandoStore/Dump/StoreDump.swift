@@ -14,7 +14,7 @@ struct StoreDump {
     // Of two records from one commit the newest is that of the lower number, so the order counts.
     for (name, row) in types.ordered(by: { $0.row.number < $1.row.number }) {
       let indexes = try reader.indexes(ofType: row.number).map { index in
-        ModelIndex(typeName: name, fields: index.fields.map(\.name), isUnique: index.isUnique)
+        ModelIndex(typeName: name, paths: index.fields, isUnique: index.isUnique)
       }
       try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: indexes))
     }

@@ -114,7 +114,7 @@ struct StoreLoad {
       try session.loadType(name, schemaVersion: version)
       for index in indexes {
         _ = try session.addIndex(
-          onFields: index.fields, ofTypeNamed: name, isUnique: index.isUnique)
+          on: index.paths(), ofTypeNamed: name, isUnique: index.isUnique)
       }
     case .rules(let name, let text):
       let rules = try DeletionRules(Array(text.utf8).span, typeName: name)

@@ -70,6 +70,11 @@ public final class DeclaredFields: Sendable {
     fields.contains { $0.path.name == name && $0.mayBeElsewhereInChild }
   }
 
+  /// The name of a field as the type reads it; `nil` if the type declares no such field.
+  func stored(_ name: String) -> FieldPath? {
+    fields.first { $0.path.name == name }?.stored
+  }
+
   /// The field of a name, if it has not been proven yet.
   package func open(_ name: String) -> DeclaredField? {
     fields.first { $0.path.name == name && !$0.isProven }
@@ -93,7 +98,10 @@ package final class DeclaredField: Sendable {
   /// Two fields that are always equal can't be told apart, and need not be.
   private static let chanceCountMaximum = 1000
 
+  /// The name as it stands in what the type writes.
   let path: FieldPath
+  /// The same with the former names and the defaults that the type declares.
+  let stored: FieldPath
   private let keyPath: @Sendable () -> String
   private let value: @Sendable (any SimpleModel) -> QueryValue?
   /// Whether the type has a value where a body lacks the field.
@@ -105,15 +113,16 @@ package final class DeclaredField: Sendable {
   /// Makes a field of which nothing is known.
   ///
   /// - Parameters:
-  ///   - path: Where its name leads to in a body.
+  ///   - stored: Where its name leads to in a record.
   ///   - mayBeElsewhere: Whether the type has a value where a body lacks the field.
   ///   - keyPath: The key path, for people.
   ///   - value: Its value in a model; `nil` for one of another type.
   package init(
-    _ path: FieldPath, mayBeElsewhere: Bool, keyPath: @escaping @Sendable () -> String,
+    _ stored: FieldPath, mayBeElsewhere: Bool, keyPath: @escaping @Sendable () -> String,
     value: @escaping @Sendable (any SimpleModel) -> QueryValue?
   ) {
-    self.path = path
+    path = FieldPath(stored.name)
+    self.stored = stored
     self.mayBeElsewhere = mayBeElsewhere
     self.keyPath = keyPath
     self.value = value

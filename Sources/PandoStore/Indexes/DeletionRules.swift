@@ -15,6 +15,20 @@ struct DeletionRules: Equatable {
     fields = rules.map { FieldPath($0.field) }
   }
 
+  /// The rules that a type declares: they hold for the former names of a field, too.
+  @_optimize(size)
+  init(of type: any DeletionRuled.Type) {
+    var rules = type.deletionRules
+    let former = (type as? any FieldHistory.Type)?.formerFieldNames ?? [:]
+    for rule in type.deletionRules {
+      for name in former[rule.field] ?? []
+      where !rules.contains(where: { $0.field == name }) {
+        rules.append(DeletionRule(rule.kind, name))
+      }
+    }
+    self.init(rules)
+  }
+
   @_optimize(size)
   init(_ bytes: Span<UInt8>, typeName: String) throws {
     let text = try ByteFields.text(bytes, "the deletion rules of \(typeName)")

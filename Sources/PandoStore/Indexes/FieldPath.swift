@@ -6,6 +6,9 @@ import PandoModels
 /// A name with dots that is no field itself leads through objects, and on into the records of children:
 /// `address.city`, `author.name`. Behind `[]` it goes on in each element of a list or map:
 /// `labels[].name`. The value of a child is its identifier.
+///
+/// A name that a type declares has the former names and defaults of the type, and of those on the way: it
+/// reads every record as the type does. All that looks at stored fields does so through it.
 package final class FieldPath: Sendable {
   /// One step of a name.
   struct Part: Sendable {
@@ -34,9 +37,18 @@ package final class FieldPath: Sendable {
   let parts: [Part]
   /// Whether there are as many values as a list has elements.
   package let hasElements: Bool
+  /// What counts where a record lacks a step: of the whole name, then of each part; empty if nothing does.
+  let fallbacks: [FieldFallback]
+  /// Whether the fallbacks of all steps are known; a step of a type that is not found out may have one.
+  package let isResolved: Bool
 
-  package init(_ name: String) {
+  /// A name as it stands in records, without former names and defaults.
+  package convenience init(_ name: String) { self.init(name, fallbacks: []) }
+
+  init(_ name: String, fallbacks: [FieldFallback], isResolved: Bool = true) {
     self.name = name
+    self.fallbacks = fallbacks
+    self.isResolved = isResolved
     let bytes = Array(name.utf8)
     whole = FieldKey(bytes)
     parts =
@@ -65,7 +77,7 @@ package final class FieldPath: Sendable {
     try unsafe body.withUnsafeBytes { bytes in
       do throws(CBORError) {
         var reader = unsafe CBORReader(bytes)
-        guard try Self.find(whole, in: &reader) else { return parts.isEmpty ? .null : nil }
+        guard try find(step: 0, in: &reader) else { return parts.isEmpty ? .null : nil }
         let start = reader
         let value = try Self.value(in: &reader)
         if case .composite = value, try start.peekReference() != nil { return nil }
@@ -92,11 +104,11 @@ package final class FieldPath: Sendable {
     do throws(CBORError) {
       // Read during the call only.
       var reader = unsafe CBORReader(body)
-      if try !Self.find(whole, in: &reader) {
+      if try !find(step: 0, in: &reader, takesDefault: false) {
         if parts.isEmpty { return nil }
         reader = unsafe CBORReader(body)
-        for part in parts {
-          guard try Self.find(part.key, in: &reader) else { return nil }
+        for step in parts.indices {
+          guard try find(step: step + 1, in: &reader, takesDefault: false) else { return nil }
         }
       }
       let start = reader.offset
@@ -165,7 +177,13 @@ package final class FieldPath: Sendable {
 }
 
 extension FieldPath: Hashable {
-  package static func == (left: FieldPath, right: FieldPath) -> Bool { left.whole == right.whole }
+  /// Whether both read the same of every record: an index of other former names or defaults does not.
+  package static func == (left: FieldPath, right: FieldPath) -> Bool {
+    left === right || left.whole == right.whole && left.fallbacks == right.fallbacks
+  }
+
+  /// Whether both have the same name, whatever counts where a record lacks it.
+  package func hasSameName(as other: FieldPath) -> Bool { whole == other.whole }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(whole) }
 }

@@ -78,7 +78,7 @@ extension FieldPath {
       let start = unsafe CBORReader(bytes)
       do {
         var reader = start
-        if try Self.find(whole, in: &reader) {
+        if try find(step: 0, in: &reader) {
           findings.leaves.append(try Self.leaf(&reader))
           findings.lastMap = (start, parts.count)
         } else if parts.isEmpty {
@@ -110,10 +110,10 @@ extension FieldPath {
     try unsafe body.withUnsafeBytes { bytes throws in
       do throws(CBORError) {
         var reader = unsafe CBORReader(bytes)
-        if try Self.find(whole, in: &reader) { return nil }
+        if try find(step: 0, in: &reader) { return nil }
         reader = unsafe CBORReader(bytes)
         for (step, part) in parts.enumerated() {
-          guard try Self.find(part.key, in: &reader), !part.isEach else { return nil }
+          guard try find(step: step + 1, in: &reader), !part.isEach else { return nil }
           if let (child, _) = try reader.peekReference() {
             return Source(child: child, step: step + 1)
           }
@@ -157,7 +157,7 @@ extension FieldPath {
       findings.lastMap = (reader, step)
     }
     if let others { reader = try having(step, of: others, reader, children, &findings) }
-    guard try Self.find(parts[step].key, in: &reader) else {
+    guard try find(step: step + 1, in: &reader) else {
       findings.leaves.append(.value(.null))
       findings.isMissing = true
       return
@@ -179,7 +179,7 @@ extension FieldPath {
     _ findings: inout FieldFindings
   ) throws -> CBORReader {
     var probe = meant
-    if try Self.find(parts[step].key, in: &probe) { return meant }
+    if try find(step: step + 1, in: &probe) { return meant }
     for other in try children.records(ofNode: node) {
       let start = unsafe CBORReader(other.body)
       var probe = start

@@ -7,8 +7,10 @@ import PandoSystem
 /// key    type number (4), names of the fields (UTF-8), between them FF each      big endian
 /// value  index number (4)                                                        little endian
 ///        of one that version 2 of the format does not know: flags (1), 1 for a unique one, 2 for one
-///        with identifiers of children as values; then the
-///        numbers of the types of other records that its rows were made from (4 each)
+///        with identifiers of children as values, 4 for one whose fields have former names or
+///        defaults; with flag 4 how many numbers follow (4); then the
+///        numbers of the types of other records that its rows were made from (4 each); with flag 4
+///        for each field the length of its fallbacks (4) and their bytes, see ``FieldFallback``
 /// ```
 /// A row is the value of a record; of a field of elements there is one for each. Beside them lies, for a
 /// record whose rows were made from others too, what they are, under the index number with its highest
@@ -49,30 +51,48 @@ final class StoredIndex: Sendable {
     isPlain = fields.allSatisfy(\.isWhole)
   }
 
+  @_optimize(size)
   convenience init(key: Span<UInt8>, value: Span<UInt8>) throws {
-    guard key.count > 4,
-      value.count == 4 || value.count > 4 && value[4] <= 3 && value.count % 4 == 1,
+    let malformed = StoreError.damaged("indexes", "a declaration is malformed")
+    let flags = value.count > 4 ? value[4] : 0
+    guard key.count > 4, value.count >= 4, flags <= 7,
       let number = ByteFields.littleEndian(value, at: 0, width: 4), number > 0
-    else { throw StoreError.damaged("indexes", "a declaration is malformed") }
+    else { throw malformed }
     var type: UInt32 = 0
     for index in 0..<4 { type = type << 8 | UInt32(key[index]) }
-    var fields: [FieldPath] = []
+    var names: [String] = []
     var start = 4
     for end in 4...key.count where end == key.count || key[end] == Self.separator {
-      fields.append(
-        FieldPath(try ByteFields.text(key.extracting(start..<end), "the name of a field")))
+      names.append(try ByteFields.text(key.extracting(start..<end), "the name of a field"))
       start = end + 1
     }
-    guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum else {
-      throw StoreError.damaged("indexes", "a declaration is malformed")
+    var (place, end) = (5, value.count)
+    var fields = names.map { FieldPath($0) }
+    if flags & 4 != 0 {
+      guard let count = ByteFields.littleEndian(value, at: 5, width: 4) else { throw malformed }
+      place = 9
+      end = place + 4 * Int(count)
+      fields = []
+      var next = end
+      for name in names {
+        guard let length = ByteFields.littleEndian(value, at: next, width: 4),
+          next + 4 + Int(length) <= value.count
+        else { throw malformed }
+        let bytes = value.extracting((next + 4)..<(next + 4 + Int(length)))
+        fields.append(try FieldPath(name, fallbackBytes: Array(copying: bytes)))
+        next += 4 + Int(length)
+      }
+      guard next == value.count else { throw malformed }
     }
-    let childTypes = stride(from: 5, to: value.count, by: 4).compactMap {
+    guard value.count > 4 || fields.count == 1, fields.count <= Self.fieldCountMaximum,
+      value.count == 4 || end >= place && (end - place) % 4 == 0
+    else { throw malformed }
+    let childTypes = stride(from: place, to: end, by: 4).compactMap {
       ByteFields.littleEndian(value, at: $0, width: 4).map { UInt32($0) }
     }
     self.init(
-      number: UInt32(number), type: type, fields: fields,
-      isUnique: value.count > 4 && value[4] & 1 != 0,
-      namesChildren: value.count > 4 && value[4] & 2 != 0, childTypes: childTypes)
+      number: UInt32(number), type: type, fields: fields, isUnique: flags & 1 != 0,
+      namesChildren: flags & 2 != 0, childTypes: value.count > 4 ? childTypes : [])
   }
 
   /// The same index with what rows have been made from; `nil` if that is known.
@@ -91,6 +111,15 @@ final class StoredIndex: Sendable {
   /// Whether versions before format 3 do not know such an index.
   var needsNewFormat: Bool {
     fields.count > 1 || isUnique || !childTypes.isEmpty || hasElements || namesChildren
+      || hasFallbacks
+  }
+
+  /// Whether former names or defaults count where a record lacks a field.
+  var hasFallbacks: Bool { fields.contains { !$0.fallbacks.isEmpty } }
+
+  /// Whether it has fields of some names, in their order, whatever counts where a record lacks them.
+  func hasFields(named others: [FieldPath]) -> Bool {
+    fields.count == others.count && zip(fields, others).allSatisfy { $0.hasSameName(as: $1) }
   }
 
   /// Whether a record has as many rows as a list has elements.
@@ -108,8 +137,17 @@ final class StoredIndex: Sendable {
   var value: [UInt8] {
     var value: [UInt8] = []
     ByteFields.append(UInt64(number), width: 4, to: &value)
-    if needsNewFormat { value.append((isUnique ? 1 : 0) | (namesChildren ? 2 : 0)) }
+    if needsNewFormat {
+      value.append((isUnique ? 1 : 0) | (namesChildren ? 2 : 0) | (hasFallbacks ? 4 : 0))
+    }
+    if hasFallbacks { ByteFields.append(UInt64(childTypes.count), width: 4, to: &value) }
     for type in childTypes { ByteFields.append(UInt64(type), width: 4, to: &value) }
+    if hasFallbacks {
+      for bytes in fields.map(\.fallbackBytes) {
+        ByteFields.append(UInt64(bytes.count), width: 4, to: &value)
+        value += bytes
+      }
+    }
     return value
   }
 
@@ -181,44 +219,4 @@ final class StoredIndex: Sendable {
 extension StoredIndex: Equatable {
   // Numbers are compared of one version only.
   static func == (left: StoredIndex, right: StoredIndex) -> Bool { left.number == right.number }
-}
-
-/// An index of a store: the values of one field or of several over all records of one type, in order.
-///
-/// It is kept in the transaction of the records, whoever writes them, and answers queries until it is
-/// dropped. One of several fields answers equality of the first ones together with a range or an
-/// order of the next:
-///
-/// ```swift
-/// try store.write { try $0.addIndex(on: ["status", "author", "created"], ofType: "Issue") }
-/// ```
-public struct ModelIndex: Hashable, Sendable {
-  /// The type whose records it covers.
-  public let typeName: String
-  /// The fields, by the names under which they are coded; with dots one leads through objects.
-  public let fields: [String]
-  /// Whether no two records may have the same values, unless one of them is null.
-  public let isUnique: Bool
-
-  /// The field; of several, their names with commas between.
-  public var field: String { fields.joined(separator: ", ") }
-
-  /// Names an index.
-  ///
-  /// - Parameters:
-  ///   - typeName: The type whose records it covers.
-  ///   - field: The field, by the name under which it is coded.
-  public init(typeName: String, field: String) { self.init(typeName: typeName, fields: [field]) }
-
-  /// Names an index of several fields, or one that allows each value once.
-  ///
-  /// - Parameters:
-  ///   - typeName: The type whose records it covers.
-  ///   - fields: The fields, in the order of their weight.
-  ///   - isUnique: Whether no two records may have the same values.
-  public init(typeName: String, fields: [String], isUnique: Bool = false) {
-    self.typeName = typeName
-    self.fields = fields
-    self.isUnique = isUnique
-  }
 }

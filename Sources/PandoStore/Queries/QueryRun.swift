@@ -23,6 +23,7 @@ struct QueryRun {
   let type: UInt32
   let recordCount: Int
   let choice: QueryPlanner.Choice
+  private let indexes: [StoredIndex]
   private var matches: [QueryMatch] = []
   private var seen: Set<[QueryValue]> = []
   /// Whether matches have to be sorted by the values that the order compares.
@@ -41,6 +42,7 @@ struct QueryRun {
     let type = try reader.directory.catalog.type(named: query.typeName, in: reader)
     self.type = type.number
     recordCount = type.recordCount
+    indexes = type.indexes
     choice = recordCount == 0 ? .nothing : try QueryPlanner(query, type, purpose).choice(reader)
   }
 
@@ -72,7 +74,21 @@ struct QueryRun {
     }
     return QueryPlan(
       typeName: query.typeName, recordCount: recordCount, access: access, isSorted: isSorted,
-      isToldByIndex: isToldByIndex)
+      isToldByIndex: isToldByIndex, reason: reason)
+  }
+
+  /// Why an index of a field of the query can't be used.
+  private var reason: String? {
+    for path in query.fields.compactMap(\.path) {
+      if indexes.contains(where: { $0.fields == [path] }) { continue }
+      let other = indexes.first { index in
+        index.fields.contains { $0.hasSameName(as: path) && $0 != path }
+      }
+      guard let other else { continue }
+      return "the index on \(other.name) was made for other former names or defaults of "
+        + "\(path.name) than \(query.typeName) declares; addIndexes(of:) makes it anew"
+    }
+    return nil
   }
 
   /// Finds the records of the result, in its order.

@@ -31,6 +31,16 @@ package enum RecordOrder: Sendable {
   }
 }
 
+extension RecordField {
+  /// Where the value is in a body; `nil` if it is not found by a name.
+  var path: FieldPath? {
+    switch self {
+    case .named(let path), .child(let path): path
+    case .identifier, .children, .computed, .computedChild: nil
+    }
+  }
+}
+
 /// What is asked for of the records of a type.
 package struct RecordQuery: Sendable {
   package var typeName: String
@@ -44,6 +54,13 @@ package struct RecordQuery: Sendable {
   package var after: RecordPlace?
 
   package init(typeName: String) { self.typeName = typeName }
+
+  /// The fields of filter and order.
+  var fields: [RecordField] {
+    var fields = filter.fields
+    for case .field(let field, _) in order { fields.append(field) }
+    return fields
+  }
 
   /// How many records fill the window.
   var target: Int {
@@ -111,11 +128,17 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
   public let isSorted: Bool
   /// Whether rows of an index tell the answer alone, and no record is looked at.
   public let isToldByIndex: Bool
+  /// Why an index of a field of the query can't be used, as a sentence; `nil` if none is left unused.
+  ///
+  /// The store may lack an index that the type declares, or have made it for other former names and
+  /// defaults: `addIndexes(of:)` mends both.
+  public package(set) var reason: String?
 
   /// One line for a person.
   public var description: String {
     "\(typeName): \(access)\(isSorted ? ", then sorted" : "")"
       + "\(isToldByIndex ? ", no record looked at" : "") (\(recordCount) in all)"
+      + (reason.map { "; \($0)" } ?? "")
   }
 }
 
@@ -208,9 +231,14 @@ private final class BodyComparison: Sendable {
   private let value: QueryValue
   private let operand: FieldOperand
 
-  /// Makes a comparison; `nil` for a field inside another one, and for a value that is not plain.
+  /// Makes a comparison.
+  ///
+  /// It is `nil` for a field inside another one, for one with former names or a default, and for a value
+  /// that is not plain.
   init?(_ path: FieldPath, _ relation: FilterComparison, _ value: QueryValue) {
-    guard path.isWhole, let plain = FieldOperand.Value(value) else { return nil }
+    guard path.isWhole, path.fallbacks.isEmpty, let plain = FieldOperand.Value(value) else {
+      return nil
+    }
     self.path = path
     self.relation = relation
     self.value = value

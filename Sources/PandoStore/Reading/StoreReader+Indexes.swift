@@ -42,7 +42,8 @@ extension ModelSnapshot {
   /// Returns the indexes of the store.
   ///
   /// - Parameter typeName: Only those of a type; `nil` for all.
-  /// - Returns: The indexes, sorted by the bytes of type and field.
+  /// - Returns: The indexes, sorted by the bytes of type and field. Those are marked that a type of this
+  ///   process does not declare: ``ModelIndex/isUndeclared``.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*t* + *i* log *i*) for *t* types and *i* indexes, also for those of one type.
   public func indexes(ofType typeName: String? = nil) throws -> [ModelIndex] {
@@ -58,8 +59,27 @@ extension ModelSnapshot {
     }
     return found.ordered { ($0.0, ByteString($0.1.name)) < ($1.0, ByteString($1.1.name)) }
       .map { name, index in
-        ModelIndex(
-          typeName: name.text, fields: index.fields.map(\.name), isUnique: index.isUnique)
+        var found = ModelIndex(
+          typeName: name.text, paths: index.fields, isUnique: index.isUnique)
+        found.isUndeclared = reader.directory.isUndeclared(found)
+        return found
       }
+  }
+
+  /// Notes which indexes a type declares.
+  ///
+  /// - Throws: ``StoreError`` `typeCollision`; `ModelError` for a type without a name of its own.
+  package func noteDeclaredIndexes(
+    _ indexes: [ModelIndex], of type: any SimpleModel.Type
+  ) throws {
+    let name = try reader.directory.name(of: type)
+    reader.directory.noteDeclaredIndexes(indexes, ofType: name)
+  }
+
+  /// The same index with the former names and the defaults that a type declares for its fields; of fields
+  /// that it does not declare they stay.
+  package func index(_ index: ModelIndex, asReadBy declared: DeclaredFields) throws -> ModelIndex {
+    let paths = try index.paths().map { declared.stored($0.name) ?? $0 }
+    return ModelIndex(typeName: index.typeName, paths: paths, isUnique: index.isUnique)
   }
 }

@@ -16,6 +16,12 @@ final class TypeDirectory: Sendable {
     var rules: [ObjectIdentifier: DeletionRules] = [:]
     /// One for each field; those that are not proven are few.
     var seenNodes: [SeenNodes] = []
+    /// The indexes that types declare, as far as this process has been told.
+    var declaredIndexes: [ByteString: Set<ModelIndex>] = [:]
+    /// Unique indexes whose records share values as their type reads them.
+    var keptIndexes: Set<UInt32> = []
+    /// Types that declare former names or defaults.
+    var historyTypes: Set<ObjectIdentifier> = []
   }
 
   private let state = Locked(State())
@@ -35,11 +41,55 @@ final class TypeDirectory: Sendable {
             + "give one of them another modelTypeName")
       }
       state.swiftTypes[ByteString(name)] = type
+      if !type.fieldDefaults.isEmpty || !type.formerFieldNames.isEmpty {
+        state.historyTypes.insert(identity)
+      }
       state.checkedNames[identity] = name
       if let ruled = type as? any DeletionRuled.Type {
-        state.rules[identity] = DeletionRules(ruled.deletionRules)
+        state.rules[identity] = DeletionRules(of: ruled)
       }
       return name
+    }
+  }
+
+  /// Whether a Swift type declares former names or defaults of fields.
+  @_optimize(size)
+  func hasHistory(_ type: any SimpleModel.Type) -> Bool {
+    state.withLock {
+      !$0.historyTypes.isEmpty && $0.historyTypes.contains(ObjectIdentifier(type))
+    }
+  }
+
+  /// The name of a field as its type reads it; as it stands in records if this process has not used the
+  /// type.
+  @_optimize(size)
+  func path(_ name: String, ofTypeNamed typeName: String) -> FieldPath {
+    guard let type = swiftType(named: typeName) else { return FieldPath(name) }
+    if let declared = (type as? any FieldDeclaring.Type)?.declaredFields.stored(name) {
+      return declared
+    }
+    return FieldPath(name, in: type)
+  }
+
+  /// Whether an index is to stay as it is, though its type reads records otherwise.
+  func keepsFallbacks(of index: UInt32) -> Bool {
+    state.withLock { !$0.keptIndexes.isEmpty && $0.keptIndexes.contains(index) }
+  }
+
+  /// Notes that an index is to stay as it is.
+  func noteKeptFallbacks(of index: UInt32) {
+    state.withLock { _ = $0.keptIndexes.insert(index) }
+  }
+
+  /// Notes which indexes a type declares.
+  func noteDeclaredIndexes(_ indexes: [ModelIndex], ofType typeName: String) {
+    state.withLock { $0.declaredIndexes[ByteString(typeName)] = Set(indexes) }
+  }
+
+  /// Whether a type of which the indexes have been noted does not declare one.
+  func isUndeclared(_ index: ModelIndex) -> Bool {
+    state.withLock { state in
+      state.declaredIndexes[ByteString(index.typeName)].map { !$0.contains(index) } ?? false
     }
   }
 

@@ -35,7 +35,8 @@ extension WriteSession {
     for edit in effects.indexes {
       let (fields, name) = (edit.index.fields, edit.index.typeName)
       if edit.isAdded {
-        _ = try addIndex(onFields: fields, ofTypeNamed: name, isUnique: edit.index.isUnique)
+        _ = try addIndex(
+          on: edit.index.paths(), ofTypeNamed: name, isUnique: edit.index.isUnique)
       } else {
         _ = try dropIndex(onFields: fields, ofTypeNamed: name)
       }

@@ -338,7 +338,9 @@ extension ModelTransaction {
   /// ```swift
   /// try store.write { try $0.addIndex(on: ["email"], ofType: "User", unique: true) }
   /// ```
-  /// An index of the same fields that is there becomes unique.
+  /// An index of the same fields that is there becomes unique. Former names and defaults of the fields count
+  /// if this process has used the type, or has been given it in `models`; else they count from the first
+  /// write of the type on.
   ///
   /// - Parameters:
   ///   - fields: The names under which the fields are coded, 1 to 8 of them, in the order of their
@@ -355,6 +357,18 @@ extension ModelTransaction {
   ) throws -> Bool {
     try session.whole {
       try session.addIndex(onFields: fields, ofTypeNamed: typeName, isUnique: unique)
+    }
+  }
+
+  /// Makes an index as a type declares it.
+  ///
+  /// Its rows are made anew if the type declares other former names or defaults than they were made for.
+  ///
+  /// - Returns: Whether rows were made, or the index became unique.
+  package mutating func addIndex(_ index: ModelIndex) throws -> Bool {
+    try session.whole {
+      try session.addIndex(
+        on: index.paths(), ofTypeNamed: index.typeName, isUnique: index.isUnique)
     }
   }
 

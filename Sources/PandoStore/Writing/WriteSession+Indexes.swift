@@ -57,39 +57,102 @@ extension WriteSession {
 
   /// Declares an index, and makes its rows from the records there are.
   ///
-  /// - Returns: Whether there was none, or one that was not unique.
+  /// What counts where a record lacks a field is that which `fields` say. Of one that is there with
+  /// something else the rows are made anew, unless it is to stay as it is.
+  ///
+  /// - Returns: Whether rows were made, or the index became unique.
+  @_optimize(size)
+  func addIndex(
+    on fields: [FieldPath], ofTypeNamed typeName: String, isUnique: Bool = false,
+    keepsFallbacks: Bool = false
+  ) throws -> Bool {
+    try checkFields(fields, typeName, isUnique)
+    try settleIndexRows()
+    let type = try typeNumber(named: typeName)
+    let present = try indexes(ofType: type)?.first { $0.hasFields(named: fields) }
+    let isSame = present.map { keepsFallbacks || $0.fields == fields } ?? false
+    if let present, isSame, present.isUnique || !isUnique { return false }
+    let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
+    let index = StoredIndex(
+      number: present?.number ?? taken + 1, type: type,
+      fields: isSame ? present?.fields ?? fields : fields,
+      isUnique: isUnique || present?.isUnique ?? false)
+    if let present, !isSame { try deleteRows(of: present) }
+    try declare(index)
+    note(index, typeName, isAdded: true)
+    let rows = try rows(of: index)
+    if !isSame {
+      for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
+    }
+    for row in rows where index.isUnique && !row.isKept { try requireUnique(row.key, of: index) }
+    return true
+  }
+
+  /// The same by the names of the fields, as the type reads them if this process has used it.
   @_optimize(size)
   func addIndex(
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
-    try checkFields(names, typeName, isUnique)
-    try settleIndexRows()
-    let type = try typeNumber(named: typeName)
-    let fields = names.map { FieldPath($0) }
-    let present = try indexes(ofType: type)?.first { $0.fields == fields }
-    if let present, present.isUnique || !isUnique { return false }
-    let taken = state.indexes?.values.joined().map(\.number).max() ?? 0
-    let index = StoredIndex(
-      number: present?.number ?? taken + 1, type: type, fields: fields, isUnique: isUnique)
-    try declare(index)
-    note(names, typeName, isUnique: isUnique, isAdded: true)
-    let rows = try rows(of: index)
-    if present == nil {
-      for row in rows { try put(row.value.span, forKey: row.key.span, in: tables.indexRows) }
+    try addIndex(
+      on: names.map { directory.path($0, ofTypeNamed: typeName) }, ofTypeNamed: typeName,
+      isUnique: isUnique, keepsFallbacks: true)
+  }
+
+  /// Has the indexes of a type read records as its Swift type does, where they take nothing else for a
+  /// field that a record lacks.
+  ///
+  /// So a unique value is unique, and rows are whole, though nobody has called `addIndexes(of:)`. A unique
+  /// index stays as it is where records share a value already: `addIndexes(of:)` names them.
+  @_optimize(size)
+  func adoptFallbacks(of type: any SimpleModel.Type, _ number: UInt32) throws {
+    guard let indexes = try indexes(ofType: number) else { return }
+    let hasHistory = directory.hasHistory(type)
+    let name = try directory.name(of: type)
+    for index in indexes where hasHistory || !index.isPlain {
+      let paths = index.fields.map { field in
+        field.fallbacks.isEmpty ? directory.path(field.name, ofTypeNamed: name) : field
+      }
+      if paths == index.fields || directory.keepsFallbacks(of: index.number) { continue }
+      if index.isUnique, try haveDuplicates(index, reading: paths) {
+        directory.noteKeptFallbacks(of: index.number)
+        continue
+      }
+      // The index is whole again at the end.
+      let wasHalfDone = state.isHalfDone
+      _ = try addIndex(on: paths, ofTypeNamed: name, isUnique: index.isUnique)
+      state.isHalfDone = wasHalfDone
     }
-    if isUnique { for row in rows where !row.isKept { try requireUnique(row.key, of: index) } }
-    return true
+  }
+
+  /// Whether two records would share the values of a unique index of fields.
+  @_optimize(size)
+  private func haveDuplicates(_ index: StoredIndex, reading fields: [FieldPath]) throws -> Bool {
+    let wanted = StoredIndex(
+      number: index.number, type: index.type, fields: fields, isUnique: true)
+    var seen: Set<[UInt8]> = []
+    return try reading { reader in
+      var nodes = try reader.nodes(ofType: index.type)
+      while let node = try nodes.next(reader) {
+        let body = try reader.countedBody(of: RecordKey(type: index.type, node: node))
+        guard try wanted.uniqueValues(in: body, self) != nil else { continue }
+        for value in try wanted.values(in: body, self) where !seen.insert(value.bytes).inserted {
+          return true
+        }
+      }
+      return false
+    }
   }
 
   /// Notes for other stores that an index was made or dropped.
-  private func note(_ fields: [String], _ typeName: String, isUnique: Bool, isAdded: Bool) {
+  private func note(_ index: StoredIndex, _ typeName: String, isAdded: Bool) {
     state.notes?.indexes.append(
-      (ModelIndex(typeName: typeName, fields: fields, isUnique: isUnique), isAdded))
+      (ModelIndex(typeName: typeName, paths: index.fields, isUnique: index.isUnique), isAdded))
   }
 
   private func checkFields(
-    _ names: [String], _ typeName: String, _ isUnique: Bool
+    _ fields: [FieldPath], _ typeName: String, _ isUnique: Bool
   ) throws {
+    let names = fields.map(\.name)
     let byteCount = names.reduce(names.count - 1) { $0 + $1.utf8.count }
     guard (1...StoredIndex.fieldCountMaximum).contains(names.count) else {
       throw StoreError(
@@ -103,10 +166,10 @@ extension WriteSession {
           + (names.count == 1
             ? "this one has \(byteCount)" : "those of an index together; these have \(byteCount)"))
     }
-    guard Set(names.map { ByteString($0) }).count == names.count else {
+    guard Set(fields.map(\.whole)).count == names.count else {
       throw StoreError(.invalidIndex, typeName, "an index names a field twice")
     }
-    let lists = names.filter { FieldPath($0).hasElements }
+    let lists = fields.filter(\.hasElements).map(\.name)
     guard lists.count < 2, lists.isEmpty || !isUnique else {
       throw StoreError(
         .invalidIndex, typeName,
@@ -192,8 +255,19 @@ extension WriteSession {
     let fields = names.map { FieldPath($0) }
     try settleIndexRows()
     guard let type = try reading({ try $0.typeRow(named: typeName) })?.number,
-      let index = try indexes(ofType: type)?.first(where: { $0.fields == fields })
+      let index = try indexes(ofType: type)?.first(where: { $0.hasFields(named: fields) })
     else { return false }
+    try deleteRows(of: index)
+    try deleteRow(index.key.span, in: tables.indexes)
+    note(index, typeName, isAdded: false)
+    state.indexes?[type]?.removeAll { $0 == index }
+    noteChildTypes()
+    return true
+  }
+
+  /// Removes the rows of an index.
+  @_optimize(size)
+  private func deleteRows(of index: StoredIndex) throws {
     var keys: [[UInt8]] = []
     try reading { reader in
       try reader.forEachRow(of: index, in: .everything) { key in
@@ -209,12 +283,7 @@ extension WriteSession {
       }
     }
     for key in keys { try deleteRow(key.span, in: tables.indexRows) }
-    try deleteRow(index.key.span, in: tables.indexes)
-    note(names, typeName, isUnique: index.isUnique, isAdded: false)
-    state.indexes?[type]?.removeAll { $0 == index }
     state.uniqueRows.removeAll { $0.index == index }
-    noteChildTypes()
-    return true
   }
 }
 

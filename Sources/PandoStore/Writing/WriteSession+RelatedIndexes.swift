@@ -39,7 +39,9 @@ extension WriteSession {
     for index in state.indexes?.values.flatMap({ $0 }) ?? [] {
       for type in index.childTypes {
         state.childTypes.insert(type)
-        state.childSteps[type, default: []] += index.fields.flatMap { $0.parts.map(\.key) }
+        state.childSteps[type, default: []] += index.fields.flatMap { field in
+          field.parts.indices.flatMap { field.keys(ofPart: $0) }
+        }
       }
     }
   }

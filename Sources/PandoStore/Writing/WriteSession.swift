@@ -386,6 +386,7 @@ extension WriteSession {
     if let rules = directory.deletionRules(of: type) {
       try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
     }
+    try adoptFallbacks(of: type, number)
     return known
   }
 

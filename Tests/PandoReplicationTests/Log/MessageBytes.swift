@@ -14,7 +14,7 @@ extension [UInt8] {
   /// The bytes as a later version would write them.
   func newer(by count: UInt8 = 1) -> [UInt8] {
     var bytes = self
-    bytes[4] += count
+    bytes[4] = EntryLimits.version + count
     return bytes.sealed()
   }
 }

@@ -1,0 +1,58 @@
+@_spi(Reflection) import Swift
+
+/// The types of the stored properties of structures, as Swift keeps them for reflection.
+package enum StoredProperties {
+  /// The type of a stored property; of an optional one the type inside.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the property.
+  ///   - type: A structure; of an optional or a list the type inside counts.
+  /// - Returns: The type; `nil` if there is no such property, or the type is no structure.
+  package static func type(of name: String, in type: Any.Type) -> Any.Type? {
+    var found: Any.Type?
+    _ = unsafe _forEachField(of: unwrapped(type)) { key, _, type, _ in
+      guard unsafe String(cString: key) == name else { return true }
+      found = unwrapped(type)
+      return false
+    }
+    return found
+  }
+
+  /// The type of the elements of a list, or of the values of a dictionary; `nil` for another type.
+  package static func element(of type: Any.Type) -> Any.Type? {
+    (unwrapped(type) as? any ElementContainer.Type).map { unwrapped($0.element) }
+  }
+
+  /// The type inside optionals.
+  private static func unwrapped(_ type: Any.Type) -> Any.Type {
+    var type = type
+    while let optional = type as? any WrappingType.Type { type = optional.wrapped }
+    return type
+  }
+}
+
+/// An optional.
+private protocol WrappingType {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: WrappingType {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
+}
+
+/// A list, a set or a dictionary.
+private protocol ElementContainer {
+  static var element: Any.Type { get }
+}
+
+extension Array: ElementContainer {
+  fileprivate static var element: Any.Type { Element.self }
+}
+
+extension Set: ElementContainer {
+  fileprivate static var element: Any.Type { Element.self }
+}
+
+extension Dictionary: ElementContainer {
+  fileprivate static var element: Any.Type { Value.self }
+}

@@ -1,0 +1,201 @@
+import PandoModels
+
+/// The former names and the default of one step of a name: what counts where a record lacks the step.
+///
+/// The bytes of the fallbacks of a name, which lie in the declaration of an index:
+/// ```
+/// step (1), number of former names (1), for each its length (2) and UTF-8,
+/// length of the default (4), 0 for none, and its CBOR          little endian; the next step follows
+/// ```
+/// Step 0 is the name as a whole, step *n* the *n*-th part of a name with dots.
+struct FieldFallback: Sendable, Equatable {
+  /// The newest first.
+  var formerNames: [FieldKey] = []
+  var defaultValue: DefaultValue?
+
+  var isEmpty: Bool { formerNames.isEmpty && defaultValue == nil }
+
+  /// An encoded value in memory that does not move.
+  @safe final class DefaultValue: @unchecked Sendable, Equatable {
+    // Never changed after the initializer, and freed by the last reference.
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(_ bytes: [UInt8]) {
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+      unsafe memory.copyBytes(from: bytes)
+      unsafe self.memory = memory
+    }
+
+    deinit { unsafe memory.deallocate() }
+
+    var bytes: [UInt8] { unsafe Array(memory) }
+
+    /// Reads the value; the field that has it outlives the reader.
+    var reader: CBORReader { unsafe CBORReader(UnsafeRawBufferPointer(memory)) }
+
+    static func == (left: DefaultValue, right: DefaultValue) -> Bool { left.bytes == right.bytes }
+  }
+}
+
+extension FieldFallback {
+  /// What a type declares of a field.
+  ///
+  /// - Parameters:
+  ///   - key: The name under which the field is coded.
+  ///   - history: The type.
+  ///   - type: The type of the field, if it is known: the default is kept as that codes it.
+  @_optimize(size)
+  init(of key: FieldKey, in history: any FieldHistory.Type, as type: Any.Type?) {
+    let name = String(decoding: key.bytes, as: UTF8.self)
+    formerNames = (history.formerFieldNames[name] ?? []).map { FieldKey($0) }
+    guard let value = history.fieldDefaults[name],
+      var bytes = try? RecordEncoder.encodeValue(value).body
+    else { return }
+    if let type = type as? any Codable.Type, let coded = try? Self.coded(bytes, as: type) {
+      bytes = coded
+    }
+    defaultValue = DefaultValue(bytes)
+  }
+
+  private static func coded<Value: Codable>(
+    _ bytes: [UInt8], as type: Value.Type
+  ) throws -> [UInt8] {
+    try RecordEncoder.encodeValue(RecordDecoder.decodeValue(type, from: bytes)).body
+  }
+}
+
+extension FieldPath {
+  /// A name as a type reads it, with the former names and the defaults on the way.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is coded.
+  ///   - type: The type of the records.
+  ///   - properties: The stored properties that the name leads through; `nil` if they are called as the
+  ///     steps are.
+  @_optimize(size)
+  package convenience init(_ name: String, in type: Any.Type, along properties: [String]? = nil) {
+    let plain = FieldPath(name)
+    var fallbacks: [FieldFallback] = []
+    var isResolved = true
+    let keys = plain.parts.isEmpty ? [plain.whole] : plain.parts.map(\.key)
+    let names = properties ?? keys.map { String(decoding: $0.bytes, as: UTF8.self) }
+    let isAligned = names.count == keys.count
+    var owner: Any.Type? = type
+    if !plain.parts.isEmpty { fallbacks.append(Self.fallback(plain.whole, in: type, as: nil)) }
+    for (step, key) in keys.enumerated() {
+      guard let present = owner else {
+        isResolved = false
+        fallbacks.append(FieldFallback())
+        continue
+      }
+      var next = isAligned ? StoredProperties.type(of: names[step], in: present) : nil
+      fallbacks.append(Self.fallback(key, in: present, as: next))
+      if step < plain.parts.count, plain.parts[step].isEach {
+        next = next.flatMap { StoredProperties.element(of: $0) }
+      }
+      owner = next
+    }
+    self.init(
+      name, fallbacks: fallbacks.allSatisfy(\.isEmpty) ? [] : fallbacks, isResolved: isResolved)
+  }
+
+  private static func fallback(
+    _ key: FieldKey, in type: Any.Type, as field: Any.Type?
+  ) -> FieldFallback {
+    (type as? any FieldHistory.Type).map { FieldFallback(of: key, in: $0, as: field) }
+      ?? FieldFallback()
+  }
+
+  /// Reads the fallbacks of a name.
+  ///
+  /// - Throws: ``StoreError`` `damaged` for bytes that are none.
+  @_optimize(size)
+  convenience init(_ name: String, fallbackBytes bytes: [UInt8]) throws {
+    let count = FieldPath(name).parts.count + 1
+    var fallbacks: [FieldFallback] = []
+    var rest = bytes[...]
+    func take(_ count: Int) throws -> ArraySlice<UInt8> {
+      guard rest.count >= count else {
+        throw StoreError.damaged("indexes", "the former names of \(name) are malformed")
+      }
+      defer { rest = rest.dropFirst(count) }
+      return rest.prefix(count)
+    }
+    func number(_ width: Int) throws -> Int {
+      try take(width).reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+    if !bytes.isEmpty { fallbacks = Array(repeating: FieldFallback(), count: count) }
+    while !rest.isEmpty {
+      let step = try number(1)
+      guard step < count else {
+        throw StoreError.damaged("indexes", "the former names of \(name) are malformed")
+      }
+      for _ in 0..<(try number(1)) {
+        fallbacks[step].formerNames.append(FieldKey(Array(try take(try number(2)))))
+      }
+      let length = try number(4)
+      if length > 0 { fallbacks[step].defaultValue = .init(Array(try take(length))) }
+    }
+    self.init(name, fallbacks: fallbacks)
+  }
+
+  /// The fallbacks as bytes; empty if there are none.
+  @_optimize(size)
+  var fallbackBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for (step, fallback) in fallbacks.enumerated() where !fallback.isEmpty {
+      bytes.append(UInt8(clamping: step))
+      bytes.append(UInt8(clamping: fallback.formerNames.count))
+      for name in fallback.formerNames.prefix(255) {
+        ByteFields.append(UInt64(name.bytes.count), width: 2, to: &bytes)
+        bytes += name.bytes
+      }
+      let value = fallback.defaultValue?.bytes ?? []
+      ByteFields.append(UInt64(value.count), width: 4, to: &bytes)
+      bytes += value
+    }
+    return bytes
+  }
+
+  /// The keys of a step: its present name, then its former ones.
+  func keys(ofPart part: Int) -> [FieldKey] {
+    [parts[part].key] + (fallbacks.isEmpty ? [] : fallbacks[part + 1].formerNames)
+  }
+
+  /// Moves to the value of a step in the map that comes next, as the type reads it: under its name, else
+  /// under a former one, else to the declared default.
+  ///
+  /// - Parameters:
+  ///   - step: 0 for the name as a whole, else the number of the part, from 1.
+  ///   - reader: Where the map is.
+  ///   - takesDefault: Whether the default counts, which lies outside the record.
+  /// - Returns: Whether there is a map that has the step.
+  /// - Throws: `CBORError` for bytes that are no record body.
+  @inline(__always)
+  func find(
+    step: Int, in reader: inout CBORReader, takesDefault: Bool = true
+  ) throws(CBORError) -> Bool {
+    if fallbacks.isEmpty {
+      return try Self.find(step == 0 ? whole : parts[step - 1].key, in: &reader)
+    }
+    return try findEvolved(step, in: &reader, takesDefault)
+  }
+
+  @inline(never)
+  private func findEvolved(
+    _ step: Int, in reader: inout CBORReader, _ takesDefault: Bool
+  ) throws(CBORError) -> Bool {
+    let start = reader
+    if try Self.find(step == 0 ? whole : parts[step - 1].key, in: &reader) { return true }
+    let fallback = fallbacks[step]
+    for name in fallback.formerNames {
+      reader = start
+      if try Self.find(name, in: &reader) { return true }
+    }
+    guard takesDefault, let value = fallback.defaultValue else { return false }
+    reader = start
+    guard try Self.openMap(in: &reader) != nil else { return false }
+    reader = value.reader
+    return true
+  }
+}

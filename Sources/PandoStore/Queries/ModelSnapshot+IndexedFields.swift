@@ -1,0 +1,41 @@
+extension ModelSnapshot {
+  /// The same query by the fields as the indexes of the type read them.
+  ///
+  /// For tools that know no Swift type: a field whose index has former names or a default finds records that
+  /// lack its present name, too.
+  @_optimize(size)
+  package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
+    let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
+    let fields = indexes.flatMap(\.fields).filter { !$0.fallbacks.isEmpty }
+    if fields.isEmpty { return query }
+    func indexed(_ field: RecordField) -> RecordField {
+      guard case .named(let path) = field,
+        let found = fields.first(where: { $0.hasSameName(as: path) })
+      else { return field }
+      return .named(found)
+    }
+    var query = query
+    query.filter = query.filter.mapped(indexed)
+    query.order = query.order.map { order in
+      guard case .field(let field, let isDescending) = order else { return order }
+      return .field(indexed(field), isDescending: isDescending)
+    }
+    return query
+  }
+}
+
+extension FilterTree {
+  /// The same filter over other fields.
+  fileprivate func mapped(_ field: (Field) -> Field) -> FilterTree {
+    switch self {
+    case .all: .all
+    case .compare(let one, let comparison, let value): .compare(field(one), comparison, value)
+    case .isIn(let one, let values): .isIn(field(one), values)
+    case .pattern(let one, let pattern): .pattern(field(one), pattern)
+    case .prefix(let one, let prefix): .prefix(field(one), prefix)
+    case .and(let parts): .and(parts.map { $0.mapped(field) })
+    case .or(let parts): .or(parts.map { $0.mapped(field) })
+    case .not(let part): .not(part.mapped(field))
+    }
+  }
+}
