@@ -10,6 +10,7 @@ extension StoreEvent {
     case .failedWrite: "failed_write"
     case .conflictingContent: "conflicting_content"
     case .fieldKept: "field_kept"
+    case .unknownType: "unknown_type"
     case .childrenDisagree: "children_disagree"
     case .reloaded: "reloaded"
     case .watchesByPolling: "watches_by_polling"
@@ -32,6 +33,8 @@ extension StoreEvent {
       "a tree held \(identifier) twice with different content, as \(typeName)"
     case .fieldKept(let identifier, let typeName, let field):
       "\(field) of \(identifier) kept its value, as \(typeName) can't decode the new one"
+    case .unknownType(let typeName):
+      "records of \(typeName) were written, which no call of this process has named"
     case .childrenDisagree(let identifier, let typeName):
       "forEach of \(typeName) names other children of \(identifier) than its coding"
     case .reloaded(let commitCount):

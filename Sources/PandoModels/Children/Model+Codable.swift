@@ -37,6 +37,7 @@ extension Model {
   /// - Returns: A model of this type.
   public func merge(_ other: any Model) -> any Model {
     if type(of: other) == type(of: self) { return other }
+    unsafe TypeTable.traits(of: type(of: self)).pointee.defaultMerge?.note()
     let merged = ModelChildren.merge(other, into: self)
     if let watch = MergeWatch.current {
       let isPossible = ModelChildren.canMerge(other, into: self)
@@ -129,6 +130,11 @@ package enum ModelChildren {
   package static func complete<Value: Model & Codable>(
     _ newer: Value, from older: Value
   ) -> Value { (try? LiveCoder.complete(newer, from: older)) ?? newer }
+
+  /// Whether a type is known to have no `merge(_:)` of its own: the default has run for one of its values.
+  package static func mergesByDefault(_ type: any Model.Type) -> Bool {
+    unsafe TypeTable.traits(of: type).pointee.defaultMerge?.hasRun ?? false
+  }
 
   /// Whether one model has fields that can flow into another of another type.
   static func canMerge(_ newer: any Model, into older: any Model) -> Bool {

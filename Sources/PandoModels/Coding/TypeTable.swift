@@ -27,6 +27,8 @@ struct TypeTraits {
   let isClass: Bool
   /// Whether values of it have places for children, if they are nodes when they have an identifier.
   let childPlaces: ChildPlaces?
+  /// Whether values of it have been merged by the default of `merge(_:)`, if they are models.
+  let defaultMerge: DefaultMerge?
 
   init(of type: Any.Type) {
     model = type as? any Model.Type
@@ -41,6 +43,7 @@ struct TypeTraits {
     hints = decodable == nil ? FieldHints() : nil
     isClass = type is AnyClass
     childPlaces = model == nil ? nil : ChildPlaces()
+    defaultMerge = model == nil ? nil : DefaultMerge()
   }
 
   /// Whether values of the type are stored whole: a simple model's parts are never nodes.
@@ -220,6 +223,15 @@ final class ChildPlaces: Sendable {
     }
     return _openExistential(type, do: end)
   }
+}
+
+/// Whether a type of models has no `merge(_:)` of its own: found out when the default runs for it.
+final class DefaultMerge: Sendable {
+  private let ran = Atomic(false)
+
+  var hasRun: Bool { ran.load(ordering: .relaxed) }
+
+  func note() { if !hasRun { ran.store(true, ordering: .relaxed) } }
 }
 
 /// A type whose values hold values of other types, and nothing else.

@@ -98,7 +98,10 @@ public struct StoreConfiguration: Sendable {
   public var durability: Durability = .full
   /// Whether the store refuses writes; another process may write at the same time.
   public var isReadOnly = false
-  /// Types whose own `merge(_:)` is used for their records, and which merges are checked against.
+  /// Types that the store knows from the beginning; others it knows from the first call that names them.
+  ///
+  /// What a type declares, such as a `merge(_:)` of its own, counts for its records once the store knows it. A write
+  /// that changes records of an unknown type is told as ``StoreEvent/unknownType(typeName:)``.
   public var models: [any SimpleModel.Type] = []
   /// Changes of old records, each done once; see ``Migration``.
   public var migrations: [Migration] = []

@@ -16,11 +16,11 @@ final class StoreCore: Sendable {
   let author = UUID().uuidString
   /// The identifier that the store gets if it is new.
   let newStoreIdentifier: [UInt8]
-  /// Types whose own `merge(_:)` counts, by type name.
-  let mergingTypes: [String: any (Model & Codable).Type]
   /// Brings what is committed in this process to those who follow the store.
   let feed: CommitFeed
   private let counters = Locked(StoreCounters())
+  /// Types that have been reported as unknown.
+  private let unknownTypes = Locked<Set<ByteString>>([])
 
   @_optimize(size)
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
@@ -29,19 +29,16 @@ final class StoreCore: Sendable {
     self.configuration = configuration
     tables = try StoreTables(environment, create: !configuration.isReadOnly)
     newStoreIdentifier = unsafe withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
-    var merging: [String: any (Model & Codable).Type] = [:]
-    for type in configuration.models {
-      let name = try directory.name(of: type)
-      if let type = type as? any (Model & Codable).Type { merging[name] = type }
-    }
-    mergingTypes = merging
+    for type in configuration.models { _ = try directory.name(of: type) }
     let watcher = CommitWatcher(environment)
     feed = CommitFeed(watcher, tellsFollowers: configuration.followsOtherProcesses)
     watcher.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
   }
 
   /// Whether a write needs the models themselves beside their records.
-  var needsModels: Bool { !mergingTypes.isEmpty || configuration.reportsChildDisagreement }
+  var needsModels: Bool {
+    !configuration.models.isEmpty || configuration.reportsChildDisagreement
+  }
 
   func now() -> Date { Date() }
 
@@ -72,6 +69,14 @@ final class StoreCore: Sendable {
 
   func count(_ body: (inout StoreCounters) -> Void) { counters.withLock { body(&$0) } }
 
+  /// Reports, once for each type, that records of it are written whose Swift type this process does not know.
+  func reportUnlessKnown(typeNamed name: String) {
+    guard directory.swiftType(named: name) == nil,
+      unknownTypes.withLock({ $0.insert(ByteString(name)).inserted })
+    else { return }
+    report(.unknownType(typeName: name))
+  }
+
   func report(_ event: StoreEvent) {
     count { counters in
       switch event {
@@ -82,7 +87,7 @@ final class StoreCore: Sendable {
       case .conflictingContent: counters.conflictingContents += 1
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
-      case .childrenDisagree, .watchesByPolling: break
+      case .childrenDisagree, .watchesByPolling, .unknownType: break
       }
     }
     configuration.events?(event)
@@ -151,6 +156,11 @@ public enum StoreEvent: Sendable {
   case conflictingContent(identifier: String, typeName: String)
   /// A merge brought a field that the type can't decode; the field kept its old value.
   case fieldKept(identifier: String, typeName: String, field: String)
+  /// A write has changed records of a type that no call of this process has named; told once for each type.
+  ///
+  /// The Swift type may declare a `merge(_:)` of its own, which did not count. Name it in
+  /// ``StoreConfiguration/models`` where a process writes untyped trees, or other types of the same nodes.
+  case unknownType(typeName: String)
   /// The hand-written `forEach` of a model names other children than its coding (debug builds).
   case childrenDisagree(identifier: String, typeName: String)
   /// The change log did not reach back as far as what is live was behind: all of it was read again.

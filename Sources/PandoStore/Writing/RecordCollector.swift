@@ -74,7 +74,10 @@ import PandoModels
   }
 
   func beginNode(identifier: String, typeName: String) throws -> RecordReference {
-    let type = try withSession { try $0.typeNumber(named: typeName) }
+    let type = try withSession { session in
+      session.core.reportUnlessKnown(typeNamed: typeName)
+      return try session.typeNumber(named: typeName)
+    }
     if unsafe needsModels { unsafe openValues.append(nil) }
     return try begin(identifier: identifier, type: type)
   }

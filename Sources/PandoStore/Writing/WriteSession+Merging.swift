@@ -4,8 +4,8 @@ import PandoModels
 extension WriteSession {
   /// Brings the other records of a node up to date with one that has just been written.
   ///
-  /// A type that this store was opened with merges by its own `merge`; any other by field: fields of
-  /// the same name flow, all others stay. A field that the other type can't decode keeps its value,
+  /// A type with a `merge(_:)` of its own merges by that, if the store knows it; any other by field: fields
+  /// of the same name flow, all others stay. A field that the other type can't decode keeps its value,
   /// and that is reported.
   @_optimize(size)
   func mergeIntoOtherProjections(
@@ -50,8 +50,9 @@ extension WriteSession {
     _ identifier: String, _ new: inout [UInt8]
   ) throws -> [(key: RecordKey, stored: [UInt8], body: [UInt8])]? {
     _ = try indexes(ofType: source.type)
-    guard core.mergingTypes.isEmpty, state.childTypes.isEmpty else { return nil }
+    guard state.childTypes.isEmpty else { return nil }
     for index in 0..<row.recordCount where row.type(index) != source.type {
+      guard try mergingType(row.type(index)) == nil else { return nil }
       guard try RecordBody.edges(in: row.body(index)).isEmpty else { return nil }
     }
     var merged: [(key: RecordKey, stored: [UInt8], body: [UInt8])] = []
@@ -72,14 +73,33 @@ extension WriteSession {
     return merged
   }
 
-  /// Lets the target's Swift type merge, if the store was opened with it and knows both values.
+  /// The Swift type of a number, if this process knows it and it may have a `merge(_:)` of its own.
+  private func mergingType(_ number: UInt32) throws -> (any (Model & Codable).Type)? {
+    let name = try typeName(number)
+    guard let type = directory.swiftType(named: name) else {
+      core.reportUnlessKnown(typeNamed: name)
+      return nil
+    }
+    guard let type = type as? any (Model & Codable).Type,
+      !ModelChildren.mergesByDefault(type)
+    else { return nil }
+    return type
+  }
+
+  /// Lets the target's Swift type merge by its own `merge(_:)`, if both types are known and it has one.
   @_optimize(size)
   private func mergedByModel(
     into target: RecordKey, from source: RecordKey, stored: [UInt8], value: (any SimpleModel)?
   ) throws -> [UInt8]? {
-    guard let type = core.mergingTypes[try typeName(target.type)] else { return nil }
-    guard let new = try value as? any Model ?? model(of: source) else { return nil }
-    let merged = try decode(type, from: stored).merge(new)
+    guard let type = try mergingType(target.type) else { return nil }
+    guard let new = try value as? any Model ?? model(of: source) else {
+      core.reportUnlessKnown(typeNamed: try typeName(source.type))
+      return nil
+    }
+    // What can't be decoded is merged by field.
+    guard let old = try? decode(type, from: stored) as any Model else { return nil }
+    let merged = old.merge(new)
+    if ModelChildren.mergesByDefault(type) { return nil }
     guard Swift.type(of: merged) == type, let merged = merged as? any Model & Encodable else {
       throw StoreError(
         .invalidModel, String(describing: type), "merge(_:) returned a value of another type")

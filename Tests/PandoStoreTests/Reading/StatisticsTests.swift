@@ -66,7 +66,8 @@ import Testing
       try $0.set(TreeNode("box", type: "Box", fields: ["a": .node(one), "b": .node(two)]))
     }
     #expect(throws: Stop.self) { try store.write { _ in throw Stop() } }
-    #expect(events.value == ["conflict leaf Leaf", "slow 1", "slow 1", "failed Stop"])
+    let unknown = ["Box", "Leaf"].map { "unknownType(typeName: \"\($0)\")" }
+    #expect(events.value == unknown + ["conflict leaf Leaf", "slow 1", "slow 1", "failed Stop"])
     #expect(try store.read { try $0.tree("leaf") } == two, "the last in traversal order counts")
     let counters = store.counters
     #expect(counters.writes == 1)

@@ -1,6 +1,7 @@
 import PandoModels
 import PandoStore
 import PandoFixtures
+import PandoSystem
 import Testing
 
 /// Types with a `merge(_:)` of their own, used for their records.
@@ -39,6 +40,49 @@ import Testing
     let album = try store.read { try $0.model("Album:1", as: Album.self) }
     #expect(album?.cover == Image(id: 9, url: "made of b"))
     #expect(album?.covers.count == 1)
+  }
+
+  @Test func `a type that a call has named merges by itself`() throws {
+    let store = try ModelStore.temporary(configuration: .forTests)
+    try store.write { try $0.set(Album(name: "a")) }
+    try store.write { try $0.set(Title(name: "b")) }
+    let album = try store.read { try $0.model("Album:1", as: Album.self) }
+    #expect(album?.cover == Image(id: 9, url: "made of b"))
+  }
+
+  @Test func `a type that a read has named merges by itself`() throws {
+    try withTemporaryDirectory { path in
+      do {
+        let store = try ModelStore(path: path, configuration: .forTests)
+        try store.write { try $0.set(Album(name: "a")) }
+      }
+      let store = try ModelStore(path: path, configuration: .forTests)
+      _ = try store.read { try $0.model("Album:1", as: Album.self) }
+      try store.write { try $0.set(Title(name: "b")) }
+      let album = try store.read { try $0.model("Album:1", as: Album.self) }
+      #expect(album?.cover == Image(id: 9, url: "made of b"))
+    }
+  }
+
+  @Test func `a type that no call has named is told once`() throws {
+    try withTemporaryDirectory { path in
+      do {
+        let store = try ModelStore(path: path, configuration: .forTests)
+        try store.write { try $0.set(Album(name: "a")) }
+      }
+      let unknown = Locked<[String]>([])
+      var configuration = ModelStore.Configuration.forTests
+      configuration.events = { event in
+        if case .unknownType(let name) = event { unknown.withLock { $0.append(name) } }
+      }
+      let store = try ModelStore(path: path, configuration: configuration)
+      for name in ["b", "c"] { try store.write { try $0.set(Title(name: name)) } }
+      #expect(unknown.withLock { $0 } == ["Album"])
+      for id in 1...2 {
+        try store.write { try $0.set(TreeNode("Note:\(id)", type: "Note", fields: ["x": 1])) }
+      }
+      #expect(unknown.withLock { $0 } == ["Album", "Note"])
+    }
   }
 
   @Test func `a model that is merged leaves the fields alone that it does not have`() throws {
