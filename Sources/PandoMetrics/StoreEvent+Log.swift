@@ -14,6 +14,8 @@ extension StoreEvent {
     case .childrenDisagree: "children_disagree"
     case .reloaded: "reloaded"
     case .watchesByPolling: "watches_by_polling"
+    case .newerSchema: "newer_schema"
+    case .waitsForMigration: "waits_for_migration"
     }
   }
 
@@ -41,6 +43,10 @@ extension StoreEvent {
       "all that is live was read again, \(commitCount) commits behind"
     case .watchesByPolling(let reason):
       "commits of other processes are looked for every 10 ms: \(reason)"
+    case .newerSchema(let typeName, let storedVersion, let programVersion):
+      "\(typeName) was written by schema version \(programVersion), and the store has version "
+        + "\(storedVersion)"
+    case .waitsForMigration: "a write waits for another process that migrates the store"
     }
   }
 }

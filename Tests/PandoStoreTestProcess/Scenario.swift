@@ -38,6 +38,19 @@ enum Scenario {
     store.close()
   }
 
+  /// Migrates a store, and goes on in the middle when it gets a line.
+  static func migrate(_ path: String) throws {
+    var configuration = configuration
+    configuration.migrations = [
+      Migration(typeName: "Leaf", version: 2) { leaf in
+        say("migrating")
+        _ = readLine()
+        leaf["version"] = 2
+      }
+    ]
+    try ModelStore(path: path, configuration: configuration).close()
+  }
+
   /// A tree whose parts all say the same version.
   static func tree(_ version: Int) -> TreeNode {
     let text = TreeValue.string(String(repeating: "v\(version) ", count: 1 + version))

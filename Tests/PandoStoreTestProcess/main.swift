@@ -17,6 +17,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-people": Scenario.writePeople,
   "write-people-silently": Scenario.writePeopleSilently,
   "same-number": Scenario.sameNumber,
+  "migrate": Scenario.migrate,
 ]
 
 guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {

@@ -105,7 +105,9 @@ extension Environment {
     while true {
       var transaction: OpaquePointer?
       let environment = try unsafe openPointer("write")
+      writerWait.begin()
       let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+      writerWait.end()
       if status == 0, let transaction = unsafe transaction {
         var begun = WriteTransaction(
           unsafe UnsafeSnapshotHandle(

@@ -38,6 +38,8 @@ public final class Environment: Sendable {
   let tables = Locked(TableRegistry())
   /// Who sleeps until there is a commit.
   let commitWaiters = CommitWaiters()
+  /// Since when the writer waits for that of another process.
+  package let writerWait = WriterWait()
   /// Why writes are refused, once they are.
   let writeRefusal = Locked<LMDBError?>(nil)
 

@@ -238,7 +238,8 @@ extension ModelStore {
   ///
   /// What a type declares of former names and defaults counts: the rows show each record as the type reads
   /// it. If the declarations have changed since an index was made, its rows are made anew. Other indexes
-  /// stay, whoever made them, unless `dropping` says otherwise.
+  /// stay, whoever made them, unless `dropping` says otherwise. Indexes that are there stay as they are if a
+  /// program of a newer schema version has written the type.
   ///
   /// ```swift
   /// try store.addIndexes(of: [Book.self], dropping: .undeclared)
@@ -280,6 +281,8 @@ extension ModelStore {
       let missing = wanted.filter { !present.contains($0) }
       try type.prove(missing, snapshot)
       made += missing
+      // The other indexes are those of a newer program.
+      if try snapshot.hasNewerSchema(than: type) { continue }
       for index in present {
         if dropping == .undeclared, index.isUndeclared {
           // One of the same fields that is declared takes its place.

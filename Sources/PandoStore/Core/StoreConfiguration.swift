@@ -83,6 +83,24 @@ public struct StoreConfiguration: Sendable {
     case everything
   }
 
+  /// What becomes of a write of a type whose records a newer program has written.
+  ///
+  /// ```swift
+  /// var configuration = ModelStore.Configuration()
+  /// configuration.newerSchemas = .event  // during a rolling deploy of two versions that fit
+  /// ```
+  /// A write of a type drops the fields that the type does not have. So a program of an older schema
+  /// version destroys what a newer one has stored.
+  public enum NewerSchemas: Sendable, Hashable {
+    /// It throws ``StoreError`` `newerSchema`, and nothing of it is kept.
+    case refuse
+    /// It is done, and `events` gets ``StoreEvent/newerSchema(typeName:storedVersion:programVersion:)``, once
+    /// a flush.
+    case event
+    /// It is done.
+    case allow
+  }
+
   /// Address space for the file, in bytes; it grows by itself when it is full, and begins smaller
   /// where the process may not have as much.
   public var mapSizeInBytes: Int = 256 << 30
@@ -129,6 +147,12 @@ public struct StoreConfiguration: Sendable {
   public var followsOtherProcesses = true
   /// Whether the store keeps as much of the change log from now on as this asks for; a new one does.
   package var raisesRetention = true
+  /// What becomes of a write of a type whose records a newer program has written.
+  ///
+  /// The version of this program is the `schemaVersion` of the type, 1 without `SchemaVersioned`, or that of
+  /// its newest migration in ``migrations``. The store knows the newest version that has written the type, or
+  /// that a migration has reached. Reads and deletes are always allowed.
+  public var newerSchemas = NewerSchemas.refuse
   /// What is checked before the store is used.
   public var verifying: Verification = .none
   /// Told what a service may want to log; called on any thread, must not block and must not use

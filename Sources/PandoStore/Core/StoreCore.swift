@@ -30,9 +30,13 @@ final class StoreCore: Sendable {
     tables = try StoreTables(environment, create: !configuration.isReadOnly)
     newStoreIdentifier = unsafe withUnsafeBytes(of: UUID().uuid) { unsafe Array($0) }
     for type in configuration.models { _ = try directory.name(of: type) }
+    for migration in configuration.migrations {
+      directory.noteMigration(ofTypeNamed: migration.typeName, version: migration.version)
+    }
     let watcher = CommitWatcher(environment)
     feed = CommitFeed(watcher, tellsFollowers: configuration.followsOtherProcesses)
     watcher.onPolling { [weak self] reason in self?.report(.watchesByPolling(reason: reason)) }
+    if !configuration.isReadOnly { MigrationWatch.shared.follow(self) }
   }
 
   /// Whether a write needs the models themselves beside their records.
@@ -87,7 +91,8 @@ final class StoreCore: Sendable {
       case .conflictingContent: counters.conflictingContents += 1
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
-      case .childrenDisagree, .watchesByPolling, .unknownType: break
+      case .childrenDisagree, .watchesByPolling, .unknownType, .newerSchema, .waitsForMigration:
+        break
       }
     }
     configuration.events?(event)
@@ -169,6 +174,15 @@ public enum StoreEvent: Sendable {
   case reloaded(commitCount: Int)
   /// Commits of other processes are looked for every 10 ms, because the lock file can't be slept on.
   case watchesByPolling(reason: String)
+  /// A program has written a type of which the store has records of a newer schema version.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type.
+  ///   - storedVersion: The newest schema version that has written the type.
+  ///   - programVersion: The version of the type in this program.
+  case newerSchema(typeName: String, storedVersion: Int, programVersion: Int)
+  /// A write, or the opening of the store, has waited a second for another process that migrates it.
+  case waitsForMigration
 }
 
 /// How often things have happened since the store was opened.

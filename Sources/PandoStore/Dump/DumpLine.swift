@@ -24,7 +24,9 @@ enum DumpLine {
   static let elementsPerLine = 1000
 
   case header(commitNumber: UInt64)
-  case type(name: String, schemaVersion: UInt32, indexes: [ModelIndex] = [])
+  /// `newestVersion` is that of the programs that have written the type, where no migration has reached it.
+  case type(
+    name: String, schemaVersion: UInt32, indexes: [ModelIndex] = [], newestVersion: UInt32? = nil)
   case rules(typeName: String, text: String)
   case property(name: String, value: [UInt8])
   case node(identifier: String, isAskedFor: Bool, records: [Record])
@@ -49,13 +51,8 @@ extension DumpLine {
         "pando": "dump", "format": .integer(Self.format),
         "commit": .integer(Int64(clamping: commitNumber)),
       ]
-    case .type(let name, let version, let indexes):
-      indexes.isEmpty
-        ? ["type": .string(name), "schemaVersion": .integer(Int64(version))]
-        : [
-          "type": .string(name), "schemaVersion": .integer(Int64(version)),
-          "indexes": .array(indexes.map(Self.value)),
-        ]
+    case .type(let name, let version, let indexes, let newestVersion):
+      Self.value(name, version, indexes, newestVersion)
     case .rules(let name, let text): ["rules": .string(name), "value": .string(text)]
     case .property(let name, let value): ["property": .string(name), "value": .bytes(value)]
     case .node(let identifier, let isAskedFor, let records):
@@ -117,7 +114,9 @@ extension DumpLine {
       guard let indexes = given?.map({ index($0, ofType: name) }), !indexes.contains(nil) else {
         return nil
       }
-      return .type(name: name, schemaVersion: version, indexes: indexes.compactMap { $0 })
+      return .type(
+        name: name, schemaVersion: version, indexes: indexes.compactMap { $0 },
+        newestVersion: value["newestVersion"]?.integerValue.flatMap { UInt32(exactly: $0) })
     }
     if let name = value["rules"]?.stringValue {
       return value["value"]?.stringValue.map { .rules(typeName: name, text: $0) }
@@ -143,6 +142,18 @@ extension DumpLine {
       let collections = value["collections"]?.integerValue
     else { return nil }
     return .end(nodeCount: Int(nodes), collectionCount: Int(collections))
+  }
+
+  @_optimize(size)
+  private static func value(
+    _ name: String, _ version: UInt32, _ indexes: [ModelIndex], _ newestVersion: UInt32?
+  ) -> TreeValue {
+    var fields: [String: TreeValue] = [
+      "type": .string(name), "schemaVersion": .integer(Int64(version)),
+    ]
+    if !indexes.isEmpty { fields["indexes"] = .array(indexes.map(value)) }
+    if let newestVersion { fields["newestVersion"] = .integer(Int64(newestVersion)) }
+    return .object(fields)
   }
 
   /// An index: its field, or a list of several; as `unique` of an object for one that is.

@@ -16,7 +16,11 @@ struct StoreDump {
       let indexes = try reader.indexes(ofType: row.number).map { index in
         ModelIndex(typeName: name, paths: index.fields, isUnique: index.isUnique)
       }
-      try write(.type(name: name, schemaVersion: row.schemaVersion, indexes: indexes))
+      let newest = try reader.schemaVersion(ofTypeNamed: name, row)
+      try write(
+        .type(
+          name: name, schemaVersion: row.schemaVersion, indexes: indexes,
+          newestVersion: newest > max(1, row.schemaVersion) ? newest : nil))
     }
     for (name, _) in types.ordered(by: { $0.name < $1.name }) {
       guard let rules = try reader.deletionRules(ofTypeNamed: name) else { continue }

@@ -110,8 +110,13 @@ struct StoreLoad {
     }
     switch line {
     case .header: break
-    case .type(let name, let version, let indexes):
+    case .type(let name, let version, let indexes, let newestVersion):
       try session.loadType(name, schemaVersion: version)
+      if let newestVersion {
+        let bytes = SchemaRow.bytes(newestVersion)
+        try session.put(
+          bytes.span, forKey: SchemaRow.key(name).span, in: session.tables.meta)
+      }
       for index in indexes {
         _ = try session.addIndex(
           on: index.paths(), ofTypeNamed: name, isUnique: index.isUnique)

@@ -75,6 +75,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var damaged: Code { Code(rawValue: "damaged") }
     /// A migration threw; `underlying` is its error and the store is as it was.
     public static var migrationFailed: Code { Code(rawValue: "migrationFailed") }
+    /// A newer program has written the type: this one would drop the fields that it does not have.
+    public static var newerSchema: Code { Code(rawValue: "newerSchema") }
     /// A line of a dump can't be loaded.
     public static var invalidDump: Code { Code(rawValue: "invalidDump") }
     /// The engine beneath failed; `underlying` is its error.

@@ -20,6 +20,8 @@ final class TypeDirectory: Sendable {
     var declaredIndexes: [ByteString: Set<ModelIndex>] = [:]
     /// Unique indexes whose records share values as their type reads them.
     var keptIndexes: Set<UInt32> = []
+    /// The newest version of the migrations of each type.
+    var migratedVersions: [ByteString: Int] = [:]
     /// Types that declare former names or defaults.
     var historyTypes: Set<ObjectIdentifier> = []
   }
@@ -50,6 +52,18 @@ final class TypeDirectory: Sendable {
       }
       return name
     }
+  }
+
+  /// Notes a migration that this process runs.
+  func noteMigration(ofTypeNamed name: String, version: Int) {
+    let name = ByteString(name)
+    state.withLock { $0.migratedVersions[name] = max($0.migratedVersions[name] ?? 0, version) }
+  }
+
+  /// The schema version of a Swift type in this process: its own, or that of its newest migration.
+  func schemaVersion(of type: any SimpleModel.Type, named name: String) -> Int {
+    let own = (type as? any SchemaVersioned.Type)?.schemaVersion ?? 1
+    return max(own, state.withLock { $0.migratedVersions[ByteString(name)] ?? 1 })
   }
 
   /// Whether a Swift type declares former names or defaults of fields.

@@ -21,12 +21,17 @@ struct Migrator {
         .replicated, core.path,
         "a replicated store can't be migrated; migrate it before it gets its log")
     }
+    // Held until the migration is committed.
+    var lock: MigrationLock?
+    defer { lock?.release() }
     try core.environment.write { transaction in
       try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
         let session = try unsafe WriteSession(transaction, core: core)
         session.beginWrite()
         // Asked again: another process may have run them while this one waited for its turn.
-        for migration in try session.reading({ try due(in: $0) }) { try run(migration, session) }
+        let migrations = try session.reading { try due(in: $0) }
+        if !migrations.isEmpty { lock = MigrationLock(takenIn: core.path) }
+        for migration in migrations { try run(migration, session) }
         _ = try session.endWrite(context: nil)
         try session.endFlush()
       }

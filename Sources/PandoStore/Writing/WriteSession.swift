@@ -379,14 +379,12 @@ extension WriteSession {
       return state.swiftTypes[index]
     }
     let number = try typeNumber(named: directory.name(of: type))
+    try checkSchemaVersion(of: type)
     let fields = (type as? any FieldDeclaring.Type)?.declaredFields
     let known = KnownType(
       type: identity, number: number, fields: fields?.areOpen == true ? fields : nil)
     state.swiftTypes.append(known)
-    if let rules = directory.deletionRules(of: type) {
-      try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
-    }
-    try adoptFallbacks(of: type, number)
+    try takeDeclarations(of: type, number)
     return known
   }
 

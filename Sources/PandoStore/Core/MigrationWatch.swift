@@ -1,0 +1,126 @@
+import PandoSystem
+
+/// Looks whether a write waits for the migration of another process: on one thread for all stores of the
+/// process.
+///
+/// It looks four times a second while stores write, and sleeps when none has written for half a minute.
+final class MigrationWatch: Sendable {
+  private struct State {
+    var cores: [Followed] = []
+    var isRunning = false
+    /// Whether a store has written while the thread slept, or has come.
+    var isWoken = false
+  }
+
+  private struct Followed {
+    weak var core: StoreCore?
+    /// How many waits had begun when they were last looked at, and which of them is reported.
+    var seenCount = 0
+    var reportedCount = 0
+  }
+
+  private static let interval: Int64 = 250_000_000
+  /// After how long a wait is an event.
+  private static let patience: Int64 = 1_000_000_000
+  /// How often nothing is seen before the thread sleeps.
+  private static let idleLooks = 120
+
+  static let shared = MigrationWatch()
+
+  private let state = Monitor(State())
+
+  private init() {}
+
+  /// Follows the writes of a store for as long as that lives.
+  @_optimize(size)
+  func follow(_ core: StoreCore) {
+    let starts = state.withLock { state in
+      state.cores.append(Followed(core: core))
+      state.isWoken = true
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    state.notifyAll()
+    guard starts else { return }
+    // Without room for a thread there are no events.
+    if tryStartingThread(named: "pando.waits", { self.run() }) != 0 {
+      state.withLock { $0.isRunning = false }
+    }
+  }
+
+  private func run() {
+    var idle = 0
+    while true {
+      var isFirst = true
+      state.waiting { (_, nanoseconds) -> Void? in
+        defer { isFirst = false }
+        nanoseconds = Self.interval
+        return isFirst ? nil : ()
+      }
+      guard let hasWritten = look() else { return }
+      idle = hasWritten ? 0 : idle + 1
+      if idle >= Self.idleLooks {
+        sleep()
+        idle = 0
+      }
+    }
+  }
+
+  /// Looks at all stores once.
+  ///
+  /// - Returns: Whether one of them has written since; `nil` if there are none left.
+  private func look() -> Bool? {
+    var waiting: [StoreCore] = []
+    let hasWritten = state.withLock { state -> Bool? in
+      state.cores.removeAll { $0.core == nil }
+      guard !state.cores.isEmpty else {
+        state.isRunning = false
+        return nil
+      }
+      var hasWritten = false
+      for index in state.cores.indices {
+        guard let core = state.cores[index].core else { continue }
+        let wait = core.environment.writerWait
+        let count = wait.count
+        if count != state.cores[index].seenCount { hasWritten = true }
+        state.cores[index].seenCount = count
+        guard let nanoseconds = wait.nanoseconds else { continue }
+        hasWritten = true
+        if nanoseconds >= Self.patience, state.cores[index].reportedCount != count {
+          state.cores[index].reportedCount = count
+          waiting.append(core)
+        }
+      }
+      return hasWritten
+    }
+    for core in waiting where MigrationLock.isTaken(in: core.path) {
+      core.report(.waitsForMigration)
+    }
+    return hasWritten
+  }
+
+  /// Sleeps until a store writes.
+  private func sleep() {
+    state.withLock { state in
+      state.isWoken = false
+      for followed in state.cores {
+        followed.core?.environment.writerWait.setAsleep(true) { [self] in wake() }
+      }
+      // A write may have begun before it could know.
+      for followed in state.cores {
+        if let wait = followed.core?.environment.writerWait, wait.count != followed.seenCount {
+          state.isWoken = true
+        }
+      }
+    }
+    state.waiting { $0.isWoken ? () : nil }
+    state.withLock { state in
+      for followed in state.cores { followed.core?.environment.writerWait.setAsleep(false) }
+    }
+  }
+
+  private func wake() {
+    state.withLock { $0.isWoken = true }
+    state.notifyAll()
+  }
+}

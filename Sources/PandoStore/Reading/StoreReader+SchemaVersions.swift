@@ -1,0 +1,25 @@
+import PandoLMDB
+package import PandoModels
+
+extension StoreReader {
+  /// The newest schema version that has written a type or that a migration of it has reached, at least 1.
+  func schemaVersion(ofTypeNamed name: String, _ row: TypeRow?) throws -> UInt32 {
+    let migrated = max(1, row?.schemaVersion ?? 0)
+    let key = SchemaRow.key(name)
+    guard let value = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return migrated }
+    guard value.count == 4, let written = ByteFields.littleEndian(value, at: 0, width: 4) else {
+      throw StoreError.damaged("type \(name)", "the row of its schema version is malformed")
+    }
+    return max(migrated, UInt32(written))
+  }
+}
+
+extension ModelSnapshot {
+  /// Whether a newer program than this one has written a type.
+  package func hasNewerSchema(than type: any SimpleModel.Type) throws -> Bool {
+    let name = try reader.directory.name(of: type)
+    let row = try reader.typeRow(named: name)
+    return try Int(reader.schemaVersion(ofTypeNamed: name, row))
+      > reader.directory.schemaVersion(of: type, named: name)
+  }
+}
