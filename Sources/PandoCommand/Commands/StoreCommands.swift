@@ -41,9 +41,19 @@ enum StatCommand: Command {
     if let age = statistics.oldestReaderAgeInSeconds {
       table.row("oldest reader", Figures.duration(.seconds(age)))
     }
-    table.row("format", String(statistics.formatVersion))
+    table.row("format", format(statistics.formatVersion))
     table.row("store", statistics.storeIdentifier)
     return table.lines
+  }
+
+  /// The version of the format, and where that is a variant of the present one, of which.
+  private static func format(_ version: Int) -> String {
+    let present = StoreStatistics.presentFormatVersion
+    return switch version {
+    case StoreStatistics.checkpointedFormatVersion: "\(present) with checkpoints, marked \(version)"
+    case StoreStatistics.replicatedFormatVersion: "\(present) with a log, marked \(version)"
+    default: String(version)
+    }
   }
 
   private static func value(_ statistics: StoreStatistics) -> TreeValue {

@@ -25,6 +25,8 @@ struct QueryRun {
   let choice: QueryPlanner.Choice
   private let indexes: [StoredIndex]
   private var matches: [QueryMatch] = []
+  /// How many records a scan has looked at.
+  private var scannedCount = 0
   private var seen: Set<[QueryValue]> = []
   /// Whether matches have to be sorted by the values that the order compares.
   private var comparesValues: Bool
@@ -102,7 +104,9 @@ struct QueryRun {
     case .all, .counted, .valued: preconditionFailure("what rows tell is not looked for")
     case .scan:
       try scan(reader, source, computing)
-      reader.directory.catalog.tell { QueryScan(query, recordCount: recordCount) }
+      reader.directory.catalog.tell {
+        QueryScan(query, recordCount: scannedCount, of: recordCount)
+      }
     case .candidates(let candidates, let found, let isExact):
       var nodes = try sorted(candidates, found, reader)
       if query.order.isEmpty, query.uniqueBy.isEmpty {
@@ -152,6 +156,7 @@ extension QueryRun {
       var nodes = try reader.nodes(ofType: type, from: firstNode ?? 0)
       while let node = try nodes.next(reader) {
         let body = try reader.countedBody(of: RecordKey(type: type, node: node))
+        scannedCount += 1
         guard try take(node, body, isExact: false, reader, source, computing) else { return }
       }
       return
@@ -169,6 +174,7 @@ extension QueryRun {
         throw reader.damagedRecord(
           RecordKey(type: type, node: node), "its checksum does not fit its bytes")
       }
+      scannedCount += 1
       return try take(node, body, isExact: false, reader, source, computing)
     }
   }

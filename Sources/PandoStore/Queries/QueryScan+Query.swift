@@ -1,18 +1,19 @@
 import PandoModels
 
 extension QueryScan {
-  /// How many records there are at least where a scan is told.
+  /// How many records of the type there are at least where a scan is told.
   static let recordCountMinimum = 1_000
 
   /// Notes a scan; `nil` where the query asks for all records in their order, or there are few.
   @_optimize(size)
-  init?(_ query: RecordQuery, recordCount: Int) {
-    guard recordCount >= Self.recordCountMinimum else { return nil }
+  init?(_ query: RecordQuery, recordCount: Int, of typeRecordCount: Int) {
+    guard typeRecordCount >= Self.recordCountMinimum else { return nil }
     var fields = query.uniqueBy + query.filter.fields
     for case .field(let field, _) in query.order { fields.append(field) }
     if fields.isEmpty { return nil }
     typeName = query.typeName
     self.recordCount = recordCount
+    self.typeRecordCount = typeRecordCount
     var names: [String] = []
     for name in fields.compactMap(\.storedName) where !names.contains(name) { names.append(name) }
     self.fields = names

@@ -34,8 +34,14 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var readerCountMaximum = 0
   /// How long the oldest active reader of this process has been reading, in seconds; `nil` if none.
   public internal(set) var oldestReaderAgeInSeconds: Double?
-  /// The format version of the store.
+  /// The format version that the store is marked with.
+  ///
+  /// The present one is 6. A store that is written at the level `relaxed` is marked 5 meanwhile, and one whose
+  /// writes go through a log 4; both have all of version 6.
   public internal(set) var formatVersion = Int(StoreState.formatVersion)
+  package static let presentFormatVersion = Int(StoreState.formatVersion)
+  package static let checkpointedFormatVersion = Int(StoreState.checkpointedFormatVersion)
+  package static let replicatedFormatVersion = Int(StoreState.replicatedFormatVersion)
   /// The identifier of the store, as hexadecimal digits.
   public internal(set) var storeIdentifier = ""
 }
@@ -284,8 +290,9 @@ extension ModelStore {
 extension ModelStore {
   /// Sets the one closure that is called for each query that no index has answered.
   ///
-  /// Told are scans of 1 000 records or more that had a filter or an order; not those of who reads all, and
-  /// not what a light type costs of whose nodes other types have the records.
+  /// Told are scans of types with 1 000 records or more that had a filter or an order, with the number of
+  /// records that they have looked at. Queries for all records are not told, and not what a light type costs
+  /// of whose nodes other types have the records.
   ///
   /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
   ///   must not block. `nil` removes it.

@@ -123,6 +123,22 @@ import Testing
     }
   }
 
+  @Test func `stat says what the mark of a store with checkpoints means`() throws {
+    try withTemporaryDirectory { directory throws in
+      let path = directory + "/store"
+      for (durability, format) in [
+        (Durability.unsynchronized, "6"), (.relaxed(), "6 with checkpoints, marked 5"),
+      ] {
+        var configuration = ModelStore.Configuration()
+        configuration.durability = durability
+        try ModelStore(path: path, configuration: configuration).close()
+        let line = try PandoProcess.output("stat", path).split(separator: "\n")
+          .first { $0.hasPrefix("format") }
+        #expect(line?.drop { $0 != " " }.drop { $0 == " " } == format[...])
+      }
+    }
+  }
+
   @Test func `a dump loads to a store with the same dump`() throws {
     try withTemporaryDirectory { directory throws in
       let (store, copy) = (directory + "/store", directory + "/copy")

@@ -424,6 +424,38 @@ private final class Listener: QueryDataProviderDelegate {
     #expect(
       scans.withLock { $0.first?.description }
         == "Person: a query by age, name looked at all 1000 records")
+    #expect(scans.withLock { $0.map(\.recordCount) } == [1000, 1000])
+  }
+
+  @Test(arguments: [false, true])
+  func `a scan that its limit has ended says how many records it has looked at`(
+    hasOthers: Bool
+  ) throws {
+    let store = try ModelStore.temporary()
+    defer { store.close() }
+    let scans = Locked<[QueryScan]>([])
+    store.setScanHandler { scan in scans.withLock { $0.append(scan) } }
+    try store.write { transaction in
+      for number in 0..<(hasOthers ? 3_000 : 0) { try transaction.set(Leaflet(number: number)) }
+      for number in 0..<2_000 {
+        try transaction.set(Person(key: "\(number)", name: "\(number)", age: number % 2))
+      }
+    }
+    let found = try store.read {
+      try $0.entities(matching: Query(filter: \Person.age == 1, limit: 5)).entities
+    }
+    #expect(found.map(\.name) == ["1", "3", "5", "7", "9"])
+    _ = try store.read { try $0.answer(.exists, to: Query(filter: \Person.age == 1)) }
+    #expect(scans.withLock { $0.map(\.recordCount) } == [10, 2])
+    #expect(scans.withLock { $0.map(\.typeRecordCount) } == [2_000, 2_000])
+    #expect(
+      scans.withLock { $0.first?.description }
+        == "Person: a query by age looked at 10 of 2000 records")
+  }
+
+  private struct Leaflet: Model, Codable, Equatable {
+    var number: Int
+    var modelIdentifier: String? { "Leaflet:\(number)" }
   }
 
   @Test func `a container that has opened its store tells of scans as events`() async throws {
