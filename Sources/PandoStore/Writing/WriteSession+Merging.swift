@@ -152,7 +152,24 @@ extension WriteSession {
     into target: RecordKey, stored: Span<UInt8>, from body: Span<UInt8>, identifier: String
   ) throws -> [UInt8]? {
     let typeName = try typeName(target.type)
-    let type = directory.swiftType(named: typeName) as? any Decodable.Type
+    let swiftType = directory.swiftType(named: typeName)
+    let type = swiftType as? any Decodable.Type
+    // A value flows into the field that the type reads, though the record has it under a former name.
+    if let swiftType, directory.hasHistory(swiftType),
+      try !hasNewerSchema(than: swiftType, named: typeName),
+      let present = try RecordPresentForm.body(stored, of: swiftType)
+    {
+      return try merged(
+        into: present.span, typeName, type, from: body, identifier: identifier)
+    }
+    return try merged(into: stored, typeName, type, from: body, identifier: identifier)
+  }
+
+  @_optimize(size)
+  private func merged(
+    into stored: Span<UInt8>, _ typeName: String, _ type: (any Decodable.Type)?,
+    from body: Span<UInt8>, identifier: String
+  ) throws -> [UInt8]? {
     var kept: Set<String> = []
     var reported: Set<String> = []
     while true {

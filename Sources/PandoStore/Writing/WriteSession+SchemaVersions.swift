@@ -11,6 +11,13 @@ extension WriteSession {
     try adoptFallbacks(of: type, number)
   }
 
+  /// Whether a newer program than this one has written a type.
+  @_optimize(size)
+  func hasNewerSchema(than type: any SimpleModel.Type, named name: String) throws -> Bool {
+    try Int(reading { try $0.schemaVersion(ofTypeNamed: name, state.types[name]) })
+      > directory.schemaVersion(of: type, named: name)
+  }
+
   /// Looks whether a newer program has written a type before this one writes it, and notes its own version.
   ///
   /// Once a flush for each type.

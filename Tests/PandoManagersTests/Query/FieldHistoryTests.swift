@@ -241,6 +241,19 @@ import Testing
     }
   }
 
+  @Test func `a projection's value flows into a field that a record has under its former name`()
+    throws
+  {
+    try Self.afterFirst { store, path in
+      try store.addIndexes(of: [GrownBook.self])
+      try store.write { try $0.set(Cover(id: 7, title: "new", language: "de")) }
+      let book = try store.read { try $0.model("Book:7", as: GrownBook.self) }
+      #expect(book?.title == "new" && book?.language == "de" && book?.address.city == "town 7")
+      #expect(try Self.expectSame(Query(filter: \.title == "new"), store) == [7])
+      #expect(try store.verify().problems == [])
+    }
+  }
+
   @Test func `a deletion rule holds for the former name of its field`() throws {
     try Self.afterFirst { store, path in
       try store.write { try $0.set(RuledBook(id: 900, author: GrownWriter(id: 9, name: "n"))) }
@@ -315,6 +328,14 @@ private struct GrownBook: Queryable {
     .indexed(\.address.city), .indexed(.each(\.labels, \.text)),
   ]
   static let indexes: [EntityIndex<GrownBook>] = [.indexed(\.rank, \.title)]
+}
+
+/// A book as a shop window shows it.
+private struct Cover: Model, Codable, Equatable {
+  var id: Int
+  var title: String
+  var language: String
+  var modelIdentifier: String? { "Book:\(id)" }
 }
 
 private struct GermanBook: Queryable {
