@@ -10,7 +10,9 @@ package enum StoredProperties {
   /// - Returns: The type; `nil` if there is no such property, or the type is no structure.
   package static func type(of name: String, in type: Any.Type) -> Any.Type? {
     var found: Any.Type?
-    _ = unsafe _forEachField(of: unwrapped(type)) { key, _, type, _ in
+    let type = unwrapped(type)
+    guard isStructure(type) else { return nil }
+    _ = unsafe _forEachField(of: type) { key, _, type, _ in
       guard unsafe String(cString: key) == name else { return true }
       found = unwrapped(type)
       return false
@@ -21,6 +23,12 @@ package enum StoredProperties {
   /// The type of the elements of a list, or of the values of a dictionary; `nil` for another type.
   package static func element(of type: Any.Type) -> Any.Type? {
     (unwrapped(type) as? any ElementContainer.Type).map { unwrapped($0.element) }
+  }
+
+  /// Whether a type is a structure: of an enum or an existential the runtime needs a value to tell its fields.
+  private static func isStructure(_ type: Any.Type) -> Bool {
+    // Metadata begins with the kind of type, in Swift's stable ABI.
+    unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x200
   }
 
   /// The type inside optionals.

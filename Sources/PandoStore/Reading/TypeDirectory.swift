@@ -35,6 +35,7 @@ final class TypeDirectory: Sendable {
     let identity = ObjectIdentifier(type)
     if let name = state.withLock({ $0.checkedNames[identity] }) { return name }
     let name = try ModelTypeName.validated(type)
+    let hasHistory = !type.fieldDefaults.isEmpty || !type.formerFieldNames.isEmpty
     return try state.withLock { state in
       if let other = state.swiftTypes[ByteString(name)], ObjectIdentifier(other) != identity {
         throw StoreError(
@@ -43,9 +44,7 @@ final class TypeDirectory: Sendable {
             + "give one of them another modelTypeName")
       }
       state.swiftTypes[ByteString(name)] = type
-      if !type.fieldDefaults.isEmpty || !type.formerFieldNames.isEmpty {
-        state.historyTypes.insert(identity)
-      }
+      if hasHistory { state.historyTypes.insert(identity) }
       state.checkedNames[identity] = name
       if let ruled = type as? any DeletionRuled.Type {
         state.rules[identity] = DeletionRules(of: ruled)

@@ -82,6 +82,31 @@ import Testing
       try RecordDecoder.decodeValue(Outer.self, from: body) == Outer(inner: Outer.Inner(count: 3)))
   }
 
+  @Test func `stored properties are those of structures, and nothing else has any`() {
+    enum Payment { case cash(Int), card(String) }
+    struct Holder {
+      var payment: Payment
+      var anything: any Encodable
+      var shared: Shared?
+      var pair: (Int, String)
+      var list: [Person?]
+      var named: [String: Person]
+    }
+    func type(_ name: String) -> Any.Type? { StoredProperties.type(of: name, in: Holder.self) }
+    #expect(type("payment") == Payment.self && type("shared") == Shared.self)
+    #expect(type("other") == nil)
+    #expect(StoredProperties.element(of: [Person?].self) == Person.self)
+    #expect(StoredProperties.element(of: [String: Person].self) == Person.self)
+    #expect(StoredProperties.type(of: "name", in: Person?.self) == String.self)
+    let others: [Any.Type] = [
+      Payment.self, (any Encodable).self, Shared.self, (Int, String).self, Any.self,
+      (() -> Void).self, Payment?.self, AnyObject.self, (any Encodable)?.self,
+    ]
+    for other in others {
+      #expect(StoredProperties.type(of: "cash", in: other) == nil, "\(other)")
+    }
+  }
+
   @Test func `declarations hold for the type itself, not for what is inside`() throws {
     struct Outer: Codable, SchemaVersioned {
       struct Inner: Codable { var count: Int }
