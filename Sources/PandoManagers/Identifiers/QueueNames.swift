@@ -1,4 +1,4 @@
-import PandoModels
+import PandoStore
 
 /// The names of a queue's rows among the properties of a store.
 ///
@@ -23,40 +23,29 @@ package enum QueueNames {
   package static let refusals = "queue-refused/"
   /// What the names of the states of synchronized entity types begin with.
   package static let syncs = "sync/"
-  private static let byteCountMaximum = 400
 
   package static func waiting(_ number: UInt64) -> String { waiting + digits(number) }
   package static func failed(_ number: UInt64) -> String { failed + digits(number) }
   package static func key(_ key: String, client: String) -> String {
-    bounded("queue-key/", client + "/" + key)
+    PropertyName.bounded("queue-key/", client + "/" + key)
   }
   package static func mark(_ modelIdentifier: String) -> String {
-    bounded(marks, modelIdentifier)
+    PropertyName.bounded(marks, modelIdentifier)
   }
   package static func refusal(_ modelIdentifier: String) -> String {
-    bounded(refusals, modelIdentifier)
+    PropertyName.bounded(refusals, modelIdentifier)
   }
   package static func alias(_ modelIdentifier: String) -> String {
-    bounded("alias/", modelIdentifier)
+    IdentifierAlias.rowName(of: modelIdentifier)
   }
 
   /// How far the entities of a type are in step with a server.
   package static func sync(_ typeName: String, client: String) -> String {
-    bounded(syncs, client + "/" + typeName)
+    PropertyName.bounded(syncs, client + "/" + typeName)
   }
 
   private static func digits(_ number: UInt64) -> String {
     let text = String(number, radix: 16)
     return String(repeating: "0", count: 16 - text.count) + text
-  }
-
-  /// A name that fits; whoever reads the row checks what it is about.
-  private static func bounded(_ prefix: String, _ text: String) -> String {
-    guard prefix.utf8.count + text.utf8.count > byteCountMaximum else { return prefix + text }
-    let bytes = Array(text.utf8)
-    let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0) }
-    // A character may end at the cut: half of one would not be text.
-    let start = String(text.unicodeScalars.prefix(60))
-    return prefix + start + "#" + digits(hash)
   }
 }

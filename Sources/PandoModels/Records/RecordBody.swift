@@ -108,6 +108,54 @@ extension RecordBody {
 }
 
 extension RecordBody {
+  /// Replaces a text wherever it stands as a whole value.
+  ///
+  /// - Parameters:
+  ///   - text: The text; names of fields and keys are left as they are.
+  ///   - value: The bytes of the item that comes in its place.
+  ///   - body: The body; read during the call only.
+  /// - Returns: The new body.
+  /// - Throws: ``ModelError`` when the bytes are no record body.
+  /// - Complexity: O(*n*) for *n* bytes.
+  package static func replacing(
+    _ text: String, with value: [UInt8], in body: UnsafeRawBufferPointer
+  ) throws(ModelError) -> [UInt8] {
+    var item = CBORWriter(minimumCapacity: text.utf8.count + 9)
+    item.append(text)
+    let old = item.bytes
+    var output = CBORWriter(minimumCapacity: body.count)
+    // Read during the call only.
+    var cursor = unsafe RecordCursor(body)
+    func copy(depth: Int) throws(RecordFault) {
+      let start = cursor.position
+      let count: Int
+      switch try cursor.item(atDepth: depth) {
+      case .scalar:
+        let bytes = unsafe cursor.slice(start..<cursor.position)
+        if unsafe bytes.elementsEqual(old) {
+          output.append(raw: value[...])
+        } else {
+          unsafe output.append(raw: bytes)
+        }
+        return
+      case .reference:
+        return unsafe output.append(raw: cursor.slice(start..<cursor.position))
+      case .tagged: count = 1
+      case .list(let length): count = length
+      case .fields(let length, _), .entries(let length): count = -length
+      }
+      unsafe output.append(raw: cursor.slice(start..<cursor.position))
+      for _ in 0..<abs(count) {
+        if count < 0 { unsafe output.append(raw: cursor.slice(try cursor.skip())) }
+        try copy(depth: depth + 1)
+      }
+    }
+    try RecordFault.asModelError { () throws(RecordFault) in try copy(depth: 0) }
+    return output.bytes
+  }
+}
+
+extension RecordBody {
   /// A place in a body: the encoded names and keys that lead to it, one behind the other.
   package typealias Path = [UInt8]
 

@@ -16,7 +16,7 @@ struct WritePlanning {
   }
 
   var plan: CommitPlan {
-    if let own, needsList(own) { return .read }
+    if let own, write.content.hasRenamed || needsList(own) { return .read }
     guard let changeSet = write.changeSet else { return own.map(place) ?? planUnchanged() }
     let consistency = bridge.consistency
     let named = bridge.named(by: write)

@@ -1,4 +1,5 @@
 import PandoManagers
+import PandoStore
 import FoundationEssentials
 
 extension IdentifierAlias {

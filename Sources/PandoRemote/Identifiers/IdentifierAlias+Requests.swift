@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoManagers
+import PandoStore
 import PandoModels
 
 extension IdentifierAlias {

@@ -1,5 +1,6 @@
 import PandoSystem
 import PandoModels
+import PandoStore
 import PandoManagers
 
 /// The work of a queue; one task does it, so that one thing happens after another.

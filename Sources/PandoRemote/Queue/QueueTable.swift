@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PandoModels
+import PandoStore
 import PandoManagers
 
 /// A request on its way into a queue.

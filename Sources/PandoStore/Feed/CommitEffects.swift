@@ -40,6 +40,8 @@ package struct WrittenContent: Sendable {
   package var isPlain: Bool { !isMixed && !(hasSets && hasDeletes) }
   /// Whether the write has deleted nodes: others may have lost them, by the rules of their edges.
   package private(set) var hasDeletes = false
+  /// Whether a tree held a node under a former identifier.
+  package private(set) var hasRenamed = false
   /// Roots of trees and elements of collections, in the order in which they were set.
   package private(set) var models: [any GivenModels] = []
   /// What came into the collections that have changed, by cache key.
@@ -76,6 +78,12 @@ package struct WrittenContent: Sendable {
   mutating func mix(named identifiers: [String]) {
     isMixed = true
     names += identifiers
+  }
+
+  /// Notes a node that a tree held under a former identifier: the tree is not stored as it was given.
+  mutating func rename(_ identifier: String) {
+    mix(named: [identifier])
+    hasRenamed = true
   }
 
   /// Notes a model that was merged.

@@ -95,10 +95,16 @@ public struct ModelSnapshot: ~Escapable {
   /// - Returns: The bytes, or `nil` if there is no such property.
   /// - Throws: ``StoreError`` when the name is empty or longer than 400 bytes.
   /// - Complexity: O(log *n*), and a copy of the bytes.
-  public func property(_ name: String) throws -> [UInt8]? {
+  public func property(_ name: String) throws -> [UInt8]? { try reader.property(name) }
+}
+
+extension StoreReader {
+  /// The bytes of a property; `nil` if there is none.
+  func property(_ name: String) throws -> [UInt8]? {
     let key = try PropertyKey(name)
-    guard let bytes = try reader.snapshot.bytes(forKey: key.bytes.span, in: reader.tables.meta)
-    else { return nil }
+    guard let bytes = try snapshot.bytes(forKey: key.bytes.span, in: tables.meta) else {
+      return nil
+    }
     return Array(copying: bytes)
   }
 }

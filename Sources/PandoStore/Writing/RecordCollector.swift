@@ -17,7 +17,7 @@ import PandoModels
   /// Numbers of stored nodes in this tree.
   @exclusivity(unchecked) private var storedNodes = SmallNumberSet()
   /// Nodes whose bodies are under way, innermost last.
-  @exclusivity(unchecked) private var open: [(identifier: String, isNew: Bool, height: Int)] = []
+  @exclusivity(unchecked) private var open: [OpenNode] = []
   /// The models of the same nodes, if they are asked for.
   @exclusivity(unchecked) private var openValues: [(any SimpleModel)?] = []
   @exclusivity(unchecked) private var needsModels: Bool
@@ -83,9 +83,27 @@ import PandoModels
   }
 
   private func begin(identifier: String, type: UInt32) throws -> RecordReference {
-    let node = try number(of: identifier)
-    unsafe open.append((identifier, node.isNew, 1))
-    return RecordReference(node: node.number, type: type)
+    var node = OpenNode(identifier: identifier)
+    if IdentifierAlias.canExist(of: identifier), let alias = try alias(of: identifier) {
+      node.alias = alias
+      node.identifier = alias.new
+    }
+    let number = try number(of: node.identifier)
+    node.isNew = number.isNew
+    unsafe open.append(node)
+    return RecordReference(node: number.number, type: type)
+  }
+
+  /// The identifier that a server has given a node since the caller read it.
+  ///
+  /// What is stored is not the tree as it was given then: whoever shows it has to read it.
+  private func alias(of identifier: String) throws -> IdentifierAlias? {
+    try withSession { session in
+      let row = try session.reading { try $0.property(IdentifierAlias.rowName(of: identifier)) }
+      guard let row, let alias = try IdentifierAlias.read(row, of: identifier) else { return nil }
+      session.state.content?.rename(alias.new)
+      return alias
+    }
   }
 
   /// A reference to a node that is stored already, or comes in this tree.
@@ -112,14 +130,21 @@ import PandoModels
     if unsafe !open.isEmpty {
       unsafe open[open.count - 1].height = unsafe max(open[open.count - 1].height, node.height + 1)
     }
-    let value = unsafe needsModels ? openValues.popLast() ?? nil : nil
+    var value = unsafe needsModels ? openValues.popLast() ?? nil : nil
     if let last = unsafe compared.last, unsafe last.depth == open.count {
       unsafe compared.removeLast()
       try unsafe last.fields.check(last.model, body, self)
     }
-    unsafe pending.append(
-      reference, identifier: node.identifier, isNewNode: node.isNew, height: node.height,
-      value: value, body: body, edges: edges)
+    func append(_ body: UnsafeRawBufferPointer) {
+      unsafe pending.append(
+        reference, identifier: node.identifier, isNewNode: node.isNew, height: node.height,
+        value: value, body: body, edges: edges)
+    }
+    guard let alias = node.alias else { return unsafe append(body) }
+    // The model has the former identifier.
+    value = nil
+    let renamed = try unsafe alias.renamed(body)
+    unsafe renamed.withUnsafeBytes { unsafe append($0) }
   }
 
   private func number(of identifier: String) throws -> (number: UInt64, isNew: Bool) {
@@ -132,6 +157,15 @@ import PandoModels
     if unsafe !storedNodes.insert(node.number) { unsafe pending.hasRepeatedNodes = true }
     return node
   }
+}
+
+/// A node whose body is under way.
+private struct OpenNode {
+  var identifier: String
+  var isNew = false
+  var height = 1
+  /// Where the tree has it under a former identifier.
+  var alias: IdentifierAlias?
 }
 
 extension ThreadSlot<RecordCollector> {

@@ -1,6 +1,9 @@
 import PandoModels
 
 /// The identifier that a server gave an entity, kept under the one the entity had before.
+///
+/// Each row is a property of the store, so trees that still hold the entity under its former identifier are
+/// stored with the present one (``RecordCollector``).
 package struct IdentifierAlias: Hashable, Sendable {
   /// The model identifier before.
   package let old: String
@@ -14,6 +17,22 @@ package struct IdentifierAlias: Hashable, Sendable {
   /// Makes an alias.
   package init(old: String, new: String, json: String, text: String) {
     (self.old, self.new, self.json, self.text) = (old, new, json, text)
+  }
+
+  /// The name of the property that has the alias of a node.
+  package static func rowName(of modelIdentifier: String) -> String {
+    PropertyName.bounded("alias/", modelIdentifier)
+  }
+
+  /// Whether a node can have an alias: whether its identifier was given locally.
+  package static func canExist(of modelIdentifier: String) -> Bool {
+    // A search among bytes; that of `String` compares characters.
+    var bytes = modelIdentifier.utf8[...]
+    while let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
+      bytes = bytes[bytes.index(after: colon)...]
+      if bytes.starts(with: "local:".utf8) { return true }
+    }
+    return false
   }
 
   /// Reads the row of an alias.
@@ -48,5 +67,17 @@ extension IdentifierAlias: Codable {
     try row.encode(new, forKey: TextKey("new"))
     try row.encode(json, forKey: TextKey("json"))
     try row.encode(text, forKey: TextKey("text"))
+  }
+}
+
+extension IdentifierAlias {
+  /// A body with the former identifier replaced wherever it stands as a value.
+  func renamed(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+    var value = CBORWriter(minimumCapacity: json.utf8.count + 9)
+    if let number = Int128(json) { value.append(number) } else { value.append(text) }
+    // What follows the namespace: `local:` and the key.
+    let range = old.firstRange(of: ":local:")
+    let local = range.map { old[old.utf8.index(after: $0.lowerBound)...] } ?? old[...]
+    return try unsafe RecordBody.replacing(String(local), with: value.bytes, in: body)
   }
 }
