@@ -12,7 +12,7 @@
 public struct DeletionRule: Hashable, Sendable {
   /// The kind of a rule.
   public enum Kind: String, Hashable, Sendable {
-    /// The child can't be deleted while this field of a parent holds it.
+    /// The child can't be deleted while this field of a parent holds it, unless the parent goes too.
     case restrict
     /// The child goes with its parent, unless another parent or a collection holds it.
     case owned
@@ -35,6 +35,9 @@ public struct DeletionRule: Hashable, Sendable {
   }
 
   /// Refuses to delete what a field holds.
+  ///
+  /// A parent that goes too refuses nothing: another slot of it, without a rule, requires the child, or what owns
+  /// the parent is deleted. The field itself does not take its parent along.
   ///
   /// - Parameter field: The field, by the name under which it is coded.
   /// - Returns: The rule.

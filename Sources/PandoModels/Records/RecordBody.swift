@@ -63,17 +63,19 @@ extension RecordBody {
   /// - Parameters:
   ///   - children: The numbers of the nodes that are deleted.
   ///   - body: A record body; read during the call only.
+  ///   - kept: Places in the body whose references stay.
   /// - Returns: What becomes of the record.
   /// - Throws: ``ModelError`` when the bytes are no record body.
   /// - Complexity: O(*n* log *n*) for *n* bytes.
   /// - Note: The elements of a set stay in the order of their bytes before the loss.
   package static func losing(
-    children: Set<UInt64>, in body: UnsafeRawBufferPointer
+    children: Set<UInt64>, in body: UnsafeRawBufferPointer, keeping kept: [Range<Int>] = []
   ) throws(ModelError) -> RecordLoss {
     let edges = unsafe try edges(in: body)
     guard edges.contains(where: { children.contains($0.child.node) }) else { return .unchanged }
     // Read during the call only.
-    var pruner = RecordPruner(unsafe RecordCursor(body), children: children)
+    var pruner = RecordPruner(
+      unsafe RecordCursor(body), children: children, keeping: kept)
     return try RecordFault.asModelError { () throws(RecordFault) in try pruner.prune() }
   }
 }

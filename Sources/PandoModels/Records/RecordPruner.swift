@@ -12,11 +12,14 @@ struct RecordPruner: ~Copyable {
 
   private var cursor: RecordCursor
   private let children: Set<UInt64>
+  /// The places whose references stay.
+  private let kept: [Range<Int>]
   private var output: CBORWriter
 
-  init(_ cursor: RecordCursor, children: Set<UInt64>) {
+  init(_ cursor: RecordCursor, children: Set<UInt64>, keeping kept: [Range<Int>]) {
     self.cursor = cursor
     self.children = children
+    self.kept = kept
     output = CBORWriter(minimumCapacity: cursor.byteCount)
   }
 
@@ -33,7 +36,8 @@ struct RecordPruner: ~Copyable {
     case .scalar:
       append(from: start)
       return .kept(hasReference: false)
-    case .reference(let child, let isOptional) where children.contains(child.node):
+    case .reference(let child, let isOptional)
+    where children.contains(child.node) && !kept.contains { $0.contains(start) }:
       return isOptional ? appendNull() : .lost
     case .reference:
       append(from: start)

@@ -73,8 +73,12 @@ extension RecordBody {
     try unsafe body.withUnsafeBytes { try unsafe edges(in: $0) }
   }
 
-  static func losing(_ children: Set<UInt64>, in body: Span<UInt8>) throws -> RecordLoss {
-    try unsafe body.withUnsafeBytes { try unsafe losing(children: children, in: $0) }
+  static func losing(
+    _ children: Set<UInt64>, in body: Span<UInt8>, keeping kept: [Range<Int>] = []
+  ) throws -> RecordLoss {
+    try unsafe body.withUnsafeBytes {
+      try unsafe losing(children: children, in: $0, keeping: kept)
+    }
   }
 
   static func merging(

@@ -74,5 +74,14 @@ struct DeletionRules: Equatable {
     return children
   }
 
+  /// The places in a body where the fields of rules of a kind lie.
+  func ranges(of kind: DeletionRule.Kind, in body: Span<UInt8>) throws -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    for (rule, field) in zip(rules, fields) where rule.kind == kind {
+      if let range = try field.range(in: body) { ranges.append(range) }
+    }
+    return ranges
+  }
+
   static func == (left: DeletionRules, right: DeletionRules) -> Bool { left.rules == right.rules }
 }

@@ -99,7 +99,14 @@ package final class FieldPath: Sendable {
     }
   }
 
-  /// Where the value of the field lies; `nil` if it is absent.
+  /// Where the value of the field lies in a body; `nil` if it is absent.
+  ///
+  /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
+  func range(in body: Span<UInt8>) throws -> Range<Int>? {
+    // Read during the call only.
+    try unsafe body.withUnsafeBytes { try unsafe range(in: $0) }
+  }
+
   private func range(in body: UnsafeRawBufferPointer) throws -> Range<Int>? {
     do throws(CBORError) {
       // Read during the call only.

@@ -12,7 +12,7 @@ extension WriteSession {
     var losers: Set<RecordKey> = []
     /// Collections that lose an element, or a value in which something is lost.
     var collections: Set<UInt64> = []
-    /// Who holds one of them by a rule that keeps it from being deleted.
+    /// The records that hold one of them by a rule that refuses its delete, unless they go too.
     var holders: [(parent: RecordKey, child: UInt64, field: String)] = []
 
     mutating func doom(_ node: UInt64) {
@@ -27,11 +27,12 @@ extension WriteSession {
   func delete(_ identifier: String) throws -> Deletion? {
     guard let node = try reading({ try $0.node(identifier) }) else { return nil }
     var cascade = try planCascade(from: node)
-    let holders = cascade.holders.filter { !cascade.isDoomed.contains($0.parent.node) }
-    guard holders.isEmpty else { throw try restricted(holders) }
     if state.deletionRules?.isEmpty != true {
       for child in try owned(by: cascade.doomed, cascade.isDoomed) { cascade.doom(child) }
     }
+    // A holder may go with its owner, so this comes last.
+    let holders = cascade.holders.filter { !cascade.isDoomed.contains($0.parent.node) }
+    guard holders.isEmpty else { throw try restricted(holders) }
     var deletion = Deletion()
     var updated: Set<UInt64> = []
     let losers = cascade.losers.filter { !cascade.isDoomed.contains($0.node) }
@@ -86,9 +87,9 @@ extension WriteSession {
         } else if !cascade.isDoomed.contains(parent.node) {
           if let field = try restrictingField(of: parent, on: child, reader) {
             cascade.holders.append((parent, child, field))
-            return true
+          } else {
+            cascade.losers.insert(parent)
           }
-          cascade.losers.insert(parent)
           if kinds.contains(.required) { children[parent, default: []].insert(child) }
         }
         return true
@@ -106,14 +107,15 @@ extension WriteSession {
     return try rules.children(of: .restrict, in: body).first { $0.node == child }?.field
   }
 
-  /// Whether a record can't be without some children.
+  /// Whether a record can't be without some children, by the slots that no rule refuses to empty.
   private func isLost(
     _ parent: RecordKey, without children: Set<UInt64>, _ reader: borrowing StoreReader
   ) throws -> Bool {
     guard let body = try reader.body(of: parent) else {
       throw reader.damagedRecord(parent, "the dependency index names it but it is not there")
     }
-    if case .lost = try RecordBody.losing(children, in: body) { return true }
+    let kept = try state.deletionRules?[parent.type]?.ranges(of: .restrict, in: body) ?? []
+    if case .lost = try RecordBody.losing(children, in: body, keeping: kept) { return true }
     return false
   }
 
