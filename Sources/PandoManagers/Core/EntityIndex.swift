@@ -21,6 +21,22 @@ public struct EntityIndex<E: Queryable>: Sendable {
   private enum Member: Sendable {
     case keyPath(any PartialKeyPath<E> & Sendable)
     case field(QueryField<E>)
+
+    /// What it stands for; `nil` if that is not declared.
+    var field: EntityField<E>? {
+      switch self {
+      case .keyPath(let keyPath):
+        E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
+      case .field(let wanted): E.fields.first { $0.reference == wanted }
+      }
+    }
+
+    var label: String {
+      switch self {
+      case .keyPath(let keyPath): "\(keyPath)"
+      case .field(let wanted): wanted.label
+      }
+    }
   }
   /// Whether no two entities may have the same values.
   public let isUnique: Bool
@@ -59,23 +75,24 @@ public struct EntityIndex<E: Queryable>: Sendable {
   func stored() throws(QueryError) -> ModelIndex {
     var paths: [FieldPath] = []
     for member in fields {
-      let field: EntityField<E>?
-      let label: String
-      switch member {
-      case .keyPath(let keyPath):
-        field = E.fields.first { $0.reference.keyPath == keyPath && !$0.reference.hasElements }
-        label = "\(keyPath)"
-      case .field(let wanted):
-        field = E.fields.first { $0.reference == wanted }
-        label = wanted.label
-      }
-      guard let field else {
+      guard let field = member.field else {
         throw QueryError(
-          .unknownField, label,
+          .unknownField, member.label,
           "an index of \(E.modelTypeName) names what is no declared field")
       }
       paths.append(field.path)
     }
     return ModelIndex(typeName: E.modelTypeName, paths: paths, isUnique: isUnique)
+  }
+
+  /// Whether no two entities can have the same values of some fields.
+  ///
+  /// - Parameter values: Values of fields; null ones count for nothing.
+  func tellsApart(_ values: [(field: QueryField<E>, value: QueryValue)]) -> Bool {
+    isUnique
+      && fields.allSatisfy { member in
+        guard let reference = member.field?.reference else { return false }
+        return values.contains { $0.field == reference && $0.value != .null }
+      }
   }
 }

@@ -225,7 +225,8 @@ extension ModelSnapshot {
   ///   - entity: The last one that was shown; `nil` for the first page.
   /// - Returns: The entities and their groups.
   /// - Throws: As ``entities(matching:)``; `QueryError` `lostPlace` if the entity has been deleted, unless
-  ///   `id` is a key of the order: only then its place among equal ones is known without it.
+  ///   `id`, or the fields of a unique index, are keys of the order: only then its place among equal ones is known
+  ///   without it.
   /// - Complexity: As ``entities(matching:)``; in natural order, and where an index has the order, from the
   ///   place of `entity` on. All that matches is read for a query that skips records, and if the namespace has
   ///   nodes without a record of the type.
@@ -250,22 +251,26 @@ extension ModelSnapshot {
   private func stored<E: Queryable>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
     var stored = try proven(query)
     guard let entity else { return stored }
+    let values = EntitySorter(query.order).values(of: entity)
     let node = try nodeNumber(of: entity.modelIdentifier ?? "")
-    guard let node = node ?? (query.namesIdentifiers ? 0 : nil) else {
+    guard let node = node ?? (query.tellsApart(values) ? 0 : nil) else {
       throw query.lostPlace(entity)
     }
-    stored.query.after = RecordPlace(
-      values: EntitySorter(query.order).values(of: entity), node: node)
+    stored.query.after = RecordPlace(values: values, node: node)
     return stored
   }
 }
 
 extension Query {
-  /// Whether no two entities are equal by all keys of the order.
-  var namesIdentifiers: Bool {
-    order.prefix { $0.key != .natural }.contains { order in
-      if case .field(let field, _) = order.key { field.isIdentifier } else { false }
+  /// Whether no two entities can have the same place in the order.
+  ///
+  /// - Parameter values: The values of one by the keys of the order, as ``EntitySorter`` gives them.
+  func tellsApart(_ values: [QueryValue]) -> Bool {
+    let fields = zip(order.prefix { $0.key != .natural }, values).compactMap { order, value in
+      if case .field(let field, _) = order.key { (field: field, value: value) } else { nil }
     }
+    return fields.contains(where: \.field.isIdentifier)
+      || E.indexes.contains { $0.tellsApart(fields) }
   }
 
   /// The query without groups, offset and limit.
@@ -280,7 +285,7 @@ extension Query {
   func lostPlace(_ entity: E) -> QueryError {
     QueryError(
       .lostPlace, entity.modelIdentifier ?? "",
-      "the entity is gone, and so is its place among others of the same values; order by id last")
+      "the entity is gone, and so is its place among others of the same values; order by a unique key last, such as id")
   }
 
   /// The part of an ordered result, given without offset and limit, that comes after an entity.
@@ -294,7 +299,9 @@ extension Query {
       if sorter.areInOrder(place, values) {
         rest.append(other)
       } else if !sorter.areInOrder(values, place) {
-        guard let found else { throw lostPlace(entity) }
+        guard let found = found ?? (tellsApart(place) ? -1 : nil) else {
+          throw lostPlace(entity)
+        }
         if index > found { rest.append(other) }
       }
     }
