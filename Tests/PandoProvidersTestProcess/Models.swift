@@ -47,7 +47,7 @@ final class ToldList: CollectionDataProviderDelegate {
   }
 
   func collectionDataProviderHasUpdatedData<U>(
-    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange, data: [U],
     context: (any Sendable)?
   ) {
     slots.withLock { slots in

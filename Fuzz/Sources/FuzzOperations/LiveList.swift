@@ -24,7 +24,7 @@ final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDele
   }
 
   func collectionDataProviderHasUpdatedData<U>(
-    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange, data: [U],
     context: (any Sendable)?
   ) {
     follow(collectionChanges)
@@ -44,9 +44,7 @@ final class LiveList<T: Model & Codable & Equatable>: CollectionDataProviderDele
           case .delete(let index): list.remove(at: index)
           case .insert(let index): list.insert(nil, at: index)
           case .move(let source, let target):
-            // What it holds may have changed, too: a move implies its update.
-            list.remove(at: source)
-            list.insert(nil, at: target)
+            list.insert(list.remove(at: source), at: target)
           }
         }
         slots = list

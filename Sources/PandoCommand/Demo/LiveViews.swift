@@ -40,10 +40,10 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
   }
 
   func collectionDataProviderHasUpdatedData<T>(
-    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?
   ) {
-    lines.append("list told:     \(Self.text(collectionChanges)): \(listText)")
+    lines.append("list told:     \(Self.text(collectionChanges)): \(Self.text(data))")
   }
 
   /// What the provider shows.
@@ -52,7 +52,12 @@ final class LiveViews: DataProviderDelegate, CollectionDataProviderDelegate, @un
   }
 
   /// What the list shows.
-  var listText: String { list.data.map(\.id).joined(separator: ", ") }
+  var listText: String { Self.text(list.data) }
+
+  /// The rows of a list.
+  private static func text<T>(_ list: [T]) -> String {
+    list.map { ($0 as? Message)?.id ?? "" }.joined(separator: ", ")
+  }
 
   /// The rows that a change concerns.
   private static func text(_ change: CollectionChange) -> String {

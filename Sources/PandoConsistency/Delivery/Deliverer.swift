@@ -30,18 +30,30 @@ package final class Deliverer: Sendable {
   ///
   /// On a concurrent queue another call may be under way: then it is queued, too.
   package func callNow(_ call: @escaping @Sendable () -> Void) {
-    guard case .queue(let queue) = target.kind,
-      DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
-    else { return enqueue(call) }
+    if !callHere(call) { enqueue(call) }
+  }
+
+  /// Makes a call if this runs on the queue that calls come on and no other call is under way, or in such a call.
+  ///
+  /// - Returns: Whether it was made.
+  package func callHere(_ call: () -> Void) -> Bool {
     let thread = currentThread()
+    let isOnQueue = isOnQueue
     let caller = state.withLock { state in
       let caller = state.caller
-      if caller == 0 { state.caller = thread }
+      if isOnQueue, caller == 0 { state.caller = thread }
       return caller
     }
-    guard caller == 0 || caller == thread else { return enqueue(call) }
+    guard caller == thread || isOnQueue && caller == 0 else { return false }
     call()
     if caller == 0 { end() }
+    return true
+  }
+
+  /// Whether this runs on the queue that calls come on.
+  private var isOnQueue: Bool {
+    guard case .queue(let queue) = target.kind else { return false }
+    return DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
   }
 
   /// Lets others make calls again.

@@ -196,7 +196,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       CollectionChange.difference(from: $0.entities, to: result.entities)
     }
     before.delegate?.queryDataProviderHasUpdatedData(
-      self, collectionChanges: change ?? .reset,
+      self, collectionChanges: change ?? .reset, result: result,
       context: before.told == nil ? nil : before.context)
   }
 }
@@ -209,9 +209,9 @@ extension QueryDataProvider: Observable {}
 /// ```swift
 /// func queryDataProviderHasUpdatedData<E>(
 ///   _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
-///   context: (any Sendable)?
+///   result: QueryResult<E>, context: (any Sendable)?
 /// ) {
-///   redraw(collectionChanges)
+///   rows = rows.applying(collectionChanges, from: result.entities) { Row($0) }
 /// }
 /// ```
 ///
@@ -223,13 +223,13 @@ public protocol QueryDataProviderDelegate: AnyObject, Sendable {
   /// Calls come one after another where the manager delivers.
   ///
   /// - Parameters:
-  ///   - dataProvider: The provider. Its data may be newer than this change.
-  ///   - collectionChanges: What happened since the call before; `reset` in the first one. All changes,
-  ///     applied one after another, give its data.
+  ///   - dataProvider: The provider. Its own result may be newer than this change.
+  ///   - collectionChanges: What leads from the result of the call before to `result`; `reset` in the first one.
+  ///   - result: What the change leads to: the models, with their groups.
   ///   - context: What the writer of the newest change passed along.
   func queryDataProviderHasUpdatedData<E>(
     _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
-    context: (any Sendable)?)
+    result: QueryResult<E>, context: (any Sendable)?)
 
   /// Called when the query can't be followed any more: the store was closed, a server refused.
   ///
@@ -247,5 +247,20 @@ extension QueryDataProviderDelegate {
   ///   - error: Why.
   public func queryDataProvider<E>(
     _ dataProvider: QueryDataProvider<E>, hasFailed error: any Error
+  ) {}
+
+  /// The former call, without the result that a change leads to.
+  ///
+  /// - Parameters:
+  ///   - dataProvider: The provider.
+  ///   - collectionChanges: What happened.
+  ///   - context: What the writer of the newest change passed along.
+  @available(
+    *, unavailable,
+    renamed: "queryDataProviderHasUpdatedData(_:collectionChanges:result:context:)"
+  )
+  public func queryDataProviderHasUpdatedData<E>(
+    _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
+    context: (any Sendable)?
   ) {}
 }

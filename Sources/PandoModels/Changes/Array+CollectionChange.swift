@@ -74,7 +74,7 @@ extension Array {
   }
 
   /// The indexes of changes that are all updates, ascending, each once; `nil` if one is not.
-  private static func updatedIndexes(_ changes: [CollectionChangeInformation]) -> [Int]? {
+  fileprivate static func updatedIndexes(_ changes: [CollectionChangeInformation]) -> [Int]? {
     var indexes: [Int] = []
     for change in changes {
       guard case .update(let index) = change else { return nil }
@@ -84,6 +84,32 @@ extension Array {
       return Set(indexes).ordered()
     }
     return indexes
+  }
+}
+
+extension [CollectionChangeInformation] {
+  /// The places that ``Array/apply(_:contents:)`` asks for, in ascending order.
+  ///
+  /// - Parameter count: How long the list is after the changes.
+  /// - Returns: The places.
+  /// - Complexity: O(1) for one change, else O(*n*) for a list of *n* elements.
+  package func places(in count: Int) -> [Int] {
+    if self.count == 1 {
+      switch self[0] {
+      case .update(let index), .insert(let index), .move(_, let index): return [index]
+      case .delete: return []
+      }
+    }
+    if let indexes = Array<Void>.updatedIndexes(self) { return indexes }
+    var list = ChangedList(
+      count: count - deltaNumberOfElements(), insertions: self.count(where: \.isInsertion))
+    for change in self { list.apply(change) }
+    var (places, place) = ([Int](), 0)
+    list.forEachRun { run in
+      if run == nil { places.append(place) }
+      place += run?.count ?? 1
+    }
+    return places
   }
 }
 

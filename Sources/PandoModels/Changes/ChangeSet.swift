@@ -133,11 +133,14 @@ public struct CollectionUpdate: Hashable, Sendable {
 /// What happened to an ordered list.
 ///
 /// ```swift
-/// switch collectionChanges {
-/// case .reset: rows = people.map(Row.init)
-/// case .changes(let changes): rows.apply(changes) { index in Row(people[index]) }
+/// func collectionDataProviderHasUpdatedData<T>(
+///   _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
+///   context: (any Sendable)?
+/// ) {
+///   rows = rows.applying(collectionChanges, from: data) { Row($0) }
 /// }
 /// ```
+/// The contents come from the list that the change leads to, which is told with it.
 public enum CollectionChange: Hashable, Sendable {
   /// It was set as a whole, or removed.
   case reset
@@ -162,7 +165,9 @@ public enum CollectionChangeInformation: Hashable, Sendable {
   case delete(index: Int)
   /// An element has come in at an index.
   case insert(index: Int)
-  /// An element has left one index and come in at another, which counts without it; its contents may
-  /// have changed too.
+  /// An element has left one index and come in at another, which counts without it.
+  ///
+  /// It has the contents it had. If these have changed as well, an ``update(index:)`` of its new place
+  /// follows among the changes that are told together.
   case move(from: Int, to: Int)
 }

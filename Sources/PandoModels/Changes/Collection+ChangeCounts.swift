@@ -19,9 +19,9 @@ extension Collection where Element == CollectionChangeInformation {
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfInsertedElements() -> Int { number(of: .insert) }
 
-  /// Returns how often elements got other contents in their places.
+  /// Returns how often elements got other contents.
   ///
-  /// - Returns: The number of updates; moves, which imply one, don't count.
+  /// - Returns: The number of updates; a moved element with other contents has one besides its move.
   /// - Complexity: O(*c*) for *c* changes.
   public func numberOfUpdatedElements() -> Int { number(of: .update) }
 

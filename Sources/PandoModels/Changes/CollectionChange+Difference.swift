@@ -8,10 +8,10 @@ extension CollectionChange {
   /// 1. deletions from high to low, in positions of the old list;
   /// 2. moves, one for each element that left once and came in once;
   /// 3. insertions from low to high, in positions of the new list;
-  /// 4. updates of elements that kept their places and are not equal to what they were, from low to
+  /// 4. updates of elements that stayed or moved and are not equal to what they were, from low to
   ///    high, in positions of the new list.
   ///
-  /// A moved element is not named as updated; it may be. Models without identifier whose type is not
+  /// Models without identifier whose type is not
   /// `Hashable` have to be compared one with another: beyond a million such comparisons they count as
   /// new ones, and the changes are more than need be.
   ///

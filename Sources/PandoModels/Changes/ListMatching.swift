@@ -7,8 +7,6 @@ struct ListMatching {
   let offset: Int
   /// Old positions by new ones, without the common beginning; -1 where an element is new.
   private(set) var origins: [Int32]
-  /// New positions of elements that change places with others.
-  private(set) var moved: [Bool]
   /// Deletions, moves and insertions; updates come after these.
   private(set) var changes: [CollectionChangeInformation] = []
 
@@ -30,7 +28,6 @@ struct ListMatching {
   init(old: [UInt32], new: [UInt32], classCount: Int, offset: Int) {
     self.offset = offset
     origins = Array(repeating: -1, count: new.count)
-    moved = Array(repeating: false, count: new.count)
     var hasGone = Array(repeating: true, count: old.count)
     for (old, new) in Self.kept(old, new, classCount) {
       origins[new] = Int32(old)
@@ -51,7 +48,6 @@ struct ListMatching {
   init(deleted: Int, inserted: Int, offset: Int) {
     self.offset = offset
     origins = Array(repeating: -1, count: inserted)
-    moved = Array(repeating: false, count: inserted)
     changes.reserveCapacity(deleted + inserted)
     for index in (0..<deleted).reversed() { changes.append(.delete(index: offset + index)) }
     for index in 0..<inserted { changes.append(.insert(index: offset + index)) }
@@ -63,28 +59,25 @@ struct ListMatching {
     self.offset = offset
     let last = Int32(count - 1)
     origins = (0...last).map { toTheEnd ? ($0 == last ? 0 : $0 + 1) : ($0 == 0 ? last : $0 - 1) }
-    moved = Array(repeating: false, count: count)
-    moved[toTheEnd ? count - 1 : 0] = true
     let ends = (offset, offset + count - 1)
     changes = [toTheEnd ? .move(from: ends.0, to: ends.1) : .move(from: ends.1, to: ends.0)]
   }
 
-  /// Whether the element at a position of the new list was in the old one and has kept its place.
-  func isKept(_ index: Int) -> Bool {
+  /// Whether the element at a position of the new list was in the old one.
+  func isOld(_ index: Int) -> Bool {
     let index = index - offset
-    guard origins.indices.contains(index) else { return true }
-    return origins[index] >= 0 && !moved[index]
+    return !origins.indices.contains(index) || origins[index] >= 0
   }
 
-  /// Where the element at a position of the new list was in the old one, if it has kept its place.
+  /// Where the element at a position of the new list was in the old one.
   ///
   /// - Parameters:
   ///   - index: A position in the whole new list.
   ///   - oldCount: The length of the whole old list.
   ///   - newCount: The length of the whole new list.
-  /// - Returns: `nil` if it is new there, or was moved.
+  /// - Returns: `nil` if it is new there.
   func origin(of index: Int, oldCount: Int, newCount: Int) -> Int? {
-    guard isKept(index) else { return nil }
+    guard isOld(index) else { return nil }
     if index < offset { return index }
     let inside = index - offset
     return inside < origins.count ? offset + Int(origins[inside]) : index - newCount + oldCount
@@ -142,7 +135,6 @@ struct ListMatching {
 
   private mutating func addMoves(_ movers: [ListMover]) {
     guard !movers.isEmpty else { return }
-    for mover in movers { moved[mover.new] = true }
     var sequence = MoveSequence(movers)
     var ranks: [Int: Int] = [:]
     for (rank, mover) in movers.enumerated() { ranks[mover.new] = rank }
@@ -152,7 +144,6 @@ struct ListMatching {
         keptCount += 1
       } else if let rank = ranks[index] {
         let (from, to) = sequence.place(rank, keptBeforeNew: keptCount)
-        if from == to { moved[index] = false }
         if from != to { changes.append(.move(from: offset + from, to: offset + to)) }
       }
     }

@@ -3,8 +3,8 @@ package enum RowDifference {
   /// The difference of two lists.
   ///
   /// Applied one after another: deletions from high to low in old positions, moves, insertions from
-  /// low to high in new positions, and last the updates of rows that kept their places, in new
-  /// positions from low to high. A move implies its update. As many rows as possible keep their places.
+  /// low to high in new positions, and last the updates of rows that were in the old list, in new
+  /// positions from low to high. As many rows as possible keep their places.
   ///
   /// - Parameters:
   ///   - old: The rows before.
@@ -19,7 +19,7 @@ package enum RowDifference {
   ) -> [CollectionChangeInformation] {
     let matching = old.span.isIdentical(to: new.span) ? nil : match(old, new)
     var changes = matching?.changes ?? []
-    for position in RowSet(updated).positions(in: new) where matching?.isKept(position) ?? true {
+    for position in RowSet(updated).positions(in: new) where matching?.isOld(position) ?? true {
       changes.append(.update(index: position))
     }
     return changes

@@ -10,9 +10,10 @@ import PandoModels
 /// What was set with `updateCache: false` is shown only: an edit of such an element changes what is
 /// shown, and is written nowhere. All others are written, each by itself.
 ///
-/// The change that a call returns belongs behind all that the delegate has been told and is still to
-/// be told; it is in terms of that list. With a store this one lacks what others have not committed yet,
-/// so positions may be other than those in ``data``.
+/// The change that a call returns leads on from the list that the delegate was told last, if the call is made where the
+/// manager delivers: what is queued for the delegate is told before. A call from elsewhere returns a change that belongs
+/// behind all that is queued (``CollectionDataProviderDelegate``). With a store that list lacks what others have not
+/// committed yet, so positions may be other than those in ``data``.
 extension CollectionDataProvider {
   /// Inserts elements.
   ///

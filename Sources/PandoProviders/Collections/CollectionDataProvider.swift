@@ -112,13 +112,13 @@ extension CollectionDataProvider: CollectionMember {
     }
   }
 
-  /// Tells the delegate, on the delivery target.
-  ///
-  /// - Returns: The batch that is to be told behind its members.
-  func tell(_ telling: ListTelling) -> BatchCore? {
+  func tell(_ telling: ListTelling<T>, _ list: [T]) {
     dataHasChanged()
     delegate?.collectionDataProviderHasUpdatedData(
-      self, collectionChanges: telling.change, context: telling.context)
+      self, collectionChanges: telling.change.change, data: list, context: telling.context)
+  }
+
+  func noteForBatch(_ telling: ListTelling<T>) -> BatchCore? {
     let batch = state.withLock { $0?.batch }
     batch?.note(self, telling.context, telling.date)
     return batch

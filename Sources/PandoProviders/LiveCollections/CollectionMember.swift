@@ -1,7 +1,14 @@
+import PandoModels
+
 /// A provider as the collection that it shows knows it.
-protocol CollectionMember: AnyObject, Sendable {
-  /// Tells its delegate, on the delivery target.
+protocol CollectionMember<T>: AnyObject, Sendable {
+  associatedtype T: SimpleModel
+
+  /// Calls its delegate, on the delivery target.
+  func tell(_ telling: ListTelling<T>, _ list: [T])
+
+  /// Notes a change for its batch, once the delegate has been called for it.
   ///
   /// - Returns: The batch that is to be told behind its members.
-  func tell(_ telling: ListTelling) -> BatchCore?
+  func noteForBatch(_ telling: ListTelling<T>) -> BatchCore?
 }

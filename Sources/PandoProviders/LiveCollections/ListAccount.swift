@@ -87,18 +87,23 @@ struct ListAccount<T: SimpleModel> {
   /// Queues what members are to be told.
   func tell(_ state: inout ListState<T>) {
     state.tellingCount += 1
-    var committed: CollectionChange?
-    var shown: CollectionChange?
+    if tellsNobody {
+      for index in state.members.indices { state.members[index].tellings.noteGap() }
+      return
+    }
+    var committed: ToldChange<T>?
+    var shown: ToldChange<T>?
     for (index, view) in views.enumerated() {
-      let change: CollectionChange
+      let change: ToldChange<T>
       switch view {
       case .committed:
-        change = committed ?? committedChange(state)
+        change = committed ?? ToldChange(committedChange(state))
         committed = change
       case .shown:
-        change = shown ?? shownChange(state)
+        change = shown ?? ToldChange(shownChange(state))
         shown = change
-      case .mixed(let before, let viewer): change = mixedChange(from: before, viewer, state)
+      case .mixed(let before, let viewer):
+        change = ToldChange(mixedChange(from: before, viewer, state))
       }
       let telling = ListTelling(
         number: state.tellingCount, isEdit: false, change: change, context: staged.context,
@@ -154,7 +159,6 @@ extension ListAccount {
   }
 
   private func shownChange(_ state: ListState<T>) -> CollectionChange {
-    if tellsNobody { return .changes([]) }
     if isReset { return .reset }
     if updated.isEmpty, !movesShown { return .changes([]) }
     let known = asAsked
@@ -165,7 +169,6 @@ extension ListAccount {
   }
 
   private func committedChange(_ state: ListState<T>) -> CollectionChange {
-    if tellsNobody { return .changes([]) }
     if isReset || ownChange == .reset { return .reset }
     if updated.isEmpty, staged.removed.isEmpty, case .own = staged.structure { return ownChange }
     guard case .changes(let own) = ownChange, own.isEmpty else {
@@ -186,7 +189,6 @@ extension ListAccount {
   private func mixedChange(
     from before: [LiveRow], _ viewer: ListViewer, _ state: ListState<T>
   ) -> CollectionChange {
-    if tellsNobody { return .changes([]) }
     let isKnown = staged.operations.contains { viewer.knows($0) }
     if isReset || (ownChange == .reset && !isKnown) { return .reset }
     let after = state.rows(state.committedRows, knownTo: viewer)

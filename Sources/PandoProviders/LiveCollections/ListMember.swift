@@ -19,9 +19,9 @@ struct ListMember<T: SimpleModel>: Sendable {
   }
 
   var viewer: ListViewer
-  weak let provider: (any CollectionMember)?
+  weak let provider: (any CollectionMember<T>)?
   /// What it has still to be told, in order.
-  var tellings = TellingQueue()
+  var tellings = TellingQueue<T>()
   /// Set while it is paused.
   var frozen: Frozen?
   /// What observers pull from.
@@ -29,7 +29,7 @@ struct ListMember<T: SimpleModel>: Sendable {
   /// What `withObservationTracking` hears of reads and changes from.
   var tracking: ProviderTracking?
 
-  init(viewer: ListViewer, provider: any CollectionMember) {
+  init(viewer: ListViewer, provider: any CollectionMember<T>) {
     self.viewer = viewer
     self.provider = provider
   }

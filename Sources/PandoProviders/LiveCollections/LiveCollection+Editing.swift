@@ -19,16 +19,25 @@ extension LiveCollection {
     updatesCache: Bool = true, context: (any Sendable)?
   ) -> PendingWrite? {
     let refusal = refusal(of: request, updatesCache: updatesCache)
-    return finishEdit(by: member, context) { state in
-      let index = member.flatMap { state.index(of: $0) }
-      guard !state.isRetired, member == nil || index != nil else { return nil }
-      if let version, version != state.version { return nil }
-      if let refusal { return .failure(refusal) }
-      let count = index.flatMap { state.members[$0].standstill?.shown.rows.count }
-      if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
-        return .failure(refusal)
+    while true {
+      let isHere = member.map { tellMemberHere($0) } ?? false
+      var isBehind = false
+      let outcome = finishEdit(by: member, context) { state in
+        let index = member.flatMap { state.index(of: $0) }
+        guard !state.isRetired, member == nil || index != nil else { return nil }
+        if let version, version != state.version { return nil }
+        if let refusal { return .failure(refusal) }
+        if let index, isHere, !state.members[index].tellings.isTold {
+          isBehind = true
+          return nil
+        }
+        let count = index.flatMap { state.members[$0].standstill?.shown.rows.count }
+        if let refusal = request.refusal(count: count ?? state.list.rows.count, cacheKey ?? "") {
+          return .failure(refusal)
+        }
+        return perform(request, by: index, updatesCache: updatesCache, context, &state)
       }
-      return perform(request, by: index, updatesCache: updatesCache, context, &state)
+      if !isBehind { return outcome }
     }
   }
 
@@ -39,12 +48,12 @@ extension LiveCollection {
   ///
   /// - Returns: Its number, and what the caller waits for; `nil` if the collection is being forgotten.
   func join(
-    _ provider: any CollectionMember, paused reasons: PauseReasons, setting models: [T],
+    _ provider: any CollectionMember<T>, paused reasons: PauseReasons, setting models: [T],
     updatesCache: Bool, context: (any Sendable)?
   ) -> (member: UInt64?, outcome: PendingWrite)? {
     var member: UInt64?
     let refusal = refusal(of: .set(models), updatesCache: updatesCache)
-    let outcome = finishEdit(by: nil, context) { state in
+    let outcome = finishEdit(by: member, context) { state in
       if let refusal { return .failure(refusal) }
       member = state.addMember(provider, paused: reasons)
       guard member != nil else { return nil }
@@ -65,14 +74,14 @@ extension LiveCollection {
   }
 
   private func finishEdit(
-    by member: UInt64?, _ context: (any Sendable)?,
+    by member: @autoclosure () -> UInt64?, _ context: (any Sendable)?,
     _ body: (inout ListState<T>) -> Result<PendingWrite, any Error>?
   ) -> PendingWrite? {
     switch state.withLock(body) {
     case nil: return nil
     case .success(let outcome):
       reportLimits()
-      if tellsCommitted { tellTrackers(except: member) } else { tellNow() }
+      if tellsCommitted { tellTrackers(except: member()) } else { tellNow(except: member()) }
       return outcome
     case .failure(let error):
       return manager.refuse(error, cacheKey.map { [$0] } ?? [], context)
@@ -104,6 +113,7 @@ extension LiveCollection {
       number: state.editCount, change: change, context: context)
     state.pending.append(PendingEdit(operation: operation, step: step))
     state.lastUpdated = operation.date
+    if let index { state.members[index].tellings.noteGap() }
     // Without a store nothing that is asked for can fail.
     if case .set = edit, writes, !tellsCommitted { state.isLoaded = true }
     if !tellsCommitted { state.tell(told, operation, except: index, limits: manager.limits) }
@@ -147,7 +157,7 @@ extension ListState {
     if change == .changes([]) { return }
     tellingCount += 1
     let telling = ListTelling(
-      number: tellingCount, isEdit: true, change: change, context: operation.context,
+      number: tellingCount, isEdit: true, change: ToldChange<T>(change), context: operation.context,
       date: operation.date)
     for index in members.indices where index != actor {
       tell(telling, member: index, limits, tellsCommitted: false)
@@ -156,16 +166,19 @@ extension ListState {
 
   /// Queues a change for a member that is not paused.
   mutating func tell(
-    _ telling: ListTelling, member index: Int, _ limits: DataModelManager.Limits,
+    _ telling: ListTelling<T>, member index: Int, _ limits: DataModelManager.Limits,
     tellsCommitted: Bool
   ) {
-    if telling.change == .changes([]) { return }
+    if telling.change.isEmpty { return }
     if members[index].frozen != nil {
       members[index].frozen?.context = telling.context
       members[index].frozen?.date = telling.date
       return
     }
-    members[index].tellings.append(telling)
+    let viewer = members[index].viewer
+    var tellings = exchange(&members[index].tellings, with: TellingQueue())
+    tellings.append(telling) { told(to: viewer, tellsCommitted: tellsCommitted).models }
+    members[index].tellings = tellings
     if members[index].tellings.count >= limits.undeliveredCallbacksMaximum {
       freeze(index, .limit, tellsCommitted: tellsCommitted)
       limitHitCount += 1

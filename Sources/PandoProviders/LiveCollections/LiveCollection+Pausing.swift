@@ -87,7 +87,7 @@ extension ListState {
   ///
   /// - Returns: What it is to be told; `nil` if nothing is different.
   @_optimize(size)
-  mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling? {
+  mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling<T>? {
     guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return nil }
     members[index].frozen = nil
     tellingCount += 1
@@ -106,7 +106,7 @@ extension ListState {
     publish(toMember: index, context: frozen.context)
     if change == .changes([]) { return nil }
     return ListTelling(
-      number: tellingCount, isEdit: false, change: change,
+      number: tellingCount, isEdit: false, change: ToldChange(change, list: list.models),
       context: uncommitted.map(\.operation.context) ?? frozen.context,
       date: uncommitted?.operation.date ?? frozen.date ?? lastUpdated ?? .now)
   }

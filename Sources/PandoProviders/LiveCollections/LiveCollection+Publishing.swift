@@ -24,7 +24,8 @@ extension LiveCollection {
   private func resume(_ member: UInt64, _ state: inout ListState<T>) -> UInt64 {
     guard let index = state.index(of: member) else { return 0 }
     if let telling = state.thaw(index, tellsCommitted: tellsCommitted) {
-      state.members[index].tellings.append(telling)
+      let list = state.list.models
+      state.members[index].tellings.append(telling) { list }
     }
     return state.tellingCount
   }

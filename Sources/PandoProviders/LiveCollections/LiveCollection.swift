@@ -50,7 +50,7 @@ extension LiveCollection {
   ///   - provider: It is not retained.
   ///   - reasons: Why the elements stand still for it, if they do.
   /// - Returns: The number by which it is known here; `nil` if the collection is being forgotten.
-  func join(_ provider: any CollectionMember, paused reasons: PauseReasons) -> UInt64? {
+  func join(_ provider: any CollectionMember<T>, paused reasons: PauseReasons) -> UInt64? {
     state.withLock { $0.addMember(provider, paused: reasons) }
   }
 
@@ -130,7 +130,7 @@ extension LiveCollection {
 extension ListState {
   /// Adds a member; `nil` if the collection is being forgotten.
   mutating func addMember(
-    _ provider: any CollectionMember, paused reasons: PauseReasons
+    _ provider: any CollectionMember<T>, paused reasons: PauseReasons
   ) -> UInt64? {
     guard !isRetired else { return nil }
     lastMember += 1

@@ -2,59 +2,151 @@ import FoundationEssentials
 import PandoModels
 
 /// A change that a member is to be told of.
-struct ListTelling: Sendable {
+struct ListTelling<T: SimpleModel>: Sendable {
   /// Which change of the collection it belongs to, in order.
   let number: UInt64
   /// Whether that is an edit without a store: no update has a delivery for it.
   let isEdit: Bool
-  let change: CollectionChange
+  let change: ToldChange<T>
   let context: (any Sendable)?
   /// When the change was made.
   let date: Date
 }
 
+/// A change with what it takes to know the list that it leads to.
+///
+/// All members that know the same list share it. It holds the list itself only for those who have been told all
+/// changes before; a list for each change that waits would need the memory of as many lists.
+final class ToldChange<T: SimpleModel>: @unchecked Sendable {
+  // Sendable because all but `change` is used under the lock of the collection only.
+
+  let change: CollectionChange
+  private var list: [T]?
+  /// What came in, was updated or moved, in ascending order of the places in the list after it.
+  private var contents: [T]?
+
+  init(_ change: CollectionChange, list: [T]? = nil) {
+    self.change = change
+    self.list = list
+  }
+
+  /// Whether nobody has to be told.
+  var isEmpty: Bool { change == .changes([]) }
+
+  /// Keeps what it takes to know the list.
+  ///
+  /// - Parameters:
+  ///   - isNext: Whether the list before the change is not known any more when it is told.
+  ///   - makeList: Makes the list after the change.
+  func keep(isNext: Bool, _ makeList: () -> [T]) {
+    guard list == nil else { return }
+    switch change {
+    case .changes(let changes) where !isNext:
+      if contents != nil { return }
+      let list = makeList()
+      contents = changes.places(in: list.count).map { list[$0] }
+    case .changes, .reset: list = makeList()
+    }
+  }
+
+  /// The list after the change.
+  ///
+  /// - Parameter before: The list before it; `nil` if nobody has it.
+  /// - Returns: The list.
+  func list(after before: [T]?) -> [T] {
+    if let list { return list }
+    guard let before, case .changes(let changes) = change, let contents else {
+      preconditionFailure("a change whose list nobody has kept")
+    }
+    var rest = contents[...]
+    let list = before.applying(changes) { _ in rest.removeFirst() }
+    self.list = list
+    return list
+  }
+}
+
 /// Changes that a member is to be told of, in order.
-struct TellingQueue: Sendable {
-  private var tellings: [ListTelling?] = []
+///
+/// An own call tells the delegate before its turn; such a change stays here for the batch, whose turn is that of the
+/// update.
+struct TellingQueue<T: SimpleModel>: Sendable {
+  private var tellings: [ListTelling<T>?] = []
   private var firstIndex = 0
+  /// The oldest one that the delegate has not been told of.
+  private var untoldIndex = 0
+  /// Whether the list has changed since the newest one in a way that is not told.
+  private var hasGap = false
 
   var count: Int { tellings.count - firstIndex }
   var isEmpty: Bool { count == 0 }
+  /// Whether the delegate has been told of all.
+  var isTold: Bool { untoldIndex == tellings.count }
+
+  /// Whether the delegate has been told of the oldest one.
+  var isFirstTold: Bool { firstIndex < untoldIndex }
 
   /// The oldest one.
-  var first: ListTelling? { firstIndex < tellings.count ? tellings[firstIndex] : nil }
+  var first: ListTelling<T>? { firstIndex < tellings.count ? tellings[firstIndex] : nil }
 
   /// Whether the oldest one belongs to this change or one before.
   func isDue(_ number: UInt64) -> Bool { first.map { $0.number <= number } ?? false }
 
-  mutating func append(_ telling: ListTelling) { tellings.append(telling) }
+  /// Adds one.
+  ///
+  /// - Parameters:
+  ///   - telling: The change.
+  ///   - list: Makes the list that the change leads to.
+  mutating func append(_ telling: ListTelling<T>, _ list: () -> [T]) {
+    telling.change.keep(isNext: isTold || hasGap, list)
+    tellings.append(telling)
+    hasGap = false
+  }
 
-  /// Takes the oldest one.
-  mutating func popFirst() -> ListTelling? {
-    guard firstIndex < tellings.count else { return nil }
+  /// Notes that the list changes in a way that is not told: by an own edit, or as the answer to a fetch.
+  mutating func noteGap() { hasGap = true }
+
+  /// Takes the oldest one that the delegate has not been told of, with the list that it leads to.
+  ///
+  /// It stays in the queue.
+  mutating func takeUntold() -> (telling: ListTelling<T>, list: [T])? {
+    guard untoldIndex < tellings.count, let telling = tellings[untoldIndex] else { return nil }
+    let list = telling.change.list(after: nil)
+    tellings[untoldIndex] = ListTelling(
+      number: telling.number, isEdit: telling.isEdit, change: ToldChange(.changes([])),
+      context: telling.context, date: telling.date)
+    untoldIndex += 1
+    if untoldIndex < tellings.count { _ = tellings[untoldIndex]?.change.list(after: list) }
+    return (telling, list)
+  }
+
+  /// Takes the oldest one away, once the delegate has been told of it.
+  mutating func popFirst() -> ListTelling<T>? {
+    guard firstIndex < untoldIndex else { return nil }
     defer {
       tellings[firstIndex] = nil
       firstIndex += 1
       // Each is moved once on average.
       if firstIndex * 2 > tellings.count {
         tellings.removeFirst(firstIndex)
+        untoldIndex -= firstIndex
         firstIndex = 0
       }
     }
     return tellings[firstIndex]
   }
 
-  /// Takes all of them as one change; `nil` if there are none.
+  /// Takes all of them as one change; `nil` if there are none that the delegate has not been told of.
   mutating func joined() -> CollectionChange? {
-    guard !isEmpty else { return nil }
+    defer { (tellings, firstIndex, untoldIndex, hasGap) = ([], 0, 0, false) }
+    guard !isTold else { return nil }
     var changes: [CollectionChangeInformation] = []
-    var isReset = false
-    while let telling = popFirst() {
-      switch telling.change {
-      case .reset: isReset = true
+    for telling in tellings[untoldIndex...] {
+      switch telling?.change.change {
+      case .reset: return .reset
       case .changes(let more): changes += more
+      case nil: break
       }
     }
-    return isReset ? .reset : .changes(changes)
+    return .changes(changes)
   }
 }

@@ -173,7 +173,7 @@ import Testing
       #expect(first?.change == .reset && first?.context == nil)
       try await following.store.write(context: "a tap") { try $0.set(Track(1, year: 9)) }
       let moved = try await changes.next()
-      #expect(moved?.change == .changes([.move(from: 0, to: 2)]))
+      #expect(moved?.change == .changes([.move(from: 0, to: 2), .update(index: 2)]))
       #expect(moved?.context as? String == "a tap")
       try await following.delete(2)
       try await following.set(Track(4, year: 0))

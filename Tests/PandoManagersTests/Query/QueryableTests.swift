@@ -44,6 +44,8 @@ private final class Listener: QueryDataProviderDelegate {
   struct State: Sendable {
     var contexts: [String] = []
     var changes: [CollectionChange] = []
+    /// What all changes have led to.
+    var rows: [String] = []
   }
 
   let state = Locked(State())
@@ -52,11 +54,13 @@ private final class Listener: QueryDataProviderDelegate {
 
   func queryDataProviderHasUpdatedData<E>(
     _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
-    context: (any Sendable)?
+    result: QueryResult<E>, context: (any Sendable)?
   ) {
     state.withLock { state in
       if let text = context as? String { state.contexts.append(text) }
       state.changes.append(collectionChanges)
+      state.rows = state.rows.applying(collectionChanges, from: result.entities) { "\($0)" }
+      #expect(state.rows == result.entities.map { "\($0)" })
     }
     call.yield()
   }

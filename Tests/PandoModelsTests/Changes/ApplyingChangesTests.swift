@@ -44,7 +44,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let old = Array(0..<Int.random(in: 0...20, using: &random))
-      var reference = ChangeReference(old)
+      var reference = ChangeReference(old, touchesMoved: true)
       var changes: [CollectionChangeInformation] = []
       for _ in 0..<Int.random(in: 0...20, using: &random) {
         let count = reference.places.count

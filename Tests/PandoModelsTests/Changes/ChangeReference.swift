@@ -10,7 +10,13 @@ struct ChangeReference<Element> {
 
   private(set) var places: [Place]
 
-  init(_ list: [Element]) { places = list.map { Place(element: $0) } }
+  /// Whether a move counts as a touch.
+  let touchesMoved: Bool
+
+  init(_ list: [Element], touchesMoved: Bool = false) {
+    places = list.map { Place(element: $0) }
+    self.touchesMoved = touchesMoved
+  }
 
   mutating func apply(_ change: CollectionChangeInformation) throws {
     switch change {
@@ -26,13 +32,13 @@ struct ChangeReference<Element> {
     case .move(let from, let to):
       try #require(places.indices.contains(from) && places.indices.contains(to), "\(change)")
       var place = places.remove(at: from)
-      place.isTouched = true
+      if touchesMoved { place.isTouched = true }
       places.insert(place, at: to)
     }
   }
 
-  /// Whether the places hold a list: what was not touched with its contents, what was updated or moved
-  /// at least with its identity.
+  /// Whether the places hold a list: what was not touched with its contents, what was updated at
+  /// least with its identity.
   func shows(
     _ list: [Element], isSame: (Element, Element) -> Bool, isEqual: (Element, Element) -> Bool
   ) -> Bool {

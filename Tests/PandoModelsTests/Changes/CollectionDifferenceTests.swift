@@ -95,10 +95,10 @@ import Testing
       ])
   }
 
-  @Test func `a moved element with other contents is not named twice`() throws {
+  @Test func `a moved element with other contents is named as updated, too`() throws {
     let (old, new) = (items("a b c"), items("b c aa"))
     let changes = try changes(from: old, to: new)
-    #expect(changes == [.move(from: 0, to: 2)])
+    #expect(changes == [.move(from: 0, to: 2), .update(index: 2)])
     #expect(old.applying(changes) { new[$0] } == new)
   }
 

@@ -125,9 +125,9 @@ import Testing
       ])
   }
 
-  @Test func `a moved row that was updated is not named twice`() throws {
+  @Test func `a moved row that was updated is named as updated, too`() throws {
     let changes = try check(from: [1, 2, 3, 4], to: [4, 1, 2, 3], updated: [4, 2])
-    #expect(changes == [.move(from: 3, to: 0), .update(index: 2)])
+    #expect(changes == [.move(from: 3, to: 0), .update(index: 0), .update(index: 2)])
   }
 
   @Test func `changes elsewhere are listed together from high to low`() {

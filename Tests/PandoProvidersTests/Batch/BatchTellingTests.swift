@@ -43,7 +43,7 @@ import Testing
     }
 
     func collectionDataProviderHasUpdatedData<T>(
-      _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+      _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
       context: (any Sendable)?
     ) {
       note(.list(context as? Int ?? -1))

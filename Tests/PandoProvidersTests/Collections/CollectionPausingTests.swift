@@ -70,7 +70,9 @@ import Testing
           .delete(index: 1), .move(from: 1, to: 0), .insert(index: 2), .update(index: 1),
         ])
         || change
-          == .changes([.delete(index: 1), .move(from: 0, to: 1), .insert(index: 2)])
+          == .changes([
+            .delete(index: 1), .move(from: 0, to: 1), .insert(index: 2), .update(index: 1),
+          ])
     )
   }
 

@@ -9,13 +9,22 @@ import Testing
 /// Keeps a list by what a provider is told and by what its own calls return, without looking at its
 /// data in between.
 ///
-/// A slot whose contents came in or changed is unknown until the next quiet point.
+/// A slot whose contents came in or changed by an own call is unknown until it is told, or until the next quiet point.
 final class ListReplica: CollectionDataProviderDelegate {
   private struct State {
     var slots: [Contact?] = []
-    /// After a reset the list is known again at the next quiet point.
+    /// After an own reset the list is known again at the next quiet point.
     var isUnknown = true
+    /// Whether there was a quiet point.
+    var hasBegun = false
+    /// What was told with another list than the one that it leads to.
+    var wrong: [String] = []
     var callCount = 0
+
+    /// Whether what is known of the slots is a list.
+    func shows(_ list: [Contact]) -> Bool {
+      slots.count == list.count && zip(slots, list).allSatisfy { $0 == nil || $0 == $1 }
+    }
   }
 
   let provider: CollectionDataProvider<Contact>
@@ -27,11 +36,24 @@ final class ListReplica: CollectionDataProviderDelegate {
   }
 
   func collectionDataProviderHasUpdatedData<T>(
-    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?
   ) {
-    state.withLock { $0.callCount += 1 }
-    apply(collectionChanges)
+    let told = data.compactMap { $0 as? Contact }
+    state.withLock { state in
+      state.callCount += 1
+      guard state.hasBegun else { return }
+      if collectionChanges == .reset { state.isUnknown = false }
+      if state.isUnknown { return }
+      guard collectionChanges.fits(state.slots.count) else {
+        state.wrong.append("told \(collectionChanges) of \(state.slots.count) elements")
+        return
+      }
+      state.slots = state.slots.applying(collectionChanges, from: told) { $0 }
+      if !state.shows(told) {
+        state.wrong.append("told \(collectionChanges): \(state.slots), and not \(told)")
+      }
+    }
   }
 
   /// Applies what an own call has returned.
@@ -41,7 +63,12 @@ final class ListReplica: CollectionDataProviderDelegate {
       case nil: break
       case .reset: state.isUnknown = true
       case .changes(let changes):
-        if !state.isUnknown { state.slots.apply(changes) { _ in nil } }
+        if state.isUnknown { return }
+        guard CollectionChange.changes(changes).fits(state.slots.count) else {
+          state.wrong.append("returned \(changes) of \(state.slots.count) elements")
+          return
+        }
+        state.slots.apply(changes) { _ in nil }
       }
     }
   }
@@ -50,14 +77,12 @@ final class ListReplica: CollectionDataProviderDelegate {
   func check(_ comment: Comment) {
     let data = provider.data
     state.withLock { state in
-      if !state.isUnknown {
-        #expect(state.slots.count == data.count, comment)
-        for (slot, model) in zip(state.slots, data) where slot != nil {
-          #expect(slot == model, comment)
-        }
-      }
+      #expect(state.wrong.isEmpty, comment)
+      #expect(state.isUnknown || state.shows(data), comment)
       state.slots = data
       state.isUnknown = false
+      state.hasBegun = true
+      state.wrong = []
     }
   }
 
@@ -93,5 +118,25 @@ extension ListReplica {
     default: write = provider.append([contact()])
     }
     apply(write.change)
+  }
+}
+
+extension CollectionChange {
+  /// Whether all its places exist in a list when their change is applied.
+  func fits(_ count: Int) -> Bool {
+    guard case .changes(let changes) = self else { return true }
+    var count = count
+    return changes.allSatisfy { change in
+      switch change {
+      case .update(let index): return (0..<count).contains(index)
+      case .delete(let index):
+        count -= 1
+        return index >= 0 && index <= count
+      case .insert(let index):
+        count += 1
+        return (0..<count).contains(index)
+      case .move(let from, let to): return (0..<count).contains(from) && (0..<count).contains(to)
+      }
+    }
   }
 }

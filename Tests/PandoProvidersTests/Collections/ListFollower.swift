@@ -9,6 +9,8 @@ final class ListFollower<T: SimpleModel>: CollectionDataProviderDelegate {
   struct Call: Sendable {
     let change: CollectionChange
     let context: (any Sendable)?
+    /// The list that the change leads to.
+    let data: [any SimpleModel]
   }
 
   let provider: CollectionDataProvider<T>
@@ -30,11 +32,11 @@ final class ListFollower<T: SimpleModel>: CollectionDataProviderDelegate {
   func onCall(_ action: (@Sendable (Call) -> Void)?) { self.action.withLock { $0 = action } }
 
   func collectionDataProviderHasUpdatedData<U>(
-    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange, data: [U],
     context: (any Sendable)?
   ) {
     #expect(dataProvider === provider)
-    let call = Call(change: collectionChanges, context: context)
+    let call = Call(change: collectionChanges, context: context, data: data)
     received.withLock { $0.append(call) }
     action.withLock { $0 }?(call)
   }

@@ -15,7 +15,7 @@ import Testing
     init(_ action: @escaping @Sendable () -> Void = {}) { self.action = action }
 
     func collectionDataProviderHasUpdatedData<T>(
-      _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+      _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
       context: (any Sendable)?
     ) {
       calls.withLock { $0 += 1 }

@@ -36,7 +36,7 @@ private final class ListListener: CollectionDataProviderDelegate {
   let done = DispatchSemaphore(value: 0)
 
   func collectionDataProviderHasUpdatedData<T>(
-    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?
   ) {
     done.signal()

@@ -40,7 +40,7 @@ final class ListWatch: CollectionDataProviderDelegate {
   func whenTold(_ body: @escaping @Sendable () -> Void) { onTold.withLock { $0 = body } }
 
   func collectionDataProviderHasUpdatedData<U>(
-    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange, data: [U],
     context: (any Sendable)?
   ) {
     follow(collectionChanges)

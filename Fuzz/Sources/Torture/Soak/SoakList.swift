@@ -17,7 +17,7 @@ final class SoakList<T: Model & Equatable & Codable>: CollectionDataProviderDele
   func begin() async throws { try await provider.fetchDataFromCache(withCacheKey: cacheKey) }
 
   func collectionDataProviderHasUpdatedData<U>(
-    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<U>, collectionChanges: CollectionChange, data: [U],
     context: (any Sendable)?
   ) {
     follow(collectionChanges)

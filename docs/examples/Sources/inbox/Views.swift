@@ -124,17 +124,20 @@ final class ContactsView: CollectionDataProviderDelegate {
 
   /// Called on the main queue, because that is where the manager delivers.
   nonisolated func collectionDataProviderHasUpdatedData<T>(
-    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange,
+    _ dataProvider: CollectionDataProvider<T>, collectionChanges: CollectionChange, data: [T],
     context: (any Sendable)?
   ) {
     MainActor.assumeIsolated {
+      let content = Self.content(data.compactMap { $0 as? Person })
       log(name, .told, Self.rows(collectionChanges) + content, context: context as? String)
     }
   }
 
   /// What would be drawn.
-  var content: String {
-    let people = dataProvider.data.map(\.description).joined(separator: ", ")
+  var content: String { Self.content(dataProvider.data) }
+
+  private static func content(_ people: [Person]) -> String {
+    let people = people.map(\.description).joined(separator: ", ")
     return people.isEmpty ? "shows nobody" : "shows \(people)"
   }
 
