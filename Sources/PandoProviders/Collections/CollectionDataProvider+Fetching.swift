@@ -15,7 +15,7 @@ extension CollectionDataProvider {
   ///   - cacheKey: The key of the collection. Without it a custom cache is asked what the context leads
   ///     to, and the provider shows that under no key; a store finds nothing.
   ///   - context: Given to a custom cache.
-  ///   - completion: Called once where delegates are called, when ``data`` is set: with the elements,
+  ///   - completion: Called once where delegates are called, when ``data`` is set: with the elements as they are shown then,
   ///     with `nil` if there is no such collection, or with an error. The error of the store or cache
   ///     is as it was thrown.
   public func fetchDataFromCache(
@@ -60,9 +60,10 @@ extension CollectionDataProvider {
     _ cacheKey: String?, _ context: (any Sendable)?,
     _ completion: @escaping @Sendable (Result<[T]?, any Error>) -> Void
   ) {
+    let begun = state.withLock { $0?.actionCount ?? 0 } + 1
     let completion: @Sendable (Result<[T]?, any Error>) -> Void = { [weak self] result in
       self?.dataHasChanged()
-      completion(result)
+      completion(result.map { self?.newest($0, of: cacheKey, since: begun) ?? $0 })
     }
     do {
       if let refusal = dataModelManager.refusal(ofReading: T.self) { throw refusal }
@@ -89,6 +90,13 @@ extension CollectionDataProvider {
     } catch {
       dataModelManager.consistencyManager.deliverer.enqueue { completion(.failure(error)) }
     }
+  }
+
+  /// What is shown at this moment, in the place of the answer to a fetch: what has been set since is newer.
+  private func newest(_ models: [T]?, of cacheKey: String?, since action: UInt64) -> [T]? {
+    let isShown = cacheKey != nil && Self.isSame(seat.collection.cacheKey, cacheKey)
+    if isShown, seat.collection.isPresent { return data }
+    return state.withLock { ($0?.actionCount ?? 0) > action } ? data : models
   }
 
   /// Begins to show a collection, if the provider does not yet.

@@ -23,10 +23,14 @@ extension DataProvider {
     listensWhenAbsent: Bool = false,
     completion: @escaping @Sendable (T?, (any Error)?) -> Void
   ) {
-    let known = fetch(cacheKey, context, listensWhenAbsent) { result, scope in
+    let known = fetch(cacheKey, context, listensWhenAbsent) { [holder] result, scope in
+      let action = holder.newestAction
       scope.tell {
         switch result {
-        case .success(let model): completion(model.flatMap(Self.unbox), nil)
+        case .success(let model):
+          // What has been set since is newer.
+          let isShown = model != nil || holder.newestAction != action
+          completion((isShown ? holder.data : nil).flatMap(Self.unbox), nil)
         case .failure(let error): completion(nil, error)
         }
       }

@@ -7,6 +7,9 @@ import PandoStore
 extension ModelHolder {
   typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>, PipelineScope) -> Void
 
+  /// Which set or fetch was the last to begin.
+  var newestAction: UInt64 { state.withLock { $0.lastAction } }
+
   /// What is shown, if it has this identifier.
   func held(_ identifier: String) -> (any SimpleModel)? {
     guard let shown = state.withLock({ $0.shown }),
