@@ -14,7 +14,8 @@ public import PandoStore
 /// ```
 ///
 /// With a store, what is set is stored, and what is committed is shown, whoever wrote it. With a
-/// custom cache, data lives in memory and is handed to the cache. With neither, it lives in memory.
+/// custom cache, data lives in memory and is handed to the cache. With neither, it lives in
+/// memory as long as a provider shows it.
 ///
 /// - Note: Any thread may use it.
 public final class DataModelManager: Sendable {
@@ -47,7 +48,9 @@ public final class DataModelManager: Sendable {
   let isClosed = Locked(false)
   let fetchedChanges = Locked(FetchedChanges())
 
-  /// Makes a manager whose data lives in memory only.
+  /// Makes a manager whose data lives in memory only, as long as a provider shows it.
+  ///
+  /// What no provider shows can't be fetched, though its write was committed.
   ///
   /// - Parameters:
   ///   - target: Where delegates are called.
