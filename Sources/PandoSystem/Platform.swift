@@ -43,15 +43,3 @@ package func blockSignals() {
   }
   unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 }
-
-/// How large this process may make files, in bytes; `nil` if nothing limits it (`ulimit -f`).
-package func fileSizeLimit() -> UInt64? {
-  var limit = rlimit()
-  #if canImport(Musl)
-    let status = unsafe getrlimit(RLIMIT_FSIZE, &limit)
-  #else
-    let status = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-  #endif
-  guard status == 0, limit.rlim_cur < UInt64(Int64.max) else { return nil }
-  return UInt64(limit.rlim_cur)
-}

@@ -7,9 +7,11 @@ import PandoSystem
 /// write waits when the oldest commit that is in none is as old as the interval, or when they come to 24 MiB.
 ///
 /// ```
-/// writer      c c c c c c c c c c c c │ waits if that takes too long
-/// this thread        pin, meta page ─► flush data ─► write slot ─► let the old pin go
+/// writer       c c c c c c c c c c c c │ waits if that takes too long
+/// other thread        pin, meta page ─► flush data ─► write slot ─► let the old pin go
 /// ```
+/// The other thread is one of those that all stores share. It is there while somebody writes, and until the
+/// last commit is in a checkpoint.
 @safe
 final class Checkpointer: Sendable {
   /// Where a checkpoint begins, and where writers wait for its end, in bytes of pages that commits have
@@ -29,8 +31,11 @@ final class Checkpointer: Sendable {
     var (requested, begun, ended) = (0, 0, 0)
     /// Why the last one has failed.
     var failure: LMDBError?
+    /// How many writes are under way.
+    var writerCount = 0
+    /// Whether there is a thread that makes checkpoints, and its identity once it runs.
+    var (hasThread, thread): (Bool, UInt) = (false, 0)
     var isStopping = false
-    var hasEnded = false
   }
 
   /// Commits that are not on the disk.
@@ -44,8 +49,6 @@ final class Checkpointer: Sendable {
   private let boot: BootIdentifier
   private let interval: UInt64
   private let state = Monitor(State())
-  /// The identity of the thread.
-  private let thread = Locked<UInt>(0)
 
   /// The reader that keeps the pages of the last checkpoint, and that of the one being made.
   ///
@@ -62,38 +65,72 @@ final class Checkpointer: Sendable {
 }
 
 extension Checkpointer {
-  /// Starts the thread, which keeps no environment alive.
-  func start(_ environment: Environment) {
-    startThread(named: "pando.flush") { [self, weak environment] in
-      thread.withLock { $0 = currentThread() }
-      while waitUntilDue() { environment?.makeCheckpoint(self) }
-      state.withLock { $0.hasEnded = true }
-      state.notifyAll()
+  /// Sees to it, before a write begins, that a thread will make its checkpoint.
+  ///
+  /// - Throws: ``LMDBError`` with the system's code if it has no room for one.
+  func beginWrite(in environment: Environment) throws(LMDBError) {
+    try state.withLock { state throws(LMDBError) in
+      try start(&state, environment)
+      state.writerCount += 1
     }
+  }
+
+  /// A write has been committed, or has failed.
+  func endWrite() {
+    let isOver = state.withLock { state in
+      state.writerCount -= 1
+      return state.writerCount == 0 && state.waiting.start == nil
+    }
+    if isOver { state.notifyAll() }
+  }
+
+  /// Has a thread make checkpoints, which keeps no environment alive.
+  private func start(_ state: inout State, _ environment: Environment) throws(LMDBError) {
+    if state.hasThread || state.isStopping { return }
+    let status = SharedThreads.run { [self, weak environment] in
+      self.state.withLock { $0.thread = currentThread() }
+      while waitUntilDue() { environment?.makeCheckpoint(self) }
+      self.state.notifyAll()
+    }
+    guard status == 0 else {
+      throw LMDBError(
+        .init(rawValue: status), function: "pthread_create",
+        detail: "a thread that flushes: \(threadLimit(status))")
+    }
+    state.hasThread = true
   }
 
   /// Ends the thread; nobody waits for a checkpoint any more.
   func stop() {
-    state.withLock { $0.isStopping = true }
+    let thread = state.withLock { state in
+      state.isStopping = true
+      return state.thread
+    }
     state.notifyAll()
-    if thread.withLock({ $0 }) == currentThread() { return }
-    state.waiting { $0.hasEnded ? () : nil }
+    if thread == currentThread() { return }
+    state.waiting { $0.hasThread ? nil : () }
   }
 
   /// Waits until there is a checkpoint to make.
   ///
-  /// - Returns: `false` when there will be none.
+  /// - Returns: `false` when the thread is not needed any more.
   private func waitUntilDue() -> Bool {
     state.waiting { state, nanoseconds in
-      if state.isStopping { return false }
-      if state.requested > state.begun || state.waiting.byteCount >= Self.beginningInBytes {
-        return true
+      if !state.isStopping {
+        if state.requested > state.begun || state.waiting.byteCount >= Self.beginningInBytes {
+          return true
+        }
+        if let start = state.waiting.start {
+          let age = coarseNanoseconds() - start
+          if age >= interval / 2 { return true }
+          nanoseconds = Int64(interval / 2 - age)
+          return nil
+        }
+        if state.writerCount > 0 { return nil }
       }
-      guard let start = state.waiting.start else { return nil }
-      let age = coarseNanoseconds() - start
-      if age >= interval / 2 { return true }
-      nanoseconds = Int64(interval / 2 - age)
-      return nil
+      state.hasThread = false
+      state.thread = 0
+      return false
     }
   }
 
@@ -127,8 +164,9 @@ extension Checkpointer {
   /// Waits for a checkpoint that begins after this call.
   ///
   /// - Throws: Why there was none.
-  func waitForNext() throws(LMDBError) {
-    let number = state.withLock { state in
+  func waitForNext(in environment: Environment) throws(LMDBError) {
+    let number = try state.withLock { state throws(LMDBError) in
+      try start(&state, environment)
       state.requested += 1
       return state.requested
     }

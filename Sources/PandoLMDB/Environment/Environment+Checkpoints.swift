@@ -14,7 +14,7 @@ extension Environment {
     try checkProcess("flush")
     writer.checkIsFree(for: "flush")
     guard let checkpoints = unsafe checkpoints else { return try sync() }
-    try checkpoints.waitForNext()
+    try checkpoints.waitForNext(in: self)
   }
 
   /// Makes a checkpoint; for the thread that does nothing else.

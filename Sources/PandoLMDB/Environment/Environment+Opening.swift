@@ -2,6 +2,12 @@ import CPandoLMDB
 import PandoSystem
 
 extension Environment {
+  /// Up to so much address space in use a map is as large as it was asked for: half of the 128 TiB that a
+  /// process has on common processors.
+  private static let ampleAddressSpace = 64 << 40
+  /// How large a map begins beyond that, at most, unless the file is large: some 16 000 of these fit.
+  private static let smallMapSizeInBytes = 4 << 30
+
   /// Creates the folder unless it is there.
   static func createFolder(_ path: String) throws(LMDBError) {
     if retryInterrupted({ unsafe mkdir(path, 0o700) }) != 0, errno != EEXIST {
@@ -12,15 +18,27 @@ extension Environment {
   /// Opens LMDB's environment, with a map of the configured size or what the file asks for.
   ///
   /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
-  /// as its pages need anyway.
+  /// as its pages need anyway. Where the process has much address space in use, because it has many stores
+  /// open, the map begins small, and grows when it is full.
   ///
+  /// - Parameters:
+  ///   - path: The folder.
+  ///   - configuration: How to open it.
+  ///   - mapSizeInBytes: What the file asks for.
+  ///   - dataSizeInBytes: The size of the file.
   /// - Returns: The environment, and the number of the last commit as its lock file has it.
+  /// - Throws: ``LMDBError`` with the system's code.
   static func makePointer(
-    _ path: String, _ configuration: Configuration, mapSizeInBytes: Int
+    _ path: String, _ configuration: Configuration, mapSizeInBytes: Int, dataSizeInBytes: Int
   ) throws(LMDBError) -> (environment: OpaquePointer, signal: CommitSignal?) {
     var size = configuration.mapSizeInBytes.roundedUpToPage
     if mapSizeInBytes > size, (try? checkAddressSpace(mapSizeInBytes)) != nil {
       size = mapSizeInBytes
+    }
+    if size <= Self.ampleAddressSpace, let used = addressSpaceInUse(),
+      used > Self.ampleAddressSpace
+    {
+      size = min(size, max(Self.smallMapSizeInBytes, 2 * dataSizeInBytes).roundedUpToPage)
     }
     try checkAddressSpace(size)
     let signal = try LockFile.reserve(

@@ -86,7 +86,8 @@ extension Environment {
 
   private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
     // The lock file is the same one, unless somebody has removed it.
-    let made = try unsafe Self.makePointer(path, configuration, mapSizeInBytes: 0)
+    let made = try unsafe Self.makePointer(
+      path, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
     let environment = unsafe made.environment
     do {
       try unsafe reopenTables(in: environment)

@@ -34,9 +34,12 @@ extension Environment {
   func writeAlone<Result>(
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    if let checkpoints = unsafe checkpoints, !checkpoints.hasRoom, !readers.isReadingOnThisThread {
+    let checkpoints = unsafe checkpoints
+    if let checkpoints, !checkpoints.hasRoom, !readers.isReadingOnThisThread {
       checkpoints.waitForRoom()
     }
+    try checkpoints?.beginWrite(in: self)
+    defer { checkpoints?.endWrite() }
     return try writer.withLock("write") {
       while true {
         if let result = try writeOnce(mayGrow: mayGrow, body) { return result }

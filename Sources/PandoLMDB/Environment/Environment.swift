@@ -31,7 +31,7 @@ public final class Environment: Sendable {
   /// How many readers wait for a slot.
   let slotWaits = Atomic(0)
   /// Writes that share commits, where they do.
-  let commits = GroupCommit(isLed: false)
+  let commits = GroupCommit()
   /// The data file, for checks beside liblmdb.
   let file: DataFile
   /// Tables that are open, in the order they were opened.
@@ -106,7 +106,7 @@ public final class Environment: Sendable {
     self.configuration = configuration
     number = EnvironmentNumber(
       rawValue: Self.lastNumber.add(1, ordering: .relaxed).newValue)
-    readers = try ReaderPool(idleCountMax: configuration.maximumIdleReaders)
+    readers = ReaderPool(idleCountMax: configuration.maximumIdleReaders)
     if !configuration.isReadOnly { try Self.createFolder(path) }
     let filePath = "\(path)/\(DataFile.name)"
     file = try DataFile(
@@ -118,7 +118,7 @@ public final class Environment: Sendable {
     let size = try file.checkHeader(
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe (pointer, signal) = try Self.makePointer(
-      path, configuration, mapSizeInBytes: size)
+      path, configuration, mapSizeInBytes: size, dataSizeInBytes: file.sizeInBytes())
     checkSignal()
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
       // The first commit flushes its pages and the empty meta pages together: a power cut may keep
@@ -130,9 +130,7 @@ public final class Environment: Sendable {
     if !configuration.isReadOnly, let interval = configuration.checkpointInterval,
       let file = try CheckpointFile.open(folder: path, makes: true, mode: configuration.fileMode)
     {
-      let checkpoints = try Checkpointer(file, interval: interval)
-      unsafe self.checkpoints = checkpoints
-      checkpoints.start(self)
+      unsafe checkpoints = try Checkpointer(file, interval: interval)
     }
   }
 

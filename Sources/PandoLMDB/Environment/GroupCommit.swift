@@ -15,7 +15,7 @@ package protocol GroupedWrite: AnyObject, Sendable {
   /// - Parameter error: Why it has failed; `nil` if it is committed.
   func end(_ error: (any Error)?)
 
-  /// Asks its caller, who waits, to lead the group; never called where a thread leads for good.
+  /// Asks its caller, who waits, to lead the group; never called where a thread leads for all.
   func askToLead()
 
   /// Lets its caller, who waits, carry it out alone, in place of an answer.
@@ -25,7 +25,7 @@ package protocol GroupedWrite: AnyObject, Sendable {
 }
 
 extension GroupedWrite {
-  package func askToLead() { preconditionFailure("a thread leads for good") }
+  package func askToLead() { preconditionFailure("a thread leads for all") }
   package func leaveGroup() -> Bool { false }
 }
 
@@ -83,8 +83,9 @@ extension GroupCommitOwner {
 /// ```
 ///
 /// One thread leads at a time. It runs all writes of the group in one transaction and commits that.
-/// Either a thread leads for good (``init(isLed:)``, ``waitForWrites()``), but for a caller that writes
-/// alone (``runAlone(_:in:for:)``), or each group is led by a caller that waits for it (``run(_:in:)``).
+/// Either a thread leads group after group until no write is left (``append(_:queuedMaximum:)``,
+/// ``goesOnLeading()``), but for a caller that writes alone (``runAlone(in:for:_:)``), or each group is led by
+/// a caller that waits for it (``run(_:in:)``). Without a write nobody leads, and no thread waits.
 ///
 /// A write that throws makes its group run again without it. When the transaction or the commit
 /// fails, each write gets a commit of its own, so that only the one at fault fails. Callers who take
@@ -112,11 +113,10 @@ package final class GroupCommit: Sendable {
   private struct State {
     /// The first one is the one that is run, or the next to be.
     var batches: [Batch] = []
-    var hasLeader: Bool
-    /// Whether the leader waits for the first write.
-    var isLeaderIdle = false
-    /// Whether a caller leads in place of the thread that leads for good.
-    var isLent = false
+    /// Whether a thread leads; without one, and without one that looks, nothing is queued.
+    var hasLeader = false
+    /// Whether the thread that led last looks for the next write, and leads then unless another one does.
+    var isLooking = false
     var isStopping = false
     /// How many writes the last commit had.
     var lastCount = 0
@@ -124,37 +124,27 @@ package final class GroupCommit: Sendable {
     var queuedCount: Int { batches.reduce(0) { $0 + $1.count } }
   }
 
-  private let state: Monitor<State>
+  private let state = Monitor(State())
   /// Whether there are writes that the leader has not begun with; changed with the state.
   private let hasWrites = Atomic(false)
-  /// How the leader goes to sleep.
+  /// How long the thread that led last looks for the next write.
   private let spinner = Spinner()
 
   /// Makes a group commit without writes.
-  ///
-  /// - Parameter isLed: Whether a thread leads for good; else those who wait take turns.
-  package init(isLed: Bool) { state = Monitor(State(hasLeader: isLed)) }
+  package init() {}
 
   /// Queues a write; its position in the order of commits is fixed when this returns.
   ///
   /// - Parameters:
   ///   - write: The write.
   ///   - queuedMaximum: How many may be queued, without those of the group whose last write has been taken.
-  /// - Returns: What to wait for.
+  /// - Returns: What to wait for; and whether the caller sees to it that a thread leads now, with
+  ///   ``commitNext(in:for:)`` as long as ``goesOnLeading()`` says so.
   /// - Throws: ``GroupRefusal``.
   package func append(
     _ write: any GroupedWrite, queuedMaximum: Int = .max
-  ) throws(GroupRefusal) -> CommitTurn {
-    try enter(write, queuedMaximum).turn
-  }
-
-  /// Queues a write, and tells whether the calling thread has to lead its group.
-  private func enter(
-    _ write: any GroupedWrite, _ queuedMaximum: Int = .max
   ) throws(GroupRefusal) -> (turn: CommitTurn, leads: Bool) {
-    var isLeaderIdle = false
-    let entry = try state.withLock {
-      state throws(GroupRefusal) -> (turn: CommitTurn, leads: Bool) in
+    try state.withLock { state throws(GroupRefusal) in
       if state.isStopping { throw .isStopping }
       // Here and not by whoever asks: of two that ask at once, one would enter behind the other.
       if queuedMaximum < .max, state.queuedCount >= queuedMaximum { throw .isFull }
@@ -164,69 +154,89 @@ package final class GroupCommit: Sendable {
       }
       let last = state.batches.count - 1
       state.batches[last].writes.append(write)
-      isLeaderIdle = exchange(&state.isLeaderIdle, with: false)
-      return (state.batches[last].turn, !exchange(&state.hasLeader, with: true))
+      let leads = !state.hasLeader && !state.isLooking
+      if leads { state.hasLeader = true }
+      return (state.batches[last].turn, leads)
     }
-    if isLeaderIdle { state.notify() }
-    return entry
   }
 
   /// How many writes are queued, without those of a group that takes no more.
   package var queuedCount: Int { state.withLock(\.queuedCount) }
 
-  /// Takes no more writes; those that are queued stay.
+  /// Takes no more writes; returns when those that are queued have been answered and nobody leads.
   package func stop() {
     state.withLock { $0.isStopping = true }
-    state.notify()
+    state.waiting { $0.hasLeader || $0.isLooking || !$0.batches.isEmpty ? nil : () }
   }
 
-  /// Waits for the first write of the next group; for the thread that leads for good.
+  /// Tells the thread that has led a group whether it leads the next one; where nothing is queued it looks for
+  /// a moment whether something comes.
   ///
-  /// - Returns: `false` when there will be none.
-  package func waitForWrites() -> Bool {
-    let isAlone = state.withLock { state in
+  /// - Returns: `false` if it does not lead any more.
+  package func goesOnLeading() -> Bool {
+    let isLooking: Bool? = state.withLock { state in
+      if !state.batches.isEmpty { return nil }
       // A caller may lead from here on.
-      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
-      return state.isLeaderIdle && state.lastCount < 2
+      state.hasLeader = false
+      state.isLooking = !state.isStopping && state.lastCount < 2
+      return state.isLooking
     }
-    if isAlone { _ = spinner.spin { hasWrites.load(ordering: .relaxed) } }
-    return state.waiting { state in
-      if state.isLent { return nil }
-      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
-      return state.isLeaderIdle ? nil : !state.batches.isEmpty
+    guard let isLooking else { return true }
+    var leads = false
+    if isLooking {
+      _ = spinner.spin { hasWrites.load(ordering: .relaxed) }
+      leads = state.withLock { state in
+        state.isLooking = false
+        let leads = !state.hasLeader && !state.batches.isEmpty
+        if leads { state.hasLeader = true }
+        return leads
+      }
     }
+    if !leads { state.notifyAll() }  // who stops waits for that
+    return leads
   }
 
-  /// Leads the commit of a write on the calling thread, if nobody else writes: to wake the thread that leads
-  /// for good, and to be woken by it, costs more than a small commit.
+  /// What became of a write that was to be committed alone.
+  package enum LoneCommit {
+    /// Somebody else writes: the write is to be queued.
+    case refused
+    /// The write has been answered.
+    case done
+    /// The write has been answered, and others have been queued: the caller sees to it that a thread leads.
+    case doneAndLeads
+  }
+
+  /// Leads the commit of a write on the calling thread, if nobody else writes: to wake a thread that leads,
+  /// and to be woken by it, costs more than a small commit.
   ///
-  /// What is queued meanwhile is for that thread, and shares a commit of its own. Where the last commit was a
+  /// What is queued meanwhile is for another thread, and shares a commit of its own. Where the last commit was a
   /// shared one nobody leads, so that many go on sharing.
   ///
   /// - Parameters:
   ///   - environment: Where to write.
   ///   - owner: What to do around the write.
-  ///   - makeWrite: Makes the write, once this thread leads; it has been answered when this returns.
-  /// - Returns: `false` if somebody else writes: then the write is to be queued.
+  ///   - makeWrite: Makes the write, once this thread leads.
+  /// - Returns: What became of it.
   package func runAlone(
     in environment: Environment, for owner: any GroupCommitOwner,
     _ makeWrite: () -> any GroupedWrite
-  ) -> Bool {
+  ) -> LoneCommit {
     let isAlone = state.withLock { state in
-      state.isLent = state.isLeaderIdle && !state.isStopping && state.lastCount < 2
-      if state.isLent { state.isLeaderIdle = false }
-      return state.isLent
+      let isAlone =
+        !state.hasLeader && state.batches.isEmpty && !state.isStopping && state.lastCount < 2
+      if isAlone { state.hasLeader = true }
+      return isAlone
     }
-    guard isAlone else { return false }
+    guard isAlone else { return .refused }
     var group = Group(writes: [makeWrite()], count: 1, expectedCount: 1, isOpen: false)
     commit(&group, in: environment, for: owner)
-    let isAwaited = state.withLock { state in
-      state.isLent = false
-      state.isLeaderIdle = state.batches.isEmpty && !state.isStopping
-      return !state.isLeaderIdle
+    let (leads, isStopping) = state.withLock { state in
+      // A thread that looks takes what is there.
+      state.hasLeader = !state.batches.isEmpty && !state.isLooking
+      return (state.hasLeader, state.isStopping)
     }
-    if isAwaited { state.notify() }
-    return true
+    if isStopping, !leads { state.notifyAll() }
+    return leads ? .doneAndLeads : .done
   }
 }
 
@@ -234,7 +244,7 @@ extension GroupCommit {
   /// Leads the group of a write of the calling thread, unless somebody else does; returns when the
   /// write has been answered or has left its group.
   func run(_ write: SharedWrite, in environment: Environment) {
-    guard let (_, isFirst) = try? enter(write) else {
+    guard let (_, isFirst) = try? append(write) else {
       preconditionFailure("a group that callers lead is never stopped")
     }
     if !isFirst { environment.configuration.onEvent?(.writeQueued) }

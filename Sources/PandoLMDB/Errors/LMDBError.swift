@@ -170,7 +170,23 @@ extension LMDBError {
   /// The error of the system call that has just failed.
   @_optimize(size)
   static func system(_ function: String, _ detail: String) -> LMDBError {
-    LMDBError(Code(rawValue: errno), function: function, detail: detail)
+    .failed(errno, function, detail)
+  }
+
+  /// The error of a call of the system or of liblmdb; one that comes of a limit says which limit.
+  ///
+  /// - Parameters:
+  ///   - status: The number of the error.
+  ///   - function: The call.
+  ///   - detail: What was asked for.
+  /// - Returns: The error.
+  @_optimize(size)
+  static func failed(_ status: CInt, _ function: String, _ detail: String) -> LMDBError {
+    var detail = detail
+    if let limit = limitBehind(status) {
+      detail += "\(detail.isEmpty ? "" : ": ")error \(status), \(limit)"
+    }
+    return LMDBError(Code(rawValue: status), function: function, detail: detail)
   }
 
   /// The error of a reader that could not begin.
@@ -218,10 +234,7 @@ extension LMDBError {
 func check(
   _ status: CInt, _ function: StaticString, _ detail: @autoclosure () -> String = ""
 ) throws(LMDBError) {
-  guard status == 0 else {
-    throw LMDBError(
-      LMDBError.Code(rawValue: status), function: function.description, detail: detail())
-  }
+  guard status == 0 else { throw .failed(status, function.description, detail()) }
 }
 
 /// Like ``check(_:_:_:)``, for calls that may find nothing.

@@ -53,7 +53,7 @@ struct DataFile: ~Copyable, Sendable {
   /// How large this process may make files, if the file has hardly any room left below that (`ulimit -f`).
   @_optimize(size)
   func reachedLimit() -> UInt64? {
-    guard let limit = fileSizeLimit(), let size = try? sizeInBytes() else { return nil }
+    guard let limit = processLimit(.fileSize), let size = try? sizeInBytes() else { return nil }
     return UInt64(size) + 64 * 4096 > limit ? limit : nil
   }
 

@@ -37,30 +37,30 @@ struct ReaderLane: ~Copyable {
 
 /// A number that each thread has for itself.
 ///
-/// It is kept in the thread's pointer of a POSIX key: no allocation, no lock.
+/// It is kept in the thread's pointer of a POSIX key: no allocation, no lock. A process has 1 024 keys, so all
+/// environments share one.
 final class ThreadNumber: Sendable {
-  private let key: pthread_key_t
+  /// The lane of the calling thread, in whatever environment: where it began to read last, or the first one that
+  /// was free when another thread had that.
+  static let lane = ThreadNumber()
+
+  /// `nil` if the process has used all its keys: then the number is 0 on every thread.
+  private let key: pthread_key_t?
 
   /// Makes a number that is 0 on every thread.
-  ///
-  /// - Throws: ``LMDBError`` with `EAGAIN` when the process has used its 1024 keys.
-  init() throws(LMDBError) {
+  private init() {
     var key = pthread_key_t()
-    let status = unsafe pthread_key_create(&key, nil)
-    try check(status, "pthread_key_create", "one environment needs one thread-local key")
-    self.key = key
+    self.key = unsafe pthread_key_create(&key, nil) == 0 ? key : nil
   }
 
-  deinit {
-    pthread_key_delete(key)
-  }
-
-  /// The calling thread's number.
+  /// The calling thread's number; one that the system has no memory for stays as it is.
   var value: Int {
-    get { Int(bitPattern: unsafe pthread_getspecific(key)) }
+    get {
+      guard let key else { return 0 }
+      return Int(bitPattern: unsafe pthread_getspecific(key))
+    }
     set {
-      let status = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue))
-      precondition(status == 0, "pthread_setspecific: \(status)")
+      if let key { unsafe _ = pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
     }
   }
 }

@@ -66,12 +66,11 @@ final class ReaderPool: Sendable {
   let probe = CommitProbe()
   /// The lanes before this one keep their transactions.
   private let keepingLaneCount: Int
-  /// The lane that a thread had when it last needed another one than before.
-  private let laneOfThread: ThreadNumber
+  /// The lane that a thread had when it last needed another one than before, here or elsewhere.
+  private let laneOfThread = ThreadNumber.lane
 
-  init(idleCountMax: Int) throws(LMDBError) {
+  init(idleCountMax: Int) {
     keepingLaneCount = min(idleCountMax, Self.laneCount)
-    laneOfThread = try ThreadNumber()
     unsafe lanes = .allocate(capacity: Self.laneCount)
     for lane in 0..<Self.laneCount { unsafe (lanes + lane).initialize(to: ReaderLane()) }
   }

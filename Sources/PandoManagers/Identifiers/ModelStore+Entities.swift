@@ -57,7 +57,7 @@ extension ModelStore {
   /// - Parameters:
   ///   - identifier: Its identifier.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the calling thread or the writer thread, perhaps more than once.
+  ///   - change: Runs on the calling thread or another one, perhaps more than once.
   /// - Returns: The entity as it is stored afterwards; `nil` if there is none.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: O(log *n*) for each node of its tree, and a commit.

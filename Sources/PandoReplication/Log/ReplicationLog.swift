@@ -1,8 +1,8 @@
 /// A log that keeps messages in one order for all who follow it; an engine keeps it.
 ///
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
-/// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the writer's thread of a store,
-/// the others from any, at the same time as these.
+/// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the thread that leads the
+/// writes of a store, the others from any, at the same time as these.
 ///
 /// ```swift
 /// let log: any ReplicationLog = try NATSLog(configuration)

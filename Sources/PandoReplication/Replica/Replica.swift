@@ -10,7 +10,7 @@ import PandoSystem
 ///                                              │  else: give up, take in what came between, judge own entry
 /// log    ═══ 1041 ═══ 1042 ═══ 1043 ═══►  judge ─► up to 1 000 in one transaction ─► providers, processes
 /// ```
-/// All but ``init(_:log:configuration:)``, ``catchUp()`` and the statistics runs on the writer's thread of
+/// All but ``init(_:log:configuration:)``, ``catchUp()`` and the statistics runs on the thread that leads the writes of
 /// the store. One process a store.
 package final class Replica: StoreReplicator {
   /// A replicated store as it was when a flush began, and what the flush has done since.
@@ -46,7 +46,7 @@ package final class Replica: StoreReplicator {
   /// The last position that is known to be there.
   private let seen = Locked<UInt64>(0)
   private let counters = Locked(ReplicaStatistics())
-  // Used on the writer's thread only.
+  // Used on the thread that leads the writes only.
   nonisolated(unsafe) private var counter: UInt64 = 0
   nonisolated(unsafe) private var draft: Draft?
   nonisolated(unsafe) var sent: Sent?

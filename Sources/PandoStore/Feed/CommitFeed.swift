@@ -76,7 +76,12 @@ package final class CommitFeed: Sendable {
       state.followers.append(WeakFollower(follower: follower))
       return tellsFollowers && !exchange(&state.isWatched, with: true)
     }
-    if begins { watcher.start(self) }
+    if begins { startWatching() }
+  }
+
+  /// Without room for a thread the next one who follows tries again.
+  private func startWatching() {
+    if !watcher.start(self) { state.withLock { $0.isWatched = false } }
   }
 
   /// Tells all who want to know that other processes may have committed something.
@@ -181,7 +186,7 @@ extension CommitFeed {
       state.readerCount += 1
       return !exchange(&state.isWatched, with: true)
     }
-    if begins { watcher.start(self) }
+    if begins { startWatching() }
   }
 
   func endReading() { state.withLock { $0.readerCount -= 1 } }

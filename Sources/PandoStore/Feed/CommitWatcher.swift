@@ -22,8 +22,10 @@ final class CommitWatcher: Sendable {
   }
 
   /// Begins; ends when nobody follows any more, or the environment is closed.
-  func start(_ feed: CommitFeed) {
-    startThread(named: "pando.watcher") { self.watch(feed) }
+  ///
+  /// - Returns: `false` if the system has no room for the thread.
+  func start(_ feed: CommitFeed) -> Bool {
+    tryStartingThread(named: "pando.watcher") { self.watch(feed) } == 0
   }
 
   private func watch(_ feed: CommitFeed) {

@@ -12,7 +12,7 @@ extension ModelStore {
   ///   - type: The type to read it as.
   ///   - identifier: The identifier of the node.
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - change: Runs on the calling thread or the writer thread, perhaps more than once, as `write(context:_:)` says.
+  ///   - change: Runs on the calling thread or another one, perhaps more than once, as `write(context:_:)` says.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
   /// - Throws: What `change` throws, and as ``ModelTransaction/update(_:_:_:)``.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.

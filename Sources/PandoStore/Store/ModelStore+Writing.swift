@@ -23,7 +23,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the calling thread if nobody else writes, else on the writer thread. It may run more
+  ///   - body: Runs on the calling thread if nobody else writes, else on another one. It may run more
   ///     than once (the map grew, a neighbour in the same flush failed), so it must change nothing but the
   ///     transaction.
   /// - Returns: What `body` returned.
@@ -44,7 +44,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the writer thread; else as in the synchronous form.
+  ///   - body: Runs on a thread of the library; else as in the synchronous form.
   /// - Returns: What `body` returned.
   /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
@@ -60,7 +60,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the calling thread or the writer thread, perhaps more than once.
+  ///   - body: Runs on the calling thread or another one, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
   ///   `closed`.
@@ -86,7 +86,7 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
-  ///   - body: Runs on the writer thread, perhaps more than once.
+  ///   - body: Runs on a thread of the library, perhaps more than once.
   /// - Returns: What `body` returned, and the change set.
   /// - Throws: As the synchronous form.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
@@ -130,7 +130,7 @@ extension ModelStore {
   /// - Complexity: As the synchronous form, on a thread of its own.
   public func flush() async throws {
     try await withCheckedThrowingContinuation { continuation in
-      startThread(named: "pando.wait") { [self] in
+      SharedThreads.runSomewhere { [self] in
         continuation.resume(with: Swift.Result { try core.environment.flush() })
       }
     }
@@ -183,8 +183,8 @@ extension ModelStore {
   /// - Parameters:
   ///   - ticket: Comes to the followers with what the write did.
   ///   - context: Travels with the change set.
-  ///   - body: Runs on the writer thread, perhaps more than once.
-  ///   - completion: Called once, on the writer thread after the followers; on the calling thread
+  ///   - body: Runs on a thread of the library, perhaps more than once.
+  ///   - completion: Called once, on that thread after the followers; on the calling thread
   ///     when the store is closed or read-only.
   package func submit(
     ticket: any Sendable, context: (any Sendable)?,

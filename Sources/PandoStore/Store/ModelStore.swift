@@ -53,12 +53,7 @@ public final class ModelStore: Sendable {
       "changeLogLimitForCursors is \(configuration.changeLogLimitForCursors)")
     core = try ModelStore.open(path: path, configuration: configuration)
     self.temporaryDirectory = temporaryDirectory
-    do {
-      writer = configuration.isReadOnly ? nil : try Writer(core)
-    } catch {
-      core.environment.close()
-      throw error
-    }
+    writer = configuration.isReadOnly ? nil : Writer(core)
   }
 
   /// Opens an empty store in a directory of its own, which is removed when the store is closed.
@@ -102,7 +97,7 @@ public final class ModelStore: Sendable {
   /// - Complexity: O(1), and the wait for writes that are queued and reads that are under way; with `relaxed` a flush.
   public func close() async {
     await withCheckedContinuation { continuation in
-      startThread(named: "pando.close") { [self] in
+      SharedThreads.runSomewhere { [self] in
         shutDown()
         continuation.resume()
       }

@@ -1,7 +1,7 @@
 import PandoLMDB
 package import PandoModels
 
-/// Writes what a log holds: on the writer's thread, between two of its flushes.
+/// Writes what a log holds: on the thread that leads the writes, between two of its flushes.
 package struct EntryWriter {
   let writer: Writer
   let core: StoreCore

@@ -2,7 +2,7 @@ package import PandoModels
 
 /// What brings the writes of a replicated store to its log before they are committed; one a store.
 ///
-/// All is called on the writer's thread.
+/// All is called on the thread that leads the writes.
 package protocol StoreReplicator: AnyObject, Sendable {
   /// A flush begins, at what the store has taken in so far.
   ///

@@ -24,7 +24,7 @@ final class WriteJob: @unchecked Sendable {
   /// - Parameters:
   ///   - ticket: What followers know it by.
   ///   - context: Travels with the change set.
-  ///   - body: Runs on the writer thread, more than once if the flush has to be run again.
+  ///   - body: Runs on the thread that leads the flush, more than once if the flush has to be run again.
   ///   - completion: Called once, on the thread that ends the job.
   init(
     ticket: (any Sendable)? = nil, context: (any Sendable)?, body: @escaping Body,

@@ -1,24 +1,23 @@
 import PandoSystem
-import Dispatch
 import PandoLMDB
 import PandoModels
 import Synchronization
 
-/// The thread that leads a store's group commit; a caller that waits and writes alone leads its own.
+/// The group commit of a store, led by one of the threads that all stores share while there are writes; a
+/// caller that waits and writes alone leads its own.
 ///
 /// Each write keeps a commit number, a change set, and a success or an error of its own. LMDB binds a
 /// write transaction to its thread, and models may be deep, hence a thread and not a queue or an
 /// executor. Any thread may submit.
 final class Writer: Sendable {
   private let core: StoreCore
-  private let commits = GroupCommit(isLed: true)
-  private let finished = DispatchSemaphore(value: 0)
+  private let commits = GroupCommit()
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   /// What brings the writes of a replicated store to its log.
   private let replicator = Locked<(any StoreReplicator)?>(nil)
   /// The identity of the thread that leads, or was the last to do so; 0 where it may be another one by now.
   private let leader = Atomic<UInt>(0)
-  /// The process that has the thread; a child of it has none.
+  /// The process that has the threads; a child of it has none.
   private let process = getpid()
   /// What the writes of the present flush share.
   ///
@@ -30,7 +29,7 @@ final class Writer: Sendable {
   nonisolated(unsafe) private var effects: [CommitEffects] = []
   /// The writes of a flush that go to the log.
   ///
-  /// Used on the writer's thread only.
+  /// Used by the thread that leads.
   nonisolated(unsafe) private var logged: [QueuedWrite] = []
   /// How many writes have changed something in the present flush.
   ///
@@ -41,32 +40,9 @@ final class Writer: Sendable {
   /// Used by the thread that leads.
   nonisolated(unsafe) private var isOnDisk = false
 
-  /// Starts the thread.
-  ///
-  /// - Throws: ``StoreError`` `engine` if the system has no room for it.
-  init(_ core: StoreCore) throws {
-    self.core = core
-    let status = tryStartingThread(
-      named: "pando.writer", stackSizeInBytes: LargeStack.byteCount
-    ) { [self] in
-      LargeStack.noteCurrent()
-      while commits.waitForWrites() {
-        leader.store(currentThread(), ordering: .relaxed)
-        commits.commitNext(in: core.environment, for: self)
-      }
-      // The number may be given to another thread.
-      leader.store(0, ordering: .relaxed)
-      finished.signal()
-    }
-    guard status == 0 else {
-      throw StoreError(
-        .engine, core.path,
-        "the system has no room for the writer's thread, with a stack of \(LargeStack.byteCount >> 20) MiB: error \(status)"
-      )
-    }
-  }
+  init(_ core: StoreCore) { self.core = core }
 
-  /// Whether the caller runs inside a write or the commit handler, or is the writer's thread.
+  /// Whether the caller runs inside a write or the commit handler, or leads a flush.
   var isLeading: Bool { leader.load(ordering: .relaxed) == currentThread() }
 
   /// How many writes wait for their commit.
@@ -87,17 +63,39 @@ final class Writer: Sendable {
   /// been finished.
   func carryOut(_ job: WriteJob) {
     let thread = currentThread()
-    // Who waits for a log does it on the thread that is there for that.
-    let isDone =
-      isInItsProcess && replicator.withLock { $0 == nil }
-      && commits.runAlone(in: core.environment, for: self) {
+    // Who waits for a log does it on a thread that is there for that.
+    if isInItsProcess, replicator.withLock({ $0 == nil }) {
+      let outcome = commits.runAlone(in: core.environment, for: self) {
         leader.store(thread, ordering: .relaxed)
         return QueuedWrite(job, self)
       }
-    guard isDone else {
-      submit(job)?.wait()
-      return
+      if outcome != .refused {
+        _ = leader.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
+        if outcome == .doneAndLeads { startLeading() }
+        return
+      }
     }
+    submit(job)?.wait()
+  }
+
+  /// Has a thread lead the queued writes; without room for one this one does it, until there is room or no write
+  /// is left.
+  private func startLeading() {
+    while SharedThreads.run({ [self] in lead() }) != 0 {
+      commitNext()
+      guard commits.goesOnLeading() else { return }
+    }
+  }
+
+  private func lead() {
+    repeat { commitNext() } while commits.goesOnLeading()
+  }
+
+  private func commitNext() {
+    let thread = currentThread()
+    leader.store(thread, ordering: .relaxed)
+    commits.commitNext(in: core.environment, for: self)
+    // The thread works for others next.
     _ = leader.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
   }
 
@@ -114,7 +112,9 @@ final class Writer: Sendable {
     }
     let maximum = replicator.withLock { $0 != nil } ? Self.queuedForLogMaximum : Int.max
     do {
-      return try commits.append(QueuedWrite(job, self), queuedMaximum: maximum)
+      let (turn, leads) = try commits.append(QueuedWrite(job, self), queuedMaximum: maximum)
+      if leads { startLeading() }
+      return turn
     } catch {
       job.finish(.failure(refusal(error)))
       return nil
@@ -132,14 +132,11 @@ final class Writer: Sendable {
     }
   }
 
-  /// Lets the queued writes finish, ends the thread and lets go of the handler; returns when all is
-  /// done.
+  /// Lets the queued writes finish and lets go of the handler; returns when no thread leads.
   func stop() {
     guard isInItsProcess else { return }
     precondition(!isLeading, "a store can't be closed from inside a write or its handler")
     commits.stop()
-    finished.wait()
-    finished.signal()  // for whoever else waits
     // It may hold the store, which holds this. What it held ends outside the lock.
     _ = handler.withLock { handler in exchange(&handler, with: nil) }
     _ = replicator.withLock { replicator in exchange(&replicator, with: nil) }
