@@ -121,4 +121,21 @@ import Testing
       #expect(log.messages.count == 2)
     }
   }
+
+  /// Fixed: a second copy was taken for a message that begins the log again, and every write failed from then on.
+  @Test func `a second copy of the first message is skipped`() throws {
+    let log = MemoryLog()
+    try withReplicas(2, on: log) { replicas in
+      let first = try #require(log.messages.first)
+      log.append(first)
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      log.append(first)
+      try replicas[1].store.write { try $0.set(Leaf(id: "2")) }
+      for replica in replicas { try replica.replica.catchUp() }
+      #expect(try replicas[0].dump() == replicas[1].dump())
+      #expect(try replicas[0].store.read { try $0.count() } == 2)
+      for replica in replicas { #expect(replica.replica.statistics.malformed == 0) }
+      #expect(log.messages.count == 5)
+    }
+  }
 }

@@ -57,7 +57,8 @@ package struct Entry: Sendable {
   }
 }
 
-/// The first entry of a log: whose it is, and of what its store was made.
+/// The first entry of a log: whose it is, and of what its store was made; or the one with which a log is begun
+/// again.
 package struct Genesis: Equatable, Sendable {
   /// 16 random bytes.
   package var log: [UInt8]
@@ -65,9 +66,14 @@ package struct Genesis: Equatable, Sendable {
   package var commit: UInt64
   package var nextNode: UInt64
   package var nextType: UInt64
+  /// The position that it was made for; at any other one it is a copy, which says nothing.
+  package var position: UInt64
 
-  package init(log: [UInt8], commit: UInt64, nextNode: UInt64, nextType: UInt64) {
+  package init(
+    log: [UInt8], commit: UInt64, nextNode: UInt64, nextType: UInt64, position: UInt64 = 1
+  ) {
     self.log = log
+    self.position = position
     self.commit = commit
     self.nextNode = nextNode
     self.nextType = nextType

@@ -42,11 +42,11 @@ extension CBORReader {
   fileprivate mutating func message() throws -> LogMessage {
     let count = try arrayHead()
     switch (try unsigned(), count) {
-    case (LogMessage.Kind.genesis, 5):
+    case (LogMessage.Kind.genesis, 5...6):
       return .genesis(
         Genesis(
           log: try identity(), commit: try unsigned(), nextNode: try unsigned(),
-          nextType: try unsigned()))
+          nextType: try unsigned(), position: count == 6 ? try unsigned() : 1))
     case (LogMessage.Kind.part, 7):
       let identity = try entryIdentity()
       let (index, count) = (try unsigned(), try unsigned())

@@ -45,12 +45,13 @@ extension LogMessage {
 
 extension CBORWriter {
   fileprivate mutating func append(_ genesis: Genesis) {
-    append(arrayHead: 5)
+    append(arrayHead: genesis.position == 1 ? 5 : 6)
     append(LogMessage.Kind.genesis)
     append(byteString: genesis.log)
     append(genesis.commit)
     append(genesis.nextNode)
     append(genesis.nextType)
+    if genesis.position != 1 { append(genesis.position) }
   }
 
   fileprivate mutating func append(_ part: EntryPart) {

@@ -12,6 +12,9 @@ private struct Rebeginning: Error {
   let position: UInt64
 }
 
+/// A second copy of a message that begins the log: its append was repeated.
+private struct RepeatedBeginning: Error {}
+
 /// What has come of some messages, if their transaction is committed.
 private struct TakenIn {
   var statistics = ReplicaStatistics()
@@ -165,6 +168,8 @@ extension Replica {
             OriginRow(counter: entry.identity.counter, position: message.position))
           try takeIn(entry, at: row.position, before, &flush, &window, refused, &taken)
         }
+      } catch is RepeatedBeginning {
+        taken.statistics.duplicates += 1
       } catch EntryFault.malformed {
         taken.statistics.malformed += 1
       } catch EntryFault.newer(let version) {
@@ -186,8 +191,9 @@ extension Replica {
     case .entry(let entry): return entry
     case .genesis(let genesis):
       if message.position == 1 { return nil }
-      if genesis.log == log { throw Rebeginning(position: message.position) }
-      throw EntryFault.malformed("a second beginning")
+      guard genesis.log == log else { throw EntryFault.malformed("a second beginning") }
+      guard genesis.position == message.position else { throw RepeatedBeginning() }
+      throw Rebeginning(position: message.position)
     case .part(let last):
       guard last.isLast else { return nil }
       let bytes = try bytes(of: last, at: message.position)

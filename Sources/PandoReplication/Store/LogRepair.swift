@@ -20,12 +20,11 @@ enum LogRepair {
     defer { store.close() }
     let (found, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     guard var row = found else { throw isNoReplica(path) }
-    let genesis = Genesis(
+    var genesis = Genesis(
       log: row.log, commit: start.commit, nextNode: start.nextNode, nextType: start.nextType)
-    let message = LogMessage.genesis(genesis).bytes
-    let name = "again-\(UInt64.random(in: 0...UInt64.max))"
-    row.position = try append(message, name, log)
-    row.chain = EntryChain().appending(message)
+    genesis.position = try append(genesis, log)
+    row.position = genesis.position
+    row.chain = EntryChain().appending(LogMessage.genesis(genesis).bytes)
     let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(path))
     defer { copy.remove() }
     try StoreCopy.setRow(row, of: copy.path)
@@ -36,13 +35,21 @@ enum LogRepair {
     return row.position
   }
 
-  private static func append(
-    _ message: [UInt8], _ name: String, _ log: any ReplicationLog
-  ) throws -> UInt64 {
+  /// Appends a message that says at which position it begins the log again.
+  ///
+  /// - Returns: The position.
+  private static func append(_ genesis: Genesis, _ log: any ReplicationLog) throws -> UInt64 {
+    let random = UInt64.random(in: 0...UInt64.max)
     for _ in 0..<attemptCountMaximum {
+      var genesis = genesis
       let end = try log.end()
+      genesis.position = end + 1
+      let message = LogMessage.genesis(genesis).bytes
+      // A name of its own for each position: a log tells messages apart by their names.
+      let name = "again-\(random)-\(genesis.position)"
       do {
-        return try log.append(message, named: name, expecting: end)
+        let position = try log.append(message, named: name, expecting: end)
+        if position == genesis.position { return position }
       } catch LogFault.noAnswer {
         // It may be there; of two only the last counts.
       } catch LogFault.endsElsewhere {}
