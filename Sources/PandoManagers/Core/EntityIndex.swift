@@ -88,6 +88,7 @@ public struct EntityIndex<E: Queryable>: Sendable {
   /// Whether no two entities can have the same values of some fields.
   ///
   /// - Parameter values: Values of fields; null ones count for nothing.
+  /// - Returns: Whether the fields of the index are among them, and it is unique.
   func tellsApart(_ values: [(field: QueryField<E>, value: QueryValue)]) -> Bool {
     isUnique
       && fields.allSatisfy { member in

@@ -265,6 +265,7 @@ extension Query {
   /// Whether no two entities can have the same place in the order.
   ///
   /// - Parameter values: The values of one by the keys of the order, as ``EntitySorter`` gives them.
+  /// - Returns: Whether `id`, or the fields of a unique index, are among the keys.
   func tellsApart(_ values: [QueryValue]) -> Bool {
     let fields = zip(order.prefix { $0.key != .natural }, values).compactMap { order, value in
       if case .field(let field, _) = order.key { (field: field, value: value) } else { nil }
@@ -285,7 +286,8 @@ extension Query {
   func lostPlace(_ entity: E) -> QueryError {
     QueryError(
       .lostPlace, entity.modelIdentifier ?? "",
-      "the entity is gone, and so is its place among others of the same values; order by a unique key last, such as id")
+      "the entity is gone, and so is its place among others of the same values; order by a unique key last, such as id"
+    )
   }
 
   /// The part of an ordered result, given without offset and limit, that comes after an entity.
