@@ -23,20 +23,9 @@ extension ModelSnapshot {
   func ranked<E: Queryable>(
     matching query: Query<E>, skipped: ([UndecodableRecord]) -> Void
   ) throws -> [RankedEntity<E>] {
-    guard query.nodeIdentifiers == nil, try isArranged(E.modelTypeName) else {
-      let result = try entities(matching: query)
-      skipped(result.undecodable)
-      return try result.entities.map { try ranked($0) }
-    }
-    // A server has said in which order they stand.
-    let query = try resolved(query)
-    let result = try entities(matching: query.unordered)
+    let result = try entities(matching: query)
     skipped(result.undecodable)
-    let all = try result.entities.map { try ranked($0) }.ordered { $0.rank < $1.rank }
-    let ranks = Dictionary(all.map { ($0.identifier, $0.rank) }) { first, _ in first }
-    return try query.apply(to: all.map(\.entity)).entities.map { entity in
-      RankedEntity(entity, rank: ranks[ByteString(entity.modelIdentifier ?? "")] ?? .max)
-    }
+    return try result.entities.map { try ranked($0) }
   }
 
   /// Some entity of a type, to see what such entities are like; `nil` if there is none that can be read.

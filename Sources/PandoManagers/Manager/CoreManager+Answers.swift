@@ -47,8 +47,8 @@ extension CoreManager {
   /// Returns the entities of a query that come after one that was shown: the next page.
   ///
   /// As `ModelSnapshot.entities(matching:after:)`: nothing comes twice and nothing is left out, whatever
-  /// is inserted meanwhile. Where entities are not on disk, or a server has said how they are ordered,
-  /// the whole result is read for it.
+  /// is inserted meanwhile. Where entities are not on disk, or a server has ordered them and `id` is no
+  /// key of the order, the whole result is read for it.
   ///
   /// - Parameters:
   ///   - query: The query.
@@ -77,9 +77,7 @@ extension CoreManager {
       query.identifiers == nil, let store = stack.followedStore
     else { return nil }
     let access = try AccessCheck(context.accessValidator, E.self)
-    let answer: Answer? = try store.read { snapshot in
-      try snapshot.isArranged(E.modelTypeName) ? nil : try body(snapshot)
-    }
+    let answer = try store.read(body)
     try access.confirm()
     return answer
   }

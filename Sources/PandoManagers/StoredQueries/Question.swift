@@ -147,7 +147,7 @@ extension ModelSnapshot {
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryAnswer {
     let query = try resolved(query)
-    guard try isToldByRows(query) else {
+    guard try isToldByRows(query, isInOrder: query.hasWindow) else {
       try question.validate()
       return question.answer(try entities(matching: query).entities)
     }
@@ -167,7 +167,7 @@ extension ModelSnapshot {
     _ question: Question<E>, to query: Query<E>
   ) throws -> QueryPlan {
     let query = try resolved(query)
-    guard try isToldByRows(query) else { return try explain(query) }
+    guard try isToldByRows(query, isInOrder: query.hasWindow) else { return try explain(query) }
     let (stored, asked) = try proven(query) { try $0.question(question) }
     return try plan(for: asked, to: stored.query)
   }
@@ -228,8 +228,8 @@ extension ModelSnapshot {
   ///   `id`, or the fields of a unique index, are keys of the order: only then its place among equal ones is known
   ///   without it.
   /// - Complexity: As ``entities(matching:)``; in natural order, and where an index has the order, from the
-  ///   place of `entity` on. All that matches is read for a query that skips records, and if the namespace has
-  ///   nodes without a record of the type.
+  ///   place of `entity` on. All that matches is read for a query that skips records, if the namespace has
+  ///   nodes without a record of the type, and where a server has ordered the entities.
   public func entities<E: Queryable>(
     matching query: Query<E>, after entity: E?
   ) throws -> QueryResult<E> {
@@ -244,8 +244,14 @@ extension ModelSnapshot {
   }
 
   /// Whether the records of the type, as they lie, are all that the query is about.
-  private func isToldByRows<E: Queryable>(_ query: Query<E>) throws -> Bool {
-    try !query.skipsUndecodable && projections(for: query).isEmpty
+  ///
+  /// - Parameter isInOrder: Whether their natural order counts.
+  private func isToldByRows<E: Queryable>(
+    _ query: Query<E>, isInOrder: Bool = true
+  ) throws -> Bool {
+    if query.skipsUndecodable { return false }
+    if isInOrder, try isRanked(query) { return false }
+    return try projections(for: query).isEmpty
   }
 
   private func stored<E: Queryable>(_ query: Query<E>, after entity: E?) throws -> StoredQuery<E> {
@@ -273,6 +279,9 @@ extension Query {
     return fields.contains(where: \.field.isIdentifier)
       || E.indexes.contains { $0.tellsApart(fields) }
   }
+
+  /// Whether the order says which entities are in the result.
+  var hasWindow: Bool { limit != nil || offset > 0 || !uniqueBy.isEmpty }
 
   /// The query without groups, offset and limit.
   var whole: Query {

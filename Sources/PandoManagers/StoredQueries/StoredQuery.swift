@@ -110,7 +110,8 @@ extension ModelSnapshot {
   /// - Throws: `QueryError` as `validate()`; `ModelError` that names identifier, type and
   ///   field when an entity of the result can't be decoded any more and the query does not skip it;
   ///   ``StoreError`` when the bytes on disk are damaged.
-  /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan.
+  /// - Complexity: O(log *n* + *m*) for *m* records between the places of an index, O(*n*) for a scan. Where a
+  ///   server has ordered the entities, all that matches is read, unless `id` is a key of the order.
   public func entities<E: Queryable>(matching query: Query<E>) throws -> QueryResult<E> {
     let hasOthers = !NamespaceTypes.others(of: E.self).isEmpty
     if hasOthers { return try entitiesAmongOthers(query) }
@@ -135,6 +136,27 @@ extension ModelSnapshot {
         return QueryResult(without: UndecodableRecord(identifier, error))
       }
     }
+    guard try isRanked(query) else { return try recordedEntities(query) }
+    let recorded = try recordedEntities(query.unordered)
+    var result = try inNaturalOrder(recorded.entities, query)
+    result.undecodable = recorded.undecodable
+    return result
+  }
+
+  /// Whether the natural order, which counts for a query, is another one than that of the node numbers.
+  func isRanked<E: Queryable>(_ query: Query<E>) throws -> Bool {
+    let isTotal = query.order.contains { order in
+      switch order.key {
+      case .field(let field, _): field.isIdentifier
+      case .identifiers: true
+      case .natural: false
+      }
+    }
+    return try !isTotal && isArranged(E.modelTypeName)
+  }
+
+  /// Returns the entities of a query in the order of their nodes, where nothing else tells them apart.
+  private func recordedEntities<E: Queryable>(_ query: Query<E>) throws -> QueryResult<E> {
     let stored = try proven(query)
     guard query.skipsUndecodable else {
       let found = try models(of: E.self, matching: stored.query) { stored.value($0, of: $1) }
@@ -175,7 +197,7 @@ extension ModelSnapshot {
     let query = try resolved(query)
     let projections = try projections(for: query)
     if projections.isEmpty { return try plannedEntities(query) }
-    let recorded = try plannedEntities(query.unordered)
+    let recorded = try recordedEntities(query.unordered)
     var result = try inNaturalOrder(recorded.entities + projections, query)
     result.undecodable = recorded.undecodable
     return result

@@ -192,15 +192,7 @@ extension DiskStore: NumberedStoring {
 extension DiskStore {
   /// Answers a query from one version.
   static func find(_ query: Query<E>, in snapshot: ModelSnapshot) throws -> QueryResult<E> {
-    let query = try query.current(in: snapshot)
-    guard query.identifiers == nil, try snapshot.isArranged(E.modelTypeName) else {
-      return try snapshot.entities(matching: query)
-    }
-    let resolved = try snapshot.resolved(query)
-    let all = try snapshot.entities(matching: resolved.unordered)
-    var result = try snapshot.inNaturalOrder(all.entities, resolved)
-    result.undecodable = all.undecodable
-    return result
+    try snapshot.entities(matching: query.current(in: snapshot))
   }
 }
 

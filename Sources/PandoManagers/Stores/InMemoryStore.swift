@@ -81,10 +81,10 @@ public final class InMemoryStore<E: LocalEntity>: Sendable {
   /// Answers a query from all there is.
   func answer(_ query: Query<E>) throws -> QueryResult<E> {
     let query = query.current(in: state.withLock { $0.names })
-    if let identifiers = query.identifiers {
-      return try query.apply(to: entities(forIDs: identifiers))
+    let entries = state.withLock { state in
+      query.identifiers.map { Set($0).compactMap { state.entries[$0] } }
+        ?? Array(state.entries.values)
     }
-    let entries = state.withLock { Array($0.entries.values) }
     let ordered = entries.filter { query.matches($0.entity) }.ordered { $0.rank < $1.rank }
     return try query.apply(to: ordered.map(\.entity))
   }
