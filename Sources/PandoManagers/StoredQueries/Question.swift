@@ -245,7 +245,11 @@ extension ModelSnapshot {
 
   /// Whether the records of the type, as they lie, are all that the query is about.
   ///
-  /// - Parameter isInOrder: Whether their natural order counts.
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - isInOrder: Whether their natural order counts.
+  /// - Returns: Whether they are.
+  /// - Throws: `StoreError`.
   private func isToldByRows<E: Queryable>(
     _ query: Query<E>, isInOrder: Bool = true
   ) throws -> Bool {
