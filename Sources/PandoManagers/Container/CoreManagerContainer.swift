@@ -47,9 +47,12 @@ public final class CoreManagerContainer: Sendable {
   /// *Precondition:* the cache limit is not negative, and no type is named twice.
   ///
   /// - Parameters:
-  ///   - entities: The entity types.
-  ///   - cacheLimit: How many entities of each type memory holds before the disk at most; 0 for no
-  ///     memory, which is faster for small entities of which less than every second get finds one there.
+  ///   - first: The first entity type.
+  ///   - others: The other entity types.
+  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most; 0 for
+  ///     no memory, which is faster for small entities of which less than every second get finds one there.
+  ///     Types that are in memory only have no limit: it would lose entities. `LocalEntity` says how to set
+  ///     one.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.
   /// - Throws: ``ManagerError`` `incompatibleEntity` when nothing of what is stored of a type fits it any
@@ -57,35 +60,49 @@ public final class CoreManagerContainer: Sendable {
   ///   one name; what opening the store throws.
   /// - Complexity: Independent of the size of the store, unless it is verified or migrated, or lacks an index:
   ///   O(*n* log *n*) for *n* records of the type. Of each type records are read until one fits.
-  public convenience init<each E: Entity>(
-    entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
+  public convenience init<First: Entity, each Other: Entity>(
+    entities first: First.Type, _ others: repeat (each Other).Type,
+    cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
     diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
   ) throws {
     try self.init(
-      entities: repeat each entities, cacheLimit: cacheLimit, diskStoreConfig: diskStoreConfig,
-      events: events
+      entities: first, repeat each others, cacheLimit: cacheLimit,
+      diskStoreConfig: diskStoreConfig, events: events
     ) { _ in nil }
   }
+
+  /// Unavailable: a container without entity types can do nothing.
+  @available(
+    *, unavailable,
+    message: "name the entity types: CoreManagerContainer(entities: Book.self, Author.self)"
+  )
+  public convenience init(
+    cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
+    diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
+  ) throws { preconditionFailure("a container without entity types is a compile error") }
 
   /// Opens a container with a way to a server.
   ///
   /// - Parameters:
-  ///   - entities: The entity types.
-  ///   - cacheLimit: How many entities of each type memory holds before the disk at most.
+  ///   - first: The first entity type.
+  ///   - others: The other entity types.
+  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.
   ///   - makeServer: Makes the way to the server; it gets the open store, `nil` if there is none.
   /// - Throws: As the form without.
-  package init<each E: Entity>(
-    entities: repeat (each E).Type, cacheLimit: Int, diskStoreConfig: DiskStoreConfig,
-    events: ManagerEventHandler?, server makeServer: (ModelStore?) -> (any ServerLink)?
+  package init<First: Entity, each Other: Entity>(
+    entities first: First.Type, _ others: repeat (each Other).Type, cacheLimit: Int,
+    diskStoreConfig: DiskStoreConfig, events: ManagerEventHandler?,
+    server makeServer: (ModelStore?) -> (any ServerLink)?
   ) throws {
     precondition(cacheLimit >= 0, "a container can't have the cache limit \(cacheLimit)")
     let config = try diskStoreConfig.opened()
     do {
       let builder = try ContainerBuilder(
         config, makeServer(config.modelStore), cacheLimit: cacheLimit, events)
-      for type in repeat each entities { try builder.add(type) }
+      try builder.add(first)
+      for type in repeat each others { try builder.add(type) }
       try builder.finish()
       dataModelManager = builder.continuous.providers
       managers = builder.managers

@@ -9,7 +9,7 @@ extension Entity {
 }
 
 extension LocalEntity {
-  /// Memory, without limit: it is the only place.
+  /// Memory, without limit, whatever the configuration says: it is the only place.
   ///
   /// - Parameter configuration: What the container has been made with.
   /// - Returns: The stores.

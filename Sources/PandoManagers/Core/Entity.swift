@@ -73,6 +73,14 @@ extension Entity {
 ///   func shouldOverwrite(with new: Draft) -> Bool { new.version > version }
 /// }
 /// ```
+/// An entity in memory only has no other place, so the `cacheLimit` of a container does not limit its type.
+/// A type of which old entities may be lost says so itself:
+///
+/// ```swift
+/// static func stores(with configuration: StackConfiguration) -> [any Storing<Draft>] {
+///   [LRUStore(store: InMemoryStore(), limit: configuration.cacheLimit)]
+/// }
+/// ```
 public protocol LocalEntity: Entity {
   /// Whether a new value of this entity is worth a write; by default whether it is different.
   ///

@@ -11,7 +11,7 @@ import PandoSystem
 /// ```
 /// `PandoRemote` adds the queue of requests.
 public struct StackConfiguration: Sendable {
-  /// How many entities memory holds before the disk at most.
+  /// How many entities memory holds before the disk at most, in the stores that types have by default.
   public let cacheLimit: Int
   /// Where persistent entities live, with the store open.
   public let diskStoreConfig: DiskStoreConfig

@@ -12,10 +12,10 @@ import Synchronization
 /// let books = CoreManager<Book>(stores: [stores])
 /// ```
 ///
-/// Reads come from memory as far as it has everything asked for, else from the persistent store, which
-/// fills memory. Writes go to the persistent store, which compares and merges; memory has what is
-/// stored then. Memory follows whatever else changes a `ModelStore`: providers, other managers, other
-/// processes.
+/// A read comes from memory if memory has all that was asked for, else from the persistent store, and fills
+/// memory. A write goes to the persistent store, which compares and merges; then memory has what is stored.
+/// A write of more than 64 entities fills nothing. Memory drops what others change in a `ModelStore`: providers,
+/// other managers, other processes.
 ///
 /// - Note: Any thread.
 public final class CacheStore<E: Entity>: Sendable {
@@ -127,6 +127,21 @@ extension CacheStore {
   /// again by identifier, of a long walk hardly any, and it would push out those that are.
   private static var foundCountMaximum: Int { 64 }
 
+  /// Fills memory with entities that have been written, as a read finds them now.
+  ///
+  /// The write has succeeded, so a failing read is no error: memory lacks the entities.
+  private func refill(_ identifiers: [EntityIdentifier<E>]) async {
+    guard !identifiers.isEmpty, identifiers.count <= Self.foundCountMaximum else { return }
+    let query = Query<E>(ids: identifiers.unique)
+    if let numbered {
+      if let answer = try? await numbered.numberedAnswer(query) { fill(answer) }
+      return
+    }
+    let token = memory.token
+    guard let result = try? await persistentStore.get(withQuery: query, in: .local) else { return }
+    memory.fill(result.entities, readAt: token, haveChildren: true)
+  }
+
   private func fill(_ answer: (result: QueryResult<E>, number: UInt64)) {
     if let (store, follower) = followed {
       // First memory lets go of what was changed before: all that it has at a time is of one version.
@@ -212,6 +227,7 @@ extension CacheStore: OrderedStoring {
     if let ordered {
       let applied = try await ordered.apply(entities, in: context)
       if numbered == nil { memory.forget(applied.entities.map(\.identifier)) }
+      await refill(applied.stored.map(\.id))
       return applied
     }
     let stored = try await gate.run { try await overwrite(entities, in: context) }
@@ -222,6 +238,7 @@ extension CacheStore: OrderedStoring {
   /// Writes to a store that does not compare by itself what is worth a write.
   private func overwrite(_ entities: [E], in context: WriteContext<E>) async throws -> [E] {
     let query = Query(ids: entities.map(\.id).unique)
+    var token = memory.token
     let present = try await persistentStore.get(withQuery: query, in: .local).entities
     var stored = Dictionary(present.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     var changed: [EntityIdentifier<E>] = []
@@ -234,10 +251,16 @@ extension CacheStore: OrderedStoring {
     }
     let values = changed.unique.compactMap { stored[$0] }
     if !values.isEmpty {
+      // Reads that have begun before may have found what was there before, also where the write fails.
       defer { memory.forget(changed) }
       for entity in try await persistentStore.set(values, in: context) {
         stored[entity.id] = entity
       }
+    }
+    // No other write through this cache is under way.
+    if !values.isEmpty { token = memory.token }
+    if stored.count <= Self.foundCountMaximum {
+      memory.fill(Array(stored.values), readAt: token, haveChildren: true)
     }
     return entities.compactMap { stored[$0.id] }
   }
@@ -249,16 +272,22 @@ extension CacheStore: OrderedStoring {
     }
     let applied = try await ordered.apply(answer)
     if numbered == nil { memory.forget(answer.entities.map(\.id) + applied.removed) }
+    await refill(applied.write.stored.map(\.id))
     return applied
   }
 
   package func applyRemoval(
     of identifiers: [EntityIdentifier<E>], in context: WriteContext<E>
   ) async throws -> UInt64 {
-    defer { if numbered == nil { memory.forget(identifiers) } }
-    if let ordered { return try await ordered.applyRemoval(of: identifiers, in: context) }
-    try await gate.run { try await persistentStore.remove(identifiers, in: context) }
-    return 0
+    if let ordered {
+      defer { if numbered == nil { memory.forget(identifiers) } }
+      return try await ordered.applyRemoval(of: identifiers, in: context)
+    }
+    return try await gate.run {
+      defer { memory.forget(identifiers) }
+      try await persistentStore.remove(identifiers, in: context)
+      return 0
+    }
   }
 
   /// Removes all entities that match a query.
@@ -271,6 +300,15 @@ extension CacheStore: OrderedStoring {
   /// - Complexity: As the persistent store.
   public func removeAll(
     withQuery query: Query<E>, in context: WriteContext<E>
+  ) async throws -> [EntityIdentifier<E>] {
+    if ordered == nil {
+      return try await gate.run { try await removeAndForget(query, context) }
+    }
+    return try await removeAndForget(query, context)
+  }
+
+  private func removeAndForget(
+    _ query: Query<E>, _ context: WriteContext<E>
   ) async throws -> [EntityIdentifier<E>] {
     let removed = try await persistentStore.removeAll(withQuery: query, in: context)
     if numbered == nil { memory.forget(removed) }

@@ -19,27 +19,39 @@ extension CoreManagerContainer {
   /// *Precondition:* the cache limit is not negative, and no type is named twice.
   ///
   /// - Parameters:
-  ///   - entities: The entity types.
-  ///   - cacheLimit: How many entities of each type memory holds before the disk at most; 0 for no
-  ///     memory.
+  ///   - first: The first entity type.
+  ///   - others: The other entity types.
+  ///   - cacheLimit: How many entities of each persistent type memory holds before the disk at most; 0 for
+  ///     no memory. Types that are in memory only have no limit.
   ///   - client: What carries requests; `nil` if no type is on a server.
   ///   - diskStoreConfig: Where persistent entities live.
   ///   - events: Told what goes wrong behind the back of every caller.
   /// - Throws: As the form without a client.
-  public convenience init<each E: Entity>(
-    entities: repeat (each E).Type, cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
+  public convenience init<First: Entity, each Other: Entity>(
+    entities first: First.Type, _ others: repeat (each Other).Type,
+    cacheLimit: Int = CoreManagerContainer.defaultCacheLimit,
     client: (any APIClient)?, diskStoreConfig: DiskStoreConfig = .none,
     events: ManagerEventHandler? = nil
   ) throws {
     try self.init(
-      entities: repeat each entities, cacheLimit: cacheLimit, diskStoreConfig: diskStoreConfig,
-      events: events
+      entities: first, repeat each others, cacheLimit: cacheLimit,
+      diskStoreConfig: diskStoreConfig, events: events
     ) { store in
       guard let client else { return nil }
       guard let store else { return APIClientQueue(client: client) }
       return APIClientQueue.open(for: store, client: client)
     }
   }
+
+  /// Unavailable: a container without entity types can do nothing.
+  @available(
+    *, unavailable,
+    message: "name the entity types: CoreManagerContainer(entities: Book.self, Author.self)"
+  )
+  public convenience init(
+    cacheLimit: Int = CoreManagerContainer.defaultCacheLimit, client: (any APIClient)?,
+    diskStoreConfig: DiskStoreConfig = .none, events: ManagerEventHandler? = nil
+  ) throws { preconditionFailure("a container without entity types is a compile error") }
 }
 
 extension APIClientQueue: ServerLink {

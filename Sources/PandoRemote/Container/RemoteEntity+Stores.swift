@@ -11,7 +11,7 @@ extension RemoteEntity {
 }
 
 extension LocalEntity where Self: RemoteEntity {
-  /// Memory, without limit, and the server.
+  /// Memory, without limit, whatever the configuration says, and the server.
   ///
   /// - Parameter configuration: What the container has been made with.
   /// - Returns: The stores.

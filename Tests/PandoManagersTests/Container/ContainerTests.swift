@@ -36,6 +36,45 @@ import Testing
     await container.close()
   }
 
+  @Test(arguments: [
+    "try CoreManagerContainer()", "try CoreManagerContainer(diskStoreConfig: .temporary())",
+    "try CoreManagerContainer(cacheLimit: 512, client: client, diskStoreConfig: .none)",
+    "try CoreManagerContainer(client: nil, events: nil)",
+  ])
+  func `a container without entity types is a compile error that says what to name`(
+    call: String
+  ) throws {
+    let (status, output) = try compile(
+      "import PandoRemote\nfunc test(_ client: any APIClient) throws { _ = \(call) }")
+    #expect(status != 0, "it compiles")
+    #expect(
+      output.contains(
+        "name the entity types: CoreManagerContainer(entities: Book.self, Author.self)"),
+      "\(output)")
+  }
+
+  /// A draft of which old ones may be lost.
+  private struct Sketch: LocalEntity {
+    var id: EntityIdentifier<Sketch>
+
+    static func stores(with configuration: StackConfiguration) -> [any Storing<Sketch>] {
+      [LRUStore(store: InMemoryStore(), limit: configuration.cacheLimit)]
+    }
+  }
+
+  @Test func `entities in memory only are limited where their type says so`() async throws {
+    let container = try CoreManagerContainer(
+      entities: Note.self, Sketch.self, cacheLimit: 2)
+    for key in ["a", "b", "c"] {
+      try await container[Note.self].set(Note(id: .local(key)))
+      try await container[Sketch.self].set(Sketch(id: .local(key)))
+    }
+    #expect(try await container[Note.self].all().count == 3)
+    #expect(
+      try await container[Sketch.self].all().entities.map(\.id) == [.local("b"), .local("c")])
+    await container.close()
+  }
+
   /// A server that gives what is made the number 7.
   private struct Numbering: APIClient {
     func send(_ request: APIRequest) async throws -> APIResponse {

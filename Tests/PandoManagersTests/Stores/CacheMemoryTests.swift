@@ -59,7 +59,7 @@ import Testing
   {
     try await withManager(of: 10) { manager, store in
       let traced = Traced("overtaken", "old")
-      try await manager.set(traced)
+      try await store.write { try $0.set(traced) }
       let hook: @Sendable () -> Void = {
         Traced.hook(traced.id, nil)
         let written = Event()

@@ -37,6 +37,75 @@ import Testing
     #expect(cache.disk.calls == ["get", "get"])
   }
 
+  @Test func `a write fills memory with what is stored, whatever kind of store is behind it`()
+    async throws
+  {
+    try await withModelStore { model in
+      let behind: [any Storing<Draft>] = [
+        DiskStore(modelStore: model), ScriptedStore<Draft>(.disk),
+        RecoverableStore(mainStore: InMemoryStore(), recoveryStore: InMemoryStore()),
+      ]
+      for persistent in behind {
+        let memory = InMemoryStore<Draft>()
+        let store = CacheStore(
+          keyValueStore: LRUStore(store: memory, limit: 3), persistentStore: persistent)
+        func kept() -> [String] {
+          memory.entities(forIDs: ["a", "b"].map { .local($0) }).map(\.text)
+        }
+        let first = [
+          Draft(id: .local("a"), revision: 5, text: "five"),
+          Draft(id: .local("b"), revision: 1, text: "b"),
+        ]
+        #expect(try await store.set(first, in: .local) == first)
+        #expect(kept() == ["five", "b"])
+        // The merged value, and not the one that was given.
+        _ = try await store.set([Draft(id: .local("a"), revision: 6, text: "six")], in: .local)
+        #expect(kept() == ["five six", "b"])
+        memory.dropAll()
+        // Nothing is written, and memory has it all the same.
+        _ = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
+        #expect(kept() == ["five six"])
+        let id: EntityIdentifier<Draft> = .local("a")
+        _ = try await store.get(withQuery: Query(ids: [id]), in: .local)
+        #expect(store.counters.hits == 1)
+        #expect(store.counters.misses == 0)
+        try await store.remove([id], in: .local)
+        #expect(kept() == [])
+        _ = try await store.set(
+          (0..<65).map { Draft(id: .local("\($0)"), revision: 1, text: "many") }, in: .local)
+        #expect(memory.count == 0, "a long write leaves memory as it is")
+      }
+    }
+  }
+
+  @Test func `a write with children fills memory with the children as they are stored`()
+    async throws
+  {
+    try await withModelStore { model in
+      let container = try CoreManagerContainer(
+        entities: Shelf.self, diskStoreConfig: .store(model))
+      let shelf = Shelf(id: .local("s"), books: [Book("1", "A"), Book("2", "B")])
+      try await container[Shelf.self].set(shelf)
+      #expect(try await container[Shelf.self].get(byID: .local("s")) == shelf)
+      #expect(container[Shelf.self].cacheCounters.misses == 0)
+      try await model.write { try $0.set(Book("2", "C")) }
+      let read = try await container[Shelf.self].get(byID: .local("s"))
+      #expect(read?.books.map(\.title) == ["A", "C"])
+      #expect(container[Shelf.self].cacheCounters.misses == 1)
+      await container.close()
+    }
+  }
+
+  @Test func `a write does not bring back what is removed at the same time`() async throws {
+    for _ in 0..<100 {
+      let cache = Cache()
+      async let written = cache.store.set([Book("1", "A")], in: .local)
+      async let removed = cache.store.removeAll(withQuery: .all, in: .local)
+      _ = try await (written, removed)
+      #expect(cache.memory.count == cache.disk.entities.count)
+    }
+  }
+
   @Test func `a search by identifiers is answered from memory only if complete`() async throws {
     let cache = Cache([Book("1", "A"), Book("2", "B")])
     let query = Query<Book>(filter: .ids([.remote("1"), .remote("2")]))
