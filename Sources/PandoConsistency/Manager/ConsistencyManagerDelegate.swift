@@ -12,7 +12,7 @@ public import PandoModels
 ///
 /// Called on a serial queue of its own, on no thread of a caller, so that a listener whose callback never
 /// returns does not silence it.
-public protocol ConsistencyManagerDelegate: AnyObject, Sendable {
+public protocol ConsistencyManagerDelegate: AnyObject, Sendable, FormerConsistencyManagerDelegate {
   /// A model in a listener's tree is replaced by a newer one.
   ///
   /// - Parameters:

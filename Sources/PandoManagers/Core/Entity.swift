@@ -14,7 +14,7 @@ import PandoStore
 /// }
 /// ```
 /// An entity is a model: it can be a child in a tree, and a provider can show it.
-public protocol Entity: Queryable {
+public protocol Entity: Queryable, FormerEntityStores {
   /// What the server names entities of this type by; `String` unless declared.
   associatedtype RemoteID: EntityKey = String
 
