@@ -72,6 +72,13 @@ public final class CoreManagerContainer: Sendable {
   }
 
   /// Unavailable: a container without entity types can do nothing.
+  ///
+  /// - Parameters:
+  ///   - cacheLimit: As of the form with types.
+  ///   - diskStoreConfig: As of the form with types.
+  ///   - events: As of the form with types.
+  /// - Throws: Nothing; it can't be called.
+  /// - Complexity: O(1).
   @available(
     *, unavailable,
     message: "name the entity types: CoreManagerContainer(entities: Book.self, Author.self)"
