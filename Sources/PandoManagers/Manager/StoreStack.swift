@@ -114,7 +114,7 @@ package struct StoreStack<E: Entity>: Sendable {
     return result
   }
 
-  private func requireLast() throws -> any Storing<E> {
+  func requireLast() throws -> any Storing<E> {
     guard let last else { throw CoreManager<E>.noStore("local") }
     return last
   }
@@ -199,8 +199,9 @@ extension StoreStack {
         let answered = Set(answer.entities.map(\.id))
         removed = try await last.search(withQuery: answer.query, in: .local).entities.map(\.id)
           .filter { !answered.contains($0) && !$0.isLocal }
-        if !removed.isEmpty { try await last.remove(removed, in: .answer(asOf: answer.asOf)) }
       }
+      removed += answer.gone
+      if !removed.isEmpty { try await last.remove(removed, in: .answer(asOf: answer.asOf)) }
       let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
       let write = AppliedWrite(applied, place: 0)
       try await follow(write, removed: removed)

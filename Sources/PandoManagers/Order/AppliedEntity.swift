@@ -78,6 +78,10 @@ package struct AnswerWrite<E: Entity>: Sendable {
   var waitingSince: UInt64?
   /// What else a page of changes says.
   var changes: ChangesWrite<E>?
+  /// Whether nobody asked for it: then what waits here to be sent is newer.
+  var isUnasked = false
+  /// Entities that are gone.
+  var gone: [EntityIdentifier<E>] = []
 }
 
 /// A store that knows the order of writes: the one of a stack that the others follow.

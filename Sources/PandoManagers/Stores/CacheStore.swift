@@ -268,7 +268,8 @@ extension CacheStore: OrderedStoring {
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     guard let ordered else {
       let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
-      return AppliedAnswer(write: write, removed: [])
+      if !answer.gone.isEmpty { try await remove(answer.gone, in: .answer(asOf: answer.asOf)) }
+      return AppliedAnswer(write: write, removed: answer.gone)
     }
     let applied = try await ordered.apply(answer)
     if numbered == nil { memory.forget(answer.entities.map(\.id) + applied.removed) }

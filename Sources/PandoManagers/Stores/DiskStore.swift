@@ -98,7 +98,7 @@ extension DiskStore: UpdatingStoring {
     try await modelStore.write { transaction in
       let applied = try transaction.apply(
         answer.entities, asOf: answer.asOf, knownAt: answer.changes?.knownAt,
-        waitingSince: answer.waitingSince)
+        isIncluded: answer.isUnasked, waitingSince: answer.waitingSince)
       let place = AnswerPlace(asOf: answer.asOf, waitingSince: answer.waitingSince)
       for included in answer.included { try included(&transaction, place) }
       if answer.isInNaturalOrder {
@@ -114,6 +114,11 @@ extension DiskStore: UpdatingStoring {
         removed = try transaction.removeEntities(
           extra, asOf: answer.asOf, onlySynchronized: true)
       }
+      // The answer to a write that waits decides of its entity.
+      let gone = try answer.gone.filter {
+        try transaction.snapshot.synchronizationState(of: $0) == .synced
+      }
+      removed += try transaction.removeEntities(gone, asOf: answer.asOf)
       var outcome = AppliedAnswer(
         write: AppliedWrite(applied, place: answer.asOf), removed: removed)
       if let changes = answer.changes {

@@ -229,6 +229,8 @@ extension InMemoryStore: UpdatingStoring {
           .filter { !answered.contains($0) }
         removed = write.remove(extra, asOf: answer.asOf, onlySynchronized: true)
       }
+      removed += write.remove(
+        answer.gone.map { write.state.current($0) }, asOf: answer.asOf, onlySynchronized: false)
       if let changes = answer.changes {
         removed = write.carryOut(changes, applied, asOf: answer.asOf)
       }

@@ -214,7 +214,8 @@ extension LRUStore: OrderedStoring {
   package func apply(_ answer: AnswerWrite<E>) async throws -> AppliedAnswer<E> {
     guard let ordered else {
       let write = try await apply(answer.entities, in: .answer(asOf: answer.asOf))
-      return AppliedAnswer(write: write, removed: [])
+      if !answer.gone.isEmpty { try await remove(answer.gone, in: .answer(asOf: answer.asOf)) }
+      return AppliedAnswer(write: write, removed: answer.gone)
     }
     let applied = try await ordered.apply(answer)
     _ = add(applied.write.stored.map { $0.id })

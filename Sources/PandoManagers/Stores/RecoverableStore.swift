@@ -150,8 +150,11 @@ extension RecoverableStore: OrderedStoring {
     try await write {
       guard let ordered else {
         let stored = try await mainStore.set(answer.entities, in: .answer(asOf: answer.asOf))
+        if !answer.gone.isEmpty {
+          try await mainStore.remove(answer.gone, in: .answer(asOf: answer.asOf))
+        }
         let applied = stored.map { AppliedEntity($0.id, stored: $0, isLate: false) }
-        return AppliedAnswer(write: AppliedWrite(applied, place: 0), removed: [])
+        return AppliedAnswer(write: AppliedWrite(applied, place: 0), removed: answer.gone)
       }
       return try await ordered.apply(answer)
     } touching: { applied in

@@ -94,9 +94,10 @@ extension EncodingFrame {
     unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x201
   }
 
-  /// Whether keys were made by the compiler for an enum, or lie in one: a type around the enum may hand
-  /// its own encoder on to it.
+  /// Whether keys are the `CodingKeys` of an enum: a type around the enum may hand its own encoder on to it.
   static func belongToEnum<Key: CodingKey>(_ type: Key.Type) -> Bool {
+    // Others may lie in an enum that is no more than a name space.
+    guard String(describing: type) == "CodingKeys" else { return false }
     let metadata = unsafe unsafeBitCast(type, to: UnsafePointer<UnsafeRawPointer?>.self)
     let kind = unsafe UInt(bitPattern: metadata[0])
     // Enums and structures have their descriptor in the second word.

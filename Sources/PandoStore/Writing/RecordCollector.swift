@@ -25,6 +25,9 @@ import PandoModels
   @exclusivity(unchecked) private var compared:
     [(depth: Int, fields: DeclaredFields, model: any SimpleModel)] = []
 
+  /// The identifiers under which the tree has nodes that are stored under others.
+  private(set) var formerIdentifiers: [String: String] = [:]
+
   /// Whether a reference may name a node that is not stored yet, as in a dump.
   private let promisesNodes: Bool
 
@@ -56,6 +59,7 @@ import PandoModels
   func forget() {
     unsafe pending.removeAll()
     namesStoredNodes = false
+    formerIdentifiers = [:]
     unsafe storedNodes.removeAll()
     if unsafe !open.isEmpty { unsafe open.removeAll(keepingCapacity: true) }
     if unsafe !openValues.isEmpty { unsafe openValues = [] }
@@ -87,6 +91,7 @@ import PandoModels
     if IdentifierAlias.canExist(of: identifier), let alias = try alias(of: identifier) {
       node.alias = alias
       node.identifier = alias.new
+      formerIdentifiers[alias.new] = identifier
     }
     let number = try number(of: node.identifier)
     node.isNew = number.isNew
@@ -109,6 +114,10 @@ import PandoModels
   /// A reference to a node that is stored already, or comes in this tree.
   func reference(identifier: String, typeName: String) throws -> RecordReference {
     let type = try withSession { try $0.typeNumber(named: typeName) }
+    var identifier = identifier
+    if IdentifierAlias.canExist(of: identifier), let alias = try alias(of: identifier) {
+      identifier = alias.new
+    }
     namesStoredNodes = true
     if promisesNodes {
       let promised = try withSession { try $0.insertIdentifier(identifier) }

@@ -29,7 +29,7 @@ extension WriteSession {
     let root = try RecordEncoder(sink: collector).encode(new)
     var update = TreeUpdate(
       session: self, base: base, new: unsafe collector.pending, root: root.node,
-      enums: EnumPlaces(in: new))
+      enums: EnumPlaces(in: new), formerIdentifiers: collector.formerIdentifiers)
     try update.plan()
     try store(update.changes, mayCloseCycle: true, root: root.node)
     try removeUnusedIdentifiers()
@@ -45,6 +45,8 @@ private struct TreeUpdate {
   let root: UInt64
   /// Where enums stand in the tree that the caller wants.
   private let enums: EnumPlaces
+  /// The identifiers under which that tree has nodes that are stored under others.
+  private let formerIdentifiers: [String: String]
   private var known: [RecordReference: PendingRecords.Record] = [:]
   /// What is to be written.
   private(set) var changes: PendingRecords
@@ -52,13 +54,14 @@ private struct TreeUpdate {
 
   init(
     session: WriteSession, base: PendingRecords, new: PendingRecords, root: UInt64,
-    enums: EnumPlaces
+    enums: EnumPlaces, formerIdentifiers: [String: String]
   ) {
     self.session = session
     self.base = base
     self.new = new
     self.root = root
     self.enums = enums
+    self.formerIdentifiers = formerIdentifiers
     changes = PendingRecords(firstNewNode: session.state.counters.nextNode)
     for record in base.records { known[record.reference] = record }
   }
@@ -136,7 +139,11 @@ private struct TreeUpdate {
       }
       let typeName = try session.typeName(key.type)
       let body = try RecordBody.rebasing(given.span, from: old.span, onto: stored.span) {
-        enums.contains($0, inNode: record.identifier, typeName: typeName)
+        for identifier in [record.identifier, formerIdentifiers[record.identifier]] {
+          guard let identifier else { continue }
+          if enums.contains($0, inNode: identifier, typeName: typeName) { return true }
+        }
+        return false
       }
       if body != own { try add(record, body: body) }
     } else if record.reference.node == root {

@@ -24,6 +24,50 @@ import Testing
     }
   }
 
+  private enum Phase: Codable, Equatable {
+    case waiting(since: Int)
+    case running(step: Int)
+    case done(by: Int)
+  }
+
+  /// A node that is named by a server, with an enum in it.
+  private struct Job: PersistentEntity, MutableEntity {
+    static let endpoint: APIPath = "/jobs"
+    var id: EntityIdentifier<Job>
+    var phase: Phase?
+
+    func withIdentifier(_ id: EntityIdentifier<Job>) -> Job { Job(id: id, phase: phase) }
+  }
+
+  private struct Board: Model, Codable, Equatable {
+    var job: Job
+    var modelIdentifier: String? { "Board" }
+  }
+
+  @Test func `a case of an enum in it is merged as a whole`() async throws {
+    server.answer(.post, "/jobs", json: #"{"id":"7"}"#)
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Job.self, client: server, diskStoreConfig: .store(store))
+      let former = Job(id: .local("j"), phase: .waiting(since: 1))
+      try await container[Job.self].set(former, in: .localAndRemote).confirmed()
+      try await store.write { try $0.set(Board(job: former)) }
+      try await store.write { try $0.set(Job(id: .remote("7"), phase: .done(by: 1))) }
+      let mine = Job(id: .local("j"), phase: .running(step: 1))
+      try await store.write { try $0.set(Board(job: mine), replacing: Board(job: former)) }
+      let board = try store.read { try $0.model("Board", as: Board.self) }
+      #expect(board?.job == Job(id: .remote("7"), phase: .running(step: 1)))
+      try await store.write { transaction in
+        try transaction.set(
+          TreeNode(
+            "Pin", type: "Pin",
+            fields: ["job": .reference(identifier: "Job:local:j", typeName: "Job")]))
+      }
+      #expect(try store.read { try $0.parents(of: "Job:7") }.contains("Pin"))
+      await container.close()
+    }
+  }
+
   private let server = APIClientDouble()
   private let former = Volume(id: .local("v"), title: "Dune")
 

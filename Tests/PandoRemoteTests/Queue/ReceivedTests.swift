@@ -1,0 +1,111 @@
+import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoTestSupport
+@testable import PandoManagersFixtures
+import Testing
+
+/// Messages that a server sends by itself are ordered like answers.
+@Suite struct ReceivedTests {
+  private let server = APIClientDouble()
+  private let one = Volume(id: .remote(1), title: "one")
+
+  private func withVolumes(
+    _ body: (CoreManagerContainer, CoreManager<Volume>, ModelStore) async throws -> Void
+  ) async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Volume.self, client: server, diskStoreConfig: .store(store))
+      try await body(container, container[Volume.self], store)
+      await container.close()
+    }
+  }
+
+  private func renamed(_ title: String) -> Volume {
+    var volume = one
+    volume.title = title
+    return volume
+  }
+
+  @Test func `an edit that waits is newer than a message`() async throws {
+    try await withVolumes { container, volumes, store in
+      server.answer(.put, "/volumes/1", with: APIResponse(status: 204))
+      try await volumes.set(one)
+      server.isOffline = true
+      let edit = try await volumes.update(byID: .remote(1), in: .localAndRemote) {
+        $0.title = "mine"
+      }
+      #expect(try await volumes.received(renamed("older"))?.title == "mine")
+      #expect(try store.read { try $0.synchronizationState(of: one.id) } == .pending)
+      server.isOffline = false
+      container.clientQueue?.flush()
+      try await edit?.confirmed()
+      #expect(try await volumes.get(byID: .remote(1))?.title == "mine")
+      #expect(try store.read { try $0.synchronizationState(of: one.id) } == .synced)
+      // What the server says later counts.
+      #expect(try await volumes.received(renamed("newer"))?.title == "newer")
+    }
+  }
+
+  @Test func `a message of a moment before a write comes too late`() async throws {
+    try await withVolumes { _, volumes, _ in
+      try await volumes.set(one)
+      let before = try await volumes.currentMoment()
+      try await volumes.set(renamed("mine"))
+      #expect(try await volumes.received(renamed("older"), asOf: before)?.title == "mine")
+      let after = try await volumes.currentMoment()
+      #expect(try await volumes.received(renamed("newer"), asOf: after)?.title == "newer")
+    }
+  }
+
+  @Test func `of two messages the newer one counts, in whatever order they come`() async throws {
+    try await withVolumes { _, volumes, _ in
+      let first = try await volumes.currentMoment()
+      try await volumes.set(Volume(id: .remote(2), title: "other"))
+      let second = try await volumes.currentMoment()
+      try await volumes.received(renamed("second"), asOf: second)
+      try await volumes.received(renamed("first"), asOf: first)
+      #expect(try await volumes.get(byID: .remote(1))?.title == "second")
+    }
+  }
+
+  @Test func `what was removed here stays away from older messages`() async throws {
+    try await withVolumes { _, volumes, _ in
+      try await volumes.set(one)
+      let before = try await volumes.currentMoment()
+      try await volumes.remove(atID: .remote(1))
+      #expect(try await volumes.received(one, asOf: before) == nil)
+      #expect(try await volumes.get(byID: .remote(1)) == nil)
+      #expect(try await volumes.received(one)?.title == "one")
+    }
+  }
+
+  @Test func `a removal that a server tells of is as old as its message`() async throws {
+    try await withVolumes { _, volumes, _ in
+      try await volumes.set([one, Volume(id: .remote(2), title: "two")])
+      let before = try await volumes.currentMoment()
+      try await volumes.set(renamed("mine"))
+      try await volumes.received([], removed: [.remote(1), .remote(2)], asOf: before)
+      #expect(try await volumes.all().entities.map(\.title) == ["mine"])
+      // An edit that waits keeps its entity: the answer to it decides.
+      server.isOffline = true
+      try await volumes.set(renamed("waits"), in: .localAndRemote)
+      try await volumes.received([], removed: [.remote(1)])
+      #expect(try await volumes.all().entities.map(\.title) == ["waits"])
+    }
+  }
+
+  @Test func `messages have an age in memory, too`() async throws {
+    let volumes = CoreManager<Volume>(stores: [InMemoryStore()])
+    try await volumes.set(one)
+    let before = try await volumes.currentMoment()
+    try await volumes.set(renamed("mine"))
+    #expect(try await volumes.received(renamed("older"), asOf: before)?.title == "mine")
+    try await volumes.received([], removed: [.remote(1)], asOf: before)
+    #expect(try await volumes.received(renamed("newer"))?.title == "newer")
+    try await volumes.received([], removed: [.remote(1)])
+    #expect(try await volumes.get(byID: .remote(1)) == nil)
+  }
+}
