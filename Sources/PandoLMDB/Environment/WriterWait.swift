@@ -3,8 +3,8 @@ import Synchronization
 
 /// Since when a thread of this process waits for the lock of the writer, which another process may have.
 ///
-/// The thread that writes changes it, and one that watches reads it. As long as that one sleeps, a write
-/// wakes it.
+/// The thread that writes changes it, and one that watches reads it. As long as there is none, a write
+/// starts it.
 package final class WriterWait: Sendable {
   /// When the wait began; 0 while no thread waits.
   private let start = Atomic<Int64>(0)
@@ -21,7 +21,7 @@ package final class WriterWait: Sendable {
     return start == 0 ? nil : monotonicNanoseconds() - start
   }
 
-  /// Says that the watching thread sleeps until `wake` is called, or that it no longer does.
+  /// Says that no thread watches until `wake` is called, or that one does.
   package func setAsleep(_ isAsleep: Bool, wake: (@Sendable () -> Void)? = nil) {
     if let wake { waker.withLock { $0 = wake } }
     self.isAsleep.store(isAsleep, ordering: .sequentiallyConsistent)

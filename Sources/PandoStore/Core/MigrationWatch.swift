@@ -3,13 +3,18 @@ import PandoSystem
 /// Looks whether a write waits for the migration of another process: on one thread for all stores of the
 /// process.
 ///
-/// It looks four times a second while stores write, and sleeps when none has written for half a minute.
+/// It looks four times a second while stores write. The thread ends when none has written for two seconds, and
+/// the next write starts one.
 final class MigrationWatch: Sendable {
   private struct State {
     var cores: [Followed] = []
     var isRunning = false
-    /// Whether a store has written while the thread slept, or has come.
-    var isWoken = false
+
+    /// Notes whether the thread runs; as long as it does not, a write starts it.
+    mutating func setRunning(_ isRunning: Bool) {
+      self.isRunning = isRunning
+      for followed in cores { followed.core?.environment.writerWait.setAsleep(!isRunning) }
+    }
   }
 
   private struct Followed {
@@ -22,8 +27,8 @@ final class MigrationWatch: Sendable {
   private static let interval: Int64 = 250_000_000
   /// After how long a wait is an event.
   private static let patience: Int64 = 1_000_000_000
-  /// How often nothing is seen before the thread sleeps.
-  private static let idleLooks = 120
+  /// How often nothing is seen before the thread ends.
+  private static let idleLooks = 8
 
   static let shared = MigrationWatch()
 
@@ -34,17 +39,22 @@ final class MigrationWatch: Sendable {
   /// Follows the writes of a store for as long as that lives.
   @_optimize(size)
   func follow(_ core: StoreCore) {
-    let starts = state.withLock { state in
+    state.withLock { state in
       state.cores.append(Followed(core: core))
-      state.isWoken = true
-      defer { state.isRunning = true }
-      return !state.isRunning
+      core.environment.writerWait.setAsleep(!state.isRunning) { [self] in wake() }
     }
-    state.notifyAll()
-    guard starts else { return }
+  }
+
+  /// Starts the thread, for a write that begins.
+  private func wake() {
+    let starts = state.withLock { state in
+      if state.isRunning { return false }
+      state.setRunning(true)
+      return true
+    }
     // Without room for a thread there are no events.
-    if tryStartingThread(named: "pando.waits", { self.run() }) != 0 {
-      state.withLock { $0.isRunning = false }
+    if starts, tryStartingThread(named: "pando.waits", { self.run() }) != 0 {
+      state.withLock { $0.setRunning(false) }
     }
   }
 
@@ -60,7 +70,7 @@ final class MigrationWatch: Sendable {
       guard let hasWritten = look() else { return }
       idle = hasWritten ? 0 : idle + 1
       if idle >= Self.idleLooks {
-        sleep()
+        if rest() { return }
         idle = 0
       }
     }
@@ -99,28 +109,18 @@ final class MigrationWatch: Sendable {
     return hasWritten
   }
 
-  /// Sleeps until a store writes.
-  private func sleep() {
+  /// Ends the watching until a store writes.
+  ///
+  /// - Returns: `false` if one has begun to meanwhile.
+  private func rest() -> Bool {
     state.withLock { state in
-      state.isWoken = false
-      for followed in state.cores {
-        followed.core?.environment.writerWait.setAsleep(true) { [self] in wake() }
-      }
+      state.setRunning(false)
       // A write may have begun before it could know.
-      for followed in state.cores {
-        if let wait = followed.core?.environment.writerWait, wait.count != followed.seenCount {
-          state.isWoken = true
-        }
+      let isCalm = state.cores.allSatisfy { followed in
+        followed.core.map { $0.environment.writerWait.count == followed.seenCount } ?? true
       }
+      if !isCalm { state.setRunning(true) }
+      return isCalm
     }
-    state.waiting { $0.isWoken ? () : nil }
-    state.withLock { state in
-      for followed in state.cores { followed.core?.environment.writerWait.setAsleep(false) }
-    }
-  }
-
-  private func wake() {
-    state.withLock { $0.isWoken = true }
-    state.notifyAll()
   }
 }
