@@ -11,6 +11,8 @@ public import PandoModels
 /// }
 /// ```
 ///
+/// The first change leads on from the provider's `data` at the moment when the delegate was set: make the rows of it then.
+///
 /// Calls come one after another where the manager delivers, and not for changes that the provider's
 /// owner made through it. They must not block the thread there: those behind them wait.
 ///
