@@ -53,7 +53,7 @@ extension CoreManager {
   ///   - accessValidator: Says whether the user may still see what comes; `nil` if that does not matter.
   /// - Returns: What is stored now of `entities`; one that was removed later is left out.
   /// - Throws: ``ManagerError`` `noStore`, `userAccessInvalid`; the error of the store that failed.
-  /// - Complexity: As ``set(_:in:)`` in the local stores.
+  /// - Complexity: As `set(_:in:)` in the local stores.
   @discardableResult
   public func received(
     _ entities: [E], removed: [EntityIdentifier<E>] = [], asOf moment: ServerMoment? = nil,

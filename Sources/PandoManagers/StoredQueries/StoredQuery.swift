@@ -328,7 +328,7 @@ public enum IndexDropping: Sendable, Hashable {
   /// None.
   case nothing
   /// Those of the given types that their types do not declare, whoever made them: see
-  /// ``ModelIndex/isUndeclared``.
+  /// `ModelIndex.isUndeclared`.
   ///
   /// Do not use it while other programs need indexes of their own on these types.
   case undeclared
