@@ -94,6 +94,9 @@ extension LiveCollection {
 
   /// Tells a member's delegate the next thing, unless it has been told already.
   ///
+  /// The provider leaves the lock with its telling: the last reference to it may be this one, and its `deinit` takes
+  /// the same lock.
+  ///
   /// - Returns: What it was, and whom its batch is to hear it from; `nil` if nothing is due.
   private func nextTelling(
     of member: UInt64, _ number: UInt64
@@ -101,13 +104,14 @@ extension LiveCollection {
     var tracking: ProviderTracking?
     let next = state.withLock { state -> Due? in
       guard let index = state.index(of: member), state.members[index].isTold else { return nil }
-      let provider = state.members[index].provider
       if state.members[index].tellings.isDue(number) {
         var untold: (telling: ListTelling<T>, list: [T])?
         if !state.members[index].tellings.isFirstTold {
           untold = state.members[index].tellings.takeUntold()
         }
-        return state.members[index].tellings.popFirst().map { Due(provider, $0, untold) }
+        return state.members[index].tellings.popFirst().map {
+          Due(state.members[index].provider, $0, untold)
+        }
       }
       guard state.members[index].tellings.isEmpty, state.members[index].frozen != nil
       else { return nil }
@@ -115,7 +119,7 @@ extension LiveCollection {
       state.members[index].frozen?.reasons.remove(.limit)
       let telling = state.thaw(index, tellsCommitted: tellsCommitted)
       tracking = state.members[index].tracking
-      return telling.map { Due(provider, $0, ($0, state.list.models)) }
+      return telling.map { Due(state.members[index].provider, $0, ($0, state.list.models)) }
     }
     tracking?.changedIsPaused()
     guard let next else { return nil }
