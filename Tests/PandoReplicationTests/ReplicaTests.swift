@@ -31,6 +31,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `the first elements of a list are insertions on every store`(isJudged: Bool) throws {
+    try withReplicas(2) { replicas in
+      if isJudged { try replicas[1].store.write { try $0.set(Leaf(id: "0")) } }
+      try replicas[0].store.write { transaction in
+        try transaction.append([Leaf(id: "1")], toCollection: "list")
+        try transaction.append([Leaf(id: "2")], toCollection: "list")
+        try transaction.setCollection("whole", to: [Leaf(id: "1")])
+        try transaction.append([Leaf(id: "2")], toCollection: "whole")
+        try transaction.append([] as [Leaf], toCollection: "empty")
+      }
+      try replicas[1].replica.catchUp()
+      for replica in replicas {
+        let changes = try replica.store.read { try $0.changes(since: 0) }.last
+        #expect(
+          changes?.change(ofCollection: "list") == .changes([.insert(index: 0), .insert(index: 1)]))
+        #expect(changes?.change(ofCollection: "whole") == .reset)
+        #expect(changes?.change(ofCollection: "empty") == .reset)
+        #expect(try replica.store.verify().isClean)
+      }
+      #expect(try replicas[0].dump() == replicas[1].dump())
+    }
+  }
+
   @Test func `a write behind others runs again if they have changed what it changes`() throws {
     try withReplicas(2) { replicas in
       try replicas[0].store.write { try $0.set(Tally(id: 1, marks: [1])) }

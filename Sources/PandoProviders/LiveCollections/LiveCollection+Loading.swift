@@ -121,7 +121,7 @@ extension LiveCollection {
       let update = LiveUpdate()
       var staged = StagedList(self, update)
       let telling: StagedList<T>.Telling =
-        state.withLock { $0.isLoaded && $0.isCommittedPresent } ? .difference : .nobody
+        state.withLock { $0.isLoaded } ? .difference : .nobody
       stageRead(
         joined(models, since: number, scope), telling, update, [], rows: [], &staged, scope)
       scope.publish([staged], update)

@@ -119,6 +119,14 @@ package struct WriteEffects: Sendable {
 
   package init() {}
 
+  /// Whether an edit of a list is followed by steps of the same list.
+  func hasSteps(behind index: Int) -> Bool {
+    guard index + 1 < lists.count, lists[index + 1].cacheKey == lists[index].cacheKey,
+      case .steps = lists[index + 1].edit
+    else { return false }
+    return true
+  }
+
   /// Whether other stores have nothing to do for it.
   package var isEmpty: Bool {
     !isCommit && askedFor.isEmpty && rules.isEmpty && indexes.isEmpty

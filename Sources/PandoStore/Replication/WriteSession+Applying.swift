@@ -195,9 +195,12 @@ private struct EffectsApplication {
   // MARK: Lists
 
   mutating func editLists() throws {
-    for list in effects.lists {
+    for (index, list) in effects.lists.enumerated() {
       let key = list.cacheKey
       switch list.edit {
+      case .whole(let elements) where elements.isEmpty && effects.hasSteps(behind: index):
+        // The steps tell of it.
+        try session.makeEmptyCollection(key)
       case .steps(let steps, let elements): try run(steps, elements, key)
       case .whole(let elements):
         try session.setCollection(key, to: elements.map { try local($0) })

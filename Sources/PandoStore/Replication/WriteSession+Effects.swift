@@ -41,6 +41,10 @@ extension WriteSession {
       changeSet.updated, effects.nodes.dropFirst(changeSet.inserted.count))
     where node.offset != nil { effects.removed.append(identifier) }
     for update in changeSet.collections {
+      // The steps of a new list need one that is there.
+      if case .changes = update.change, notes.newLists.contains(update.cacheKey) {
+        effects.lists.append(WriteEffects.List(update.cacheKey, .whole([])))
+      }
       effects.lists.append(
         WriteEffects.List(update.cacheKey, try edit(update, notes.elements)))
     }

@@ -8,6 +8,8 @@ struct ReplicationNotes {
   private(set) var elements: [ByteString: [CollectionElement]] = [:]
   /// Stored nodes that have become asked for.
   var askedFor: [UInt64] = []
+  /// The cache keys of lists that the write has made.
+  var newLists: Set<String> = []
   /// Types whose deletion rules were changed.
   var ruledTypes: [String] = []
   /// Indexes that were made or dropped, in this order.

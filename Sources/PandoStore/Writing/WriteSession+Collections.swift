@@ -82,12 +82,22 @@ extension WriteSession {
     try insert(elements(), at: index, in: list, cacheKey)
   }
 
+  /// Makes a collection without elements, or empties the one that is there.
+  ///
+  /// A new one is not told: what comes into it next is.
+  func makeEmptyCollection(_ cacheKey: String) throws {
+    if try openList(cacheKey).isNew { return }
+    try setCollection(cacheKey, to: [])
+  }
+
   private func append(
     _ elements: @autoclosure () throws -> [CollectionElement], toCollection cacheKey: String
   ) throws {
     _ = try CollectionKey(cacheKey)
     let elements = try elements()
-    let list = try openList(cacheKey).list
+    let (list, isNew) = try openList(cacheKey)
+    // Elements tell of a new list themselves, as insertions.
+    if isNew, elements.isEmpty { state.changes.reset(collection: cacheKey) }
     try insert(elements, at: count(of: list), in: list, cacheKey)
   }
 
@@ -305,7 +315,7 @@ extension WriteSession {
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
     let name = cacheKey.utf8Span.span
     try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)
-    state.changes.reset(collection: cacheKey)
+    state.notes?.newLists.insert(cacheKey)
     return (CountedList(table: tables.elements, number: number), true)
   }
 

@@ -18,13 +18,13 @@ extension ReferenceStore {
   }
 
   mutating func append(_ values: [TreeValue], toCollection key: String) throws {
-    guard let old = collections[key] else { return try setCollection(key, to: values) }
-    try insert(values, at: old.count, inCollection: key)
+    if values.isEmpty, collections[key] == nil { return try setCollection(key, to: []) }
+    try insert(values, at: collections[key]?.count ?? 0, inCollection: key)
   }
 
   mutating func insert(_ values: [TreeValue], at index: Int, inCollection key: String) throws {
     let elements = try elements(values)
-    collections[key]?.insert(contentsOf: elements, at: index)
+    collections[key, default: []].insert(contentsOf: elements, at: index)
     if !elements.isEmpty { changes.change(collection: key) }
   }
 

@@ -96,6 +96,6 @@ import Testing
         == .changes([
           .insert(index: 1), .insert(index: 2), .move(from: 2, to: 0), .delete(index: 1),
         ]))
-    #expect(commit.changeSet?.change(ofCollection: "new") == .reset)
+    #expect(commit.changeSet?.change(ofCollection: "new") == .changes([.insert(index: 0)]))
   }
 }
