@@ -25,10 +25,15 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     var told: QueryResult<E>?
     /// How many delegates there were: what was told to another one does not count.
     var delegateCount = 0
-    /// What the writer of the newest change passed along, and how many there were.
+    /// What the writer of the newest change passed along, how many there were, and of how many everybody was told.
     var context: (any Sendable)?
     var changeCount = 0
+    var shownCount = 0
+    /// Why there will be none any more, and the same until it is told.
     var error: (any Error)?
+    var untoldError: (any Error)?
+    /// How far it has noted what is committed.
+    var cursor: ObserverCursor?
   }
 
   /// What is followed.
@@ -57,24 +62,26 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     do {
       let (live, cursor) = try query.source.join()
       self.live = live
+      state.withLock { $0.cursor = cursor }
       let task = Task { [weak self] in
         var cursor = cursor
-        do {
-          while let news = try await live.observed.next(&cursor, isolation: nil) {
-            self?.note(news.context)
-          }
-        } catch {
-          self?.fail(error)
-        }
+        // The error is noted, too.
+        while (try? await live.observed.next(&cursor, isolation: nil)) != nil { self?.deliver() }
+        self?.deliver()
       }
       following.withLock { $0 = task }
+      dataModelManager.observed.insert(self)
     } catch {
       live = nil
-      fail(error)
+      state.withLock { ($0.error, $0.untoldError) = (error, error) }
+      show()
     }
   }
 
-  deinit { following.withLock { $0 }?.cancel() }
+  deinit {
+    following.withLock { $0 }?.cancel()
+    dataModelManager.observed.remove(self)
+  }
 
   /// What the query finds, with its groups; `nil` until it has been read.
   public var result: QueryResult<E>? {
@@ -135,7 +142,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       }
       guard hasChanged else { return }
       tracking.changedIsPaused()
-      if !newValue { show() }
+      if !newValue { show(always: true) }
     }
   }
 
@@ -144,33 +151,37 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       .map { source.result(of: $0, for: access) }
   }
 
-  /// Takes in that there is a newer result.
-  private func note(_ context: (any Sendable)?) {
+  /// Takes in that there is a newer result, or none any more.
+  private func note() {
     state.withLock { state in
-      state.context = context
-      state.changeCount += 1
+      guard let live, var cursor = state.cursor else { return }
+      do {
+        if let news = try live.observed.newest(&cursor) {
+          state.context = news.context
+          state.changeCount += 1
+        }
+      } catch {
+        (state.error, state.untoldError) = (error, error)
+      }
+      state.cursor = cursor
     }
-    show()
   }
 
-  /// Has those told who track reads, and the delegate.
-  private func show() {
+  /// Has those told who track reads, and the delegate, of what was noted and is not told.
+  ///
+  /// - Parameter always: Whether there may be something to tell though nothing was noted.
+  private func show(always: Bool = false) {
     dataModelManager.deliver { [weak self] in
       guard let self else { return }
+      let (isNewer, error) = state.withLock { state in
+        defer { state.shownCount = state.changeCount }
+        return (state.shownCount < state.changeCount, exchange(&state.untoldError, with: nil))
+      }
       // Whoever has read something between two changes may show what is no longer there, though the
       // delegate has nothing to hear.
-      tracking.changedData()
-      tell()
-    }
-  }
-
-  /// Takes in that there will be none any more.
-  private func fail(_ error: any Error) {
-    state.withLock { $0.error = error }
-    dataModelManager.deliver { [weak self] in
-      guard let self else { return }
-      tracking.changedData()
-      delegate?.queryDataProvider(self, hasFailed: error)
+      if isNewer || always || error != nil { tracking.changedData() }
+      if isNewer || always { tell() }
+      if let error { delegate?.queryDataProvider(self, hasFailed: error) }
     }
   }
 
@@ -198,6 +209,17 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     before.delegate?.queryDataProviderHasUpdatedData(
       self, collectionChanges: change ?? .reset, result: result,
       context: before.told == nil ? nil : before.context)
+  }
+}
+
+extension QueryDataProvider: ObservedHolder {
+  package func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool { false }
+
+  package func endObservations(_ error: (any Error)?) {}
+
+  package func deliver() {
+    note()
+    show()
   }
 }
 

@@ -49,6 +49,12 @@ final class StoreHub: Sendable {
 }
 
 extension StoreHub: StorePipelineMember {
+  func loaded() async {
+    await withCheckedContinuation { continuation in
+      loader.async(flags: .barrier) { continuation.resume() }
+    }
+  }
+
   func plan(for write: CommitEffects) -> CommitPlan {
     guard let changeSet = write.changeSet else { return .nothing }
     let types = state.withLock { $0.types }

@@ -1,5 +1,5 @@
 import PandoSystem
-import PandoModels
+package import PandoModels
 public import Observation
 
 /// Following a provider without a delegate: as asynchronous sequences, or by `withObservationTracking`,
@@ -85,12 +85,12 @@ extension CollectionDataProvider {
 }
 
 extension CollectionDataProvider: ObservedHolder {
-  func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool {
+  package func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool {
     guard let type else { return cacheKey.map { ByteString($0) } == key }
     return seen { $0.committed(of: $1) }.models.contains { $0.containsNode(key, as: type) }
   }
 
-  func endObservations(_ error: (any Error)?) {
+  package func endObservations(_ error: (any Error)?) {
     guard let observed = state.withLock({ $0?.observed }) else { return }
     if let error { observed.fail(error) } else { observed.finish() }
   }

@@ -4,7 +4,8 @@ import PandoSystem
 extension DataModelManager {
   /// Waits until everything that is queued is committed and delivered.
   ///
-  /// That is: writes to store and cache, fetches from the store, and callbacks. What callbacks queue
+  /// That is: writes to store and cache, fetches from the store, first results of followed queries, and callbacks
+  /// of all providers. What callbacks queue
   /// anew is not waited for; a callback or cache that never returns makes this wait for ever.
   ///
   /// *Precondition:* not called from a callback, which would wait for itself.
@@ -22,6 +23,7 @@ extension DataModelManager {
     case .memory: break
     }
     await consistencyManager.processed()
+    observed.deliver()
     await consistencyManager.delivered()
     await withCheckedContinuation { continuation in
       reporter.afterReports { continuation.resume() }

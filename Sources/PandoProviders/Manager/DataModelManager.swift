@@ -42,7 +42,7 @@ public final class DataModelManager: Sendable {
   public let limits: Limits
   let backing: Backing
   let topics = StoreTopics()
-  let observed = ObservedHolders()
+  package let observed = ObservedHolders()
   let reporter = ManagerReporter()
   private let listener = Locked(Listener())
   let isClosed = Locked(false)

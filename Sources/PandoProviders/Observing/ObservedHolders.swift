@@ -1,8 +1,8 @@
 import PandoSystem
-import PandoModels
+package import PandoModels
 
-/// The part of a provider or collection that somebody observes.
-protocol ObservedHolder: AnyObject, Sendable {
+/// The part of a provider or collection that somebody observes, or that observes for its delegate.
+package protocol ObservedHolder: AnyObject, Sendable {
   /// Whether it shows something that was read from the store.
   ///
   /// - Parameters:
@@ -13,10 +13,17 @@ protocol ObservedHolder: AnyObject, Sendable {
 
   /// Ends the observations that have begun, by an error; or all of them, without one.
   func endObservations(_ error: (any Error)?)
+
+  /// Queues what its delegate has to be told of what is committed now.
+  func deliver()
 }
 
-/// The providers and collections of a manager that somebody observes; none is kept alive.
-final class ObservedHolders: Sendable {
+extension ObservedHolder {
+  package func deliver() {}
+}
+
+/// Such providers and collections of a manager; none is kept alive.
+package final class ObservedHolders: Sendable {
   private struct Entry: Sendable {
     weak let holder: (any ObservedHolder)?
   }
@@ -26,18 +33,23 @@ final class ObservedHolders: Sendable {
   /// How many there are.
   var count: Int { entries.withLock { $0.count } }
 
-  func insert(_ holder: any ObservedHolder) {
+  package func insert(_ holder: any ObservedHolder) {
     entries.withLock { $0[ObjectIdentifier(holder)] = Entry(holder: holder) }
   }
 
   /// Forgets one that goes.
-  func remove(_ holder: any ObservedHolder) {
+  package func remove(_ holder: any ObservedHolder) {
     entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(holder)) }
   }
 
   /// Ends the observations of everything that shows what could not be read.
   func fail(_ error: any Error, of key: ByteString, as type: (any SimpleModel.Type)?) {
     for holder in holders where holder.shows(key, as: type) { holder.endObservations(error) }
+  }
+
+  /// Queues what delegates have to be told of what is committed now.
+  func deliver() {
+    for holder in holders { holder.deliver() }
   }
 
   /// Ends all observations.

@@ -109,6 +109,19 @@ package final class ObservedState<Contents: Sendable>: Sendable {
     return nil
   }
 
+  /// Gives a state that an observer has not seen, if there is one.
+  ///
+  /// - Returns: `nil` if there is none, and at the end.
+  /// - Throws: What made the provider fail.
+  package func newest(_ cursor: inout ObserverCursor) throws -> News? {
+    if cursor.isFinished { return nil }
+    switch answer(&cursor) {
+    case .news(let news): return news
+    case .failed(let error): throw error
+    case .finished, .nothing: return nil
+    }
+  }
+
   /// What is committed now.
   package var contents: Contents { state.withLock { $0.contents } }
 

@@ -19,12 +19,12 @@ extension ModelHolder: ObservedHolder {
     return observed
   }
 
-  func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool {
+  package func shows(_ key: ByteString, as type: (any SimpleModel.Type)?) -> Bool {
     guard let type, let root = state.withLock({ $0.committed }) else { return false }
     return root.containsNode(key, as: type)
   }
 
-  func endObservations(_ error: (any Error)?) {
+  package func endObservations(_ error: (any Error)?) {
     guard let observed = state.withLock({ $0.rare?.observed }) else { return }
     if let error { observed.fail(error) } else { observed.finish() }
   }

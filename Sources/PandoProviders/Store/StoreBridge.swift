@@ -278,9 +278,7 @@ extension StoreBridge {
 
   /// Waits until the loads and writes that are queued are done.
   func drain() async {
-    await withCheckedContinuation { continuation in
-      loader.async(flags: .barrier) { continuation.resume() }
-    }
+    await line.loaded()
     await consistency.processed()  // where loads find that they wait for writes
     await passed()
   }

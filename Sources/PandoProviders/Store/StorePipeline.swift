@@ -113,6 +113,11 @@ package final class StorePipeline: Sendable {
     }.0
   }
 
+  /// Waits until what its members read has come to the pipeline.
+  package func loaded() async {
+    for member in living { await member.loaded() }
+  }
+
   /// Queues work, behind what has been committed.
   package func enqueue(_ work: @escaping @Sendable () -> Void) { pipeline.enqueue(work) }
 

@@ -50,6 +50,9 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   /// Called when a snapshot that was needed could not be read.
   func failRead(_ error: any Error)
 
+  /// Waits until what it reads has come to the pipeline.
+  func loaded() async
+
   /// Called when the store is closed, behind all that it has committed.
   func storeHasClosed()
 }

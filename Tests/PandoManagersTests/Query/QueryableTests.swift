@@ -298,6 +298,67 @@ private final class Listener: QueryDataProviderDelegate {
     await manager.close()
   }
 
+  @Test func `after a drain the delegate has been told of every commit`() async throws {
+    let store = try ModelStore.temporary()
+    let manager = try DataModelManager(store: store)
+    for round in 0..<50 {
+      let provider = QueryDataProvider(
+        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      let listener = Listener()
+      provider.delegate = listener
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes } == [.reset])
+      let person = Person(key: "\(round)", name: "Ada", age: 1)
+      // Not awaited: the drain has to wait for the commit, too.
+      let write = Task { try await store.write(context: "set") { try $0.set(person) } }
+      try await write.value
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes }.count == 2)
+      #expect(listener.state.withLock { $0.contexts } == ["set"])
+      provider.isPaused = true
+      manager.deleteModel(person)
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes }.count == 2)
+      provider.isPaused = false
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes }.count == 3)
+    }
+    await manager.close()
+    await store.close()
+  }
+
+  @Test func `a drain waits for queries over memory, and for a delegate that writes`() async throws
+  {
+    let container = try CoreManagerContainer(
+      entities: Track.self, cacheLimit: 100, diskStoreConfig: .none)
+    let tracks = container[Track.self]
+    let manager = container.dataModelManager
+    final class Copier: QueryDataProviderDelegate {
+      let told = Locked(0)
+      let write: @Sendable () -> Void
+
+      init(_ write: @escaping @Sendable () -> Void) { self.write = write }
+
+      func queryDataProviderHasUpdatedData<E>(
+        _ dataProvider: QueryDataProvider<E>, collectionChanges: CollectionChange,
+        result: QueryResult<E>, context: (any Sendable)?
+      ) {
+        told.withLock { $0 = result.count }
+        write()
+      }
+    }
+    let provider = QueryDataProvider(
+      tracks.continuousSearch(withQuery: .all), dataModelManager: manager)
+    let copier = Copier { manager.updateModel(Track(0, "by the delegate")) }
+    provider.delegate = copier
+    for id in 1..<50 {
+      try await tracks.set(Track(id))
+      await manager.drain()
+      #expect(copier.told.withLock { $0 } == id)
+    }
+    await container.close()
+  }
+
   @Test func `a delegate that comes late is told the present result first`() async throws {
     let store = try ModelStore.temporary()
     let manager = try DataModelManager(store: store)
