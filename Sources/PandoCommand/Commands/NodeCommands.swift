@@ -13,7 +13,7 @@ enum GetCommand: Command {
       .value("--type", "TYPE", "the record of this type, where a node has several"),
       .flag("--compact", "one line"),
       .flag("--lossless", "JSON that `pando set --lossless` reads back exactly"),
-      .flag("--state", "instead: synced, pending, or refused by a server"),
+      .flag("--state", "instead: synced, unsynced, pending, or refused by a server"),
     ],
     notes: [
       """
@@ -36,7 +36,7 @@ enum GetCommand: Command {
       let state = try await StoreAccess.read.open(arguments[0], for: declaration) { store in
         try store.read { snapshot in
           let state = try snapshot.synchronizationState(of: identifier)
-          guard try state != .synced || snapshot.contains(identifier) else {
+          guard try state != .unsynced || snapshot.contains(identifier) else {
             throw CommandError.noNode(identifier, in: arguments[0])
           }
           return state

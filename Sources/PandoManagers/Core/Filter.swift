@@ -89,7 +89,7 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.holders, .equal, identifier)
   }
 
-  /// Entities of which a server has what is here, does not have it yet, or has refused it.
+  /// Entities of which a server has what is here, is not known to have it, does not have it yet, or has refused it.
   ///
   /// ```swift
   /// let refused = Query<Issue>(filter: .synchronizationState(.refused))

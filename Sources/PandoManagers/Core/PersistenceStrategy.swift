@@ -40,8 +40,11 @@ public enum PersistenceStrategy: Sendable, Hashable {
 /// if state == .refused { print("the server does not want it") }
 /// ```
 public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
-  /// Nothing that was written here waits for the server.
+  /// A server has sent or confirmed it as it is here.
   case synced
+  /// No write of it waits, and no server has said that it has it as it is here: it was written here only, in the
+  /// context `local`, or has changed here since.
+  case unsynced
   /// Something was written here that the server does not have yet.
   case pending
   /// Something that the server has refused is still here; see `RemoteEntity.refusalPolicy`.

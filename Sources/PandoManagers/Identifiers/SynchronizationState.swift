@@ -4,6 +4,8 @@ public import PandoStore
 extension ModelSnapshot {
   /// Returns whether a server has an entity as it is here.
   ///
+  /// An identifier under which nothing is stored is ``SynchronizationState/unsynced``, unless its removal waits.
+  ///
   /// ```swift
   /// let state = try store.read { try $0.synchronizationState(of: issue.id) }
   /// ```
@@ -24,8 +26,15 @@ extension ModelSnapshot {
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   public func synchronizationState(of modelIdentifier: String) throws -> SynchronizationState {
-    guard try property(QueueNames.mark(modelIdentifier)) != nil else { return .synced }
-    return try property(QueueNames.refusal(modelIdentifier)) == nil ? .pending : .refused
+    if try isWaiting(modelIdentifier) {
+      return try isRefused(modelIdentifier) ? .refused : .pending
+    }
+    return try sequenceState(of: modelIdentifier).isDated ? .synced : .unsynced
+  }
+
+  /// Whether a write of a node waits for a server, or was refused and is still here.
+  func isWaiting(_ modelIdentifier: String) throws -> Bool {
+    try property(QueueNames.mark(modelIdentifier)) != nil
   }
 
   /// Whether something that a server has refused is still here: until that is decided, no answer to others
@@ -49,18 +58,24 @@ extension ModelSnapshot {
     }
   }
 
-  /// The identifiers of a namespace whose state it is; for `synced` of those whose state it is not.
+  /// The identifiers of the nodes of a type whose state it is.
   func identifiers(
-    notSynchronized namespace: String, as state: SynchronizationState
+    ofType typeName: String, in namespace: String, synchronized state: SynchronizationState
   ) throws -> [String] {
-    var found: [String] = []
-    let rows = state == .refused ? QueueNames.refusals : QueueNames.marks
-    try forEachProperty(withPrefix: rows + namespace + ":") { name, _ in
-      found.append(String(name.dropFirst(rows.count)))
-      return true
+    let found: [String]
+    switch state {
+    case .pending, .refused:
+      var marked: [String] = []
+      let rows = state == .refused ? QueueNames.refusals : QueueNames.marks
+      try forEachProperty(withPrefix: rows + namespace + ":") { name, _ in
+        marked.append(String(name.dropFirst(rows.count)))
+        return true
+      }
+      found = marked
+    case .synced, .unsynced:
+      found = try identifiers(ofType: typeName, prefix: namespace + ":")
     }
-    guard state == .pending else { return found }
-    return try found.filter { try property(QueueNames.refusal($0)) == nil }
+    return try found.filter { try synchronizationState(of: $0) == state }
   }
 }
 

@@ -36,8 +36,8 @@ extension CoreManager {
   /// Stores what a server has sent by itself, as old as it is.
   ///
   /// A message is ordered like the answer to a question that was asked at `moment`. An entity stays as it is here if it
-  /// was written or removed after that, or if one of its writes still waits for the server, on disk: the answer to that
-  /// write decides. The same holds for each node inside an entity. Entities whose message is older stay away if they
+  /// was written or removed after that, or if one of its writes still waits for the server: the answer to that
+  /// write decides. On disk the same holds for each node inside an entity. Entities whose message is older stay away if they
   /// were removed here meanwhile.
   ///
   /// ```swift
@@ -73,7 +73,29 @@ extension CoreManager {
     write.waitingSince = known.waitingSince
     write.isUnasked = true
     write.gone = removed
-    return try await stack.store(write).write.stored
+    guard stack.followedStore == nil, !stack.remote.isEmpty else {
+      return try await stack.store(write).write.stored
+    }
+    return try await stack.inStep { try await storeBesidesWaiting(write) }
+  }
+
+  /// Stores all of an answer but that of which a write waits in a queue in memory.
+  private func storeBesidesWaiting(_ answer: AnswerWrite<E>) async throws -> [E] {
+    func waits(_ identifier: EntityIdentifier<E>) async throws -> Bool {
+      for case let remote as any RemoteStoring<E> in stack.remote
+      where try await remote.hasWaitingWrites(of: identifier) { return true }
+      return false
+    }
+    var write = answer
+    (write.entities, write.gone) = ([], [])
+    for entity in answer.entities where try await !waits(entity.id) { write.entities.append(entity) }
+    for identifier in answer.gone where try await !waits(identifier) {
+      write.gone.append(identifier)
+    }
+    let isWhole = write.entities.count == answer.entities.count
+    let stored = try await stack.store(write).write.stored
+    if isWhole { return stored }
+    return try await get(byIDs: answer.entities.map(\.id)).entities
   }
 
   /// Stores one entity that a server has sent by itself, as old as it is.

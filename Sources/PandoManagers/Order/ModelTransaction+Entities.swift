@@ -60,6 +60,7 @@ extension ModelTransaction {
     guard let commit = try snapshot.lastCommit(of: identifier),
       SequenceNumber.of(commit: commit) != place
     else { return }
+    if try snapshot.sequenceState(of: identifier).isDated { try touch(identifier) }
     try setSequenceRow(
       SequenceRow(.confirmed, sequenceNumber: place, commit: commit), of: identifier)
   }
@@ -158,6 +159,8 @@ extension ModelTransaction {
     let stored = try overwrite(fitted)
     for node in [identifier] + fitting.written {
       guard let commit = try snapshot.lastCommit(of: node) else { continue }
+      // Queries by the state are told, though the node may be as it was.
+      if try !snapshot.sequenceState(of: node).isDated { try touch(node) }
       try setSequenceRow(SequenceRow(.dated, sequenceNumber: knownAt, commit: commit), of: node)
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
@@ -310,7 +313,7 @@ private struct AnswerFitting {
     {
       return true
     }
-    return try snapshot.synchronizationState(of: identifier) != .synced
+    return try snapshot.isWaiting(identifier)
   }
 
   /// - Returns: `nil` if something is lost that the model can't be without.

@@ -30,9 +30,9 @@ extension ModelSnapshot {
       return Filter<E>.identifiers(try children(of: currentIdentifier(of: holder))).tree
     case .compare(let field, _, .string(let name)) where field.isStoresOwn:
       guard let state = SynchronizationState(rawValue: name) else { return tree }
-      let unlike = try identifiers(notSynchronized: E.nodeNamespace ?? "", as: state)
-      let filter = Filter<E>.identifiers(unlike)
-      return state == .synced ? .not(filter.tree) : filter.tree
+      let found = try identifiers(
+        ofType: E.modelTypeName, in: E.nodeNamespace ?? "", synchronized: state)
+      return Filter<E>.identifiers(found).tree
     case .and(let parts): return .and(try parts.map { try resolved($0) })
     case .or(let parts): return .or(try parts.map { try resolved($0) })
     case .not(let part): return .not(try resolved(part))

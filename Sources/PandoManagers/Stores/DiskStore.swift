@@ -116,7 +116,8 @@ extension DiskStore: UpdatingStoring {
       }
       // The answer to a write that waits decides of its entity.
       let gone = try answer.gone.filter {
-        try transaction.snapshot.synchronizationState(of: $0) == .synced
+        let name = try transaction.snapshot.currentIdentifier(of: $0).modelIdentifier
+        return try !transaction.snapshot.isWaiting(name)
       }
       removed += try transaction.removeEntities(gone, asOf: answer.asOf)
       var outcome = AppliedAnswer(

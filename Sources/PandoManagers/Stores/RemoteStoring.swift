@@ -54,6 +54,13 @@ public protocol RemoteStoring<E>: Storing {
     byRemoving identifiers: [EntityIdentifier<E>], in transaction: inout ModelTransaction
   ) throws -> (any Sendable)?
 
+  /// Returns whether a write of an entity waits for the server.
+  ///
+  /// - Parameter identifier: The identifier of the entity.
+  /// - Returns: Whether one does; `false`, as by default, if writes do not wait.
+  /// - Throws: What the disk throws.
+  func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool
+
   /// Makes the request for a removal, without any effect so far.
   ///
   /// - Parameters:
@@ -67,6 +74,14 @@ public protocol RemoteStoring<E>: Storing {
 }
 
 extension RemoteStoring {
+  /// No write waits.
+  ///
+  /// - Parameter identifier: The identifier of the entity.
+  /// - Returns: `false`.
+  /// - Throws: Nothing.
+  /// - Complexity: O(1).
+  public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool { false }
+
   /// Nothing.
   ///
   /// - Parameters:

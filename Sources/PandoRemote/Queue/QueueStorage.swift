@@ -71,6 +71,8 @@ protocol QueueStorage: Sendable {
   func contains(_ number: UInt64) throws -> Bool
   /// Whether a request that is not there any more was dropped, lately.
   func wasDropped(_ number: UInt64) throws -> Bool
+  /// Whether a request that changes an entity waits, is on its way or was refused and left here.
+  func isMarked(_ modelIdentifier: String) throws -> Bool
   /// The request of a client that waits or is on its way with a uniquing key.
   func number(withKey key: String, of client: String) throws -> UInt64?
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
@@ -135,6 +137,10 @@ struct StoreQueueStorage: QueueStorage {
         return true
       }
     }
+  }
+
+  func isMarked(_ modelIdentifier: String) throws -> Bool {
+    try store.read { try $0.hasQueuedRequests(for: modelIdentifier) }
   }
 
   func requests() throws -> [QueuedRequest] { try store.read { try $0.queuedRequests() } }
@@ -265,6 +271,10 @@ final class MemoryQueueStorage: QueueStorage {
       }
       return found
     }
+  }
+
+  func isMarked(_ modelIdentifier: String) -> Bool {
+    rows.withLock { $0.value(QueueNames.mark(modelIdentifier)) != nil }
   }
 
   /// Nobody else takes requests off it.

@@ -112,6 +112,18 @@ public final class RemoteStore<E: RemoteEntity>: RemoteStoring {
   }
 }
 
+extension RemoteStore {
+  /// Returns whether a write of an entity waits for the server, is on its way or was refused and is still here.
+  ///
+  /// - Parameter identifier: The identifier of the entity.
+  /// - Returns: Whether one does.
+  /// - Throws: `StoreError` when the bytes on disk are damaged.
+  /// - Complexity: O(log *n*); O(1) for a queue in memory.
+  public func hasWaitingWrites(of identifier: EntityIdentifier<E>) async throws -> Bool {
+    try clientQueue.storage.isMarked(currentIdentifier(of: identifier).modelIdentifier)
+  }
+}
+
 extension RemoteStore: NamingStore {
   package func currentIdentifier(
     of identifier: EntityIdentifier<E>

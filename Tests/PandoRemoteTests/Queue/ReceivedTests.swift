@@ -97,6 +97,74 @@ import Testing
     }
   }
 
+  @Test func `only what a server has sent or confirmed is synced`() async throws {
+    try await withVolumes { container, volumes, store in
+      func states() throws -> [SynchronizationState] {
+        try store.read { snapshot in
+          try (1...3).map { try snapshot.synchronizationState(of: EntityIdentifier<Volume>.remote($0)) }
+        }
+      }
+      func found(_ state: SynchronizationState) async throws -> [String] {
+        let query = Query<Volume>(filter: .synchronizationState(state))
+        return try await volumes.search(withQuery: query).entities.map(\.title).sorted()
+      }
+      #expect(try states() == [.unsynced, .unsynced, .unsynced])
+      try await volumes.set(one)
+      try await volumes.received(Volume(id: .remote(2), title: "two"))
+      #expect(try states() == [.unsynced, .synced, .unsynced])
+      #expect(try await found(.unsynced) == ["one"])
+      #expect(try await found(.synced) == ["two"])
+      // A confirmation without a body says that the server has what was sent.
+      server.answer(.put, "/volumes/1", with: APIResponse(status: 204))
+      try await volumes.set(one, in: .localAndRemote).confirmed()
+      #expect(try states() == [.synced, .synced, .unsynced])
+      // A local edit the server does not know of.
+      try await volumes.update(byID: .remote(2)) { $0.title = "2" }
+      #expect(try states() == [.synced, .unsynced, .unsynced])
+      try await volumes.received(Volume(id: .remote(2), title: "2"))
+      #expect(try states() == [.synced, .synced, .unsynced])
+      try await volumes.remove(atID: .remote(1))
+      #expect(try states() == [.unsynced, .synced, .unsynced])
+    }
+  }
+
+  @Test func `a followed query by state is told when a server sends what is here already`()
+    async throws
+  {
+    try await withVolumes { _, volumes, _ in
+      try await volumes.set(one)
+      let query = Query<Volume>(filter: .synchronizationState(.synced))
+      var values = volumes.continuousSearch(withQuery: query).values.makeAsyncIterator()
+      #expect(try await values.next()?.entities == [])
+      try await volumes.received(one)
+      #expect(try await values.next()?.entities == [one])
+      try await volumes.set(one)
+      #expect(try await values.next()?.entities == [])
+    }
+  }
+
+  @Test func `an edit that waits in memory is newer than a message`() async throws {
+    let container = try CoreManagerContainer(
+      entities: Volume.self, cacheLimit: 10, client: server, diskStoreConfig: .none)
+    let volumes = container[Volume.self]
+    server.answer(.put, "/volumes/1", with: APIResponse(status: 204))
+    try await volumes.set([one, Volume(id: .remote(2), title: "two")])
+    server.isOffline = true
+    let edit = try await volumes.update(byID: .remote(1), in: .localAndRemote) {
+      $0.title = "mine"
+    }
+    let other = Volume(id: .remote(2), title: "newer")
+    let stored = try await volumes.received([renamed("older"), other])
+    #expect(stored.map(\.title) == ["mine", "newer"])
+    try await volumes.received([], removed: [.remote(1)])
+    #expect(try await volumes.get(byID: .remote(1))?.title == "mine")
+    server.isOffline = false
+    container.clientQueue?.flush()
+    try await edit?.confirmed()
+    #expect(try await volumes.received(renamed("newer"))?.title == "newer")
+    await container.close()
+  }
+
   @Test func `messages have an age in memory, too`() async throws {
     let volumes = CoreManager<Volume>(stores: [InMemoryStore()])
     try await volumes.set(one)

@@ -165,7 +165,7 @@ import Testing
       }
       try await settle(queue)
       #expect(try await sketches.get(byID: id) == nil)
-      #expect(try store.read { try $0.synchronizationState(of: id) } == .synced)
+      #expect(try !store.read { try $0.hasQueuedRequests(for: id.modelIdentifier) })
       #expect(server.requests.last?.method == .delete)
     }
   }
