@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <lmdb.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
@@ -36,6 +37,16 @@ static inline int pando_futex_wait(
     nanoseconds -= step;
     if (errno != ETIMEDOUT || nanoseconds <= 0) return errno;
   }
+}
+
+/* The number of the next page by which a write transaction would make the file longer; 0 where the transaction is not
+   laid out as in liblmdb 0.9, which its neighbours tell. */
+static inline uint64_t pando_next_page(MDB_txn *transaction)
+{
+  struct { void *parent, *child; size_t next_page, id; void *environment; } head;
+  memcpy(&head, transaction, sizeof head);
+  int is_known = head.id == mdb_txn_id(transaction) && head.environment == (void *)mdb_txn_env(transaction);
+  return is_known ? head.next_page : 0;
 }
 
 /* Tells the processor that the thread only waits for another one. */

@@ -13,7 +13,10 @@ extension Environment {
     /// Only address space: the file is as large as its data. A file that says it is larger wins. It
     /// is rounded up to whole pages.
     public var mapSizeInBytes: Int = 256 << 30
-    /// Where automatic growth of the map stops, in bytes; above it `mapFull` is thrown.
+    /// How many bytes of pages may be in use; a write that would need more throws `mapFull`.
+    ///
+    /// The map itself grows further by a sixteenth, at least 64 MiB: room for transactions that only delete, so that a
+    /// full environment can be emptied.
     public var maximumMapSizeInBytes: Int = 1 << 40
     /// How long growth of the map waits for readers to end, in seconds.
     ///

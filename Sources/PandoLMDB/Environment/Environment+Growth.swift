@@ -13,14 +13,14 @@ extension Environment {
   /// Whether the map may become larger; the writer lock is held.
   var canGrow: Bool {
     guard let size = try? mapSizeInBytes() else { return false }
-    return size < configuration.maximumMapSizeInBytes.roundedUpToPage
+    return size < Self.mapLimitInBytes(configuration)
   }
 
-  /// Doubles the map, up to the maximum; the writer lock is held and no transaction is open.
+  /// Doubles the map, up to the maximum and the reserve behind it; the writer lock is held and no transaction is open.
   func growMap() throws(LMDBError) {
     let size = try mapSizeInBytes()
     let maximum = configuration.maximumMapSizeInBytes.roundedUpToPage
-    let target = size > maximum / 2 ? maximum : size * 2
+    let target = size > maximum / 2 ? Self.mapLimitInBytes(configuration) : size * 2
     try Self.checkAddressSpace(target)
     try remap(to: target)
   }

@@ -32,6 +32,9 @@ extension Environment {
     _ path: String, _ configuration: Configuration, mapSizeInBytes: Int, dataSizeInBytes: Int
   ) throws(LMDBError) -> (environment: OpaquePointer, signal: CommitSignal?) {
     var size = configuration.mapSizeInBytes.roundedUpToPage
+    if size == configuration.maximumMapSizeInBytes.roundedUpToPage {
+      size = Self.mapLimitInBytes(configuration)
+    }
     if mapSizeInBytes > size, (try? checkAddressSpace(mapSizeInBytes)) != nil {
       size = mapSizeInBytes
     }

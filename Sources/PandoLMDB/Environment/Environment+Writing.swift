@@ -71,6 +71,7 @@ extension Environment {
     let result: Result
     do {
       result = try outcome.get()
+      try checkReserve(transaction)
     } catch {
       transaction.abort()
       throw explained(error)

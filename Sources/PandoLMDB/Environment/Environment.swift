@@ -76,6 +76,11 @@ public final class Environment: Sendable {
   /// Written by the initializer alone, which nobody else can be inside.
   nonisolated(unsafe) private var isRegistered = false
 
+  /// Up to which place the disk has given the file blocks, as far as is known; the largest number where it gives none.
+  ///
+  /// Used only while the writer lock is held.
+  nonisolated(unsafe) var diskRoomEnd = 0
+
   private static let lastNumber = Atomic<UInt32>(0)
 
   /// Written by the initializer alone, which nobody else can be inside.

@@ -1,3 +1,4 @@
+import CPandoLMDB
 import PandoSystem
 
 /// The data file of an environment, opened beside liblmdb's own descriptors.
@@ -37,6 +38,18 @@ struct DataFile: ~Copyable, Sendable {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", Self.name) }
     return Int(status.st_size)
+  }
+
+  /// Asks the file system for blocks behind the end of the file; its size stays.
+  ///
+  /// - Parameter end: Up to which place.
+  /// - Returns: `nil`, or why there are none.
+  func reserve(upTo end: Int) -> CInt? {
+    guard let start = try? sizeInBytes(), start < end else { return nil }
+    let status = retryInterrupted {
+      fallocate(descriptor, FALLOC_FL_KEEP_SIZE, off_t(start), off_t(end - start))
+    }
+    return status == 0 ? nil : errno
   }
 
   /// Whether the file system has hardly any space left.

@@ -95,6 +95,7 @@ extension WriteTransaction {
   ///   table.
   package mutating func put(_ batch: EntryBatch, in table: RawTable) throws(LMDBError) {
     if batch.isEmpty { return }
+    hasPut = true
     let cursor = try CursorHandle(handle, table)
     let status = try batch.forEach { key, value throws(LMDBError) in
       try cursor.put(value, forKey: key)

@@ -52,6 +52,7 @@ extension WriteTransaction {
     _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable
   ) throws(LMDBError) -> UnsafeRawBufferPointer? {
     table.checkBelongs(to: handle.environment)
+    hasPut = true
     var found = unsafe MDB_val()
     let status = try unsafe withMDBKey(key) { key in
       unsafe value.withUnsafeBufferPointer { buffer in
@@ -81,6 +82,7 @@ extension WriteTransaction {
     _ byteCount: Int, forKey key: Span<UInt8>, in table: RawTable, isLast: Bool
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
     table.checkBelongs(to: handle.environment)
+    hasPut = true
     var room = unsafe MDB_val()
     var status = MDB_KEYEXIST
     let flags = UInt32(MDB_RESERVE)
@@ -185,10 +187,11 @@ extension WriteTransaction {
 
   /// Calls `mdb_put`.
   @inline(__always)
-  private func put(
+  private mutating func put(
     _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable, flags: UInt32
   ) throws(LMDBError) -> CInt {
     table.checkBelongs(to: handle.environment)
+    hasPut = true
     return try unsafe withMDBKey(key) { key in
       unsafe value.withUnsafeBufferPointer { buffer in
         var value = unsafe MDB_val(buffer)

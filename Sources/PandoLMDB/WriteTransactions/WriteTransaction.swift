@@ -18,6 +18,11 @@ public struct WriteTransaction: ~Copyable {
   let handle: UnsafeSnapshotHandle
   /// The first failure that makes the whole transaction unusable.
   var failure: LMDBError?
+  /// Whether something was put into a table.
+  var hasPut = false
+  /// Whether it frees space, although it puts something into tables: what is left of other things, or the note of a
+  /// removal.
+  package var isRelief = false
   /// Whether it has been neither committed nor aborted.
   var isOpen = true
 
@@ -30,6 +35,9 @@ public struct WriteTransaction: ~Copyable {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(Snapshot(unsafeHandle: handle), borrowing: self) }
   }
+
+  /// Whether it may use the room that is kept for writes that free space.
+  var frees: Bool { isRelief || !hasPut }
 
   /// The number this transaction's commit will have.
   public var transactionID: UInt64 { snapshot.transactionID }
@@ -104,6 +112,7 @@ extension WriteTransaction {
     do {
       let result = try body(&inner)
       try inner.commit()
+      hasPut = hasPut || inner.hasPut
       return result
     } catch {
       // The inner map is the outer map: the whole closure has to run again.

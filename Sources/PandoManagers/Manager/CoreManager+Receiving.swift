@@ -88,7 +88,9 @@ extension CoreManager {
     }
     var write = answer
     (write.entities, write.gone) = ([], [])
-    for entity in answer.entities where try await !waits(entity.id) { write.entities.append(entity) }
+    for entity in answer.entities where try await !waits(entity.id) {
+      write.entities.append(entity)
+    }
     for identifier in answer.gone where try await !waits(identifier) {
       write.gone.append(identifier)
     }

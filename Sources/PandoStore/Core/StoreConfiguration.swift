@@ -104,7 +104,10 @@ public struct StoreConfiguration: Sendable {
   /// Address space for the file, in bytes; it grows by itself when it is full, and begins smaller
   /// where the process may not have as much.
   public var mapSizeInBytes: Int = 256 << 30
-  /// The size in bytes beyond which the map does not grow.
+  /// How many bytes of pages may be in use; a write that would need more throws `LMDBError` `mapFull`.
+  ///
+  /// The map itself may be larger by a sixteenth, at least 64 MiB, which is kept for writes that remove something and
+  /// store nothing new.
   public var maximumMapSizeInBytes: Int = 4 << 40
   /// How many readers, of all processes together, may be active at once.
   public var maximumReaders: Int = 1024

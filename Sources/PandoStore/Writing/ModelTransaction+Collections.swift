@@ -90,6 +90,7 @@ extension ModelTransaction {
   public mutating func removeElements(
     in range: Range<Int>, fromCollection cacheKey: String
   ) throws {
+    session.state.frees = true
     try session.whole { try session.removeElements(in: range, fromCollection: cacheKey) }
   }
 
@@ -101,7 +102,8 @@ extension ModelTransaction {
   /// - Complexity: O(*n*) for *n* elements.
   @discardableResult
   public mutating func removeCollection(_ cacheKey: String) throws -> Bool {
-    try session.whole { try session.removeCollection(cacheKey) }
+    session.state.frees = true
+    return try session.whole { try session.removeCollection(cacheKey) }
   }
 }
 

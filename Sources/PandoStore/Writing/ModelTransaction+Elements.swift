@@ -16,7 +16,8 @@ extension ModelTransaction {
   public mutating func removeElements(
     _ identifier: String, fromCollection cacheKey: String
   ) throws -> Int {
-    try session.whole {
+    session.state.frees = true
+    return try session.whole {
       let places = try session.requiredPlaces(of: identifier, inCollection: cacheKey)
       for place in places.reversed() {
         try session.removeElements(in: place..<(place + 1), fromCollection: cacheKey)

@@ -120,6 +120,7 @@ public struct ModelTransaction: ~Copyable {
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
     session.state.content?.delete(identifier)
+    session.state.frees = true
     return try session.whole { try session.delete(identifier) }
   }
 
@@ -178,6 +179,7 @@ public struct ModelTransaction: ~Copyable {
   @_optimize(size)
   public mutating func prune() throws -> Int {
     session.state.content?.delete()
+    session.state.frees = true
     return try session.whole { try session.prune() }
   }
 
@@ -188,6 +190,7 @@ public struct ModelTransaction: ~Copyable {
   @_optimize(size)
   public mutating func removeAll() throws {
     session.state.content?.delete()
+    session.state.frees = true
     // What others have made meanwhile is to go as well.
     session.state.notes?.isWholeStore = true
     try session.whole { try session.removeAll() }
@@ -219,8 +222,10 @@ public struct ModelTransaction: ~Copyable {
     let key = try PropertyKey(name)
     session.noteLocalChange()
     if let value {
+      session.state.adds = true
       try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)
     } else {
+      session.state.frees = true
       try session.deleteRow(key.bytes.span, in: session.tables.meta)
     }
   }
@@ -355,7 +360,8 @@ extension ModelTransaction {
   public mutating func addIndex(
     on fields: [String], ofType typeName: String, unique: Bool = false
   ) throws -> Bool {
-    try session.whole {
+    session.state.adds = true
+    return try session.whole {
       try session.addIndex(onFields: fields, ofTypeNamed: typeName, isUnique: unique)
     }
   }
@@ -366,7 +372,8 @@ extension ModelTransaction {
   ///
   /// - Returns: Whether rows were made, or the index became unique.
   package mutating func addIndex(_ index: ModelIndex) throws -> Bool {
-    try session.whole {
+    session.state.adds = true
+    return try session.whole {
       try session.addIndex(
         on: index.paths(), ofTypeNamed: index.typeName, isUnique: index.isUnique)
     }
@@ -395,6 +402,7 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on fields: [String], ofType typeName: String) throws -> Bool {
-    try session.whole { try session.dropIndex(onFields: fields, ofTypeNamed: typeName) }
+    session.state.frees = true
+    return try session.whole { try session.dropIndex(onFields: fields, ofTypeNamed: typeName) }
   }
 }

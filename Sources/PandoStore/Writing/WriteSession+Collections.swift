@@ -61,6 +61,7 @@ extension WriteSession {
     let (list, isNew) = try openList(cacheKey)
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     if old == elements, !isNew { return }
+    if elements.isEmpty { state.frees = true }
     try countOccurrences(of: old, in: list, by: -1)
     try withTransaction { try list.removeAll(in: &$0) }
     try insertRows(elements, at: 0, in: list)
@@ -119,6 +120,7 @@ extension WriteSession {
     let old = try self.element(at: index, of: list, cacheKey)
     let element = try element()
     guard old != element else { return }
+    state.adds = true
     try countOccurrences(of: [old], in: list, by: -1)
     try changing(list, by: 1) { transaction, note in
       try list.replace(at: index, with: element.bytes.span, in: &transaction, noting: note)
@@ -323,6 +325,7 @@ extension WriteSession {
     _ elements: [CollectionElement], at index: Int, in list: CountedList
   ) throws {
     guard !elements.isEmpty else { return }
+    state.adds = true
     let rows = elements.map(\.bytes)
     try changing(list, by: 1) { transaction, note in
       try list.insert(contentsOf: rows, at: index, in: &transaction, noting: note)

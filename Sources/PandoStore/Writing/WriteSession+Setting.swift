@@ -34,6 +34,7 @@ extension WriteSession {
     func isRoot(_ node: UInt64) -> Bool { node == root || !listed.isEmpty && listed.contains(node) }
     // Whether each node becomes what was given, so that trees are as deep as they were given.
     let (records, replacing) = pending.effective()
+    if !records.isEmpty { state.adds = true }
     let isAsGiven = !mayCloseCycle && replacing.isEmpty
     for record in replacing {
       core.report(

@@ -206,7 +206,11 @@ extension Writer: GroupCommitOwner {
     let before = context.counters.commitNumber
     unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
     unsafe changeCount = 0
-    defer { unsafe flush = nil }
+    defer {
+      // What frees space may use the room that is kept for it.
+      unsafe transaction.pointee.isRelief = context.state.frees && !context.state.adds
+      unsafe flush = nil
+    }
     if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
     try unsafe flush?.replicator?.endFlush(ModelTransaction(context))

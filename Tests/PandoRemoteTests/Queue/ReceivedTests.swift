@@ -101,7 +101,9 @@ import Testing
     try await withVolumes { container, volumes, store in
       func states() throws -> [SynchronizationState] {
         try store.read { snapshot in
-          try (1...3).map { try snapshot.synchronizationState(of: EntityIdentifier<Volume>.remote($0)) }
+          try (1...3).map { number in
+            try snapshot.synchronizationState(of: EntityIdentifier<Volume>.remote(number))
+          }
         }
       }
       func found(_ state: SynchronizationState) async throws -> [String] {

@@ -1,0 +1,109 @@
+import CPandoLMDB
+import PandoSystem
+
+/// Room that only writes that free space may use: without it a full store could not be emptied, because a removal writes
+/// new pages before it frees old ones.
+///
+/// ```
+///                 maximumMapSizeInBytes           mapReserveInBytes
+/// the map  ├──────────────────────────────────┤├────────┬─────────┤
+///           what may be in use                   garbage   writes that free space
+///
+/// the file ├──────────────────────┤├──────────┤
+///           pages                   blocks behind its end, which the disk has given already
+/// ```
+extension Environment {
+  private static let pageSizeInBytes = 4096
+  /// The smallest and the largest room on the disk behind the end of the file.
+  private static let diskReserveInBytes = 256 << 10...64 << 20
+
+  /// By how much the map may be larger than its configured maximum.
+  ///
+  /// Removing all of *n* pages lists them in about *n* / 512 others; the rest is for many small removals while a long
+  /// read keeps their garbage.
+  static func mapReserveInBytes(_ configuration: Configuration) -> Int {
+    max(64 << 20, configuration.maximumMapSizeInBytes / 16).roundedUpToPage
+  }
+
+  /// How large the map becomes at most.
+  static func mapLimitInBytes(_ configuration: Configuration) -> Int {
+    configuration.maximumMapSizeInBytes.roundedUpToPage + mapReserveInBytes(configuration)
+  }
+
+  /// Refuses to commit what adds something and would leave too little room for writes that free something.
+  ///
+  /// The writer lock is held.
+  ///
+  /// - Throws: ``LMDBError`` with code `mapFull` or `diskFull`.
+  func checkReserve(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
+    if transaction.frees { return }
+    let end = Int(unsafe pando_next_page(transaction.handle.transaction)) * Self.pageSizeInBytes
+    if end > configuration.maximumMapSizeInBytes.roundedUpToPage {
+      try checkMap(transaction, end)
+    }
+    try keepDiskReserve(transaction, behind: end)
+  }
+
+  private func checkMap(
+    _ transaction: borrowing WriteTransaction, _ end: Int
+  ) throws(LMDBError) {
+    let maximum = configuration.maximumMapSizeInBytes
+    if try pageCountInUse(transaction) * Self.pageSizeInBytes > maximum.roundedUpToPage {
+      throw LMDBError(.mapFull, function: "mdb_txn_commit")
+    }
+    var info = unsafe MDB_envinfo()
+    try check(unsafe mdb_env_info(openPointer("mdb_env_info"), &info), "mdb_env_info")
+    let grows = unsafe end > (info.me_last_pgno + 1) * Self.pageSizeInBytes
+    guard grows, end > maximum + Self.mapReserveInBytes(configuration) / 2 else { return }
+    throw LMDBError(
+      .mapFull, function: "mdb_txn_commit",
+      detail: "it may not grow above \(maximum) bytes, and a read that goes on keeps what was freed"
+    )
+  }
+
+  /// How many pages the tables have; those of tables that this process has not opened are left out.
+  private func pageCountInUse(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
+    // The free list, and the table of tables.
+    var numbers: Set<MDB_dbi> = [0, 1]
+    for table in tables.withLock({ $0.opened }) { numbers.insert(table.number) }
+    var count = 2
+    for number in numbers {
+      var pages = MDB_stat()
+      let status = unsafe mdb_stat(transaction.handle.transaction, number, &pages)
+      // A table that was opened after the transaction has begun.
+      if status == MDB_BAD_DBI || status == EINVAL { continue }
+      try check(status, "mdb_stat")
+      count += pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages
+    }
+    return count
+  }
+
+  /// Asks the disk for the blocks that the file is about to grow into, and for the reserve behind them.
+  ///
+  /// Pages of the file that are free count as a reserve, too: a file never becomes shorter. A file system that can't give
+  /// blocks in advance has no reserve.
+  private func keepDiskReserve(
+    _ transaction: borrowing WriteTransaction, behind end: Int
+  ) throws(LMDBError) {
+    let reserve = min(
+      max(end / 16, Self.diskReserveInBytes.lowerBound), Self.diskReserveInBytes.upperBound)
+    guard unsafe end + reserve > diskRoomEnd else { return }
+    // More than is needed now, so that not every commit has to ask.
+    var status = file.reserve(upTo: end + 2 * reserve)
+    if status == nil {
+      unsafe diskRoomEnd = end + 2 * reserve
+      return
+    }
+    status = file.reserve(upTo: end + reserve)
+    switch status {
+    case nil: unsafe diskRoomEnd = end + reserve
+    case ENOSPC?, EDQUOT?:
+      if try end - pageCountInUse(transaction) * Self.pageSizeInBytes >= reserve { return }
+      throw LMDBError(
+        LMDBError.Code(rawValue: status ?? ENOSPC), function: "fallocate",
+        detail: "\(reserve) bytes of the disk are kept for writes that free space")
+    case EOPNOTSUPP?, ENOSYS?, ENODEV?, EINVAL?, ESPIPE?: unsafe diskRoomEnd = .max
+    default: break
+    }
+  }
+}

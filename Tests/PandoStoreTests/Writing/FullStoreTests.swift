@@ -1,0 +1,145 @@
+import Glibc
+import PandoFixtures
+import PandoLMDB
+import PandoModels
+import PandoStore
+import PandoSystem
+import Testing
+
+/// A store that has no room left can be emptied, and filled again.
+@Suite struct FullStoreTests {
+  struct Page: Model, Codable, Equatable {
+    var id: Int
+    var text: String
+    var modelIdentifier: String? { "Page:\(id)" }
+  }
+
+  /// What holds pages, so that their removal rewrites something.
+  struct Book: Model, Codable, Equatable {
+    var id: Int
+    var page: Page?
+    var modelIdentifier: String? { "Book:\(id)" }
+
+    func map(_ transform: (any Model) -> (any Model)?) -> Book? {
+      Book(id: id, page: page.flatMap { transform($0) as? Page })
+    }
+
+    func forEach(_ visit: (any Model) -> Void) { page.map(visit) }
+  }
+
+  enum Emptying: CaseIterable {
+    case oneByOne
+    case atOnce
+    case newestFirst
+  }
+
+  private static var configuration: StoreConfiguration {
+    var configuration = StoreConfiguration.forTests
+    configuration.mapSizeInBytes = 4 << 20
+    configuration.maximumMapSizeInBytes = 4 << 20
+    return configuration
+  }
+
+  private static let text = String(repeating: "x", count: 2_000)
+
+  /// Sets one book after another until there is no room.
+  ///
+  /// - Returns: How many there are, and why there are no more.
+  private func fill(_ store: ModelStore) throws -> (count: Int, code: LMDBError.Code) {
+    var count = 0
+    while true {
+      do {
+        let id = count
+        try store.write { transaction in
+          try transaction.set(Book(id: id, page: Page(id: id, text: Self.text)))
+          try transaction.append([Book(id: id)], toCollection: "books")
+        }
+        count += 1
+      } catch let error as LMDBError {
+        return (count, error.code)
+      }
+    }
+  }
+
+  private func empty(_ store: ModelStore, _ count: Int, _ emptying: Emptying) throws {
+    switch emptying {
+    case .atOnce: try store.write { try $0.removeAll() }
+    case .oneByOne, .newestFirst:
+      let order = emptying == .oneByOne ? Array(0..<count) : (0..<count).reversed()
+      for id in order {
+        try store.write { try $0.delete("Page:\(id)") }
+        try store.write { try $0.delete("Book:\(id)") }
+      }
+    }
+    #expect(try store.read { try $0.identifiers() } == [])
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test(arguments: Emptying.allCases, [Durability.unsynchronized, .full])
+  func `a map that is full is emptied and filled again`(
+    emptying: Emptying, durability: Durability
+  ) throws {
+    var configuration = Self.configuration
+    configuration.durability = durability
+    let store = try ModelStore.temporary(configuration: configuration)
+    defer { store.close() }
+    var counts: [Int] = []
+    for _ in 0..<(durability == .full ? 1 : 3) {
+      let (count, code) = try fill(store)
+      #expect(code == .mapFull)
+      counts.append(count)
+      try empty(store, count, emptying)
+    }
+    let least = try #require(counts.min())
+    #expect(least > 200)
+    #expect(least > (counts.first ?? 0) * 7 / 10)
+  }
+
+  @Test func `removals pass when they share a commit with writes that find no room`() throws {
+    let store = try ModelStore.temporary(configuration: Self.configuration)
+    defer { store.close() }
+    let (count, _) = try fill(store)
+    try onThreads(4) { thread in
+      for id in stride(from: thread, to: count, by: 4) {
+        if thread == 0 {
+          do {
+            try store.write { try $0.set(Page(id: count + id, text: Self.text)) }
+            try store.write { try $0.delete("Page:\(count + id)") }
+          } catch let error as LMDBError where error.code == .mapFull {
+            // The others have freed too little so far.
+          }
+        } else {
+          try store.write { try $0.delete("Page:\(id)") }
+        }
+      }
+    }
+    let pages = try store.read { try $0.identifiers(prefix: "Page:").count }
+    #expect(pages == (count + 3) / 4)
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test(arguments: Emptying.allCases)
+  func `a disk that is full lets a store be emptied and filled again`(emptying: Emptying) throws {
+    try withTemporaryDirectory { path in
+      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=8m") == 0 else { return }
+      defer { umount2(path, CInt(MNT_DETACH)) }
+      let store = try ModelStore(path: "\(path)/store", configuration: .forTests)
+      defer { store.close() }
+      var counts: [Int] = []
+      for _ in 0..<3 {
+        let (count, code) = try fill(store)
+        #expect(code == .diskFull)
+        counts.append(count)
+        // Others take what is left of the disk.
+        let file = unsafe fopen("\(path)/other", "w")
+        while unsafe fwrite(Self.text, 1, 2_000, file) == 2_000, unsafe fflush(file) == 0 {}
+        unsafe fclose(file)
+        try empty(store, count, emptying)
+        unlink("\(path)/other")
+      }
+      let least = try #require(counts.min())
+      #expect(least > 500)
+      #expect(least > (counts.first ?? 0) * 7 / 10)
+    }
+  }
+}
