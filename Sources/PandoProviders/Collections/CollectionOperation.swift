@@ -14,6 +14,8 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let date = Date()
   /// Whether the caller's closure wanted nothing done; set anew each time the write is run.
   private let isLeft = Locked(false)
+  /// The elements afterwards, without store and cache.
+  private let list = Locked<[T]?>(nil)
 
   init(
     _ request: ListRequest<T>, _ cacheKey: String, isWritten: Bool, context: (any Sendable)?
@@ -77,18 +79,58 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
       return try await cache.setCollection(models, forKey: cacheKey, context: context)
     }
     let stored = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
+    guard let list = try edited(stored) else { return }
+    try await cache.setCollection(list, forKey: cacheKey, context: context)
+  }
+
+  /// The elements after the change; `nil` if nothing is to be done.
+  ///
+  /// - Parameter stored: The elements before it; `nil` if there is no such collection.
+  private func edited(_ stored: [T]?) throws -> [T]? {
     guard let list = stored ?? (request.creates ? [] : nil) else {
       throw DataProviderError.noSuchCollection(cacheKey)
     }
-    guard let placed = try request.placed(by: { try $0.index(in: list, cacheKey) }) else { return }
+    guard let placed = try request.placed(by: { try $0.index(in: list, cacheKey) }) else {
+      return nil
+    }
     if let refusal = placed.refusal(count: list.count, cacheKey) { throw refusal }
     var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
     let edit = placed.edit(in: rows) { count in
       (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
     }
     _ = rows.apply(edit)
-    try await cache.setCollection(rows.models, forKey: cacheKey, context: context)
+    return rows.models
+  }
+
+  func obstacle(on shelf: MemoryShelf) -> (any Error)? {
+    do {
+      let stored = try shelf.list(cacheKey).map { try T.elements($0, of: cacheKey) }
+      let list = try edited(stored)
+      isLeft.withLock { $0 = list == nil }
+      self.list.withLock { $0 = list }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  func write(to shelf: MemoryShelf, _ scope: PipelineScope) {
+    if let list = list.withLock({ $0 }) { shelf.setList(cacheKey, to: list, scope) }
   }
 
   func fail(_ error: any Error, _ scope: PipelineScope) {}
+}
+
+extension SimpleModel {
+  /// Elements that were kept in memory, as those of one type.
+  ///
+  /// - Throws: ``DataProviderError`` `typeCollision` if they have another one.
+  static func elements(
+    _ models: [any SimpleModel], of cacheKey: String
+  ) throws(DataProviderError) -> [Self] {
+    guard let elements = models as? [Self] else {
+      throw DataProviderError.typeCollision(cacheKey, Self.self)
+    }
+    return elements
+  }
 }

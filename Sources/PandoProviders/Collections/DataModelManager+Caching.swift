@@ -35,12 +35,11 @@ extension DataModelManager {
   ) -> PendingWrite {
     if let refusal = refusal(of: model) { return refuse(refusal, [cacheKey], context) }
     switch backing {
-    case .memory: return .done
     case .cache:
       return handOver(cacheKey, context) {
         try await $0.setModel(model, forKey: cacheKey, context: context)
       }
-    case .store:
+    case .store, .memory:
       guard model.modelIdentifier?.hasSameBytes(as: cacheKey) == true else {
         return refuse(DataProviderError.wrongKey(cacheKey, model), [cacheKey], context)
       }
@@ -65,12 +64,11 @@ extension DataModelManager {
       return refuse(refusal, [cacheKey], context)
     }
     switch backing {
-    case .memory: return .done
     case .cache:
       return handOver(cacheKey, context) {
         try await $0.setCollection(models, forKey: cacheKey, context: context)
       }
-    case .store:
+    case .store, .memory:
       return CollectionDataProvider.setData(
         models, cacheKey: cacheKey, dataModelManager: self, context: context)
     }
@@ -173,7 +171,13 @@ extension DataModelManager {
   ) {
     if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
     switch backing {
-    case .memory: answer(.success(nil))
+    case .memory(let shelf):
+      consistencyManager.enqueue { scope in
+        let found = cacheKey.flatMap { key in
+          scope.liveModel(key, as: T.self) ?? shelf.model(key, as: T.self, scope)
+        }
+        answer(.success(found as? T))
+      }
     case .cache(let cache):
       cache.read(
         cacheKey, { try await $0.model(orContext: cacheKey, as: T.self, context) },
@@ -189,7 +193,17 @@ extension DataModelManager {
   ) {
     if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
     switch backing {
-    case .memory: answer(.success(nil))
+    case .memory(let shelf):
+      consistencyManager.enqueue { [self] _ in
+        answer(
+          Result {
+            guard let cacheKey else { return nil }
+            if let living = try livingCollection(forKey: cacheKey, of: T.self), living.isCommitted {
+              return living.committedModels
+            }
+            return try shelf.list(cacheKey).map { try T.elements($0, of: cacheKey) }
+          })
+      }
     case .cache(let cache):
       cache.read(
         cacheKey, { try await $0.collection(orContext: cacheKey, as: T.self, context) },

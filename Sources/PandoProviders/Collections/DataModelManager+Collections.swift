@@ -41,10 +41,7 @@ extension DataModelManager {
     _ topic: any StoreTopic, _ cacheKey: String
   ) throws(DataProviderError) -> LiveCollection<T> {
     if let collection = topic as? LiveCollection<T> { return collection }
-    throw DataProviderError(
-      .typeCollision, cacheKey,
-      "the collection has elements of another type than \(T.self); use another cache key; "
-        + "nothing was changed")
+    throw DataProviderError.typeCollision(cacheKey, T.self)
   }
 
   /// Changes a collection for which no provider is at hand.
@@ -61,7 +58,6 @@ extension DataModelManager {
           placed, by: nil, of: version, updatesCache: updatesCache, context: context)
         if let outcome { return outcome }
       }
-      if isMemoryOnly, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
     } catch {
       return refuse(error, [cacheKey], context)
     }
@@ -97,6 +93,13 @@ extension ListRequest {
 }
 
 extension DataProviderError {
+  static func typeCollision(_ cacheKey: String, _ type: any SimpleModel.Type) -> DataProviderError {
+    DataProviderError(
+      .typeCollision, cacheKey,
+      "the collection has elements of another type than \(type); use another cache key; "
+        + "nothing was changed")
+  }
+
   static func noSuchCollection(_ cacheKey: String) -> DataProviderError {
     DataProviderError(
       .noSuchCollection, cacheKey,

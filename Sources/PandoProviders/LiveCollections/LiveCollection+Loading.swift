@@ -57,14 +57,23 @@ extension LiveCollection {
   ///   - scope: The pipeline, if this is called there.
   func load(readsFirst: Bool, context: (any Sendable)? = nil, _ scope: PipelineScope? = nil) {
     switch manager.backing {
-    case .memory:
-      manager.consistencyManager.enqueue { self.finishLoad(.success(nil), since: nil, $0) }
+    case .memory(let shelf):
+      manager.consistencyManager.enqueue { self.load(from: shelf, $0) }
     case .store(let bridge):
       if let cacheKey { bridge.load(CollectionLoad(self, cacheKey), readsFirst: readsFirst) }
     case .cache(let cache) where cacheKey != nil || context != nil:
       load(from: cache, context, scope)
     case .cache: break
     }
+  }
+
+  /// Takes over the elements from where they were kept while nobody showed them.
+  private func load(from shelf: MemoryShelf, _ scope: PipelineScope) {
+    guard let cacheKey else { return finishLoad(.success(nil), since: nil, scope) }
+    let kept = shelf.list(cacheKey)
+    let result = Result<[T]?, any Error> { try kept.map { try T.elements($0, of: cacheKey) } }
+    finishLoad(result, since: nil, scope)
+    if case .success(_?) = result { shelf.setList(cacheKey, to: nil, scope) }
   }
 
   private func load(

@@ -20,13 +20,15 @@ final class LiveCollection<T: SimpleModel>: StoreTopic, LiveHolder {
     self.cacheKey = cacheKey
     number = manager.consistencyManager.makeHolderNumber()
     var state = ListState<T>()
-    state.isLoaded = cacheKey == nil || manager.isMemoryOnly
+    state.isLoaded = cacheKey == nil
     self.state = Locked(state)
   }
 
   var isRetired: Bool { state.withLock { $0.isRetired } }
   /// Whether the committed elements are shown.
   var isCommitted: Bool { state.withLock { $0.isLoaded && $0.isCommittedPresent } }
+  /// The committed elements.
+  var committedModels: [T] { state.withLock { $0.committed.models } }
   var isPresent: Bool { state.withLock { $0.isPresent } }
   /// Whether members are told of a change when it is committed, and not when it is made.
   var tellsCommitted: Bool { manager.isStoreBacked }
@@ -71,11 +73,12 @@ extension LiveCollection {
         state.waiters.isEmpty, state.pending.isEmpty || !tellsCommitted
       else { return false }
       state.isRetired = true
+      // Under the lock: the next collection of the key, which is made once this one is retired, asks behind it.
+      manager.consistencyManager.enqueue { [self] scope in unregister(scope) }
       return true
     }
     guard isUnused else { return }
     if let cacheKey { manager.topics.removeEnded(ByteString(cacheKey)) }
-    manager.consistencyManager.enqueue { [self] scope in unregister(scope) }
   }
 
   /// Tells the consistency manager of the collection, once.
@@ -89,7 +92,12 @@ extension LiveCollection {
   }
 
   private func unregister(_ scope: PipelineScope) {
-    let (list, isAdded) = state.withLock { ($0.committed, $0.isAdded) }
+    let (list, isAdded, isPresent) = state.withLock {
+      ($0.committed, $0.isAdded, $0.isCommittedPresent)
+    }
+    if let cacheKey, isPresent, case .memory(let shelf) = manager.backing {
+      shelf.setList(cacheKey, to: list.models, scope)
+    }
     guard isAdded else { return }
     for (row, model) in zip(list.rows, list.models) {
       scope.register(self, row: row, old: model, new: nil)

@@ -34,12 +34,15 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   var subjects: [String] { [identifier] }
   var cacheKeys: [String] { [identifier] }
 
-  /// Without a store the node is changed here, where it is live; one that nobody shows stays as it is.
+  /// Without a store the node is changed here, where it is live or kept in memory.
   var obstacle: (any Error)? {
     if case .store = manager.backing { return nil }
-    let node = ByteString(identifier)
-    let live = manager.consistencyManager.scope.liveModels(of: [node], asksListeners: false)
-    guard var model = live[node]?.lazy.compactMap({ $0 as? M }).first else {
+    let scope = manager.consistencyManager.scope
+    var live = scope.liveModel(identifier, as: M.self)
+    if live == nil, case .memory(let shelf) = manager.backing {
+      live = shelf.model(identifier, as: M.self, scope)
+    }
+    guard var model = live as? M else {
       return replacement == nil ? nil : gone
     }
     do {

@@ -15,7 +15,7 @@ public import PandoStore
 ///
 /// With a store, what is set is stored, and what is committed is shown, whoever wrote it. With a
 /// custom cache, data lives in memory and is handed to the cache. With neither, it lives in
-/// memory as long as a provider shows it.
+/// memory as long as the manager.
 ///
 /// - Note: Any thread may use it.
 public final class DataModelManager: Sendable {
@@ -23,7 +23,7 @@ public final class DataModelManager: Sendable {
   enum Backing: Sendable {
     case store(StoreBridge)
     case cache(CacheAccess)
-    case memory
+    case memory(MemoryShelf)
   }
 
   /// Changes of what a custom cache has to be asked for first, one after another.
@@ -48,9 +48,10 @@ public final class DataModelManager: Sendable {
   let isClosed = Locked(false)
   let fetchedChanges = Locked(FetchedChanges())
 
-  /// Makes a manager whose data lives in memory only, as long as a provider shows it.
+  /// Makes a manager whose data lives in memory only, as long as the manager.
   ///
-  /// What no provider shows can't be fetched, though its write was committed.
+  /// What is committed can be fetched, whether or not a provider shows it: models by their identifiers, lists by
+  /// their keys, and what one of them holds inside. It stays until it is deleted.
   ///
   /// - Parameters:
   ///   - target: Where delegates are called.
@@ -59,7 +60,7 @@ public final class DataModelManager: Sendable {
     consistencyManager = ConsistencyManager(
       deliveringOn: target, backlogLimit: limits.undeliveredCallbacksMaximum)
     self.limits = limits
-    backing = .memory
+    backing = .memory(MemoryShelf(consistencyManager))
     connect()
   }
 
@@ -130,7 +131,7 @@ public final class DataModelManager: Sendable {
       switch backing {
       case .store(let bridge): bridge.perform(operation, writes: updatesCache)
       case .cache(let cache): performInMemory(operation, cache: updatesCache ? cache : nil)
-      case .memory: performInMemory(operation, cache: nil)
+      case .memory(let shelf): performInMemory(operation, shelf: updatesCache ? shelf : nil)
       }
       return false
     }
@@ -140,11 +141,14 @@ public final class DataModelManager: Sendable {
     reportRefusal(DataProviderError.closed, operation.subjects, operation.context)
   }
 
-  private func performInMemory(_ operation: any ManagedOperation, cache: CacheAccess?) {
+  private func performInMemory(
+    _ operation: any ManagedOperation, cache: CacheAccess? = nil, shelf: MemoryShelf? = nil
+  ) {
     cache?.announce(operation)
     consistencyManager.enqueue { [reporter] scope in
-      let obstacle = operation.obstacle
+      let obstacle = operation.obstacle ?? shelf.flatMap { operation.obstacle(on: $0) }
       let isDone = obstacle == nil && scope.carryOut(operation)
+      if isDone, let shelf { operation.write(to: shelf, scope) }
       if let obstacle {
         operation.fail(obstacle, scope)
         reporter.report(

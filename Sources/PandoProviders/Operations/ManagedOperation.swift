@@ -41,6 +41,11 @@ protocol ManagedOperation: LiveOperation {
   /// its place in the order.
   var obstacle: (any Error)? { get }
 
+  /// Why it can't be carried out on what is kept in memory; `nil` if it can. Pipeline, before the next.
+  func obstacle(on shelf: MemoryShelf) -> (any Error)?
+  /// Carries it out on what is kept in memory, once it is in the live trees. Pipeline.
+  func write(to shelf: MemoryShelf, _ scope: PipelineScope)
+
   /// Called when it is in the live trees. Pipeline.
   @_optimize(size)
   func finish(_ scope: PipelineScope)
@@ -56,6 +61,8 @@ extension ManagedOperation {
   var isStored: Bool { isWritten }
   var cacheKeys: [String] { [] }
   var obstacle: (any Error)? { nil }
+  func obstacle(on shelf: MemoryShelf) -> (any Error)? { nil }
+  func write(to shelf: MemoryShelf, _ scope: PipelineScope) {}
 
   var collectionKey: String? { nil }
   func attach(_ scope: PipelineScope) {}

@@ -35,5 +35,7 @@ final class UpdateOperation: ManagedOperation {
     for model in models { try await cache.set(model, context) }
   }
 
+  func write(to shelf: MemoryShelf, _ scope: PipelineScope) { shelf.keep(models, scope) }
+
   func fail(_ error: any Error, _ scope: PipelineScope) {}
 }

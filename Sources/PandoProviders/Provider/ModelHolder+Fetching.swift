@@ -31,7 +31,11 @@ extension ModelHolder {
     switch manager.backing {
     case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
     case .cache(let cache): fetch(request, from: cache, identifier, context)
-    case .memory: manager.consistencyManager.enqueue { request.finish(.success(nil), $0) }
+    case .memory(let shelf):
+      manager.consistencyManager.enqueue { [type] scope in
+        let live = scope.liveModel(identifier, as: type)
+        request.finish(.success(live ?? shelf.model(identifier, as: type, scope)), scope)
+      }
     }
   }
 
@@ -194,6 +198,15 @@ extension PipelineScope {
   }
 }
 
+extension PipelineScope {
+  /// What live trees hold of a node, as a model of a type.
+  func liveModel(_ identifier: String, as type: any SimpleModel.Type) -> (any SimpleModel)? {
+    let key = ByteString(identifier)
+    let found = liveModels(of: [key], asksListeners: false)[key]
+    return found?.first { Swift.type(of: $0) == type }
+  }
+}
+
 /// One fetch of one provider, wherever it is answered.
 struct FetchRequest: Sendable {
   let holder: ModelHolder
@@ -256,8 +269,6 @@ final class StoreFetch: StoreLoad {
   private func shownOnly(_ scope: PipelineScope) -> (any SimpleModel)? {
     guard case .store(let bridge) = request.holder.manager.backing, bridge.differsInMemory
     else { return nil }
-    let key = ByteString(request.identifier)
-    let found = scope.liveModels(of: [key], asksListeners: false)[key]
-    return found?.first { type(of: $0) == request.holder.type }
+    return scope.liveModel(request.identifier, as: request.holder.type)
   }
 }

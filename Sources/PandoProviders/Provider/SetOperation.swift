@@ -39,6 +39,8 @@ final class SetOperation: ManagedOperation {
 
   func write(to cache: any CacheDelegate) async throws { try await cache.set(root, context) }
 
+  func write(to shelf: MemoryShelf, _ scope: PipelineScope) { shelf.keep([root], scope) }
+
   func fail(_ error: any Error, _ scope: PipelineScope) { modelHolder.takeBack(self, scope) }
 }
 

@@ -29,16 +29,6 @@ import Testing
     }
   }
 
-  @Test func `in memory nothing is kept`() async throws {
-    let manager = DataModelManager()
-    try await manager.cacheModel(ada, forKey: "Person:1").committed()
-    try await manager.cacheCollection([ada], forKey: "people").committed()
-    let model = try await manager.modelFromCache("Person:1", as: Person.self)
-    let models = try await manager.collectionFromCache("people", as: Person.self)
-    #expect(model == nil)
-    #expect(models == nil)
-  }
-
   @Test func `a cache gets key and context as they are, and nobody is told`() async throws {
     let cache = DictionaryCache()
     let manager = DataModelManager(cacheDelegate: cache)

@@ -1,8 +1,9 @@
-import PandoConsistency
-import PandoProviders
+@testable import PandoConsistency
+@testable import PandoProviders
 import PandoLMDB
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Where a manager keeps its data.
 enum Backing: String, CaseIterable, Sendable {
@@ -11,7 +12,7 @@ enum Backing: String, CaseIterable, Sendable {
   case store
 
   /// What can be fetched from.
-  static let lasting: [Backing] = [.cache, .store]
+  static let lasting: [Backing] = allCases
 
   /// Runs a test with a manager, which is drained and closed afterwards.
   func withManager<Result>(
@@ -48,5 +49,29 @@ func withStore<Result>(_ body: (ModelStore) async throws -> Result) async throws
   } catch {
     await store.close()
     throw error
+  }
+}
+
+extension DataModelManager {
+  /// As which types somebody shows a node or waits for it, besides what memory keeps.
+  func liveTypes(of identifier: String) -> [any SimpleModel.Type] {
+    let types = consistencyManager.liveTypes(of: identifier)
+    return holdsOnlyKept(ByteString(identifier)) ? [] : types
+  }
+
+  /// How many nodes somebody shows or waits for, besides what memory keeps.
+  var liveNodeCount: Int {
+    let nodes = consistencyManager.registry.withLock { Array($0.entryNumbers.keys) }
+    return nodes.count { !holdsOnlyKept($0) }
+  }
+
+  private func holdsOnlyKept(_ node: ByteString) -> Bool {
+    guard case .memory = backing else { return false }
+    return consistencyManager.registry.withLock { registry in
+      guard let entry = registry.entryNumbers[node] else { return true }
+      return registry.entries[entry].slots.allSatisfy {
+        registry.rows[$0.row].owner is MemoryShelf
+      }
+    }
   }
 }

@@ -83,7 +83,7 @@ import Testing
       #expect(provider.data == nil)
       let reader = DataProvider<Person>(dataModelManager: manager)
       let found = try await reader.fetchDataFromCache(withCacheKey: "Person:1")
-      #expect(found == (backing == .memory ? nil : ada))
+      #expect(found == ada)
     }
   }
 }

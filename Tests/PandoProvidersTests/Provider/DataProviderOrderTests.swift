@@ -112,7 +112,7 @@ import Testing
       #expect(provider.data == person("499"))
       let reader = DataProvider<Person>(dataModelManager: manager)
       let found = try await reader.fetchDataFromCache(withCacheKey: "Person:1")
-      #expect(found == (backing == .memory ? nil : person("499")))
+      #expect(found == person("499"))
     }
   }
 

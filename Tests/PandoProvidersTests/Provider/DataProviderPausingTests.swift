@@ -179,7 +179,7 @@ import Testing
       manager.updateModel(person("B"))
       await manager.drain()
       #expect(gone == nil)
-      #expect(manager.consistencyManager.liveTypes(of: "Person:1").isEmpty)
+      #expect(manager.liveTypes(of: "Person:1").isEmpty)
     }
   }
 
