@@ -92,4 +92,34 @@ import Testing
       try environment.write { try $0.put(Self.value, forKey: 1, in: table) }
     }
   }
+
+  @Test func `a removal without room says that a read may keep it`() throws {
+    var configuration = Self.configuration
+    // A map does not grow under a read.
+    configuration.mapSizeInBytes = Self.maximum
+    try withEnvironment(configuration) { environment in
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      let count = try fill(environment, table)
+      // Writes that pass for removals use the whole reserve up, because the read keeps their pages.
+      try environment.read { _ in
+        try onThreads(1) { _ in
+          let error = expectError(.mapFull) {
+            while true {
+              try environment.write { transaction in
+                try transaction.put(Self.value, forKey: count, in: table)
+                try transaction.delete(key: count, in: table)
+                transaction.isRelief = true
+              }
+            }
+          }
+          #expect(error?.detail.contains("the room kept for removals is used up") == true)
+          #expect(error?.detail.contains("a read that goes on may keep what was freed") == true)
+        }
+      }
+      // When the read has ended, removals go on.
+      for key in 0..<count { try environment.write { try $0.delete(key: key, in: table) } }
+      // The list of the pages that the read had kept stays long, and counts as in use.
+      #expect(try fill(environment, table) > count * 8 / 10)
+    }
+  }
 }

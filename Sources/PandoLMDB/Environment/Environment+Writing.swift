@@ -73,8 +73,9 @@ extension Environment {
       result = try outcome.get()
       try checkReserve(transaction)
     } catch {
+      let frees = transaction.frees
       transaction.abort()
-      throw explained(error)
+      throw explained(error, frees: frees)
     }
     let number = unsafe UInt64(mdb_txn_id(transaction.handle.transaction))
     do throws(LMDBError) {
@@ -86,19 +87,21 @@ extension Environment {
         try growMap()
         return nil
       }
-      throw explained(commitError(error))
+      throw explained(commitError(error), frees: transaction.frees)
     }
     return result
   }
 
-  /// Says of a full map how large it is.
-  private func explained(_ error: any Error) -> any Error {
+  /// Says of a full map how large it is, and of a removal without room what may hold that.
+  private func explained(_ error: any Error, frees: Bool) -> any Error {
     guard let error = error as? LMDBError, error.code == .mapFull, error.detail.isEmpty else {
       return error
     }
+    let limit = "it may not grow above \(configuration.maximumMapSizeInBytes) bytes"
+    let reason =
+      "the room kept for removals is used up; a read that goes on may keep what was freed"
     return LMDBError(
-      .mapFull, function: error.function,
-      detail: "it may not grow above \(configuration.maximumMapSizeInBytes) bytes")
+      .mapFull, function: error.function, detail: frees ? "\(limit), and \(reason)" : limit)
   }
 
   /// Begins a write transaction; the writer lock is held.

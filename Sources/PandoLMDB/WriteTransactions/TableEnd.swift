@@ -74,6 +74,7 @@ extension WriteTransaction {
       leave(&end)
       return try unsafe reserve(byteCount, forKey: key, in: end.table, isLast: true)
     }
+    hasPut = true
     let cursor = try unsafe openCursor(&end)
     let entryByteCount = (TableEnd.nodeByteCount + key.count + byteCount + 1) & ~1
     let fits = end.freeByteCount >= entryByteCount

@@ -116,7 +116,10 @@ extension WriteTransaction {
       return result
     } catch {
       // The inner map is the outer map: the whole closure has to run again.
-      if inner.failure?.code == .mapFull { failure = failure ?? inner.failure }
+      if inner.failure?.code == .mapFull {
+        failure = failure ?? inner.failure
+        hasPut = hasPut || inner.hasPut
+      }
       inner.abort()
       throw error
     }

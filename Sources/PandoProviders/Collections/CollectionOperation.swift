@@ -83,9 +83,11 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 
-  /// The elements after the change; `nil` if nothing is to be done.
+  /// Works out the elements after the change.
   ///
   /// - Parameter stored: The elements before it; `nil` if there is no such collection.
+  /// - Returns: `nil` if nothing is to be done.
+  /// - Throws: Why it can't be done; what the caller's closure throws.
   private func edited(_ stored: [T]?) throws -> [T]? {
     guard let list = stored ?? (request.creates ? [] : nil) else {
       throw DataProviderError.noSuchCollection(cacheKey)
