@@ -25,7 +25,7 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
     var told: QueryResult<E>?
     /// How many delegates there were: what was told to another one does not count.
     var delegateCount = 0
-    /// What the writer of the newest change passed along, how many there were, and of how many everybody was told.
+    /// The context of the newest change, the number of changes, and how many of them everybody was told.
     var context: (any Sendable)?
     var changeCount = 0
     var shownCount = 0

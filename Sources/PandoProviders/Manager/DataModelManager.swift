@@ -50,8 +50,8 @@ public final class DataModelManager: Sendable {
 
   /// Makes a manager whose data lives in memory only, as long as the manager.
   ///
-  /// What is committed can be fetched, whether or not a provider shows it: models by their identifiers, lists by
-  /// their keys, and what one of them holds inside. It stays until it is deleted.
+  /// Committed models can be fetched by their identifiers, lists by their keys, and nodes inside them as long as
+  /// something holds them. No provider has to show them; they stay until they are deleted.
   ///
   /// - Parameters:
   ///   - target: Where delegates are called.

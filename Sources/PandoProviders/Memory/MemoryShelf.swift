@@ -2,11 +2,11 @@ import PandoConsistency
 import PandoModels
 import PandoSystem
 
-/// What a manager without store and cache has committed, whether or not somebody shows it: models by identifier,
-/// and the lists that nobody shows by cache key.
+/// The memory of a manager without store and cache: committed models by identifier, and lists that nobody shows by
+/// cache key.
 ///
-/// It is a holder like those of the providers, so what it keeps changes together with what they show. A list that somebody
-/// shows is kept by its ``LiveCollection``.
+/// It is a holder like those of the providers: its models change together with theirs. A ``LiveCollection`` keeps a
+/// list that somebody shows.
 final class MemoryShelf: LiveHolder, @unchecked Sendable {
   // Sendable because only the pipeline uses what can change.
 
@@ -15,7 +15,7 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
     let type: ObjectIdentifier
   }
 
-  /// What a row belongs to.
+  /// The owner of a row.
   private enum Owner {
     case model(ModelKey)
     case list(ByteString)
@@ -87,7 +87,7 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
     isAsked ? rows.compactMap(tree) : []
   }
 
-  /// What is kept of a node, as a model of a type.
+  /// Finds a node in what is kept, as a model of a type.
   func model(
     _ identifier: String, as type: any SimpleModel.Type, _ scope: PipelineScope
   ) -> (any SimpleModel)? {

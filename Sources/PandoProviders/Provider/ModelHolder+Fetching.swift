@@ -199,7 +199,7 @@ extension PipelineScope {
 }
 
 extension PipelineScope {
-  /// What live trees hold of a node, as a model of a type.
+  /// Finds a node in the live trees, as a model of a type.
   func liveModel(_ identifier: String, as type: any SimpleModel.Type) -> (any SimpleModel)? {
     let key = ByteString(identifier)
     let found = liveModels(of: [key], asksListeners: false)[key]
