@@ -48,7 +48,8 @@ import PandoModels
     /// Whether this write has put or deleted a row.
     var isDirty = false
     /// Whether the writes of this flush have removed something, or stored something new.
-    var (frees, adds) = (false, false)
+    var frees = false
+    var adds = false
     /// Whether the operation under way has changed rows that others speak of.
     var isHalfDone = false
     /// The models that this write was given; `nil` if nobody follows the store.
