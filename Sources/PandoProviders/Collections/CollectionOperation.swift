@@ -14,12 +14,15 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   let date = Date()
   /// Whether the caller's closure wanted nothing done; set anew each time the write is run.
   private let isLeft = Locked(false)
+  private let manager: DataModelManager
   /// The elements afterwards, without store and cache.
   private let list = Locked<[T]?>(nil)
 
   init(
-    _ request: ListRequest<T>, _ cacheKey: String, isWritten: Bool, context: (any Sendable)?
+    _ request: ListRequest<T>, _ cacheKey: String, _ manager: DataModelManager, isWritten: Bool,
+    context: (any Sendable)?
   ) {
+    self.manager = manager
     self.isWritten = isWritten
     self.request = request
     self.cacheKey = cacheKey
@@ -106,6 +109,15 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
 
   func obstacle(on shelf: MemoryShelf) -> (any Error)? {
     do {
+      if let living = try manager.livingCollection(forKey: cacheKey, of: T.self),
+        living.isCommitted
+      {
+        // Somebody has come to show it since: it is edited there, behind this.
+        _ = try edited(living.committedModels)
+        isLeft.withLock { $0 = true }
+        _ = manager.perform(request, cacheKey, updatesCache: isWritten, context)
+        return nil
+      }
       let stored = try shelf.list(cacheKey).map { try T.elements($0, of: cacheKey) }
       let list = try edited(stored)
       isLeft.withLock { $0 = list == nil }

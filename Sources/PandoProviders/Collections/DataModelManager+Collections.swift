@@ -66,7 +66,7 @@ extension DataModelManager {
       return refuse(DataProviderError.emptyIdentifier(T.self), [cacheKey], context)
     }
     let operation = CollectionOperation(
-      request, cacheKey, isWritten: updatesCache, context: context)
+      request, cacheKey, self, isWritten: updatesCache, context: context)
     perform(operation, updatesCache: updatesCache)
     return operation.outcome
   }

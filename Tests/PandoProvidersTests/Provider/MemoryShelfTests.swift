@@ -77,14 +77,22 @@ import Testing
   }
 
   @Test func `quick comings and goings of providers lose no edit`() async throws {
+    typealias List = CollectionDataProvider<Contact>
+    try await List.setData([], cacheKey: "list", dataModelManager: manager).committed()
     for round in 0..<200 {
       try await withThrowingTaskGroup { group in
         for task in 0..<4 {
+          let contact = Contact(round * 4 + task)
           group.addTask {
-            let provider = CollectionDataProvider<Contact>(dataModelManager: manager)
-            _ = try await provider.fetchDataFromCache(withCacheKey: "list")
-            CollectionDataProvider.append(
-              [Contact(round * 4 + task)], cacheKey: "list", dataModelManager: manager)
+            let provider = List(dataModelManager: manager)
+            provider.fetchDataFromCache(withCacheKey: "list") { _, _ in }
+            if task % 2 == 0 {
+              try await List.append([contact], cacheKey: "list", dataModelManager: manager)
+                .committed()
+            } else {
+              try await List.insert([contact], at: 0, cacheKey: "list", dataModelManager: manager)
+                .committed()
+            }
           }
         }
         try await group.waitForAll()
