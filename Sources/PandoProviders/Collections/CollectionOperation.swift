@@ -15,8 +15,8 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   /// Whether the caller's closure wanted nothing done; set anew each time the write is run.
   private let isLeft = Locked(false)
   private let manager: DataModelManager
-  /// The elements afterwards, without store and cache.
-  private let list = Locked<[T]?>(nil)
+  /// What is to be done to the list that memory keeps.
+  private let placed = Locked<ListRequest<T>?>(nil)
 
   init(
     _ request: ListRequest<T>, _ cacheKey: String, _ manager: DataModelManager, isWritten: Bool,
@@ -82,16 +82,17 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
       return try await cache.setCollection(models, forKey: cacheKey, context: context)
     }
     let stored = try await cache.collection(forKey: cacheKey, as: T.self, context: context)
-    guard let list = try edited(stored) else { return }
+    guard let placed = try place(in: stored) else { return }
+    let list = placed.applied(to: stored ?? [])
     try await cache.setCollection(list, forKey: cacheKey, context: context)
   }
 
-  /// Works out the elements after the change.
+  /// Looks up the places of the change.
   ///
   /// - Parameter stored: The elements before it; `nil` if there is no such collection.
-  /// - Returns: `nil` if nothing is to be done.
+  /// - Returns: The change; `nil` if nothing is to be done.
   /// - Throws: Why it can't be done; what the caller's closure throws.
-  private func edited(_ stored: [T]?) throws -> [T]? {
+  private func place(in stored: [T]?) throws -> ListRequest<T>? {
     guard let list = stored ?? (request.creates ? [] : nil) else {
       throw DataProviderError.noSuchCollection(cacheKey)
     }
@@ -99,12 +100,7 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
       return nil
     }
     if let refusal = placed.refusal(count: list.count, cacheKey) { throw refusal }
-    var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
-    let edit = placed.edit(in: rows) { count in
-      (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
-    }
-    _ = rows.apply(edit)
-    return rows.models
+    return placed
   }
 
   func obstacle(on shelf: MemoryShelf) -> (any Error)? {
@@ -113,15 +109,15 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
         living.isCommitted
       {
         // Somebody has come to show it since: it is edited there, behind this.
-        _ = try edited(living.committedModels)
+        _ = try place(in: living.committedModels)
         isLeft.withLock { $0 = true }
         _ = manager.perform(request, cacheKey, updatesCache: isWritten, context)
         return nil
       }
       let stored = try shelf.list(cacheKey).map { try T.elements($0, of: cacheKey) }
-      let list = try edited(stored)
-      isLeft.withLock { $0 = list == nil }
-      self.list.withLock { $0 = list }
+      let placed = try place(in: stored)
+      isLeft.withLock { $0 = placed == nil }
+      self.placed.withLock { $0 = placed }
       return nil
     } catch {
       return error
@@ -129,10 +125,25 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
   }
 
   func write(to shelf: MemoryShelf, _ scope: PipelineScope) {
-    if let list = list.withLock({ $0 }) { shelf.setList(cacheKey, to: list, scope) }
+    guard let placed = placed.withLock({ $0 }) else { return }
+    // As the update has left them: it may have brought others of them, too.
+    let stored = shelf.list(cacheKey)?.compactMap { $0 as? T } ?? []
+    shelf.setList(cacheKey, to: placed.applied(to: stored), scope)
   }
 
   func fail(_ error: any Error, _ scope: PipelineScope) {}
+}
+
+extension ListRequest {
+  /// Makes the change, whose places fit, to elements that nobody shows.
+  fileprivate func applied(to list: [T]) -> [T] {
+    var rows = LiveList<T>(rows: (0..<UInt32(list.count)).map { $0 }, models: list)
+    let edit = edit(in: rows) { count in
+      (UInt32(list.count)..<UInt32(list.count + count)).map { $0 }
+    }
+    _ = rows.apply(edit)
+    return rows.models
+  }
 }
 
 extension SimpleModel {

@@ -171,12 +171,9 @@ extension DataModelManager {
   ) {
     if let refusal = refusal(ofReading: T.self) { return answer(.failure(refusal)) }
     switch backing {
-    case .memory(let shelf):
+    case .memory:
       consistencyManager.enqueue { scope in
-        let found = cacheKey.flatMap { key in
-          scope.liveModel(key, as: T.self) ?? shelf.model(key, as: T.self, scope)
-        }
-        answer(.success(found as? T))
+        answer(.success(cacheKey.flatMap { scope.liveModel($0, as: T.self) as? T }))
       }
     case .cache(let cache):
       cache.read(

@@ -37,11 +37,7 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
   /// Without a store the node is changed here, where it is live or kept in memory.
   var obstacle: (any Error)? {
     if case .store = manager.backing { return nil }
-    let scope = manager.consistencyManager.scope
-    var live = scope.liveModel(identifier, as: M.self)
-    if live == nil, case .memory(let shelf) = manager.backing {
-      live = shelf.model(identifier, as: M.self, scope)
-    }
+    let live = manager.consistencyManager.scope.liveModel(identifier, as: M.self)
     guard var model = live as? M else {
       return replacement == nil ? nil : gone
     }

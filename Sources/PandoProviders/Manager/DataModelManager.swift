@@ -51,7 +51,8 @@ public final class DataModelManager: Sendable {
   /// Makes a manager whose data lives in memory only, as long as the manager.
   ///
   /// Committed models can be fetched by their identifiers, lists by their keys, and nodes inside them as long as
-  /// something holds them. No provider has to show them; they stay until they are deleted.
+  /// something holds them. No provider has to show them; they stay until they are deleted. A change with
+  /// `updateCache: false` adds nothing to memory, and changes what is there.
   ///
   /// - Parameters:
   ///   - target: Where delegates are called.

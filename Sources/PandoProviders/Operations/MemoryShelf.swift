@@ -7,6 +7,8 @@ import PandoSystem
 ///
 /// It is a holder like those of the providers: its models change together with theirs. A ``LiveCollection`` keeps a
 /// list that somebody shows.
+///
+/// An update of what is shown only adds nothing here, and changes what is kept already: in memory the two are not apart.
 final class MemoryShelf: LiveHolder, @unchecked Sendable {
   // Sendable because only the pipeline uses what can change.
 
@@ -28,8 +30,6 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
   private var lists: [ByteString: [LiveRow]] = [:]
   private var lastRow: LiveRow = 0
   private var isAdded = false
-  /// Whether what is kept counts as live.
-  private var isAsked = false
 
   init(_ manager: ConsistencyManager) { number = manager.makeHolderNumber() }
 
@@ -70,7 +70,7 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
     lastRow += 1
     trees[lastRow] = model
     owners[lastRow] = owner
-    scope.registerFirst(self, row: lastRow, model)
+    scope.register(self, row: lastRow, old: nil, new: model)
     return lastRow
   }
 
@@ -82,34 +82,17 @@ final class MemoryShelf: LiveHolder, @unchecked Sendable {
 
   func tree(ofRow row: LiveRow) -> (any SimpleModel)? { trees[row] }
 
-  /// Nothing, unless it is asked itself: what providers show is newer where it is other.
-  func liveTrees(ofRows rows: [LiveRow], asksListeners: Bool) -> [any SimpleModel] {
-    isAsked ? rows.compactMap(tree) : []
-  }
-
-  /// Finds a node in what is kept, as a model of a type.
-  func model(
-    _ identifier: String, as type: any SimpleModel.Type, _ scope: PipelineScope
-  ) -> (any SimpleModel)? {
-    isAsked = true
-    defer { isAsked = false }
-    return scope.liveModel(identifier, as: type)
-  }
-
-  /// Changes what is kept at once, as nobody sees it but the pipeline; what is only to be shown changes nothing.
+  /// Changes what is kept at once, as nobody sees it but the pipeline.
   func stage(
     _ update: LiveUpdate, rows: [LiveRow], _ scope: PipelineScope
   ) -> (any StagedChange)? {
-    if let operation = update.operation as? any ManagedOperation, !operation.isWritten {
-      return nil
-    }
     for row in rows {
       guard let tree = trees[row],
-        let regeneration = scope.regenerate(tree, of: self, row: row)
+        let regeneration = scope.regenerate(tree, isConcerned: true)
       else { continue }
       if let model = regeneration.model {
         guard type(of: model) == type(of: tree) else { continue }
-        scope.register(self, row: row, regeneration)
+        scope.register(self, row: row, old: tree, new: model)
         trees[row] = model
         continue
       }

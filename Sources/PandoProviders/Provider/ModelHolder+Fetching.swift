@@ -31,10 +31,9 @@ extension ModelHolder {
     switch manager.backing {
     case .store(let bridge): bridge.load(StoreFetch(request), readsFirst: true)
     case .cache(let cache): fetch(request, from: cache, identifier, context)
-    case .memory(let shelf):
+    case .memory:
       manager.consistencyManager.enqueue { [type] scope in
-        let live = scope.liveModel(identifier, as: type)
-        request.finish(.success(live ?? shelf.model(identifier, as: type, scope)), scope)
+        request.finish(.success(scope.liveModel(identifier, as: type)), scope)
       }
     }
   }

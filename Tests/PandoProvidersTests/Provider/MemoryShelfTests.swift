@@ -76,6 +76,27 @@ import Testing
     #expect(try await contact(4) == nil)
   }
 
+  @Test func `a version that comes in with a list changes the others of it`() async throws {
+    typealias List = CollectionDataProvider<Contact>
+    let newer = Contact(1, "newer")
+    try await List.append([Contact(1)], cacheKey: "list", dataModelManager: manager).committed()
+    try await List.append([newer], cacheKey: "list", dataModelManager: manager).committed()
+    #expect(try await list("list") == [newer, newer])
+  }
+
+  @Test func `a version that is shown only changes all that memory keeps, and adds nothing`()
+    async throws
+  {
+    try await manager.updateModel(Contact(1)).committed()
+    let shown = CollectionDataProvider<Contact>(dataModelManager: manager)
+    try await shown.setData(Contact.list(1), cacheKey: "list").committed()
+    try await manager.updateModel(Contact(1, "shown"), updateCache: false).committed()
+    try await manager.updateModel(Contact(2), updateCache: false).committed()
+    #expect(shown.data == [Contact(1, "shown")])
+    #expect(try await contact(1) == Contact(1, "shown"))
+    #expect(try await contact(2) == nil)
+  }
+
   @Test func `quick comings and goings of providers lose no edit`() async throws {
     typealias List = CollectionDataProvider<Contact>
     try await List.setData([], cacheKey: "list", dataModelManager: manager).committed()
