@@ -84,7 +84,7 @@ import Testing
       try PandoProcess.output("queue", path, "drop", "2", "3")
       try PandoProcess.failure(1, "get", path, "Book:1", "--state")
       try PandoProcess.output("set", path, "Book:1", #"{"title":"Dune"}"#, "--type", "Book")
-      #expect(try PandoProcess.output("get", path, "Book:1", "--state") == "synced\n")
+      #expect(try PandoProcess.output("get", path, "Book:1", "--state") == "unsynced\n")
     }
   }
 

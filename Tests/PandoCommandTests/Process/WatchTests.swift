@@ -35,7 +35,7 @@ import Testing
       let first = try next(process)
       #expect(first["commit"] == 1)
       #expect(first["inserted"] == ["Person:1"])
-      #expect(first["collections"] == ["people": "reset"])
+      #expect(first["collections"] == ["people": [["insert": 0]]])
       #expect(first["records"] == nil)
       for round in 2...4 {
         try set(store, "Person:1", "Ada \(round)")
@@ -192,7 +192,7 @@ import Testing
       #expect(plain.count == 3)
       #expect(plain[0].contains("Z  inserted  Person:1  Person {"))
       #expect(plain[0].hasSuffix("} as of 2"))
-      #expect(plain[1].hasSuffix("  list      people  \"reset\""))
+      #expect(plain[1].hasSuffix("  list      people  [{\"insert\":0}]"))
       #expect(plain[1].prefix { $0 == " " }.count == plain[0].distance(to: "inserted"))
       #expect(plain[2].hasPrefix("       2  20"))
       #expect(plain[2].hasSuffix("inserted  Person:2  Person {\"id\":2,\"name\":\"Bob\"}"))
