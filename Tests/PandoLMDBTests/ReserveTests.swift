@@ -122,4 +122,38 @@ import Testing
       #expect(try fill(environment, table) > count * 8 / 10)
     }
   }
+
+  @Test func `tables that only others have opened count as in use`() throws {
+    try withTemporaryDirectory { path in
+      let first = try Environment(path: path, configuration: Self.configuration)
+      let count = try fill(first, first.table("a", keys: .uint32, values: .bytes))
+      first.close()
+      let second = try Environment(path: path, configuration: Self.configuration)
+      defer { second.close() }
+      #expect(try fill(second, second.table("b", keys: .uint32, values: .bytes)) < count / 20)
+    }
+  }
+
+  @Test func `any maximum can be asked for`() throws {
+    for maximum in [Int.max, .max - 1, 1 << 62, 1 << 48] {
+      var configuration = Environment.Configuration.forTests
+      configuration.mapSizeInBytes = 1 << 20
+      configuration.maximumMapSizeInBytes = maximum
+      try withEnvironment(configuration) { environment in
+        let table = try environment.table("t", keys: .uint32, values: .bytes)
+        // More than the map has at first.
+        let large = [UInt8](repeating: 7, count: 3 << 20)
+        try environment.write { try $0.put(large, forKey: 1, in: table) }
+      }
+    }
+  }
+
+  @Test func `a map larger than the address space is refused`() throws {
+    withTemporaryDirectory { path in
+      var configuration = Environment.Configuration.forTests
+      configuration.mapSizeInBytes = .max
+      configuration.maximumMapSizeInBytes = .max
+      expectError(.outOfMemory) { _ = try Environment(path: path, configuration: configuration) }
+    }
+  }
 }

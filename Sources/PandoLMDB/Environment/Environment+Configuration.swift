@@ -15,8 +15,9 @@ extension Environment {
     public var mapSizeInBytes: Int = 256 << 30
     /// How many bytes of pages may be in use; a write that would need more throws `mapFull`.
     ///
-    /// The map itself grows further by a sixteenth, at least 64 MiB: room for transactions that only delete, so that a
-    /// full environment can be emptied.
+    /// The map itself may grow beyond it, by a sixteenth of it or by 64 MiB, whichever is more: room for transactions that
+    /// only delete, so that a full environment can be emptied. Half of that room is also for the pages that a long read
+    /// keeps; a write that would need more throws `mapFull`, too.
     public var maximumMapSizeInBytes: Int = 1 << 40
     /// How long growth of the map waits for readers to end, in seconds.
     ///

@@ -61,19 +61,44 @@ extension Environment {
     )
   }
 
-  /// How many pages the tables have; those of tables that this process has not opened are left out.
+  /// How many pages the tables have.
   private func pageCountInUse(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
-    // The free list, and the table of tables.
-    var numbers: Set<MDB_dbi> = [0, 1]
-    for table in tables.withLock({ $0.opened }) { numbers.insert(table.number) }
-    var count = 2
-    for number in numbers {
+    var count = Int(PageFormat.metaPageCount)
+    var counted: Set<[UInt8]> = []
+    // The free list, the table of tables, and those that this process has opened.
+    let opened: [(name: String?, number: MDB_dbi)] = [(nil, 0), (nil, PageSearch.mainTable)]
+    for (name, number) in opened + tables.withLock({ $0.opened.filter { $0.name != nil } }) {
       var pages = MDB_stat()
       let status = unsafe mdb_stat(transaction.handle.transaction, number, &pages)
       // A table that was opened after the transaction has begun.
       if status == MDB_BAD_DBI || status == EINVAL { continue }
       try check(status, "mdb_stat")
       count += pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages
+      if let name { counted.insert(Array(name.utf8)) }
+    }
+    return try count + pageCount(transaction, ofTablesExcept: counted)
+  }
+
+  /// How many pages the tables have that only others have opened, as their records tell.
+  private func pageCount(
+    _ transaction: borrowing WriteTransaction, ofTablesExcept counted: Set<[UInt8]>
+  ) throws(LMDBError) -> Int {
+    var cursor: OpaquePointer?
+    try check(
+      unsafe mdb_cursor_open(transaction.handle.transaction, PageSearch.mainTable, &cursor),
+      "mdb_cursor_open")
+    defer { unsafe mdb_cursor_close(cursor) }
+    var (name, value) = unsafe (MDB_val(), MDB_val())
+    var count = 0
+    while unsafe mdb_cursor_get(cursor, &name, &value, MDB_NEXT) == 0 {
+      let bytes = unsafe UnsafeRawBufferPointer(start: name.mv_data, count: name.mv_size)
+      guard unsafe value.mv_size == PageFormat.treeRecordByteCount,
+        unsafe !counted.contains(Array(bytes)),
+        let address = unsafe value.mv_data
+      else { continue }
+      let record = unsafe TreeRecord(
+        Page(at: address, byteCount: PageFormat.treeRecordByteCount).bytes, at: 0)
+      count += Int(record.branchPages + record.leafPages + record.overflowPages)
     }
     return count
   }

@@ -116,9 +116,9 @@ package func retryInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Re
 }
 
 extension Int {
-  /// The next multiple of the system's page size.
+  /// The next multiple of the system's page size; at most 2⁶⁰, which is more than any process can map.
   var roundedUpToPage: Int {
     let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-    return (self + page - 1) / page * page
+    return (Swift.min(self, 1 << 60) + page - 1) / page * page
   }
 }

@@ -72,7 +72,7 @@ struct PageSearch {
   }
 
   /// The table that holds the records of all others: liblmdb's `MAIN_DBI`, open in each transaction.
-  private static let mainTable: MDB_dbi = 1
+  static let mainTable: MDB_dbi = 1
 
   /// The record of a table's tree, where it lies in the map.
   private static func record(

@@ -106,8 +106,9 @@ public struct StoreConfiguration: Sendable {
   public var mapSizeInBytes: Int = 256 << 30
   /// How many bytes of pages may be in use; a write that would need more throws `LMDBError` `mapFull`.
   ///
-  /// The map itself may be larger by a sixteenth, at least 64 MiB, which is kept for writes that remove something and
-  /// store nothing new.
+  /// The map itself may grow beyond it, by a sixteenth of it or by 64 MiB, whichever is more: room for writes that remove
+  /// something and store nothing new, so that a full store can be emptied. Half of that room is also for the pages that a
+  /// long read keeps; a write that would need more throws `mapFull`, too.
   public var maximumMapSizeInBytes: Int = 4 << 40
   /// How many readers, of all processes together, may be active at once.
   public var maximumReaders: Int = 1024

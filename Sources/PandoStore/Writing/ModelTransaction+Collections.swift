@@ -90,7 +90,6 @@ extension ModelTransaction {
   public mutating func removeElements(
     in range: Range<Int>, fromCollection cacheKey: String
   ) throws {
-    session.state.frees = true
     try session.whole { try session.removeElements(in: range, fromCollection: cacheKey) }
   }
 
@@ -102,8 +101,7 @@ extension ModelTransaction {
   /// - Complexity: O(*n*) for *n* elements.
   @discardableResult
   public mutating func removeCollection(_ cacheKey: String) throws -> Bool {
-    session.state.frees = true
-    return try session.whole { try session.removeCollection(cacheKey) }
+    try session.whole { try session.removeCollection(cacheKey) }
   }
 }
 

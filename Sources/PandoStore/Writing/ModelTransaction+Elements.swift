@@ -16,8 +16,7 @@ extension ModelTransaction {
   public mutating func removeElements(
     _ identifier: String, fromCollection cacheKey: String
   ) throws -> Int {
-    session.state.frees = true
-    return try session.whole {
+    try session.whole {
       let places = try session.requiredPlaces(of: identifier, inCollection: cacheKey)
       for place in places.reversed() {
         try session.removeElements(in: place..<(place + 1), fromCollection: cacheKey)

@@ -120,7 +120,6 @@ public struct ModelTransaction: ~Copyable {
   @discardableResult
   public mutating func delete(_ identifier: String) throws -> Deletion? {
     session.state.content?.delete(identifier)
-    session.state.frees = true
     return try session.whole { try session.delete(identifier) }
   }
 
@@ -179,7 +178,6 @@ public struct ModelTransaction: ~Copyable {
   @_optimize(size)
   public mutating func prune() throws -> Int {
     session.state.content?.delete()
-    session.state.frees = true
     return try session.whole { try session.prune() }
   }
 
@@ -190,7 +188,6 @@ public struct ModelTransaction: ~Copyable {
   @_optimize(size)
   public mutating func removeAll() throws {
     session.state.content?.delete()
-    session.state.frees = true
     // What others have made meanwhile is to go as well.
     session.state.notes?.isWholeStore = true
     try session.whole { try session.removeAll() }
@@ -225,8 +222,8 @@ public struct ModelTransaction: ~Copyable {
       session.state.adds = true
       try session.put(value.span, forKey: key.bytes.span, in: session.tables.meta)
     } else {
-      session.state.frees = true
-      try session.deleteRow(key.bytes.span, in: session.tables.meta)
+      let isGone = try session.deleteRow(key.bytes.span, in: session.tables.meta)
+      if isGone { session.state.frees = true }
     }
   }
 
@@ -360,8 +357,7 @@ extension ModelTransaction {
   public mutating func addIndex(
     on fields: [String], ofType typeName: String, unique: Bool = false
   ) throws -> Bool {
-    session.state.adds = true
-    return try session.whole {
+    try session.whole {
       try session.addIndex(onFields: fields, ofTypeNamed: typeName, isUnique: unique)
     }
   }
@@ -372,8 +368,7 @@ extension ModelTransaction {
   ///
   /// - Returns: Whether rows were made, or the index became unique.
   package mutating func addIndex(_ index: ModelIndex) throws -> Bool {
-    session.state.adds = true
-    return try session.whole {
+    try session.whole {
       try session.addIndex(
         on: index.paths(), ofTypeNamed: index.typeName, isUnique: index.isUnique)
     }
@@ -402,7 +397,6 @@ extension ModelTransaction {
   /// - Complexity: O(*n* log *n*) for *n* records of the type.
   @discardableResult
   public mutating func dropIndex(on fields: [String], ofType typeName: String) throws -> Bool {
-    session.state.frees = true
-    return try session.whole { try session.dropIndex(onFields: fields, ofTypeNamed: typeName) }
+    try session.whole { try session.dropIndex(onFields: fields, ofTypeNamed: typeName) }
   }
 }

@@ -61,7 +61,7 @@ extension WriteSession {
     let (list, isNew) = try openList(cacheKey)
     let old = try reading { try $0.elements(of: cacheKey, in: nil) { $0 } } ?? []
     if old == elements, !isNew { return }
-    if elements.isEmpty { state.frees = true }
+    if elements.isEmpty, !isNew { state.frees = true }
     try countOccurrences(of: old, in: list, by: -1)
     try withTransaction { try list.removeAll(in: &$0) }
     try insertRows(elements, at: 0, in: list)
@@ -152,6 +152,7 @@ extension WriteSession {
     try changing(list, by: 0) { transaction, note in
       try list.remove(in: range, in: &transaction, noting: note)
     }
+    if !range.isEmpty { state.frees = true }
     state.changes.change(collection: cacheKey, range.reversed().map { .delete(index: $0) })
   }
 
@@ -167,6 +168,7 @@ extension WriteSession {
     let number = IntegerKey(list.number)
     try deleteRow(key.span, in: tables.collections)
     try deleteRow(number.bytes.span, in: tables.collectionNames)
+    state.frees = true
     state.content?.mix(cacheKey)
     state.changes.reset(collection: cacheKey)
     return true
@@ -317,6 +319,7 @@ extension WriteSession {
     try put(value.span, forKey: key.bytes.span, in: tables.collections)
     let name = cacheKey.utf8Span.span
     try put(name, forKey: numberKey.bytes.span, in: tables.collectionNames)
+    state.adds = true
     state.notes?.newLists.insert(cacheKey)
     return (CountedList(table: tables.elements, number: number), true)
   }

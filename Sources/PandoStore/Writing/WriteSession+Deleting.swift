@@ -167,6 +167,7 @@ extension WriteSession {
     try deleteRow(nodeKey.bytes.span, in: tables.nodes)
     let identifierKey = IdentifierKey(row.identifier)
     try deleteRow(identifierKey.bytes.span, in: tables.identifiers)
+    state.frees = true
     state.changes.delete(node, row.identifier)
     return row.identifier
   }
@@ -234,6 +235,7 @@ extension WriteSession {
       try removeAllRows(in: table)
     }
     state.typeBlocks = TypeBlocks()
+    state.frees = true
     for node in nodes { state.changes.delete(node.number, node.identifier) }
     for cacheKey in cacheKeys { state.changes.reset(collection: cacheKey) }
     for name in types {

@@ -78,6 +78,7 @@ extension WriteSession {
       fields: isSame ? present?.fields ?? fields : fields,
       isUnique: isUnique || present?.isUnique ?? false)
     if let present, !isSame { try deleteRows(of: present) }
+    state.adds = true
     try declare(index)
     note(index, typeName, isAdded: true)
     let rows = try rows(of: index)
@@ -259,6 +260,7 @@ extension WriteSession {
     else { return false }
     try deleteRows(of: index)
     try deleteRow(index.key.span, in: tables.indexes)
+    state.frees = true
     note(index, typeName, isAdded: false)
     state.indexes?[type]?.removeAll { $0 == index }
     noteChildTypes()

@@ -142,4 +142,62 @@ import Testing
       #expect(least > (counts.first ?? 0) * 7 / 10)
     }
   }
+
+  /// A write that stores something, though it empties or removes something else, or tries to.
+  enum Disguise: CaseIterable {
+    case emptyLists, emptiedLists, absentNode, absentList, absentProperty, absentIndex,
+      nothingToPrune
+
+    func write(_ number: Int, in transaction: inout ModelTransaction) throws {
+      let key = "\(number)/" + String(repeating: "k", count: 380)
+      switch self {
+      case .emptyLists: return try transaction.setCollection(key, to: [Page]())
+      case .emptiedLists:
+        try transaction.setCollection(key, to: [Page]())
+        return try transaction.setCollection(key, to: [Page]())
+      case .absentNode: try transaction.delete("Page:-1")
+      case .absentList: try transaction.removeCollection("none")
+      case .absentProperty: try transaction.setProperty("none", to: nil)
+      case .absentIndex: try transaction.dropIndex(on: "none", ofType: "Page")
+      case .nothingToPrune: try transaction.prune()
+      }
+      try transaction.append([Page](), toCollection: key)
+    }
+  }
+
+  @Test(arguments: Disguise.allCases)
+  func `the room for removals is not for writes that only look like them`(disguise: Disguise) throws
+  {
+    let store = try ModelStore.temporary(configuration: Self.configuration)
+    defer { store.close() }
+    let (count, _) = try fill(store)
+    #expect {
+      try store.write { transaction in
+        for number in 0..<4_000 { try disguise.write(number, in: &transaction) }
+      }
+    } throws: {
+      ($0 as? LMDBError)?.code == .mapFull
+    }
+    try empty(store, count, .atOnce)
+  }
+
+  @Test func `a write that failed does not take the room from removals beside it`() throws {
+    let store = try ModelStore.temporary(configuration: Self.configuration)
+    defer { store.close() }
+    _ = try store.write { try $0.addIndex(on: "text", ofType: "Page") }
+    let (count, _) = try fill(store)
+    for id in 0..<count {
+      try store.write { transaction in
+        // There is such an index.
+        #expect(try !transaction.addIndex(on: "text", ofType: "Page"))
+        #expect(throws: StoreError.self) {
+          try transaction.nested { try $0.setCollection("", to: [Page]()) }
+        }
+        #expect(throws: StoreError.self) { try transaction.addIndex(on: [], ofType: "Page") }
+        try transaction.delete("Book:\(id)")
+        try transaction.delete("Page:\(id)")
+      }
+    }
+    try empty(store, 0, .atOnce)
+  }
 }
