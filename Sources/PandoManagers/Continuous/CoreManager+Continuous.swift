@@ -84,7 +84,7 @@ extension CoreManager {
     return ContinuousQuery(
       query,
       FollowedSource(
-        begin: Result { try beginning() }, scope: continuous, validator: context.accessValidator,
+        line: Result { try line() }, scope: continuous, validator: context.accessValidator,
         prepare: stack.prepare, first: firstAnswer(request, in: context)
       ) { [events] in
         try query.validate()
@@ -92,11 +92,11 @@ extension CoreManager {
       })
   }
 
-  /// What begins to follow a query.
-  private func beginning() throws -> FollowedSource<LiveQuery<E>>.Begin {
-    if let feed { return { feed.begin($0) } }
+  /// What brings changes to queries.
+  private func line() throws -> FollowedSource<LiveQuery<E>>.Line {
+    if let feed { return .init(begin: { feed.begin($0) }, shown: feed.shown) }
     let hub = try storeHub("no store in memory or on disk tells of changes of this type")
-    return { hub.begin($0) }
+    return .init(begin: { hub.begin($0) }, shown: hub.shown)
   }
 
   /// What follows the store on disk.

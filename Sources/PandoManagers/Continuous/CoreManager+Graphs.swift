@@ -1,3 +1,4 @@
+import PandoProviders
 import PandoModels
 import PandoSystem
 import PandoStore
@@ -71,7 +72,7 @@ extension CoreManager {
   ) -> ContinuousSequence<EntityGraph<E>> {
     let followed = FollowedQuery(query, contract: context.contract)
     let source = FollowedSource<LiveGraph<E>>(
-      begin: Result { try graphBeginning(context) }, scope: continuous,
+      line: Result { try graphLine(context) }, scope: continuous,
       validator: context.accessValidator,
       prepare: stack.prepare, first: firstAnswer(EntityRead(searching: query), in: context)
     ) {
@@ -107,20 +108,20 @@ extension CoreManager {
     _ memory: Memory
   ) -> LiveGraph<E>.ReadRoots { { try memory.read($0) } }
 
-  /// What begins to follow a graph.
-  private func graphBeginning(
+  /// What brings changes to graphs.
+  private func graphLine(
     _ context: ReadContext<E>
-  ) throws -> FollowedSource<LiveGraph<E>>.Begin {
+  ) throws -> FollowedSource<LiveGraph<E>>.Line {
     guard rootsCanBeRead || stack.local.isEmpty && hasServer else {
       throw ManagerError(
         .noStore, E.modelTypeName, "no store in memory or on disk tells of changes of this type")
     }
     guard let store = stack.followedStore ?? continuous.store else {
       let line = GraphLine(providers: continuous.providers)
-      return { line.begin($0) }
+      return .init(begin: { line.begin($0) }, shown: continuous.providers.shown)
     }
     let hub = try StoreHub.hub(of: store)
-    return { hub.begin($0) }
+    return .init(begin: { hub.begin($0) }, shown: hub.shown)
   }
 }
 

@@ -3,11 +3,16 @@ import PandoSystem
 
 /// Where iterations over a followed query or graph begin; those that run at the same time share one.
 final class FollowedSource<Live: LiveResult>: Sendable {
-  /// Begins to follow something; returns at once.
-  typealias Begin = @Sendable (Live) -> Void
+  /// What brings changes to those that are followed.
+  struct Line: Sendable {
+    /// Begins to follow something; returns at once.
+    let begin: @Sendable (Live) -> Void
+    /// Waits until what is committed now is shown.
+    let shown: @Sendable () async -> Void
+  }
 
   private let make: @Sendable () throws -> Live
-  private let begin: Result<Begin, any Error>
+  private let line: Result<Line, any Error>
   private let scope: ContinuousScope?
   private let validator: (any UserAccessValidating)?
   private let prepare: (@Sendable () async throws -> Void)?
@@ -17,20 +22,20 @@ final class FollowedSource<Live: LiveResult>: Sendable {
   /// Makes one that nobody follows yet.
   ///
   /// - Parameters:
-  ///   - begin: What begins to follow, or why it can't be followed at all.
+  ///   - line: What brings changes, or why it can't be followed at all.
   ///   - scope: Ends all iterations; `nil` if only the store does.
   ///   - validator: Says whether the user may see it.
   ///   - prepare: What has to be done before anything is shown.
   ///   - first: What comes before it is followed.
   ///   - make: Makes what is to be followed.
   init(
-    begin: Result<Begin, any Error>, scope: ContinuousScope?,
+    line: Result<Line, any Error>, scope: ContinuousScope?,
     validator: (any UserAccessValidating)? = nil,
     prepare: (@Sendable () async throws -> Void)? = nil,
     first: FirstAnswer<Live.E>,
     make: @escaping @Sendable () throws -> Live
   ) {
-    self.begin = begin
+    self.line = line
     self.scope = scope
     self.validator = validator
     self.prepare = prepare
@@ -51,11 +56,14 @@ final class FollowedSource<Live: LiveResult>: Sendable {
     return present.level != .none && present.user == access?.user
   }
 
+  /// Waits until what is committed now is shown.
+  func shown() async { try? await line.get().shown() }
+
   /// Joins those who follow it, or begins to follow it.
   ///
   /// - Throws: Why it can't be followed at all.
   func join() throws -> (live: Live, cursor: ObserverCursor) {
-    let follow = try begin.get()
+    let follow = try line.get().begin
     while true {
       let (live, isNew) = try shared.live(orMake: make)
       let cursor = live.observed.makeCursor()
@@ -70,7 +78,7 @@ final class FollowedSource<Live: LiveResult>: Sendable {
     }
   }
 
-  private func begin(_ live: Live, _ follow: @escaping Begin) {
+  private func begin(_ live: Live, _ follow: @escaping @Sendable (Live) -> Void) {
     if let scope {
       scope.insert(live)
       live.endings.add { [number = live.number] in scope.remove(number) }

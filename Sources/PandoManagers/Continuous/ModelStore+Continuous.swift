@@ -21,13 +21,13 @@ extension ModelStore {
     withQuery query: Query<M>, events: ManagerEventHandler? = nil
   ) -> ContinuousQuery<M> {
     let followed = FollowedQuery(query)
-    let begin = Result<FollowedSource<LiveQuery<M>>.Begin, any Error> {
+    let line = Result<FollowedSource<LiveQuery<M>>.Line, any Error> {
       let hub = try StoreHub.hub(of: self)
-      return { hub.begin($0) }
+      return .init(begin: { hub.begin($0) }, shown: hub.shown)
     }
     return ContinuousQuery(
       query,
-      FollowedSource(begin: begin, scope: nil, first: .local) {
+      FollowedSource(line: line, scope: nil, first: .local) {
         try query.validate()
         return LiveQuery(followed, events: events)
       })

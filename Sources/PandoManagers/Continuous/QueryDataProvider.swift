@@ -151,6 +151,12 @@ public final class QueryDataProvider<E: Queryable>: Sendable {
       .map { source.result(of: $0, for: access) }
   }
 
+  /// Takes in what is committed now, and queues what has to be told of it.
+  private func deliver() {
+    note()
+    show()
+  }
+
   /// Takes in that there is a newer result, or none any more.
   private func note() {
     state.withLock { state in
@@ -217,9 +223,9 @@ extension QueryDataProvider: ObservedHolder {
 
   package func endObservations(_ error: (any Error)?) {}
 
-  package func deliver() {
-    note()
-    show()
+  package func catchUp() async {
+    await source.source.shown()
+    deliver()
   }
 }
 

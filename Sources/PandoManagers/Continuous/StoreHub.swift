@@ -44,6 +44,12 @@ final class StoreHub: Sendable {
     state.withLock { $0.types.values.flatMap { $0 } }.reduce(0) { $0 + $1.count }
   }
 
+  /// Waits until what is being read, and what is committed now, is shown.
+  func shown() async {
+    await line.loaded()
+    await withCheckedContinuation { continuation in line.enqueue { continuation.resume() } }
+  }
+
   /// Takes in what other processes have committed.
   func refresh() async throws { try await line.refresh() }
 }

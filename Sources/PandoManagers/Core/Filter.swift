@@ -89,13 +89,14 @@ public struct Filter<E: Queryable>: Hashable, Sendable {
     compare(.holders, .equal, identifier)
   }
 
-  /// Entities of which a server has what is here, is not known to have it, does not have it yet, or has refused it.
+  /// Entities whose ``SynchronizationState`` is a certain one: `synced`, `unsynced`, `pending` or `refused`.
   ///
   /// ```swift
   /// let refused = Query<Issue>(filter: .synchronizationState(.refused))
   /// ```
   /// Only a store on disk knows it; elsewhere such a query throws ``QueryError`` `needsStore`. A followed
-  /// one is read again when the state of an entity changes.
+  /// one is read again when the state of an entity changes. `pending` and `refused` are found without looking at other
+  /// entities; for `synced` and `unsynced` the state of each entity of the type is looked up.
   ///
   /// - Parameter state: The state.
   /// - Returns: The filter.

@@ -40,10 +40,10 @@ public enum PersistenceStrategy: Sendable, Hashable {
 /// if state == .refused { print("the server does not want it") }
 /// ```
 public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
-  /// A server has sent or confirmed it as it is here.
+  /// A server has sent or confirmed it as it is here; fields that the server does not know may have changed since.
   case synced
   /// No write of it waits, and no server has said that it has it as it is here: it was written here only, in the
-  /// context `local`, or has changed here since.
+  /// context `local`, has changed here since, or the entity type kept a part of it when an answer came.
   case unsynced
   /// Something was written here that the server does not have yet.
   case pending

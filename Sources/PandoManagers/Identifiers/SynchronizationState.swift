@@ -4,7 +4,8 @@ public import PandoStore
 extension ModelSnapshot {
   /// Returns whether a server has an entity as it is here.
   ///
-  /// An identifier under which nothing is stored is `unsynced`, unless its removal waits.
+  /// An identifier under which nothing is stored is `unsynced`; `pending` if its removal waits, `refused` if a server has
+  /// refused that.
   ///
   /// ```swift
   /// let state = try store.read { try $0.synchronizationState(of: issue.id) }

@@ -151,19 +151,50 @@ extension ModelTransaction {
       return AppliedEntity(entity.id, stored: stored, isLate: true)
     }
     let whole = try LocalFields.restored(entity, in: snapshot)
-    guard let fitted = try fitting.fit(whole, in: snapshot) as? E else {
+    guard let fitted = try fitting.fit(whole, identifier, in: snapshot) as? E else {
       // What it can't be without was removed later.
       return AppliedEntity(
         entity.id, stored: try snapshot.model(identifier, as: E.self), isLate: true)
     }
     let stored = try overwrite(fitted)
-    for node in [identifier] + fitting.written {
-      guard let commit = try snapshot.lastCommit(of: node) else { continue }
-      // Queries by the state are told, though the node may be as it was.
-      if try !snapshot.sequenceState(of: node).isDated { try touch(node) }
-      try setSequenceRow(SequenceRow(.dated, sequenceNumber: knownAt, commit: commit), of: node)
+    for node in fitting.answered {
+      let isRoot = node.identifier.hasSameBytes(as: identifier)
+      // What it had was a server's, too, or has been sent.
+      let mayBeMixed = isRoot && (state.isDated || isConfirmation)
+      let isAsSent = try node.isWhole && (mayBeMixed || stored == fitted || holds(node.model))
+      try date(node.identifier, at: knownAt, isAsSent: isAsSent)
     }
     return AppliedEntity(stored.id, stored: stored, isLate: false)
+  }
+
+  /// Gives a node the place of an answer that has the last word on it.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the node.
+  ///   - place: The place.
+  ///   - isAsSent: Whether the node is now what the server has sent; the entity type may have kept what was here.
+  /// - Throws: `StoreError`, `LMDBError`.
+  private mutating func date(_ identifier: String, at place: UInt64, isAsSent: Bool) throws {
+    guard let commit = try snapshot.lastCommit(of: identifier) else { return }
+    let wasDated = try snapshot.sequenceState(of: identifier).isDated
+    // Queries by the state are told, though the node may be as it was.
+    if isAsSent, !wasDated { try touch(identifier) }
+    try setSequenceRow(
+      SequenceRow(
+        isAsSent || wasDated ? .dated : .confirmed, sequenceNumber: place, commit: commit),
+      of: identifier)
+  }
+
+  /// Whether a node is stored as it was given.
+  private func holds(_ model: any Model) throws -> Bool {
+    func isStored<M: Model>(_ model: M) throws -> Bool {
+      guard let identifier = model.modelIdentifier,
+        let type = M.self as? any (Model & Decodable).Type,
+        let stored = try? AnswerFitting.read(identifier, as: type, snapshot)
+      else { return false }
+      return model.isEqual(to: stored)
+    }
+    return try isStored(model)
   }
 
   /// Writes an entity over what is stored, as the entity type says.
@@ -251,9 +282,6 @@ extension ModelTransaction {
   }
 }
 
-/// Makes the tree of an answer fit what has been written since the request was made.
-///
-
 extension ModelTransaction {
   /// Notes that entities of a type stand in another order than the one in which they came.
   package mutating func markArranged(_ typeName: String) throws {
@@ -290,12 +318,21 @@ extension ModelSnapshot {
   }
 }
 
+/// Makes the tree of an answer fit what has been written since the request was made.
+///
 /// A node inside it that is newer here stays as it is here, one that was removed here is lost.
 private struct AnswerFitting {
   let asOf: UInt64
   private let waitingSince: UInt64?
-  /// The nodes inside the tree that the answer has the last word on.
-  private(set) var written: [String] = []
+  /// The nodes of the tree that the answer has the last word on, the innermost first.
+  private(set) var answered: [Node] = []
+
+  struct Node {
+    let identifier: String
+    let model: any Model
+    /// Whether nothing in it is lost.
+    let isWhole: Bool
+  }
 
   init(asOf: UInt64, waitingSince: UInt64?) {
     (self.asOf, self.waitingSince) = (asOf, waitingSince)
@@ -316,29 +353,50 @@ private struct AnswerFitting {
     return try snapshot.isWaiting(identifier)
   }
 
-  /// - Returns: `nil` if something is lost that the model can't be without.
-  mutating func fit(_ model: any Model, in snapshot: ModelSnapshot) throws -> (any Model)? {
+  /// Fits a node, whatever is here of it, and what it holds.
+  ///
+  /// - Returns: `nil` if something is lost that it can't be without.
+  mutating func fit(
+    _ model: any Model, _ identifier: String, in snapshot: ModelSnapshot
+  ) throws -> (any Model)? {
+    guard let fitted = try fitChildren(of: model, in: snapshot) else { return nil }
+    answered.append(Node(identifier: identifier, model: fitted.model, isWhole: fitted.isWhole))
+    return fitted.model
+  }
+
+  private mutating func fitChildren(
+    of model: any Model, in snapshot: ModelSnapshot
+  ) throws -> (model: any Model, isWhole: Bool)? {
     var children: [any Model] = []
     model.forEach { children.append($0) }
-    guard !children.isEmpty else { return model }
+    guard !children.isEmpty else { return (model, true) }
     var fitted: [(any Model)?] = []
-    for child in children { fitted.append(try fitChild(child, in: snapshot)) }
+    var isWhole = true
+    for child in children {
+      if let identifier = child.modelIdentifier {
+        fitted.append(try fitChild(child, identifier, in: snapshot))
+      } else {
+        // It lies in the record of the node.
+        let part = try fitChildren(of: child, in: snapshot)
+        fitted.append(part?.model)
+        isWhole = isWhole && part?.isWhole ?? false
+      }
+      isWhole = isWhole && fitted.last ?? nil != nil
+    }
     var next = 0
-    return model.map { child in
+    let changed = model.map { child in
       defer { next += 1 }
       return next < fitted.count ? fitted[next] : child
     }
+    return changed.map { ($0, isWhole) }
   }
 
   private mutating func fitChild(
-    _ child: any Model, in snapshot: ModelSnapshot
+    _ child: any Model, _ identifier: String, in snapshot: ModelSnapshot
   ) throws -> (any Model)? {
-    guard let identifier = child.modelIdentifier else { return try fit(child, in: snapshot) }
     let state = try snapshot.sequenceState(of: identifier)
     guard try isOlder(than: state, of: identifier, in: snapshot) else {
-      let fitted = try fit(child, in: snapshot)
-      if fitted != nil { written.append(identifier) }
-      return fitted
+      return try fit(child, identifier, in: snapshot)
     }
     guard state.isStored, let type = type(of: child) as? any (Model & Decodable).Type else {
       return nil
@@ -346,7 +404,7 @@ private struct AnswerFitting {
     return try Self.read(identifier, as: type, snapshot)
   }
 
-  private static func read<M: Model & Decodable>(
+  static func read<M: Model & Decodable>(
     _ identifier: String, as type: M.Type, _ snapshot: ModelSnapshot
   ) throws -> (any Model)? { try snapshot.model(identifier, as: type) }
 }

@@ -4,9 +4,10 @@ import PandoSystem
 extension DataModelManager {
   /// Waits until everything that is queued is committed and delivered.
   ///
-  /// That is: writes to store and cache, fetches from the store, first results of followed queries, and callbacks
-  /// of all providers. What callbacks queue
-  /// anew is not waited for; a callback or cache that never returns makes this wait for ever.
+  /// That is: writes to store and cache, fetches from the store, and callbacks of all providers. A `QueryDataProvider`
+  /// has shown what is committed in the store that its query follows, and told its delegate; this does not wait for
+  /// the answer of a server. What callbacks queue anew is not waited for. A callback or cache that never returns makes
+  /// this wait for ever.
   ///
   /// *Precondition:* not called from a callback, which would wait for itself.
   ///
@@ -23,7 +24,7 @@ extension DataModelManager {
     case .memory: break
     }
     await consistencyManager.processed()
-    observed.deliver()
+    await observed.catchUp()
     await consistencyManager.delivered()
     await withCheckedContinuation { continuation in
       reporter.afterReports { continuation.resume() }

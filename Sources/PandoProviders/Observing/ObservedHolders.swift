@@ -14,12 +14,12 @@ package protocol ObservedHolder: AnyObject, Sendable {
   /// Ends the observations that have begun, by an error; or all of them, without one.
   func endObservations(_ error: (any Error)?)
 
-  /// Queues what its delegate has to be told of what is committed now.
-  func deliver()
+  /// Waits until it shows what is committed now, wherever it reads that, and queues what its delegate has to be told.
+  func catchUp() async
 }
 
 extension ObservedHolder {
-  package func deliver() {}
+  package func catchUp() async {}
 }
 
 /// Such providers and collections of a manager; none is kept alive.
@@ -47,9 +47,9 @@ package final class ObservedHolders: Sendable {
     for holder in holders where holder.shows(key, as: type) { holder.endObservations(error) }
   }
 
-  /// Queues what delegates have to be told of what is committed now.
-  func deliver() {
-    for holder in holders { holder.deliver() }
+  /// Waits until all show what is committed now, and have queued what delegates have to be told.
+  func catchUp() async {
+    for holder in holders { await holder.catchUp() }
   }
 
   /// Ends all observations.

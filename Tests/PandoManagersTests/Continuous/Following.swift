@@ -40,7 +40,8 @@ struct Following {
     ContinuousQuery(
       query,
       FollowedSource(
-        begin: .success { hub.begin($0) }, scope: scope, validator: validator, first: first
+        line: .success(.init(begin: { hub.begin($0) }, shown: hub.shown)), scope: scope,
+        validator: validator, first: first
       ) {
         try query.validate()
         return LiveQuery(FollowedQuery(query, contract: contract), events: events)

@@ -327,6 +327,37 @@ private final class Listener: QueryDataProviderDelegate {
     await store.close()
   }
 
+  @Test(arguments: [false, true])
+  func `a drain waits for queries over the store of another manager`(isInMemory: Bool) async throws
+  {
+    let store = try ModelStore.temporary()
+    let own = try ModelStore.temporary()
+    let manager = isInMemory ? DataModelManager() : try DataModelManager(store: own)
+    let container = try CoreManagerContainer(
+      entities: Track.self, cacheLimit: 100, diskStoreConfig: .none)
+    for round in 0..<50 {
+      let provider = QueryDataProvider(
+        store.continuousSearch(withQuery: Self.ofAda), dataModelManager: manager)
+      let others = QueryDataProvider(
+        container[Track.self].continuousSearch(withQuery: .all), dataModelManager: manager)
+      let (listener, listenerOfOthers) = (Listener(), Listener())
+      (provider.delegate, others.delegate) = (listener, listenerOfOthers)
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes } == [.reset])
+      #expect(listenerOfOthers.state.withLock { $0.changes } == [.reset])
+      let person = Person(key: "\(round)", name: "Ada", age: -round)
+      try await store.write { try $0.set(person) }
+      try await container[Track.self].set(Track(round))
+      await manager.drain()
+      #expect(listener.state.withLock { $0.changes }.count == 2)
+      #expect(listenerOfOthers.state.withLock { $0.changes }.count == 2)
+    }
+    await container.close()
+    await manager.close()
+    await store.close()
+    await own.close()
+  }
+
   @Test func `a drain waits for queries over memory, and for a delegate that writes`() async throws
   {
     let container = try CoreManagerContainer(

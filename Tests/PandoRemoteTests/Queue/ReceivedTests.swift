@@ -178,4 +178,101 @@ import Testing
     try await volumes.received([], removed: [.remote(1)])
     #expect(try await volumes.get(byID: .remote(1)) == nil)
   }
+
+  @Test(arguments: [false, true])
+  func `what an entity type keeps of its own is not synced`(isUnderstood: Bool) async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Poem.self, Verse.self, client: server, diskStoreConfig: .store(store))
+      let poems = container[Poem.self]
+      func state(_ identifier: String = "Poem:1") throws -> SynchronizationState {
+        try store.read { try $0.synchronizationState(of: identifier) }
+      }
+      let first = Poem(id: .remote(1), revision: 2, title: "here", verses: [Verse("a", "here")])
+      try await poems.set(first)
+      // Refused: an older revision.
+      var answer = Poem(id: .remote(1), revision: 1, title: "there", verses: [Verse("a", "there")])
+      try await poems.received(answer)
+      #expect(try (state(), state("Verse:a")) == (.unsynced, .unsynced))
+      // Mixed: the title is that of here.
+      answer.revision = 3
+      answer.title = ""
+      #expect(try await poems.received(answer)?.title == "here")
+      #expect(try (state(), state("Verse:a")) == (.unsynced, .synced))
+      if isUnderstood {
+        answer.title = "here"
+        try await poems.received(answer)
+        #expect(try state() == .synced)
+        // What was a server's mixes with what is a server's.
+        answer.title = ""
+        answer.revision = 4
+        #expect(try await poems.received(answer)?.title == "here")
+        #expect(try state() == .synced)
+        answer.revision = 3
+        try await poems.received(answer)
+        #expect(try state() == .synced)
+      }
+      await container.close()
+    }
+  }
+
+  @Test func `an answer that lost what was removed here is not synced`() async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Poem.self, Verse.self, client: server, diskStoreConfig: .store(store))
+      let poems = container[Poem.self]
+      func states() throws -> [SynchronizationState] {
+        try store.read { snapshot in
+          try ["Poem:1", "Verse:a", "Verse:b"].map { try snapshot.synchronizationState(of: $0) }
+        }
+      }
+      let poem = Poem(
+        id: .remote(1), revision: 1, title: "t", verses: [Verse("a", "a"), Verse("b", "b")])
+      try await poems.received(poem)
+      #expect(try states() == [.synced, .synced, .synced])
+      let before = try await poems.currentMoment()
+      try await store.write { try $0.delete("Poem:1") }
+      try await container[Verse.self].remove(atID: .remote("a"))
+      try await container[Verse.self].set(Verse("b", "mine"))
+      var next = poem
+      next.id = .remote(2)
+      #expect(try await poems.received(next, asOf: before)?.verses == [Verse("b", "mine")])
+      let state = try store.read { try $0.synchronizationState(of: next.id) }
+      #expect(state == .unsynced)
+      #expect(try states() == [.unsynced, .unsynced, .unsynced])
+      // Now the server has heard of it.
+      next.verses = [Verse("b", "mine")]
+      try await poems.received(next)
+      #expect(try store.read { try $0.synchronizationState(of: next.id) } == .synced)
+      #expect(try states() == [.unsynced, .unsynced, .synced])
+      await container.close()
+    }
+  }
+}
+
+/// Takes newer revisions only, and keeps a title that a server does not send.
+private struct Poem: PersistentEntity, RemoteEntity, Equatable {
+  static let endpoint: APIPath = "/poems"
+  typealias RemoteID = Int
+  var id: EntityIdentifier<Poem>
+  var revision: Int
+  var title: String
+  var verses: [Verse]
+
+  func shouldOverwrite(with new: Poem) -> Bool { new.revision > revision }
+
+  func merging(_ new: Poem) -> Poem {
+    var merged = new
+    if new.title.isEmpty { merged.title = title }
+    return merged
+  }
+}
+
+private struct Verse: PersistentEntity, RemoteEntity, Equatable {
+  static let endpoint: APIPath = "/verses"
+  typealias RemoteID = String
+  var id: EntityIdentifier<Verse>
+  var text: String
+
+  init(_ key: String, _ text: String) { (id, self.text) = (.remote(key), text) }
 }
