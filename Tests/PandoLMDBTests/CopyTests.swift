@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PandoLMDB
 import Synchronization
@@ -95,5 +96,145 @@ import Testing
       }
       #expect(access(environment.path + "/copy/data.mdb", F_OK) != 0)
     }
+  }
+
+  /// Was: the second one cut the file of the first one off, and both were damaged.
+  @Test(arguments: [false, true])
+  func `a copy to a place where one is being made is refused, and the first one is whole`(
+    compacting: Bool
+  ) throws {
+    try withFilledEnvironment { environment, place in
+      var refusalCount = 0
+      let isWhole = try environment.copy(
+        to: place, compacting: compacting,
+        goesOn: { _ in
+          let error = expectError(.fileExists) { try environment.copy(to: place) }
+          #expect(error?.detail == "\(place)/data.mdb.partial: another copy is being made there")
+          refusalCount += 1
+          return true
+        }
+      ) { try $0.check().isClean }
+      #expect(isWhole)
+      #expect(refusalCount > 0)
+      #expect(try names(in: place) == ["data.mdb"])
+      expectError(.fileExists) { try environment.copy(to: place) }
+      try Self.checkFilled(place)
+    }
+  }
+
+  /// Was: an empty folder stayed, or the copy itself.
+  @Test func `a copy that is ended or refused leaves neither a file nor a folder`() throws {
+    struct Unsound: Error {}
+    try withFilledEnvironment { environment, place in
+      func tryAll() throws {
+        for compacting in [false, true] {
+          #expect(
+            try environment.copy(to: place, compacting: compacting, goesOn: { _ in false }) { _ in
+              true
+            } == false)
+          #expect(
+            try environment.copy(to: place, compacting: compacting, goesOn: nil) { _ in false }
+              == false)
+          #expect(throws: Unsound.self) {
+            _ = try environment.copy(to: place, compacting: compacting, goesOn: nil) { _ in
+              throw Unsound()
+            }
+          }
+        }
+      }
+      try tryAll()
+      #expect(access(place, F_OK) != 0)
+      mkdir(place, 0o700)
+      try DamagedFileTests.write([1, 2, 3], to: "\(place)/notes")
+      try tryAll()
+      #expect(try names(in: place) == ["notes"])
+      try environment.copy(to: place)
+      try Self.checkFilled(place)
+    }
+  }
+
+  /// Was: the copy took its place.
+  @Test func `a copy leaves a data file alone that came while it was made`() throws {
+    try withFilledEnvironment { environment, place in
+      expectError(.fileExists) {
+        _ = try environment.copy(to: place, compacting: false, goesOn: nil) { _ in
+          try DamagedFileTests.write([1, 2, 3], to: "\(place)/data.mdb")
+          return true
+        }
+      }
+      let kept = try DamagedFileTests.read("\(place)/data.mdb")
+      #expect(kept == [1, 2, 3])
+      #expect(try names(in: place) == ["data.mdb"])
+    }
+  }
+
+  @Test func `a copy writes over what a killed one has left`() throws {
+    try withFilledEnvironment { environment, place in
+      mkdir(place, 0o700)
+      let rest = [UInt8](repeating: 1, count: 8 << 20)
+      try DamagedFileTests.write(rest, to: "\(place)/data.mdb.partial")
+      try environment.copy(to: place)
+      #expect(try names(in: place) == ["data.mdb"])
+      try Self.checkFilled(place)
+    }
+  }
+
+  /// Was: the file at the other end of a link was cut off.
+  @Test func `a copy does not write into files that have other names`() throws {
+    try withFilledEnvironment { environment, place in
+      mkdir(place, 0o700)
+      let other = "\(place)/other"
+      try DamagedFileTests.write([1, 2, 3], to: other)
+      symlink(other, "\(place)/data.mdb.partial")
+      expectError(LMDBError.Code(rawValue: ELOOP)) { try environment.copy(to: place) }
+      unlink("\(place)/data.mdb.partial")
+      link(other, "\(place)/data.mdb.partial")
+      expectError(.fileExists) { try environment.copy(to: place) }
+      #expect(try DamagedFileTests.read(other) == [1, 2, 3])
+      #expect(try names(in: place) == ["data.mdb.partial", "other"])
+    }
+  }
+
+  /// Was: the next opening put a version of the store that had been there in place.
+  @Test func `a copy does not go beside the checkpoint of a data file that has gone`() throws {
+    try withFilledEnvironment { environment, place in
+      mkdir(place, 0o700)
+      try DamagedFileTests.write([], to: "\(place)/checkpoint.mdb")
+      let error = expectError(.fileExists) { try environment.copy(to: place) }
+      #expect(error?.detail == "\(place)/checkpoint.mdb")
+      #expect(try names(in: place) == ["checkpoint.mdb"])
+    }
+  }
+
+  /// Makes an environment of a megabyte, and a name for a copy of it.
+  private func withFilledEnvironment(_ body: (Environment, String) throws -> Void) throws {
+    try withEnvironment { environment in
+      let table = try environment.table("t", keys: .uint32, values: .bytes)
+      try environment.write { transaction in
+        for key in UInt32(0)..<1000 {
+          try transaction.put(
+            [UInt8](repeating: UInt8(key % 251), count: 1000), forKey: key, in: table)
+        }
+      }
+      try body(environment, "\(environment.path)/copy")
+    }
+  }
+
+  private static func checkFilled(_ path: String) throws {
+    #expect(try PageWalker(path: path).check().isClean)
+    let copy = try Environment(path: path, configuration: .forTests)
+    defer { copy.close() }
+    let table = try copy.table("t", keys: .uint32, values: .bytes, create: false)
+    try copy.read { snapshot in
+      let count = try snapshot.count(of: table)
+      #expect(count == 1000)
+      let last = try snapshot.value(forKey: 999, in: table)
+      #expect(last == [UInt8](repeating: UInt8(999 % 251), count: 1000))
+    }
+  }
+
+  /// The names in a folder, in order.
+  private func names(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 }

@@ -74,56 +74,55 @@ extension Environment {
   /// - Parameters:
   ///   - path: A folder without a data file; created with mode 0700 if absent.
   ///   - compacting: Whether to leave free pages out and write the pages in order; slower, smaller.
-  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, `incompatibleTable`
-  ///   if the copy is to be compact and the file has lost pages (``PageReport/PageCounts/lost``), else
-  ///   the error of the system; a copy that failed is removed.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file or another copy is being
+  ///   made there, `incompatibleTable` if the copy is to be compact and the file has lost pages
+  ///   (``PageReport/PageCounts/lost``), else the error of the system. A copy that failed is removed, with the
+  ///   folder if the call has made it; what was there before stays.
   /// - Complexity: O(size of the file); of what is in use, where the copy is compact. One that is not compact waits for
   ///   a write that is under way.
   /// - Precondition: The calling thread is not inside a write of this environment.
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
-    _ = try copy(to: path, compacting: compacting, goesOn: nil)
+    do {
+      _ = try copy(to: path, compacting: compacting, goesOn: nil) { _ in true }
+    } catch let error as LMDBError {
+      throw error
+    } catch {
+      preconditionFailure("only LMDBError is thrown")
+    }
   }
 
-  /// Copies like ``copy(to:compacting:)``, and asks after each part whether to go on.
+  /// Copies like ``copy(to:compacting:)``, and asks after each part, and at the end, whether to go on.
   ///
   /// - Parameters:
   ///   - path: A folder without a data file.
   ///   - compacting: Whether to leave free pages out.
   ///   - goesOn: Told how many bytes are written, after each of ``CopyPipe/partByteCount`` at most; returns
   ///     `false` to end the copy. `nil` never ends it, and spares the pipe that the bytes are counted in.
+  ///   - check: Looks at the whole copy before it gets its name; returns `false` to end it.
   /// - Returns: Whether the copy is whole; else nothing of it is left.
-  /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``.
+  /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``; what `check` throws. Nothing of the copy is left then.
   package func copy(
-    to path: String, compacting: Bool, goesOn: ((_ byteCount: Int) -> Bool)?
-  ) throws(LMDBError) -> Bool {
+    to path: String, compacting: Bool, goesOn: ((_ byteCount: Int) -> Bool)?,
+    checking check: (PageWalker) throws -> Bool
+  ) throws -> Bool {
     try checkProcess("copy")
     precondition(
       !isWritingOnThisThread,
       "copy inside a write of the same environment: it would wait for itself")
-    try Self.createFolder(path)
-    let target = "\(path)/\(DataFile.name)"
-    let partial = "\(target).partial"
-    guard unsafe access(target, F_OK) != 0 else {
-      throw LMDBError(.fileExists, function: "copy", detail: target)
-    }
-    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-    let descriptor = retryInterrupted {
-      unsafe PandoSystem.open(partial, flags, configuration.fileMode)
-    }
-    guard descriptor >= 0 else { throw .system("open", partial) }
-    do throws(LMDBError) {
-      defer { PandoSystem.close(descriptor) }
-      guard try write(to: descriptor, compacting, goesOn, detail: partial) else {
-        unsafe unlink(partial)
+    let target = try CopyTarget(folder: path, mode: configuration.fileMode)
+    defer { target.close() }
+    do {
+      guard try write(to: target.descriptor, compacting, goesOn, detail: target.path),
+        try check(PageWalker(target.descriptor, path: target.path))
+      else {
+        target.remove()
         return false
       }
-      if fsync(descriptor) != 0 { throw LMDBError.system("fsync", partial) }
-      if unsafe rename(partial, target) != 0 { throw LMDBError.system("rename", target) }
-      try DataFile.flushNames(in: path)
+      try target.publish()
       return true
     } catch {
-      unsafe unlink(partial)
+      target.remove()
       throw error
     }
   }
@@ -161,5 +160,16 @@ extension Environment {
         throw .system("ftruncate", detail)
       }
     }
+  }
+}
+
+extension Environment {
+  /// Reads the data file that is open, whatever lies at its path by now.
+  ///
+  /// - Returns: A walker.
+  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  /// - Precondition: The calling thread is inside ``read(_:)``.
+  package func pageWalker() throws(PageWalkError) -> PageWalker {
+    try PageWalker(file.descriptor, path: "\(path)/\(DataFile.name)")
   }
 }

@@ -9,10 +9,13 @@ extension Environment {
   private static let smallMapSizeInBytes = 4 << 30
 
   /// Creates the folder unless it is there.
-  static func createFolder(_ path: String) throws(LMDBError) {
-    if retryInterrupted({ unsafe mkdir(path, 0o700) }) != 0, errno != EEXIST {
-      throw .system("mkdir", path)
-    }
+  ///
+  /// - Returns: Whether this call has made it.
+  @discardableResult
+  static func createFolder(_ path: String) throws(LMDBError) -> Bool {
+    if retryInterrupted({ unsafe mkdir(path, 0o700) }) == 0 { return true }
+    guard errno == EEXIST else { throw .system("mkdir", path) }
+    return false
   }
 
   /// Opens LMDB's environment, with a map of the configured size or what the file asks for.

@@ -66,6 +66,11 @@ public struct PageWalker: Sendable {
     file = try PageFile(environment: path)
   }
 
+  /// Reads a data file that is open already.
+  init(_ descriptor: CInt, path: String) throws(PageWalkError) {
+    file = try PageFile(descriptor, path: path)
+  }
+
   /// Walks all pages and reports what there is and what is wrong.
   ///
   /// - Parameters:

@@ -27,6 +27,20 @@ final class PageFile: Sendable {
     }
   }
 
+  /// Reads a file that is open already, whatever lies at its path by now.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The open file; it may be closed while this goes on.
+  ///   - path: The name of the file in errors.
+  /// - Throws: ``PageWalkError`` with code `cannotOpen`.
+  init(_ descriptor: CInt, path: String) throws(PageWalkError) {
+    self.path = path
+    self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard self.descriptor >= 0 else {
+      throw PageWalkError(.cannotOpen, path: path, systemError: errno)
+    }
+  }
+
   deinit {
     // An open that failed has left -1, which `close` refuses.
     _ = PandoSystem.close(descriptor)

@@ -182,13 +182,21 @@ public struct VerificationProgress: Sendable {
 }
 
 extension StoreCheck {
-  /// Walks every page of the file, read without the memory map.
+  /// Walks every page of the newest version of a file, read without the memory map.
   @_optimize(size)
   static func pages(
-    ofStoreAt path: String, _ version: PageWalker.Version,
+    ofStoreAt path: String, _ progress: ((VerificationProgress) throws -> Void)? = nil
+  ) throws -> VerificationReport {
+    try pages(PageWalker(path: path), .newest, progress)
+  }
+
+  /// Walks every page of a version of a file, read without the memory map.
+  @_optimize(size)
+  static func pages(
+    _ walker: PageWalker, _ version: PageWalker.Version,
     _ progress: ((VerificationProgress) throws -> Void)?
   ) throws -> VerificationReport {
-    let pages = try PageWalker(path: path).check(
+    let pages = try walker.check(
       version, problemLimit: VerificationReport.problemCountMaximum
     ) { seen, total in
       try progress?(VerificationProgress(stage: .pages, completedCount: seen, totalCount: total))

@@ -10,37 +10,59 @@ extension ModelStore {
   ///   - destination: A directory that does not exist or is empty.
   ///   - compacting: Whether to leave free pages out.
   ///   - progress: Told how many bytes are done and how many there are, each counted when it is written and when
-  ///     it is checked; returns `false` to end the copy.
+  ///     it is checked; returns `false` to end the copy. `nil` never ends it.
   /// - Returns: Whether the copy is whole; else there is none.
   /// - Throws: As the other form.
   @_optimize(size)
   package func copy(
     to destination: String, compacting: Bool,
-    progress: @escaping (_ completed: Int, _ total: Int) -> Bool
+    progress: ((_ completed: Int, _ total: Int) -> Bool)?
   ) throws -> Bool {
-    struct Ended: Error {}
-    var (total, isWhole) = (0, false)
+    var isWhole = false
     try core.whileOpen {
       let size = try core.environment.statistics()
-      total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
-      isWhole = try core.environment.copy(to: destination, compacting: compacting) { count in
-        total = max(total, count)
-        return progress(count, 2 * total)
+      var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
+      let goesOn = progress.map { progress in
+        { (count: Int) in
+          total = max(total, count)
+          return progress(count, 2 * total)
+        }
       }
+      isWhole = try core.environment.copy(
+        to: destination, compacting: compacting, goesOn: goesOn
+      ) { copy in
+        try checkCopy(copy) { share in
+          progress?(total + Int(share * Double(total)), 2 * total) ?? true
+        }
+      }
+      if isWhole { _ = progress?(2 * total, 2 * total) }
     }
-    guard isWhole else { return false }
+    return isWhole
+  }
+
+  /// Walks the pages of a copy that has no name yet.
+  ///
+  /// - Returns: `false` if `goesOn` has ended it.
+  @_optimize(size)
+  private func checkCopy(
+    _ copy: PageWalker, _ goesOn: @escaping (_ share: Double) -> Bool
+  ) throws -> Bool {
+    struct Ended: Error {}
+    let report: VerificationReport
     do {
-      try Self.refuseProblems(
-        StoreCheck.pages(ofStoreAt: destination, .newest) { pages in
-          let checked = Double(pages.completedCount) / Double(max(pages.totalCount, 1))
-          guard progress(total + Int(checked * Double(total)), 2 * total) else { throw Ended() }
-        }, path: destination)
+      report = try StoreCheck.pages(copy, .newest) { pages in
+        guard goesOn(Double(pages.completedCount) / Double(max(pages.totalCount, 1))) else {
+          throw Ended()
+        }
+      }
     } catch is Ended {
-      unsafe unlink(destination + "/data.mdb")
       return false
     }
-    _ = progress(2 * total, 2 * total)
-    return true
+    guard let problem = report.problems.first else { return true }
+    throw StoreError(
+      .damaged, path,
+      "its pages are not sound as a copy has read them, so there is no copy: \(problem) "
+        + "(\(report.problems.count) problems in all); run verify")
   }
 
   /// Dumps like ``dump(_:)``, and tells which lines are nodes and how many of these there are.

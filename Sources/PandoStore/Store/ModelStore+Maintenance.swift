@@ -133,18 +133,19 @@ extension ModelStore {
 
   /// Writes a copy of one committed version while readers and writers go on.
   ///
+  /// The copy gets its name when its pages have been checked. A copy that fails leaves nothing.
+  ///
   /// - Parameters:
   ///   - destination: A directory that does not exist or is empty.
   ///   - compacting: Whether to leave free pages out.
-  /// - Throws: `LMDBError` when the copy can't be written, with code `incompatibleTable` when it is to
+  /// - Throws: `LMDBError` when the copy can't be written, with code `fileExists` when a store is there or
+  ///   another copy is being made there, with code `incompatibleTable` when it is to
   ///   be compact and the file has lost pages (`PageReport`); ``StoreError`` `damaged` when its pages
   ///   are not sound: the pages of every copy are walked.
   /// - Complexity: O(size of the file).
   @_optimize(size)
   public func copy(to destination: String, compacting: Bool = false) throws {
-    try core.whileOpen { try core.environment.copy(to: destination, compacting: compacting) }
-    try Self.refuseProblems(
-      StoreCheck.pages(ofStoreAt: destination, .newest, nil), path: destination)
+    _ = try copy(to: destination, compacting: compacting, progress: nil)
   }
 }
 
@@ -188,7 +189,8 @@ extension ModelStore {
     try core.whileOpen {
       try core.read { reader in
         let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
-        report = try StoreCheck.pages(ofStoreAt: path, version, progress)
+        // The file that is open: another one may lie at the path by now.
+        report = try StoreCheck.pages(core.environment.pageWalker(), version, progress)
         guard report.isClean else { return }
         let pageCount = report.pageCount
         report = try StoreCheck.report(on: reader, path: path, progress: progress)
@@ -217,7 +219,7 @@ extension ModelStore {
     var engine = Environment.Configuration()
     engine.isReadOnly = true
     try Environment.settleCheckpoint(path: path, engine)
-    let report = try StoreCheck.pages(ofStoreAt: path, .newest, progress)
+    let report = try StoreCheck.pages(ofStoreAt: path, progress)
     guard report.isClean else { return report }
     var configuration = Configuration()
     configuration.isReadOnly = true

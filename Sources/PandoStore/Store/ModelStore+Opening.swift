@@ -111,7 +111,7 @@ extension ModelStore {
   @_optimize(size)
   private static func verifyPages(path: String) throws {
     guard !Environment.isUnmade(path: path) else { return }  // a new store
-    try refuseProblems(StoreCheck.pages(ofStoreAt: path, .newest, nil), path: path)
+    try refuseProblems(StoreCheck.pages(ofStoreAt: path), path: path)
   }
 
   @_optimize(size)

@@ -1,0 +1,144 @@
+import CPandoLMDB
+import PandoSystem
+
+/// The place of a copy that is being made: a file that gets the name of a data file when it is whole.
+///
+/// ```
+/// data.mdb.partial ── locked, written, checked, flushed ──► data.mdb
+/// ```
+/// The lock lets one copy at a time be made in a place; it goes with the process. A file that a killed process
+/// has left is written over.
+struct CopyTarget {
+  /// How often a folder is made again that another copy, which failed, removes.
+  private static let attemptCount = 100
+
+  /// The name that the copy gets.
+  let path: String
+  /// The file, for reading and writing.
+  let descriptor: CInt
+  private let folder: String
+  private let partial: String
+  private let hasMadeFolder: Bool
+
+  /// Makes the file, and the folder if it is absent.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder.
+  ///   - mode: The permissions of the copy.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, or another copy is being
+  ///   made there; else the system's code. Nothing has changed then.
+  @_optimize(size)
+  init(folder: String, mode: UInt32) throws(LMDBError) {
+    self.folder = folder
+    path = "\(folder)/\(DataFile.name)"
+    partial = "\(path).partial"
+    var hasMadeFolder = try Environment.createFolder(folder)
+    do throws(LMDBError) {
+      try Self.checkIsFree(folder)
+      descriptor = try Self.open(partial, in: folder, mode, &hasMadeFolder)
+    } catch {
+      if hasMadeFolder { unsafe rmdir(folder) }
+      throw error
+    }
+    self.hasMadeFolder = hasMadeFolder
+    do throws(LMDBError) {
+      // Another copy may have got its name before the lock was there.
+      try Self.checkIsFree(folder)
+      if ftruncate(descriptor, 0) != 0 { throw .system("ftruncate", partial) }
+    } catch {
+      remove()
+      close()
+      throw error
+    }
+  }
+
+  /// Refuses a folder with a data file, or with what is left of one.
+  @_optimize(size)
+  private static func checkIsFree(_ folder: String) throws(LMDBError) {
+    var status = stat()
+    for name in [DataFile.name, CheckpointFile.name] {
+      let path = "\(folder)/\(name)"
+      if unsafe lstat(path, &status) == 0 {
+        throw LMDBError(.fileExists, function: "copy", detail: path)
+      }
+    }
+  }
+
+  /// Opens the file, and locks it.
+  @_optimize(size)
+  private static func open(
+    _ path: String, in folder: String, _ mode: UInt32, _ hasMadeFolder: inout Bool
+  ) throws(LMDBError) -> CInt {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    for _ in 0..<attemptCount {
+      let descriptor = retryInterrupted { unsafe PandoSystem.open(path, flags, mode) }
+      if descriptor < 0, errno == ENOENT {
+        if try Environment.createFolder(folder) { hasMadeFolder = true }
+        continue
+      }
+      guard descriptor >= 0 else { throw .system("open", path) }
+      do throws(LMDBError) {
+        if try lock(descriptor, path) { return descriptor }
+      } catch {
+        PandoSystem.close(descriptor)
+        throw error
+      }
+      PandoSystem.close(descriptor)
+    }
+    throw LMDBError(.noSuchFile, function: "open", detail: path)
+  }
+
+  /// Locks the file.
+  ///
+  /// - Returns: `false` if it has got another name before, or was removed.
+  @_optimize(size)
+  private static func lock(_ descriptor: CInt, _ path: String) throws(LMDBError) -> Bool {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
+      throw LMDBError(.fileExists, function: "copy", detail: "\(path) is not what a copy leaves")
+    }
+    if retryInterrupted({ flock(descriptor, LOCK_EX | LOCK_NB) }) != 0 {
+      guard errno == EWOULDBLOCK else { throw .system("flock", path) }
+      throw LMDBError(
+        .fileExists, function: "copy", detail: "\(path): another copy is being made there")
+    }
+    return isName(path, of: descriptor)
+  }
+
+  private static func isName(_ path: String, of descriptor: CInt) -> Bool {
+    var (open, named) = (stat(), stat())
+    return unsafe fstat(descriptor, &open) == 0 && lstat(path, &named) == 0
+      && open.st_dev == named.st_dev && open.st_ino == named.st_ino
+  }
+
+  /// Flushes the copy and gives it its name.
+  ///
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has got a data file meanwhile, else the
+  ///   system's code.
+  @_optimize(size)
+  func publish() throws(LMDBError) {
+    if retryInterrupted({ fsync(descriptor) }) != 0 { throw .system("fsync", partial) }
+    if unsafe pando_rename_new(partial, path) != 0 {
+      // A file system may be unable to look and rename in one step.
+      guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else { throw .system("rename", path) }
+      try Self.checkIsFree(folder)
+      if unsafe rename(partial, path) != 0 { throw .system("rename", path) }
+    }
+    try DataFile.flushNames(in: folder)
+  }
+
+  /// Removes the copy, under whatever name, and the folder if it was made for it.
+  @_optimize(size)
+  func remove() {
+    for name in [partial, path] where Self.isName(name, of: descriptor) { unsafe unlink(name) }
+    if hasMadeFolder { unsafe rmdir(folder) }
+  }
+
+  /// Lets the next copy come.
+  func close() {
+    // A child that was forked has the file open, too.
+    flock(descriptor, LOCK_UN)
+    PandoSystem.close(descriptor)
+  }
+}
