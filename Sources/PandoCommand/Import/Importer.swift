@@ -69,11 +69,11 @@ struct Importer {
       collection: collection)
   }
 
-  /// Counts what a commit changed.
-  mutating func count(_ commit: ImportWrite.Commit) {
-    counts.commitCount += 1
-    counts.insertedCount += commit.changeSet?.inserted.count ?? 0
-    counts.updatedCount += commit.changeSet?.updated.count ?? 0
+  /// Counts what commits changed.
+  mutating func count(_ outcome: ImportWrite.Outcome) {
+    counts.commitCount += outcome.commitCount
+    counts.insertedCount += outcome.insertedCount
+    counts.updatedCount += outcome.updatedCount
   }
 }
 
@@ -90,7 +90,7 @@ extension Importer {
   /// Bad lines that are shown one by one; the others are only counted.
   static let reportedLineCount = 20
 
-  /// Trees of some lines, ready to be written.
+  /// Trees of some lines, ready to be written; in one transaction, unless the store refuses some.
   private struct Batch: Sendable {
     var write: ImportWrite
     var lineCount = 0
@@ -108,18 +108,18 @@ extension Importer {
       of: input.byteCount)
     defer { bar.clear() }
     var lastLineKept = 0
-    var writing: (batch: Batch, task: Task<ImportWrite.Commit, any Error>)?
+    var writing: (batch: Batch, task: Task<ImportWrite.Outcome, any Error>)?
     do {
       repeat {
         let next = Result { try readBatch(from: &reader, input, bar) }
         if let (batch, task) = writing {
-          let commit = try await task.value
-          count(commit)
-          for refusal in commit.result {
+          let outcome = try await task.value
+          count(outcome)
+          for refusal in outcome.refusals {
             skip(refusal.error.placed(in: "line \(refusal.line)"), of: input, bar)
           }
           lastLineKept = batch.lastLine
-          counts.treeCount += batch.write.trees.count - commit.result.count
+          counts.treeCount += batch.write.trees.count - outcome.refusals.count
           counts.lineCount += batch.lineCount
         }
         let batch = try next.get()
@@ -194,71 +194,3 @@ extension Importer {
 
 /// The bytes that JSON takes for space.
 private let JSONSpace: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-
-/// Trees that go into a store in one transaction.
-struct ImportWrite: Sendable {
-  /// A tree that the store refused.
-  struct Refusal: Sendable {
-    /// Its line in the input.
-    let line: Int
-    /// Why.
-    let error: CommandError
-  }
-
-  typealias Commit = ModelStore.Commit<[Refusal]>
-
-  /// The trees, in order.
-  var trees: [TreeNode] = []
-  /// The line of each tree, where the input is read line by line.
-  var lines: [Int] = []
-  /// The collection that they are appended to, if any.
-  let collection: String?
-  /// The rules that are kept with them.
-  let mapping: ImportMapping
-  /// Whether a tree that the store refuses is left out, instead of ending the import.
-  var skipsRefused = false
-
-  /// Writes the trees, or nothing.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - progress: Told how many trees are done.
-  /// - Returns: What changed, and the trees that were left out.
-  /// - Throws: What the store throws; for a tree that it refuses, with the tree's line.
-  func commit(
-    to store: ModelStore, progress: @escaping @Sendable (Int) -> Void = { _ in }
-  ) async throws -> Commit {
-    try await store.commit { transaction in
-      try transaction.keep(mapping)
-      var elements: [TreeValue] = []
-      var refusals: [Refusal] = []
-      for (index, tree) in trees.enumerated() {
-        if let refusal = try set(tree, at: index, &transaction) {
-          refusals.append(refusal)
-        } else if collection != nil {
-          elements.append(.reference(identifier: tree.identifier, typeName: tree.typeName))
-        }
-        progress(index + 1)
-      }
-      if let collection { try transaction.append(elements, toCollection: collection) }
-      return refusals
-    }
-  }
-
-  /// Stores a tree.
-  ///
-  /// The store refuses a tree before it writes any of it, so the transaction can go on without.
-  private func set(
-    _ tree: TreeNode, at index: Int, _ transaction: inout ModelTransaction
-  ) throws -> Refusal? {
-    do {
-      try transaction.set(tree)
-      return nil
-    } catch {
-      let error = CommandError(wrapping: error)
-      guard index < lines.count, error.exitCode == .badInput else { throw error }
-      guard skipsRefused else { throw error.placed(in: "line \(lines[index])") }
-      return Refusal(line: lines[index], error: error)
-    }
-  }
-}

@@ -94,7 +94,7 @@ extension CommandError {
       case .changesExpired: (.notThere, "read the nodes themselves")
       case .cyclicModel, .emptyIdentifier, .typeCollision, .invalidModel, .invalidIndex:
         (.badInput, "nothing was changed")
-      case .invalidDump: (.badInput, "")
+      case .invalidDump, .valueTaken: (.badInput, "")
       case .notAStore: (.failure, "look into its tables with: pando kv \(path) '' scan")
       case .damaged: (.failure, "run: pando verify \(path)")
       case .logLost: (.failure, "see: pando replica --help")

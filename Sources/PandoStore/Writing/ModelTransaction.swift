@@ -374,6 +374,11 @@ extension ModelTransaction {
     }
   }
 
+  /// The values that unique indexes would refuse if the write ended now.
+  ///
+  /// - Complexity: O(*n* log *n*) for *n* values that the write has put into unique indexes.
+  package mutating func takenValues() throws -> [TakenValue] { try session.takenValues() }
+
   /// Removes an index.
   ///
   /// - Parameters:

@@ -192,16 +192,46 @@ extension WriteSession {
 
   /// Looks for another record with the values of a row.
   private func requireUnique(_ row: [UInt8], of index: StoredIndex) throws {
+    guard let taken = try takenValue(row, of: index, holderCountMaximum: 2) else { return }
+    throw StoreError(
+      .valueTaken, taken.holders[0],
+      "\(taken.reason(other: taken.holders[1])); nothing of the write is kept")
+  }
+
+  /// The values that several records have by now in unique indexes, of those that this write has put
+  /// there.
+  func takenValues() throws -> [TakenValue] {
+    try settleIndexRows()
+    var taken: [TakenValue] = []
+    var seen: Set<[UInt8]> = []
+    for (index, row) in state.uniqueRows {
+      // Of values that were cut off, equal rows may differ.
+      let isCutOff = IndexValue.isCutOff(
+        StoredIndex.value(ofRow: row.span), index.contentByteCountMaximum)
+      let value = isCutOff ? row : Array(row.dropLast(StoredIndex.nodeByteCount))
+      guard seen.insert(value).inserted, let found = try takenValue(row, of: index) else {
+        continue
+      }
+      taken.append(found)
+    }
+    return taken
+  }
+
+  /// The records with the values of a row, the row's own first; `nil` if it has them alone.
+  private func takenValue(
+    _ row: [UInt8], of index: StoredIndex, holderCountMaximum: Int = .max
+  ) throws -> TakenValue? {
     try reading { reader in
       guard let node = StoredIndex.node(ofRow: row.span),
         let body = try reader.body(of: RecordKey(type: index.type, node: node)),
         let values = try index.uniqueValues(in: body, self)
-      else { return }
+      else { return nil }
       // The record may have changed since.
       guard
         let value = try index.values(in: body, self).first,
         index.rowKey(value, node: node) == row
-      else { return }
+      else { return nil }
+      var nodes = [node]
       try reader.forEachRow(of: index, in: IndexRange(prefix: value.bytes)) { key in
         let other = try index.node(ofRow: key)
         guard other != node else { return true }
@@ -210,13 +240,14 @@ extension WriteSession {
             try index.uniqueValues(in: body, self) == values
           else { return true }
         }
-        let type = try directory.name(ofTypeNumber: index.type, in: reader)
-        throw StoreError(
-          .valueTaken, try reader.identifier(of: node),
-          "\(index.name) of a \(type) is unique, and "
-            + values.map(\.description).joined(separator: ", ")
-            + " is that of \(try reader.identifier(of: other)); nothing of the write is kept")
+        nodes.append(other)
+        return nodes.count < holderCountMaximum
       }
+      guard nodes.count > 1 else { return nil }
+      return TakenValue(
+        typeName: try directory.name(ofTypeNumber: index.type, in: reader),
+        indexName: index.name, values: values,
+        holders: try nodes.map { try reader.identifier(of: $0) })
     }
   }
 
@@ -340,5 +371,20 @@ extension WriteSession.State {
     else { return false }
     recordDifferences[type] += came ? 1 : -1
     return true
+  }
+}
+
+/// Values that a unique index allows once, and that several records have.
+package struct TakenValue: Sendable {
+  let typeName: String
+  let indexName: String
+  let values: [QueryValue]
+  /// The identifiers of the nodes that have them, two at least.
+  package let holders: [String]
+
+  /// Why one of them can't have the values while another one has.
+  package func reason(other: String) -> String {
+    "\(indexName) of a \(typeName) is unique, and "
+      + "\(values.map(\.description).joined(separator: ", ")) is that of \(other)"
   }
 }
