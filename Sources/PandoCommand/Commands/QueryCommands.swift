@@ -24,7 +24,8 @@ enum QueryCommand: Command {
       >> [value, …] for one of several; && and || and ! and brackets combine them. Values are \
       texts in quotation marks, numbers, true, false, null, date("2026-11-21T18:00:00Z") and \
       uuid("…"). A field of an object inside has a dot, as in place.city; $id is the identifier \
-      of the node; a name with other characters stands in `backticks`.
+      of the node; a name with other characters, or of a field that is named $id itself, stands in \
+      `backticks`.
       """,
       """
       Identifiers are printed one a line, in the order asked for, else in the order in which the \
@@ -45,7 +46,7 @@ enum QueryCommand: Command {
     query.filter = filter
     query.limit = try arguments.count("--limit")
     let order = try arguments.values("--order").map(Self.order)
-    query.order = order.map { .field(FilterParser.field($0.field), isDescending: $0.isDescending) }
+    query.order = order.map { .field($0.field.field, isDescending: $0.isDescending) }
     let fields = filterFields + order.map(\.field)
     let isJSON = arguments.has("--json")
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
@@ -82,7 +83,7 @@ enum QueryCommand: Command {
 
   private static func order(
     _ text: String
-  ) throws(CommandError) -> (field: String, isDescending: Bool) {
+  ) throws(CommandError) -> (field: FilterField, isDescending: Bool) {
     var field = text
     let isDescending = text.hasSuffix(":desc")
     if isDescending { field.removeLast(5) }
@@ -90,14 +91,14 @@ enum QueryCommand: Command {
     guard !field.isEmpty else {
       throw CommandError(.usage, "--order takes FIELD or FIELD:desc, not “\(text)”")
     }
-    return (field, isDescending)
+    return (try FilterParser.field(argument: field), isDescending)
   }
 
   /// Says which field is unknown where that may be why nothing was found.
   private static func requireFields(
-    _ fields: [String], of typeName: String, _ snapshot: ModelSnapshot, _ path: String
+    _ fields: [FilterField], of typeName: String, _ snapshot: ModelSnapshot, _ path: String
   ) throws {
-    var missing = fields.filter { !$0.hasPrefix("$") }
+    var missing = fields.compactMap { if case .named = $0.field { $0.name } else { nil } }
     var known: Set<String> = []
     for identifier in try snapshot.identifiers(ofType: typeName, limit: sampleCount) {
       if missing.isEmpty { return }
@@ -220,7 +221,8 @@ enum IndexCommand: Command {
     _ arguments: ParsedArguments, isAdded: Bool, _ output: StandardOutput
   ) async throws {
     let typeName = arguments[2]
-    let fields = Array(arguments.positionals.dropFirst(3))
+    let fields = try arguments.positionals.dropFirst(3)
+      .map { try FilterParser.field(argument: $0).name }
     let isUnique = arguments.has("--unique")
     try await StoreAccess.change.open(arguments[0], for: declaration) { store in
       let isChanged = try await store.write { transaction in

@@ -18,18 +18,18 @@ struct FilterParser {
 
   private var tokens: ArraySlice<FilterToken>
   private var depth = 0
-  /// The names of the fields, in the order in which they first occur.
-  private(set) var fields: [String] = []
+  /// The fields, in the order in which they first occur.
+  private(set) var fields: [FilterField] = []
 
   private init(_ tokens: [FilterToken]) { self.tokens = tokens[...] }
 
   /// Reads a filter.
   ///
-  /// - Returns: The filter and the names of its fields.
+  /// - Returns: The filter and its fields.
   /// - Throws: A usage error with line and column.
   static func parse(
     _ text: String
-  ) throws(CommandError) -> (filter: FilterTree<RecordField>, fields: [String]) {
+  ) throws(CommandError) -> (filter: FilterTree<RecordField>, fields: [FilterField]) {
     var parser = FilterParser(try FilterTokenizer.tokens(of: text))
     let filter = try parser.either()
     guard parser.next.kind == .end else {
@@ -38,13 +38,13 @@ struct FilterParser {
     return (filter, parser.fields)
   }
 
-  /// The field of a name: `$id` is the identifier of the node, `$children` are those of its children.
-  static func field(_ name: String) -> RecordField {
-    switch name {
-    case "$id": .identifier
-    case "$children": .children
-    default: .named(FieldPath(name))
+  /// The field of an argument such as that of `--order`: a name of any characters, or one in backticks.
+  static func field(argument text: String) throws(CommandError) -> FilterField {
+    guard text.first == "`" else { return FilterField(text) }
+    guard let name = try FilterTokenizer.quotedName(text) else {
+      throw CommandError(.usage, "“\(text)” does not end with its closing `")
     }
+    return FilterField(name, isQuoted: true)
   }
 
   private var next: FilterToken {
@@ -96,7 +96,8 @@ struct FilterParser {
       try require(symbol: ")", "after what is in brackets")
       return inner
     case .name("all") where !isOperator(next): return .all
-    case .name(let name): return try comparison(name)
+    case .name(let name): return try comparison(FilterField(name))
+    case .quotedName(let name): return try comparison(FilterField(name, isQuoted: true))
     default: throw token.mistake("expected a field, ! or (, found \(token.description)")
     }
   }
@@ -107,14 +108,15 @@ struct FilterParser {
   }
 
   private mutating func comparison(
-    _ name: String
+    _ named: FilterField
   ) throws(CommandError) -> FilterTree<RecordField> {
-    if !fields.contains(name) { fields.append(name) }
-    let field = Self.field(name)
+    if !fields.contains(named) { fields.append(named) }
+    let field = named.field
     let operation = take()
     guard isOperator(operation), case .symbol(let symbol) = operation.kind else {
       throw operation.mistake(
-        "expected ==, !=, <, <=, >, >=, ~= or >> after “\(name)”, found \(operation.description)")
+        "expected ==, !=, <, <=, >, >=, ~= or >> after “\(named.name)”, found \(operation.description)"
+      )
     }
     if let comparison = FilterComparison(rawValue: symbol) {
       return .compare(field, comparison, try value())
@@ -149,10 +151,11 @@ struct FilterParser {
     case .name("null"): return .null
     case .name("date"):
       let (text, place) = try argument("date")
-      guard let date = try? Date(text, strategy: .iso8601) else {
-        throw place.mistake("“\(text)” is no date such as 2026-11-21T18:00:00Z")
+      do {
+        return .date(try FilterDate(text).date)
+      } catch {
+        throw place.mistake(error.reason)
       }
-      return .date(date)
     case .name("uuid"):
       let (text, place) = try argument("uuid")
       guard let uuid = UUID(uuidString: text) else {
@@ -187,11 +190,34 @@ struct FilterParser {
   }
 }
 
+/// A field as a filter or an order names it.
+struct FilterField: Hashable {
+  let name: String
+  /// Whether the name stood in backticks: then it is that of a stored field, whatever it means else.
+  let isQuoted: Bool
+
+  init(_ name: String, isQuoted: Bool = false) {
+    self.name = name
+    self.isQuoted = isQuoted
+  }
+
+  /// The field: `$id` is the identifier of the node, `$children` are those of its children.
+  var field: RecordField {
+    switch name {
+    case "$id" where !isQuoted: .identifier
+    case "$children" where !isQuoted: .children
+    default: .named(FieldPath(name))
+    }
+  }
+}
+
 /// A word of a filter, and where it begins.
 struct FilterToken: Hashable {
   enum Kind: Hashable {
     /// A name, as of a field.
     case name(String)
+    /// A name in backticks, without these.
+    case quotedName(String)
     /// A text in quotation marks.
     case text(String)
     /// Digits and what belongs to them.
@@ -209,7 +235,7 @@ struct FilterToken: Hashable {
   /// How errors call it.
   var description: String {
     switch kind {
-    case .name(let text), .number(let text), .symbol(let text): "“\(text)”"
+    case .name(let text), .quotedName(let text), .number(let text), .symbol(let text): "“\(text)”"
     case .text(let text): "the text “\(text)”"
     case .end: "the end"
     }
@@ -267,7 +293,7 @@ struct FilterTokenizer {
     }
     guard let first = rest.first else { return token(.end) }
     if first == "\"" { return token(.text(try text(from: token(.end)))) }
-    if first == "`" { return token(.name(try quotedName(from: token(.end)))) }
+    if first == "`" { return token(.quotedName(try quotedName(from: token(.end)))) }
     if Self.isDigit(first) || first == "-" || first == "+" {
       return token(.number(take { Self.isDigit($0) || $0.isLetter || "+-.".contains($0) }))
     }
@@ -308,10 +334,26 @@ struct FilterTokenizer {
     return text
   }
 
+  /// The name that a text in backticks is as a whole; `nil` if something follows it.
+  static func quotedName(_ text: String) throws(CommandError) -> String? {
+    var tokenizer = FilterTokenizer(text)
+    guard case .quotedName(let name) = try tokenizer.next().kind, tokenizer.rest.isEmpty else {
+      return nil
+    }
+    return name
+  }
+
+  /// A name in backticks; two of them inside stand for one.
   private mutating func quotedName(from start: FilterToken) throws(CommandError) -> String {
+    var name = ""
     _ = advance()
-    let name = take { $0 != "`" }
-    guard advance() != nil else { throw start.mistake("this name has no closing `") }
+    while true {
+      name += take { $0 != "`" }
+      guard advance() != nil else { throw start.mistake("this name has no closing `") }
+      guard !name.isEmpty, rest.first == "`" else { break }
+      _ = advance()
+      name += "`"
+    }
     guard !name.isEmpty else { throw start.mistake("this name is empty") }
     return name
   }

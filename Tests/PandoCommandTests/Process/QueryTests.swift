@@ -121,6 +121,65 @@ import Testing
     ("`x == 3", "line 1, column 1: this name has no closing `"),
     ("`` == 3", "line 1, column 1: this name is empty"),
     (#"year < date("soon")"#, "line 1, column 13: “soon” is no date such as 2026-11-21T18:00:00Z"),
+    (
+      #"x < date("2026-02-31T00:00:00Z")"#,
+      "line 1, column 10: “2026-02-31T00:00:00Z” is no date: February 2026 has the days 01 to 28"
+    ),
+    (
+      #"x < date("1900-02-29T00:00:00Z")"#,
+      "line 1, column 10: “1900-02-29T00:00:00Z” is no date: February 1900 has the days 01 to 28"
+    ),
+    (
+      #"x < date("2026-11-31T00:00:00Z")"#,
+      "line 1, column 10: “2026-11-31T00:00:00Z” is no date: November 2026 has the days 01 to 30"
+    ),
+    (
+      #"x < date("2026-01-00T00:00:00Z")"#,
+      "line 1, column 10: “2026-01-00T00:00:00Z” is no date: January 2026 has the days 01 to 31"
+    ),
+    (
+      #"x < date("2026-13-01T00:00:00Z")"#,
+      "line 1, column 10: “2026-13-01T00:00:00Z” is no date: month 13 is not between 01 and 12"
+    ),
+    (
+      #"x < date("2026-01-01T25:00:00Z")"#,
+      "line 1, column 10: “2026-01-01T25:00:00Z” is no date: hour 25 is not between 00 and 23"
+    ),
+    (
+      #"x < date("2026-01-01T24:00:00Z")"#,
+      "line 1, column 10: “2026-01-01T24:00:00Z” is no date: hour 24 is not between 00 and 23"
+    ),
+    (
+      #"x < date("2026-01-01T00:60:00Z")"#,
+      "line 1, column 10: “2026-01-01T00:60:00Z” is no date: minute 60 is not between 00 and 59"
+    ),
+    (
+      #"x < date("2026-01-01T00:00:61Z")"#,
+      "line 1, column 10: “2026-01-01T00:00:61Z” is no date: second 61 is not between 00 and 59"
+    ),
+    (
+      #"x < date("2026-01-01T00:00:00+24:00")"#,
+      "line 1, column 10: “2026-01-01T00:00:00+24:00” is no date: hour of the zone 24 is not between "
+        + "00 and 23"
+    ),
+    (
+      #"x < date("2026-01-01T00:00:00+01:60")"#,
+      "line 1, column 10: “2026-01-01T00:00:00+01:60” is no date: minute of the zone 60 is not "
+        + "between 00 and 59"
+    ),
+    (
+      #"x < date("2026-01-01T00:00:00")"#,
+      "line 1, column 10: “2026-01-01T00:00:00” is no date such as 2026-11-21T18:00:00Z"
+    ),
+    (
+      #"x < date("2026-01-01T00:00:00Z ")"#,
+      "line 1, column 10: “2026-01-01T00:00:00Z ” is no date such as 2026-11-21T18:00:00Z"
+    ),
+    (
+      #"x < date("2026-1-1T0:0:0Z")"#,
+      "line 1, column 10: “2026-1-1T0:0:0Z” is no date such as 2026-11-21T18:00:00Z"
+    ),
+    ("`a``b == 1", "line 1, column 1: this name has no closing `"),
     (#"year < uuid("1")"#, "line 1, column 13: “1” is no UUID"),
     ("3 == year", "line 1, column 1: expected a field, ! or (, found “3”"),
     (
@@ -135,6 +194,74 @@ import Testing
     #expect(
       try PandoProcess.failure(2, "query", "absent", "Book", filter)
         == "pando query: FILTER, \(line); see: pando query --help")
+  }
+
+  @Test(arguments: [
+    ("2026-11-21T18:00:00Z", 816_976_800.0), ("2001-01-01T00:00:00Z", 0),
+    ("2000-02-29T23:59:59Z", -26_438_401), ("2024-02-29T00:00:00+00:00", 730_857_600),
+    ("2026-11-21T18:00:00.25Z", 816_976_800.25), ("2026-11-21T19:30:00+01:30", 816_976_800),
+    ("2026-11-21T12:30:00-0530", 816_976_800), ("2026-11-21T17:00:00-01", 816_976_800),
+    ("1970-01-01T00:00:00Z", -978_307_200), ("0001-01-01T00:00:00Z", -63_113_904_000),
+    ("9999-12-31T23:59:59Z", 252_423_993_599), ("0000-03-01T00:00:00Z", -63_140_342_400),
+  ])
+  func `a date is the second that it names`(text: String, seconds: Double) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      try PandoProcess.output(
+        "import", store, "-", "--root", "D:id", input: #"{"id":1,"at":\#(seconds)}"#)
+      #expect(try PandoProcess.output("query", store, "D", #"at == date("\#(text)")"#) == "D:1\n")
+    }
+  }
+
+  /// Fields whose names are words of the query language, or hold its signs.
+  private static let schema = """
+    {"id":1,"$id":"x","$children":["y"],"$ref":"/a","all":true,"null":1,"a`b":1,"in":{"$id":"z"}}
+    {"id":2,"$id":"w","$children":null,"$ref":"/b","all":false,"null":2,"a`b":2,"in":{"$id":"v"}}
+    """
+
+  @Test(arguments: [false, true])
+  func `a field that is named like a word of the language stands in backticks`(
+    withIndexes: Bool
+  ) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      try PandoProcess.output(
+        "import", store, "-", "--lines", "--root", "Book:id", input: QueryTests.schema)
+      if withIndexes {
+        for field in ["$id", "$children", "$ref", "`all`", "`a``b`", "in.$id"] {
+          try PandoProcess.output("index", store, "add", "Book", field)
+        }
+        #expect(
+          try PandoProcess.output("index", store, "list").contains("Book\t$id\nBook\t$ref\n"))
+      }
+      for (filter, expected) in [
+        (#"`$id` == "x""#, "1"), (#"$id == "x""#, ""), (#"$id == "Book:1""#, "1"),
+        (#"`$id` == "Book:1""#, ""), (#"`$id` ~= "^[vw]""#, "2"), ("`$children` == null", "2"),
+        (#"$ref == "/a""#, "1"), (#"`$ref` == "/b""#, "2"), ("`all` == true", "1"),
+        ("all == false", "2"), ("`null` == 2", "2"), ("`a``b` == 1", "1"), ("!`all` == true", "2"),
+        (#"in.$id == "z""#, "1"), (#"`in.$id` == "v" && $id != "Book:1""#, "2"),
+      ] {
+        #expect(try found(store, filter) == expected, "\(filter)")
+        if withIndexes, filter.hasPrefix("`$id` ==") {
+          #expect(try found(store, filter, "--explain") == "Book: index on $id (2 in all)")
+        }
+      }
+      #expect(try found(store, "all", "--order", "$id") == "1 2")
+      #expect(try found(store, "all", "--order", "`$id`") == "2 1")
+      #expect(try found(store, "all", "--order", "`$id`:desc") == "1 2")
+      #expect(try found(store, "all", "--order", "`a``b`:desc") == "2 1")
+      #expect(
+        try PandoProcess.failure(1, "query", store, "Book", "$idd == 1").contains(
+          "no Book has a field “$idd”"))
+      #expect(
+        try PandoProcess.failure(
+          1, "query", store, "Book", "all", "--order", "`$idd`", "--limit", "0"
+        )
+        .contains("no Book has a field “$idd”"))
+      #expect(
+        try PandoProcess.failure(2, "query", store, "Book", "all", "--order", "`x`y").contains(
+          "“`x`y” does not end with its closing `"))
+    }
   }
 
   @Test func `an unknown type or field is status 1`() throws {
