@@ -32,6 +32,10 @@ enum ImportCommand: Command {
       belongs to the node around it.
       """,
       """
+      @key in the place of FIELD says that the object is a map, whose values are the nodes: the key \
+      of each makes its identifier. A field that is named @key itself is written @@key.
+      """,
+      """
       A property that holds a node is an optional edge, an array of nodes a list: when the node is \
       deleted, the property becomes null and the list loses the element. With --require the node \
       around is deleted too.
@@ -49,6 +53,9 @@ enum ImportCommand: Command {
       .init(
         "zcat log.jsonl.gz | pando import log - --lines --root Event:id --collection events",
         "one event a line, kept in order under the name events"),
+      .init(
+        "pando import world cities.json --root City:@key",
+        #"{"Ulm": {…}, "Bonn": {…}} becomes City:Ulm and City:Bonn"#),
     ])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {

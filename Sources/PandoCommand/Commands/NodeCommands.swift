@@ -18,7 +18,8 @@ enum GetCommand: Command {
     notes: [
       """
       Imported JSON comes back as it went in; names are sorted. A node below the depth asked for is \
-      {"$reference": [identifier, type]}.
+      {"$reference": [identifier, type]}. Data that looks so is {"$$reference": …}; pando set takes \
+      the $ away again.
       """
     ],
     examples: [
@@ -55,9 +56,10 @@ enum GetCommand: Command {
     }
     // A lossless tree names its root too, so that it differs from its fields.
     let value = TreeValue.node(tree)
+    let isPretty = !arguments.has("--compact")
     try output.line(
-      value.json(
-        arguments.has("--lossless") ? .lossless : .plain, isPretty: !arguments.has("--compact")))
+      arguments.has("--lossless")
+        ? value.json(.lossless, isPretty: isPretty) : value.editableJSON(isPretty: isPretty))
   }
 }
 

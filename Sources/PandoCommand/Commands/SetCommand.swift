@@ -21,7 +21,8 @@ enum SetCommand: Command {
       The type is that of the stored node, else the TYPE: that ID begins with. Where the rules say \
       which field identifies the type, that field must say the same as ID; with --merge it may be \
       left out. {"$reference": [identifier, type]} under a property stands for a node that is in \
-      the store already, as `pando get --depth 0` prints it.
+      the store already, as `pando get --depth 0` prints it. For data that looks so, one more $ \
+      stands in front: {"$$reference": …}, as `pando get` prints it.
       """,
       "Prints each identifier that was inserted or updated.",
     ],

@@ -55,10 +55,12 @@ struct ImportMapping: Hashable, Sendable {
     required.formUnion(other.required)
   }
 
-  /// The fields that identify nodes of a type: one, unless two properties say it differently.
+  /// The fields that identify nodes of a type: one, unless two properties say it differently; none
+  /// if nodes of the type may have their identity from the key of a map.
   func fields(ofType typeName: String) -> Set<String> {
-    let types = Array(properties.values) + [root].compactMap(\.self) + formerRoots
-    return Set(types.filter { $0.typeName == typeName }.map(\.field))
+    let types = (Array(properties.values) + [root].compactMap(\.self) + formerRoots)
+      .filter { $0.typeName == typeName }
+    return types.contains(where: \.isKeyed) ? [] : Set(types.map(\.field))
   }
 
   /// The type that an identifier of the form `TYPE:…` belongs to, if the mapping knows it.
@@ -151,27 +153,55 @@ extension ModelTransaction {
   }
 }
 
-/// A type of nodes and the field whose value identifies them.
+/// A type of nodes and what identifies them: the value of a field, or the key of a map.
 struct NodeType: Hashable, Sendable {
+  /// The word of the command line for the key of a map.
+  private static let keyWord = "@key"
+
   /// The type's name in the store.
   let typeName: String
   /// The field that identifies a node; its value and the type's name make the identifier.
+  ///
+  /// Of no meaning if the type ``isKeyed``.
   let field: String
+  /// Whether nodes are the values of a map, and the keys identify them.
+  let isKeyed: Bool
 
   init(typeName: String, field: String) {
     self.typeName = typeName
     self.field = field
+    isKeyed = false
   }
 
-  /// Parses `TYPE:FIELD`.
+  /// A type whose nodes are identified by the keys of a map.
+  init(keyedTypeName: String) {
+    typeName = keyedTypeName
+    field = Self.keyWord
+    isKeyed = true
+  }
+
+  /// Parses `TYPE:FIELD` or `TYPE:@key`; a field that is itself named `@key` is `@@key`, and so on.
   ///
   /// - Returns: `nil` when either part is missing.
   init?(parsing text: some StringProtocol) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
-    self.init(typeName: String(parts[0]), field: String(parts[1]))
+    let (typeName, field) = (String(parts[0]), String(parts[1]))
+    if field == Self.keyWord {
+      self.init(keyedTypeName: typeName)
+    } else {
+      self.init(
+        typeName: typeName, field: Self.isLikeKeyWord(field) ? String(field.dropFirst()) : field)
+    }
   }
 
-  /// The notation of the command line, `TYPE:FIELD`.
-  var text: String { "\(typeName):\(field)" }
+  /// The notation of the command line, `TYPE:FIELD` or `TYPE:@key`.
+  var text: String {
+    "\(typeName):\(!isKeyed && Self.isLikeKeyWord(field) ? "@" : "")\(field)"
+  }
+
+  /// Whether a field is named `@key`, `@@key` and so on.
+  private static func isLikeKeyWord(_ field: String) -> Bool {
+    field.hasSuffix(keyWord) && field.dropLast(keyWord.count).allSatisfy { $0 == "@" }
+  }
 }

@@ -77,10 +77,15 @@ extension TreeValue {
     case .array: "an array"
     case .object, .entries: "an object"
     case .bytes: "bytes"
-    case .tagged: "a tagged value"
+    case .tagged: isWideInteger ? "a number" : "a tagged value"
     case .node, .reference: "a node"
     case .required(let value): value.kindName
     }
+  }
+
+  /// Whether this is an integer beyond 64 bits, as JSON with such a number is read.
+  private var isWideInteger: Bool {
+    if case .tagged(4, .array(let parts)) = self { parts.first == 0 } else { false }
   }
 
   /// The value as the last part of an identifier: a text itself, a number as JSON writes it.
@@ -90,6 +95,7 @@ extension TreeValue {
     switch self {
     case .string(let text): text.isEmpty ? nil : text
     case .integer, .unsigned, .double: json()
+    case .tagged: isWideInteger ? json() : nil
     default: nil
     }
   }

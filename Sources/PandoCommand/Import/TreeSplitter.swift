@@ -3,7 +3,8 @@ import PandoModels
 /// Splits plain JSON values into trees of nodes by a mapping.
 ///
 /// Every object under a mapped property, as an element of the array under it, or as a value of the
-/// map under it, becomes a node; any other object belongs to the node around it. Field names are
+/// map under it, becomes a node; any other object belongs to the node around it. Of a type whose nodes
+/// are identified by keys, the object under the property is a map of nodes always. Field names are
 /// visited in the order of their bytes, so that the same input gives the same result and the same
 /// error every time.
 struct TreeSplitter {
@@ -43,12 +44,12 @@ struct TreeSplitter {
     findings.begin()
     var trees: [TreeNode] = []
     switch (mapping.root, value) {
-    case (let root?, .object): trees.append(try node(value, root))
+    case (let root?, .object): try roots(value, root, into: &trees)
     case (let root?, .array(let elements)):
       for (index, element) in elements.enumerated() {
         place.enter(.index(index))
         if case .object = element {
-          trees.append(try node(element, root))
+          try roots(element, root, into: &trees)
         } else {
           findings.leaveOut(place)
         }
@@ -78,7 +79,7 @@ struct TreeSplitter {
         .badInput, "a node is a JSON object, not \(value.kindName)", remedy: "give {…}")
     }
     var isRequired = false
-    let contents = try split(fields, &isRequired)
+    let contents = try split(unescaped(fields), &isRequired)
     return TreeNode(identifier, type: typeName, fields: .object(contents))
   }
 
@@ -95,14 +96,15 @@ struct TreeSplitter {
 
 // Inside a node.
 extension TreeSplitter {
-  /// Makes a node of an object that has the identifying field.
+  /// Makes a node of an object that has the identifying field, or that stands under a key.
   mutating func node(
-    _ value: TreeValue, _ type: NodeType
+    _ value: TreeValue, _ type: NodeType, key: String? = nil
   ) throws(CommandError) -> TreeNode {
-    guard case .object(let fields) = value else {
+    guard case .object(var fields) = value else {
       preconditionFailure("only objects become nodes")
     }
-    let identifier = try identifier(of: fields, type)
+    fields = unescaped(fields)
+    let identifier = try identifier(of: fields, type, key)
     guard !enclosing.contains(where: { $0.utf8.elementsEqual(identifier.utf8) }) else {
       throw badInput("\(identifier) lies inside itself", "a node cannot be part of itself")
     }
@@ -116,8 +118,18 @@ extension TreeSplitter {
   }
 
   private func identifier(
-    of fields: [String: TreeValue], _ type: NodeType
+    of fields: [String: TreeValue], _ type: NodeType, _ key: String?
   ) throws(CommandError) -> String {
+    if type.isKeyed {
+      guard let key, !key.isEmpty else {
+        throw badInput(
+          key == nil
+            ? "a \(type.typeName) is identified by its key in a map, and an array has none"
+            : "the key is empty, and it identifies a \(type.typeName)",
+          "correct the input, or map the property to a field")
+      }
+      return "\(type.typeName):\(key)"
+    }
     guard let value = fields[type.field] else {
       throw badInput(
         "a \(type.typeName) without “\(type.field)”, the field that identifies it",
@@ -175,7 +187,7 @@ extension TreeSplitter {
     switch value {
     case .object(let fields):
       if let reference = reference(fields) { return reference }
-      return .object(try split(fields, &isRequired))
+      return .object(try split(unescaped(fields), &isRequired))
     case .array(let elements):
       var result: [TreeValue] = []
       result.reserveCapacity(elements.count)
@@ -202,14 +214,7 @@ extension TreeSplitter {
     case .object(let fields):
       if let reference = reference(fields) { return reference }
       guard isMap(fields, of: type) else { return .node(try node(value, type)) }
-      var entries: [TreeValue: TreeValue] = [:]
-      for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-        guard let element = fields[name] else { continue }
-        place.enter(.name(name))
-        entries[.string(name)] = try nodeOrReference(element, type)
-        place.leave()
-      }
-      return entries.isEmpty ? .object([:]) : .entries(entries)
+      return try map(unescaped(fields), type)
     case .array(let elements):
       var result: [TreeValue] = []
       result.reserveCapacity(elements.count)
@@ -228,16 +233,42 @@ extension TreeSplitter {
     }
   }
 
-  mutating func nodeOrReference(
-    _ value: TreeValue, _ type: NodeType
+  /// Splits a map of nodes; a map without any is an object like another.
+  private mutating func map(
+    _ fields: [String: TreeValue], _ type: NodeType
   ) throws(CommandError) -> TreeValue {
-    if case .object(let fields) = value, let reference = reference(fields) { return reference }
-    return .node(try node(value, type))
+    var result: [String: TreeValue] = [:]
+    var hasNodes = false
+    for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      guard let element = fields[name] else { continue }
+      place.enter(.name(name))
+      if case .object = element {
+        result[name] = try nodeOrReference(element, type, key: name)
+        hasNodes = true
+      } else {
+        var ends = false
+        result[name] = try split(element, &ends)
+      }
+      place.leave()
+    }
+    guard hasNodes else { return .object(result) }
+    var entries: [TreeValue: TreeValue] = [:]
+    for (name, element) in result { entries[.string(name)] = element }
+    return .entries(entries)
   }
 
-  /// Whether an object is a map of nodes: it lacks the field, but all its values have it.
+  mutating func nodeOrReference(
+    _ value: TreeValue, _ type: NodeType, key: String? = nil
+  ) throws(CommandError) -> TreeValue {
+    if case .object(let fields) = value, let reference = reference(fields) { return reference }
+    return .node(try node(value, type, key: key))
+  }
+
+  /// Whether an object is a map of nodes: their type is identified by keys, or it lacks the field, but
+  /// all its values have it.
   func isMap(_ fields: [String: TreeValue], of type: NodeType) -> Bool {
-    fields[type.field] == nil
+    if type.isKeyed { return true }
+    return fields[type.field] == nil
       && fields.values.allSatisfy { value in
         guard case .object(let fields) = value else { return false }
         return fields[type.field] != nil || reference(fields) != nil
@@ -250,6 +281,12 @@ extension TreeSplitter {
       parts.count == 2, let identifier = parts[0].stringValue, let typeName = parts[1].stringValue
     else { return nil }
     return .reference(identifier: identifier, typeName: typeName)
+  }
+
+  /// The fields of an object as data, where references are accepted: ``ReferenceEscape`` has marked
+  /// data that looks like a reference.
+  private func unescaped(_ fields: [String: TreeValue]) -> [String: TreeValue] {
+    acceptsReferences ? ReferenceEscape.unescaped(fields) : fields
   }
 
   private func badInput(_ reason: String, _ remedy: String) -> CommandError {
@@ -300,6 +337,17 @@ extension TreeSplitter {
     return holdsNodes
   }
 
+  /// Takes a top object as a tree, or its values where their keys identify them.
+  private mutating func roots(
+    _ value: TreeValue, _ type: NodeType, into trees: inout [TreeNode]
+  ) throws(CommandError) {
+    if type.isKeyed {
+      try collect(value, type, into: &trees)
+    } else {
+      trees.append(try node(value, type))
+    }
+  }
+
   /// Takes the nodes under a mapped property as trees of their own.
   private mutating func collect(
     _ value: TreeValue, _ type: NodeType, into trees: inout [TreeNode]
@@ -311,7 +359,11 @@ extension TreeSplitter {
       for name in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
         guard let element = fields[name] else { continue }
         place.enter(.name(name))
-        trees.append(try node(element, type))
+        if case .object = element {
+          trees.append(try node(element, type, key: name))
+        } else {
+          try outside(element, into: &trees, isTop: false)
+        }
         place.leave()
       }
     case .array(let elements):

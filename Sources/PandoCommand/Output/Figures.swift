@@ -143,7 +143,7 @@ struct ListOutput {
   /// Prints a value as JSON in one line.
   mutating func write(value: TreeValue) throws {
     if isJSON { try output.write(count == 0 ? "[\n  " : ",\n  ") }
-    try output.write(value.json())
+    try output.write(value.editableJSON())
     if !isJSON { try output.line() }
     count += 1
   }

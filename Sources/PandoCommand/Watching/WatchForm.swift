@@ -28,7 +28,7 @@ struct WatchForm {
 
   /// The text of a line, with its line break.
   func text(of line: WatchLine) -> String {
-    if isJSON { return Self.value(line).json() + "\n" }
+    if isJSON { return Self.value(line).editableJSON() + "\n" }
     switch line {
     case .reload(let from, let to):
       return coloured("the log does not reach back from \(to) to \(from): read afresh\n", 35)
@@ -71,7 +71,7 @@ struct WatchForm {
         for record in records {
           add(
             kind, colour,
-            "\(identifier)  \(record.node.typeName) \(record.node.fields.json())"
+            "\(identifier)  \(record.node.typeName) \(record.node.fields.editableJSON())"
               + (record.commitNumber == change.commitNumber ? "" : " as of \(record.commitNumber)"))
         }
       }

@@ -15,12 +15,14 @@ struct JSONWriter {
 
   private let form: JSONForm
   private let isPretty: Bool
+  private let escapesReferences: Bool
   private(set) var output: [UInt8] = []
   private var containers: [Container] = []
 
-  init(form: JSONForm, isPretty: Bool) {
+  init(form: JSONForm, isPretty: Bool, escapesReferences: Bool = false) {
     self.form = form
     self.isPretty = isPretty
+    self.escapesReferences = escapesReferences
   }
 
   @_optimize(size)
@@ -118,8 +120,9 @@ struct JSONWriter {
   private mutating func open(_ fields: [String: TreeValue]) {
     guard !fields.isEmpty else { return append("{}") }
     let sorted = fields.sorted(shorterFirst: false)
+    let isEscaped = escapesReferences && ReferenceEscape.isNeeded(for: fields)
     let names = sorted.map { name, _ in
-      form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
+      isEscaped || form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }
     append("{")
     containers.append(Container(names: names, values: sorted.map(\.value)))
