@@ -16,7 +16,7 @@ final class CheckpointFile: Sendable {
   ///   - folder: The folder of the environment.
   ///   - makes: Whether to make it.
   ///   - isReadOnly: Whether it is only read.
-  ///   - mode: The permissions of a new file.
+  ///   - mode: The permissions of a new file where there is no data file.
   /// - Returns: The file; `nil` if it is not there and is not to be made.
   /// - Throws: ``LMDBError`` with the system's code.
   @_optimize(size)
@@ -24,10 +24,12 @@ final class CheckpointFile: Sendable {
     folder: String, makes: Bool, isReadOnly: Bool = false, mode: UInt32
   ) throws(LMDBError) -> CheckpointFile? {
     let path = "\(folder)/\(name)"
-    let flags = isReadOnly ? O_RDONLY : makes ? O_RDWR | O_CREAT : O_RDWR
-    let descriptor = retryInterrupted {
-      unsafe PandoSystem.open(path, flags | O_CLOEXEC, mode)
-    }
+    let descriptor =
+      makes
+      ? openBesideData(name, in: folder, mode: mode)
+      : retryInterrupted {
+        unsafe PandoSystem.open(path, (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC)
+      }
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw .system("open", path)

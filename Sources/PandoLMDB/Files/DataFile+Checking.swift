@@ -138,8 +138,7 @@ extension DataFile {
   /// - Returns: Whether the file is empty now.
   @_optimize(size)
   func discardUnfinished(folder: String, mode: UInt32) -> Bool {
-    let flags = O_RDWR | O_CREAT | O_CLOEXEC
-    let lockFile = retryInterrupted { unsafe open("\(folder)/\(LockFile.name)", flags, mode) }
+    let lockFile = openBesideData(LockFile.name, in: folder, mode: mode)
     guard lockFile >= 0 else { return false }
     defer { PandoSystem.close(lockFile) }
     var range = flock()

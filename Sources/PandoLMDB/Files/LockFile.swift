@@ -19,7 +19,7 @@ enum LockFile {
   /// - Parameters:
   ///   - folder: The folder of the environment.
   ///   - maximumReaders: How many slots for readers it is to have if it is new.
-  ///   - mode: The permissions of a new file.
+  ///   - mode: The permissions of a new file where there is no data file.
   /// - Returns: The number of the last commit in it, to be checked when the environment is open; `nil` if the
   ///   file can't be mapped.
   /// - Throws: ``LMDBError`` with code `diskFull` where there is no room, else the system's code.
@@ -28,9 +28,7 @@ enum LockFile {
     in folder: String, maximumReaders: Int, mode: UInt32
   ) throws(LMDBError) -> CommitSignal? {
     let path = "\(folder)/\(name)"
-    let descriptor = retryInterrupted {
-      unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-    }
+    let descriptor = openBesideData(name, in: folder, mode: mode)
     guard descriptor >= 0 else {
       if [EROFS, EACCES, EPERM, ENOENT].contains(errno) { return nil }
       throw .system("open", path)

@@ -1,3 +1,4 @@
+import PandoLMDB
 import PandoSystem
 
 /// Says to other processes that this one migrates a store: a lock on a file beside the data, which goes with
@@ -8,13 +9,15 @@ struct MigrationLock {
   private let path: String
   private let descriptor: CInt
 
-  private static func file(in path: String) -> String { "\(path)/migration.lock" }
+  private static let name = "migration.lock"
+
+  private static func file(in path: String) -> String { "\(path)/\(name)" }
 
   /// Takes the lock; the lock of the writer is held.
   @_optimize(size)
   init(takenIn path: String) {
     self.path = path
-    descriptor = unsafe open(Self.file(in: path), O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    descriptor = openBesideData(Self.name, in: path, mode: 0o600)
     // Without it others can't say what they wait for, and that is all.
     guard descriptor >= 0 else { return }
     // One that looks has the lock for a moment.

@@ -74,3 +74,34 @@ import Testing
     }
   }
 }
+
+/// Commands that root runs beside a service of another user.
+@Suite struct OtherUserTests {
+  private static let setpriv = "/usr/bin/setpriv"
+  private static let identity = ["--reuid=12345", "--regid=12345", "--clear-groups"]
+  private static let mayBecomeAnother =
+    (try? ChildProcess.run(setpriv, identity + ["/bin/true"]).status) == 0
+
+  /// Was: the file of locks belonged to root, and the service could not open its store.
+  @Test(
+    .enabled(if: mayBecomeAnother, "`setpriv` is not permitted"),
+    arguments: [["verify"], ["ls", "--count"], ["stat"], ["get", "Status:1"]])
+  func `a service opens its store after root has looked into it`(command: [String]) throws {
+    try withTemporaryDirectory { directory throws in
+      let store = directory + "/store"
+      chown(directory, 12_345, 12_345)
+      func asService(_ arguments: String..., input: String) throws -> ChildProcess.Run {
+        try ChildProcess.run(
+          Self.setpriv, Self.identity + [PandoProcess.path] + arguments, input: input)
+      }
+      let made = try asService(
+        "import", store, "-", "--root", "Status:id", input: #"{"id":1}"#)
+      try #require(made.status == 0, "\(made)")
+      unlink("\(store)/lock.mdb")
+      let seen = try PandoProcess.run([command[0], store] + command.dropFirst())
+      #expect(seen.status == 0, "\(seen)")
+      let written = try asService("set", store, "Status:1", "-", input: #"{"id":1,"n":2}"#)
+      #expect(written.status == 0, "\(written)")
+    }
+  }
+}
