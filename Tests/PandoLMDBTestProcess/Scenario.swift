@@ -57,6 +57,14 @@ enum Scenario {
     }
   }
 
+  /// Makes one commit.
+  static func writeOnce(_ path: String) throws {
+    let environment = try Environment(path: path, configuration: configuration)
+    let table = try environment.table("t", keys: .uint32, values: .uint64)
+    try environment.write { try $0.put(UInt64(getpid()), forKey: 1, in: table) }
+    environment.close()
+  }
+
   /// Reads, says so, and has the file open until it is told to end.
   static func readAndWait(_ path: String) throws {
     let environment = try Environment(path: path, configuration: configuration)

@@ -9,6 +9,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-versions": Scenario.writeVersions,
   "read-versions": Scenario.readVersions,
   "hold-reader": Scenario.holdReader,
+  "write-once": Scenario.writeOnce,
   "read-and-wait": Scenario.readAndWait,
   "same-number": Scenario.sameNumber,
   "write-with-checkpoints": Scenario.writeWithCheckpoints,

@@ -6,6 +6,30 @@ import PandoModels
 import PandoStore
 
 extension Scenario {
+  /// A store that was opened by a relative path is the same one after `chdir`, where another store has that path.
+  static func otherFolder(_ path: String) throws {
+    func make(_ folder: String, _ count: Int) throws -> ModelStore {
+      mkdir("\(path)/\(folder)", 0o700)
+      expect(chdir("\(path)/\(folder)") == 0, "chdir: \(errno)")
+      var configuration = configuration
+      configuration.durability = .full
+      let store = try ModelStore(path: "store", configuration: configuration)
+      for id in 0..<count { try store.write { try $0.set(TreeNode("leaf:\(id)", type: "Leaf")) } }
+      return store
+    }
+    let first = try make("first", 3)
+    let second = try make("second", 40)
+    // Was: the report was that of the second store.
+    let report = try first.verify()
+    expect(report.isClean && report.nodeCount == 3, "\(report)")
+    try first.write { try $0.set(TreeNode("leaf:new", type: "Leaf")) }
+    expect(try first.read { try $0.count() } == 4, "a write after chdir")
+    expect(try second.read { try $0.count() } == 40, "the other store")
+    first.close()
+    let again = try ModelStore(path: "\(path)/first/store", configuration: configuration)
+    expect(try again.read { try $0.count() } == 4, "opened again")
+  }
+
   private static func mode(_ path: String) -> mode_t {
     var status = stat()
     expect(stat(path, &status) == 0, "\(path): errno \(errno)")

@@ -18,6 +18,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-people-silently": Scenario.writePeopleSilently,
   "same-number": Scenario.sameNumber,
   "migrate": Scenario.migrate,
+  "other-folder": Scenario.otherFolder,
 ]
 
 guard CommandLine.arguments.count == 3, let scenario = scenarios[CommandLine.arguments[1]] else {

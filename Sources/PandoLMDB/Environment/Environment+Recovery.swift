@@ -75,6 +75,8 @@ extension Environment {
     unsafe pointer = nil
     unsafe mapNumber &+= 1
     do {
+      // Another file at the path is another environment.
+      try place.check()
       unsafe pointer = try makePointerWithTables()
       unsafe loss = nil
       checkSignal()
@@ -87,7 +89,7 @@ extension Environment {
   private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
     // The lock file is the same one, unless somebody has removed it.
     let made = try unsafe Self.makePointer(
-      path, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
+      place.folder, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
     let environment = unsafe made.environment
     do {
       try unsafe reopenTables(in: environment)

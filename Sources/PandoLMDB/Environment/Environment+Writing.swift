@@ -13,7 +13,8 @@ extension Environment {
   /// - Returns: What `body` returns.
   /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
   ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
-  ///   commit could not be flushed (reads go on, writes need a reopened environment), the system's
+  ///   commit could not be flushed (reads go on, writes need a reopened environment), `fileMoved` if the
+  ///   data file was moved, removed, replaced or written over since it was opened (reads go on), the system's
   ///   code (such as `diskFull`) if this commit could not be written; or what `body` throws.
   /// - Complexity: What `body` costs, O(*p*) for *p* pages that it has changed, and the flushes of its ``Durability``.
   ///   Waits for the writes before it.
@@ -53,7 +54,7 @@ extension Environment {
   func writeOnce<Result>(
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result? {
-    var transaction = try beginWriting()
+    var transaction = try beginWritingInPlace()
     let outcome: Swift.Result<Result, any Error>
     do {
       outcome = .success(try body(&transaction))
@@ -80,6 +81,7 @@ extension Environment {
     let number = unsafe UInt64(mdb_txn_id(transaction.handle.transaction))
     do throws(LMDBError) {
       try transaction.commit()
+      unsafe place.didCommit(number, file, pointer)
       didCommit(number)
       countForCheckpoint(number)
     } catch {
@@ -102,6 +104,28 @@ extension Environment {
       "the room kept for removals is used up; a read that goes on may keep what was freed"
     return LMDBError(
       .mapFull, function: error.function, detail: frees ? "\(limit), and \(reason)" : limit)
+  }
+
+  /// Begins a write transaction, unless the data file was moved, replaced or written over; the writer lock is held.
+  private func beginWritingInPlace() throws(LMDBError) -> WriteTransaction {
+    try place.willWrite()
+    var transaction = try beginWriting()
+    do throws(LMDBError) {
+      try place.didBegin()
+    } catch {
+      transaction.abort()
+      throw error
+    }
+    do throws(LMDBError) {
+      try place.checkContents(transaction, file)
+    } catch {
+      transaction.abort()
+      // It stays so, whatever other programs write there.
+      writeRefusal.withLock { $0 = error }
+      configuration.onEvent?(.writesRefused)
+      throw error
+    }
+    return transaction
   }
 
   /// Begins a write transaction; the writer lock is held.

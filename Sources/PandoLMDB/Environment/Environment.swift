@@ -34,6 +34,8 @@ public final class Environment: Sendable {
   let commits = GroupCommit()
   /// The data file, for checks beside liblmdb.
   let file: DataFile
+  /// Where the data file lies.
+  let place: DataFilePlace
   /// Tables that are open, in the order they were opened.
   let tables = Locked(TableRegistry())
   /// Who sleeps until there is a commit.
@@ -116,6 +118,7 @@ public final class Environment: Sendable {
     let filePath = "\(path)/\(DataFile.name)"
     file = try DataFile(
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
+    place = DataFilePlace(path, file, configuration.durability)
     // What fails from here on runs `deinit`, which puts everything back.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true

@@ -81,6 +81,8 @@ extension LMDBError.Code: CustomStringConvertible {
     case .processNumberTaken:
       "a process of another PID namespace has the file open and the same number"
     case .otherDurability: "a process that has the file open writes at another durability"
+    case .fileMoved:
+      "the data file is not at its path any more; put it back, or open the environment where it is"
     case .readOnly: "not permitted, or the environment is read only"
     default: unsafe String(cString: mdb_strerror(rawValue))
     }
@@ -145,6 +147,8 @@ extension LMDBError.Code {
   /// Another process writes to the file at a durability that goes together with this one's as little as
   /// with a power cut.
   public static var otherDurability: Self { Self(rawValue: -40_009) }
+  /// The data file was moved, removed, replaced or written over while it was open: nothing is written to it.
+  public static var fileMoved: Self { Self(rawValue: -40_010) }
   /// The environment was opened for reading only.
   public static var readOnly: Self { Self(rawValue: EACCES) }
 

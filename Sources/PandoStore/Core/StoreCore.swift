@@ -18,6 +18,8 @@ final class StoreCore: Sendable {
   let newStoreIdentifier: [UInt8]
   /// Brings what is committed in this process to those who follow the store.
   let feed: CommitFeed
+  /// What tells whether the file still holds the store that was opened.
+  let contents = Locked(StoreContents())
   private let counters = Locked(StoreCounters())
   /// Types that have been reported as unknown.
   private let unknownTypes = Locked<Set<ByteString>>([])

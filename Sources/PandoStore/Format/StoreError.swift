@@ -79,6 +79,11 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var newerSchema: Code { Code(rawValue: "newerSchema") }
     /// A line of a dump can't be loaded.
     public static var invalidDump: Code { Code(rawValue: "invalidDump") }
+    /// The store was moved, removed, replaced or written over while it was open: nothing is written to it any more.
+    ///
+    /// Reads go on with what was open. Close the store, and open it where it is; or put its folder back, unless its
+    /// file was written over.
+    public static var storeMoved: Code { Code(rawValue: "storeMoved") }
     /// The engine beneath failed; `underlying` is its error.
     public static var engine: Code { Code(rawValue: "engine") }
   }

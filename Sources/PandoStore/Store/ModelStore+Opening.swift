@@ -91,6 +91,7 @@ extension ModelStore {
         path: path, environment: environment, configuration: configuration)
       events.connect(core)
       try checkFormat(core)
+      try core.noteIdentity()
       try core.settlePowerCuts()
       try raiseRetention(core)
       try Migrator(core).run()

@@ -9,7 +9,9 @@ extension WriteSession {
   /// Logs what a write has changed, and says what is no longer kept.
   func log(_ changeSet: ChangeSet) throws {
     if state.newestChanges == nil {
-      state.newestChanges = try reading { try $0.storedNewestChanges() }
+      let found = try reading { try $0.storedNewestChanges() }
+      try core.checkHistory(found)
+      state.newestChanges = found
     }
     // The load of a dump moves the numbers on.
     if state.newestChanges?.follows(changeSet.commitNumber) == false { try moveNewestChanges() }

@@ -101,6 +101,7 @@ import PandoModels
     let reader = unsafe StoreReader(
       Snapshot(unsafeHandle: handle), tables: core.tables, directory: core.directory, pending: nil)
     let counters = try reader.state(path: core.path)
+    try core.checkIdentity(counters)
     countersAtStart = counters
     let start = counters ?? StoreState(storeIdentifier: core.newStoreIdentifier)
     unsafe storage = .allocate(capacity: 1)

@@ -27,6 +27,10 @@ final class Writer: Sendable {
   ///
   /// Used by the thread that leads.
   nonisolated(unsafe) private var effects: [CommitEffects] = []
+  /// The newest change sets of a flush whose closures have all run; `nil` if it has logged nothing.
+  ///
+  /// Used by the thread that leads.
+  nonisolated(unsafe) private var newestChanges: NewestChanges?
   /// The writes of a flush that go to the log.
   ///
   /// Used by the thread that leads.
@@ -215,6 +219,7 @@ extension Writer: GroupCommitOwner {
     try runWrites()
     try unsafe flush?.replicator?.endFlush(ModelTransaction(context))
     try context.endFlush()
+    unsafe newestChanges = context.state.newestChanges
     unsafe effects = unsafe flush?.effects ?? []
     let last = context.counters.commitNumber
     if last > before { core.feed.announce(before + 1...last) }
@@ -225,6 +230,7 @@ extension Writer: GroupCommitOwner {
 
   func didFail() {
     unsafe effects = []
+    unsafe newestChanges = nil
     core.feed.withdraw()
   }
 
@@ -237,6 +243,7 @@ extension Writer: GroupCommitOwner {
 
   func didCommit(writeCount: Int, duration: Duration) {
     unsafe isOnDisk = core.configuration.durability == .full
+    if let changes = unsafe newestChanges.take() { core.didLog(changes) }
     core.feed.handOver(unsafe exchange(&effects, with: []))
     core.count { $0.flushes += 1 }
     if let observer = core.configuration.observer { unsafe tell(observer, changeCount, duration) }
@@ -322,6 +329,8 @@ extension Writer: GroupCommitOwner {
   }
 
   private func fail(_ job: WriteJob, _ error: any Error) {
+    var error = error
+    if (error as? LMDBError)?.code == .fileMoved { error = core.moved(error) }
     core.report(.failedWrite(error))
     job.finish(.failure(error))
   }

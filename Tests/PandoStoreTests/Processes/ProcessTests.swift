@@ -7,7 +7,7 @@ import Testing
 @Suite struct ProcessTests {
   @Test(arguments: [
     "disk-full", "failed-flush", "fork", "owner-only", "strange-directories", "temporary-refused",
-    "clock-jumps",
+    "clock-jumps", "other-folder",
   ])
   func `the scenario meets its expectations in a process of its own`(scenario: String) throws {
     try withTemporaryDirectory { path in
