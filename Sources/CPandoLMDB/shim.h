@@ -1,10 +1,8 @@
 #ifndef CPANDO_LMDB_SHIM_H
 #define CPANDO_LMDB_SHIM_H
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/falloc.h>
-#include <linux/fs.h>
 #include <linux/futex.h>
 #include <lmdb.h>
 #include <stdint.h>
@@ -19,10 +17,11 @@ extern int fallocate(int descriptor, int mode, off_t offset, off_t byteCount);
 /* Declared by unistd.h; a function of so many arguments as one likes, which Swift can't call. */
 extern long syscall(long number, ...);
 
-/* Gives a file a name that no file has; fails with EEXIST where one has it. */
+/* Gives a file a name that no file has; fails with EEXIST where one has it. The numbers are AT_FDCWD and
+   RENAME_NOREPLACE, whose headers would take declarations away from the C library's module. */
 static inline int pando_rename_new(const char *path, const char *new_path)
 {
-  return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE);
+  return (int)syscall(SYS_renameat2, -100, path, -100, new_path, 1u);
 }
 
 /* Sleeps while a word that processes share is as expected, until a wake whose mask has a bit in common, at

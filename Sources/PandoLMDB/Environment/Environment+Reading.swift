@@ -41,7 +41,8 @@ extension Environment {
     atomicMemoryFence(ordering: .acquiring)
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(environment, &info)
-    return UInt64(unsafe info.me_last_txnid)
+    // A map that others' commits do not reach shows an older one; the next read finds out.
+    return max(UInt64(unsafe info.me_last_txnid), unsafe signal?.number ?? 0)
   }
 
   /// Whether the calling thread is inside ``read(_:)`` of this environment.
@@ -86,6 +87,8 @@ extension Environment {
       readers.leave(ticket)
       if status == MDB_PANIC, !hasRecovered, recoverForReading() {
         hasRecovered = true
+      } else if status == Self.isBehind {
+        try openFileAgain()
       } else if status == MDB_READERS_FULL, !readers.isReadingOnThisThread,
         wait.goesOn(for: configuration.readerTimeoutInSeconds, counting: slotWaits)
       {
@@ -147,6 +150,10 @@ extension Environment {
 
   /// How often a transaction is renewed that commits keep overtaking.
   private static let renewalCountMax = 100
+  /// How often a map is looked at that shows less than was committed, before that is believed.
+  private static let behindCountMax = 3
+  /// The status of a transaction that shows less than was committed.
+  private static let isBehind: CInt = -41_000
 
   /// Makes sure that a new transaction shows the version it says.
   ///
@@ -159,9 +166,17 @@ extension Environment {
   private func renewUntilCurrent(
     _ transaction: OpaquePointer, in environment: OpaquePointer
   ) -> CInt {
+    var behindCount = 0
     for _ in 0..<Self.renewalCountMax {
       if unsafe isNewest(transaction, in: environment) { return 0 }
-      if let last = unsafe readers.probe.lastCommit(in: environment) {
+      if unsafe newestInMap(environment) < mdb_txn_id(transaction) {
+        if readsStaleMap.load(ordering: .relaxed) { return 0 }
+        behindCount += 1
+        if behindCount == Self.behindCountMax {
+          unsafe mdb_txn_reset(transaction)
+          return Self.isBehind
+        }
+      } else if let last = unsafe readers.probe.lastCommit(in: environment) {
         if unsafe last == mdb_txn_id(transaction) { return 0 }
       } else {
         sched_yield()
@@ -173,13 +188,63 @@ extension Environment {
     return 0
   }
 
-  /// Whether no meta page shows a commit that is newer than what a transaction says.
+  /// Whether the newest commit that a meta page shows is what a transaction says.
   @inline(__always)
   private func isNewest(_ transaction: OpaquePointer, in environment: OpaquePointer) -> Bool {
+    unsafe newestInMap(environment) == mdb_txn_id(transaction)
+  }
+
+  /// The newest commit that a meta page in the map shows.
+  @inline(__always)
+  private func newestInMap(_ environment: OpaquePointer) -> Int {
     atomicMemoryFence(ordering: .acquiring)
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(environment, &info)
-    return unsafe info.me_last_txnid <= mdb_txn_id(transaction)
+    return unsafe info.me_last_txnid
+  }
+
+  /// Opens the data file again for a reader that has left: the map shows less than the lock file says was committed.
+  ///
+  /// An overlay file system does that. A reader maps the file of the image; the first one who opens the file for
+  /// writing gets a copy of it, which has the path from then on, and the map stays what it was. Where that is not
+  /// the cause, as the file was written over, readers go on with what the map shows.
+  ///
+  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not end in time, `fileMoved` if another file has
+  ///   the path.
+  private func openFileAgain() throws(LMDBError) {
+    guard configuration.isReadOnly else {
+      readsStaleMap.store(true, ordering: .relaxed)
+      return
+    }
+    guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else {
+      throw LMDBError(
+        .mapInUse, function: "mdb_env_open",
+        detail: "the file has to be opened again, and this thread still reads the old one")
+    }
+    let outcome = writer.withLock("read") {
+      Result { () throws(LMDBError) in
+        if try !isMapBehind() { return }
+        try place.check()
+        let timeout = configuration.mapGrowthTimeoutInSeconds
+        let drain = try readers.whileEmpty(timeoutInSeconds: timeout) { () throws(LMDBError) in
+          try reopen()
+        }
+        guard drain == .drained else {
+          throw LMDBError(
+            .mapInUse, function: "mdb_env_open",
+            detail: "\(readers.activeCount()) readers did not end within \(timeout) seconds")
+        }
+        if try isMapBehind() { readsStaleMap.store(true, ordering: .relaxed) }
+      }
+    }
+    try outcome.get()
+  }
+
+  /// Whether the map shows less than was committed; the writer lock is held.
+  private func isMapBehind() throws(LMDBError) -> Bool {
+    let environment = try unsafe openPointer("read")
+    guard let number = unsafe signal?.number else { return true }
+    return unsafe UInt64(newestInMap(environment)) < number
   }
 
   @inline(__always)

@@ -38,6 +38,8 @@ public final class Environment: Sendable {
   let place: DataFilePlace
   /// Tables that are open, in the order they were opened.
   let tables = Locked(TableRegistry())
+  /// Whether reads go on with a map that shows less than the lock file says was committed.
+  let readsStaleMap = Atomic(false)
   /// Who sleeps until there is a commit.
   let commitWaiters = CommitWaiters()
   /// Since when the writer waits for that of another process.
