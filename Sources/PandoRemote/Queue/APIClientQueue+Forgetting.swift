@@ -12,6 +12,7 @@ extension APIClientQueue {
       state.sending = [:]
       state.outcomes = []
       state.held = [:]
+      state.queuedAt = [:]
       state.generation += 1
       state.forgetLanes()
       state.serverAnswered()

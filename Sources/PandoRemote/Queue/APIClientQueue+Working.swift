@@ -48,7 +48,7 @@ extension APIClientQueue {
     let (numbers, generation) = state.withLock { state in
       // Who waits for an entity to be made waits until it is known by which name.
       for answer in answers where answer.entry.makes.isEmpty {
-        state.lanes.finish(answer.entry.id)
+        state.finish(answer.entry.id)
       }
       return (state.takeNumbers(upTo: client.laneCountMaximum), state.generation)
     }
@@ -59,9 +59,9 @@ extension APIClientQueue {
       let answered = Set(answers.map(\.entry.id))
       state.outcomes.removeAll { answered.contains($0.entry.id) }
       for alias in progress.aliases { state.lanes.rename(alias.old, to: alias.new) }
-      for number in answered { state.lanes.finish(number) }
+      for number in answered { state.finish(number) }
       let marked = Set(progress.marked.map(\.id))
-      for number in numbers where !marked.contains(number) { state.lanes.finish(number) }
+      for number in numbers where !marked.contains(number) { state.finish(number) }
       if !answers.isEmpty { state.serverAnswered() }
     }
     let marked = Set(progress.marked.map(\.id))
@@ -94,9 +94,14 @@ extension APIClientQueue {
       var last = next
       var found: [(id: UInt64, claims: [LaneClaim], namespaces: [String])] = []
       var marked: [QueuedRequest] = []
+      var queuedAt: [UInt64: Duration] = [:]
+      let age = age()
       try storage.forEachWaiting(from: first, of: client.identifier) { entry in
         found.append((entry.id, entry.claims, entry.namespaces))
         if entry.state == .inFlight { marked.append(entry) }
+        if entry.request.configuration.retryPolicy.secondsMaximum != nil {
+          queuedAt[entry.id] = age - .seconds(entry.secondsWaited)
+        }
         last = max(last, entry.id + 1)
       }
       state.withLock { state in
@@ -107,6 +112,8 @@ extension APIClientQueue {
           state.lanes.add(id, order: 2 * id, claims, types: namespaces, isTaken: isTaken)
         }
         for entry in marked { state.markedBefore[entry.id] = entry }
+        // What it has known before it has counted since.
+        state.queuedAt.merge(queuedAt) { known, _ in known }
         state.firstUnknown = last
       }
       if !found.isEmpty { tellStalled() }
@@ -177,8 +184,9 @@ extension APIClientQueue {
       return QueueAnswer(entry, APIResponse(status: error.status ?? 404))
     case .failure(let error):
       let policy = entry.request.configuration.retryPolicy
-      if policy.allows(error, afterAttempts: entry.attemptCount, since: entry.date) {
-        try await putBack(entry, after: error)
+      let seconds = secondsWaited(entry)
+      if policy.allows(error, afterAttempts: entry.attemptCount, afterSeconds: seconds) {
+        try await putBack(entry, after: error, secondsWaited: seconds)
       } else {
         await configuration.onStep?(.answered)
         try await fail(entry, with: error)
@@ -186,6 +194,12 @@ extension APIClientQueue {
       }
       return nil
     }
+  }
+
+  /// How long ago a request was queued, not counting the time in which no process sent; 0 where nothing limits that.
+  private func secondsWaited(_ entry: QueuedRequest) -> Double {
+    guard let start = state.withLock({ $0.queuedAt[entry.id] }) else { return entry.secondsWaited }
+    return (age() - start) / .seconds(1)
   }
 
   /// Tells that an answer is stored, or why not.
@@ -219,7 +233,7 @@ extension APIClientQueue {
     let kept = try await storage.fail(entry, failure: "\(error)", undoing: later)
     state.withLock { state in
       state.outcomes.removeAll { $0.entry.id == entry.id }
-      state.lanes.finish(entry.id)
+      state.finish(entry.id)
     }
     await configuration.onStep?(.acknowledged)
     configuration.onEvent?(.failed(kept ?? entry, error))
@@ -228,8 +242,10 @@ extension APIClientQueue {
 
   /// The request goes back to the front without a word to its caller; what only reads
   /// and waits behind it fails.
-  private func putBack(_ entry: QueuedRequest, after error: APIError) async throws {
-    try await storage.putBack(entry.id, failure: "\(error)")
+  private func putBack(
+    _ entry: QueuedRequest, after error: APIError, secondsWaited: Double
+  ) async throws {
+    try await storage.putBack(entry.id, failure: "\(error)", secondsWaited: secondsWaited)
     configuration.onEvent?(.putBack(entry, error))
     let duration = configuration.pause(after: error, attemptCount: entry.attemptCount)
     let (isOut, isAgain) = state.withLock { state in

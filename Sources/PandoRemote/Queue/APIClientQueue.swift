@@ -56,6 +56,9 @@ public final class APIClientQueue: Sendable {
     var committed: [UInt64] = []
     /// Requests that were marked as on their way when the lanes came to know them.
     var markedBefore: [UInt64: QueuedRequest] = [:]
+    /// When requests were queued whose policies limit the time: the queue's age then, below zero for those of a
+    /// process before.
+    var queuedAt: [UInt64: Duration] = [:]
     var sending: [UInt64: Task<Void, Never>] = [:]
     /// What has become of requests, as far as it is not stored.
     var outcomes: [SentRequest] = []
@@ -82,6 +85,8 @@ public final class APIClientQueue: Sendable {
   let runner: RequestRunner
   let signal = QueueSignal()
   let state = Locked(State())
+  /// How old the queue is, by its clock.
+  let age: @Sendable () -> Duration
 
   /// Makes a queue that ends with the process.
   ///
@@ -97,9 +102,16 @@ public final class APIClientQueue: Sendable {
   private init(_ store: ModelStore?, client: any APIClient, configuration: QueueConfiguration) {
     self.store = store
     self.configuration = configuration
+    age = Self.stopwatch(configuration.clock)
     storage = store.map(StoreQueueStorage.init) ?? MemoryQueueStorage()
     runner = RequestRunner(
       client: client, kept: KeptAnswers(byteCountMaximum: configuration.keptByteCountMaximum))
+  }
+
+  /// What measures the time from now on.
+  private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
   }
 
   deinit {
@@ -234,7 +246,7 @@ public final class APIClientQueue: Sendable {
       state.held.removeValue(forKey: entry.id)?.timer.cancel()
       state.markedBefore[entry.id] = nil
       // What is on its way keeps its place until it is answered.
-      if state.sending[entry.id] == nil { state.lanes.finish(entry.id) }
+      if state.sending[entry.id] == nil { state.finish(entry.id) }
     }
     signal.set(.progress)
   }
@@ -270,6 +282,12 @@ public final class APIClientQueue: Sendable {
 }
 
 extension APIClientQueue.State {
+  /// Lets those go on that stand in line behind a request, which has come to its end.
+  mutating func finish(_ number: UInt64) {
+    lanes.finish(number)
+    queuedAt[number] = nil
+  }
+
   /// Ends all that waits.
   func end(with error: APIError) {
     pauseTimer?.cancel()

@@ -22,6 +22,7 @@ extension QueuedRequest: Codable {
     date = try row.get("date")
     state = try row.get("state")
     attemptCount = try row.get("attemptCount")
+    secondsWaited = try row.find("secondsWaited") ?? 0
     lastFailure = try row.find("lastFailure")
     undo = try row.find("undo")
     isUndone = try row.find("isUndone") ?? false
@@ -48,6 +49,7 @@ extension QueuedRequest: Codable {
     try row.encode(date, forKey: TextKey("date"))
     try row.encode(state, forKey: TextKey("state"))
     try row.encode(attemptCount, forKey: TextKey("attemptCount"))
+    if secondsWaited > 0 { try row.encode(secondsWaited, forKey: TextKey("secondsWaited")) }
     try row.encodeIfPresent(lastFailure, forKey: TextKey("lastFailure"))
     try row.encodeIfPresent(undo, forKey: TextKey("undo"))
     if isUndone { try row.encode(true, forKey: TextKey("isUndone")) }

@@ -76,7 +76,7 @@ protocol QueueStorage: Sendable {
   /// The request of a client that waits or is on its way with a uniquing key.
   func number(withKey key: String, of client: String) throws -> UInt64?
   func append(_ draft: QueueDraft, isIdle: Bool) async throws -> QueueAppend
-  func putBack(_ number: UInt64, failure: String) async throws
+  func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws
   /// Sets a request aside, and takes back what was written here with it where that is known.
   ///
   /// - Parameters:
@@ -166,8 +166,11 @@ struct StoreQueueStorage: QueueStorage {
     try await store.write { try QueueTable.append(draft, isIdle: isIdle, to: StoredRows($0)) }
   }
 
-  func putBack(_ number: UInt64, failure: String) async throws {
-    try await store.write { try QueueTable.putBack(number, failure: failure, in: StoredRows($0)) }
+  func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws {
+    try await store.write {
+      try QueueTable.putBack(
+        number, failure: failure, secondsWaited: secondsWaited, in: StoredRows($0))
+    }
   }
 
   func fail(
@@ -303,8 +306,10 @@ final class MemoryQueueStorage: QueueStorage {
     try rows.withLock { try IdentifierAlias.read(modelIdentifier, in: $0)?.new } ?? modelIdentifier
   }
 
-  func putBack(_ number: UInt64, failure: String) async throws {
-    try rows.withLock { try QueueTable.putBack(number, failure: failure, in: $0) }
+  func putBack(_ number: UInt64, failure: String, secondsWaited: Double) async throws {
+    try rows.withLock {
+      try QueueTable.putBack(number, failure: failure, secondsWaited: secondsWaited, in: $0)
+    }
   }
 
   func fail(

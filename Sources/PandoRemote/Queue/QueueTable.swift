@@ -150,11 +150,12 @@ enum QueueTable {
 
   /// Lets a request wait again at its old place, which is the front.
   static func putBack(
-    _ number: UInt64, failure: String, in rows: any QueueRows
+    _ number: UInt64, failure: String, secondsWaited: Double, in rows: any QueueRows
   ) throws {
     guard var entry = try entry(number, in: rows), entry.state != .failed else { return }
     entry.state = .waiting
     entry.lastFailure = failure
+    entry.secondsWaited = secondsWaited
     try rows.setValue(entry.name, to: encode(entry))
   }
 
@@ -251,6 +252,7 @@ enum QueueTable {
     entry.id = try nextNumber(in: rows)
     entry.state = .waiting
     entry.attemptCount = 0
+    entry.secondsWaited = 0
     if let rows = rows as? StoredRows { try entry.makeAgain(in: rows) }
     try rows.setValue(QueueNames.next, to: bytes(entry.id + 1))
     try IdentifierAlias.apply(to: &entry, in: rows)

@@ -53,6 +53,8 @@ public struct QueuedRequest: Sendable, Identifiable {
   public internal(set) var state: State
   /// How often it was sent.
   public internal(set) var attemptCount: Int
+  /// How long it had been queued when its last attempt failed, in seconds, where its policy limits that.
+  var secondsWaited = 0.0
   /// Why the last attempt failed.
   public internal(set) var lastFailure: String?
   /// What it has replaced here, as ``QueuedUndo``; `nil` if it stays when the server refuses it.

@@ -1,6 +1,3 @@
-import FoundationEssentials
-import PandoSystem
-
 /// When a request that has failed is tried again.
 ///
 /// ```swift
@@ -14,6 +11,10 @@ public struct RetryPolicy: Hashable, Sendable {
   /// How often a request is sent at most; `nil` for as often as it takes.
   public var attemptCountMaximum: Int?
   /// How long after it was queued it is tried again at most, in seconds; `nil` for as long as it takes.
+  ///
+  /// Counted by ``QueueConfiguration/clock``, which nobody sets, while a process sends for the store. A process that
+  /// ends keeps the count of the last attempt with the request, and the next one goes on from there: the time in
+  /// which nobody sends does not count. ``APIClientQueue/retry(_:)`` begins anew.
   public var secondsMaximum: Double?
   /// Answers after which it is tried again: by these a server says that it has not done anything.
   public var statuses: Set<Int>
@@ -42,11 +43,13 @@ public struct RetryPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - error: The error.
   ///   - attemptCount: How often it was sent.
-  ///   - date: When it was queued.
+  ///   - seconds: How long ago it was queued.
   /// - Returns: Whether it is.
-  func allows(_ error: APIError, afterAttempts attemptCount: Int, since date: Date) -> Bool {
+  func allows(
+    _ error: APIError, afterAttempts attemptCount: Int, afterSeconds seconds: Double
+  ) -> Bool {
     if let attemptCountMaximum, attemptCount >= attemptCountMaximum { return false }
-    if let secondsMaximum, -date.timeIntervalSinceNow >= secondsMaximum { return false }
+    if let secondsMaximum, seconds >= secondsMaximum { return false }
     if error.isConnectionFailure { return true }
     return error.status.map(statuses.contains) ?? false
   }

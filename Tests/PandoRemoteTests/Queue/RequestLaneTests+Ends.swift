@@ -215,6 +215,65 @@ extension RequestLaneTests {
     }
   }
 
+  /// Was: by the time of day, which somebody may set.
+  @Test func `a request is given up when the clock of the queue says so`() async throws {
+    try await QueueFixture.with { _ in
+      .status(503)
+    } configure: {
+      $0.firstBackOff = .seconds(10)
+    } _: { fixture in
+      var request = put("/notes/1")
+      request.configuration.retryPolicy.secondsMaximum = 25
+      let ticket = try await enqueue([(request, ["Note:1"], [])], fixture)[0]
+      await fixture.clock.slept(1)
+      fixture.clock.advance(by: .seconds(10))
+      await fixture.clock.slept(2)
+      #expect(try fixture.rows() == ["waiting PUT /notes/1"])
+      fixture.clock.advance(by: .seconds(20))
+      let error = await apiError { try await ticket.confirmation() }
+      #expect(error?.status == 503)
+      #expect(try fixture.queue.requests().map(\.attemptCount) == [3])
+      #expect(try fixture.rows() == ["failed PUT /notes/1"])
+      // It begins anew when somebody asks for that.
+      #expect(try await fixture.queue.retry(1))
+      await fixture.clock.slept(3)
+      #expect(try fixture.rows() == ["waiting PUT /notes/1"])
+    }
+  }
+
+  @Test func `the time of a request goes on where the process before has left it`() async throws {
+    try await QueueFixture.with { _ in
+      .status(503)
+    } configure: {
+      $0.firstBackOff = .seconds(10)
+    } _: { fixture in
+      var request = put("/notes/1")
+      request.configuration.retryPolicy.secondsMaximum = 45
+      _ = try await enqueue([(request, ["Note:1"], [])], fixture)
+      await fixture.clock.slept(1)
+      fixture.clock.advance(by: .seconds(10))
+      await fixture.clock.slept(2)
+      await fixture.queue.close()
+      // However long that takes, nobody sends meanwhile.
+      fixture.clock.advance(by: .seconds(1_000_000))
+      var configuration = fixture.queue.configuration
+      let clock = ManualClock()
+      configuration.clock = clock
+      let second = APIClientQueue.open(
+        for: fixture.store, client: fixture.client, configuration: configuration)
+      second.start()
+      // After 10 seconds, of another process.
+      await clock.slept(1)
+      #expect(try fixture.rows() == ["waiting PUT /notes/1"])
+      #expect(clock.remaining == [.seconds(40)])
+      // After 50.
+      clock.advance(by: .seconds(40))
+      while try second.requests().first?.state != .failed { await Task.yield() }
+      #expect(try second.requests().map(\.attemptCount) == [4])
+      await second.close()
+    }
+  }
+
   @Test func `pauses are shortened at random, and no more than is said`() async throws {
     try await QueueFixture.with { _ in
       .status(503)
