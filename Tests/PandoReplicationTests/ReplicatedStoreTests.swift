@@ -54,6 +54,25 @@ import Testing
     }
   }
 
+  /// Was: they wrote to one folder, and removed each other's files.
+  @Test func `copies that are put beside the log at one time are all whole`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let store = try open("\(path)/store", MemoryConnection(log))
+      try await store.store.write { transaction in
+        for id in 0..<500 { try transaction.set(Leaf(id: "\(id)")) }
+      }
+      let copies = (0..<6).map { _ in Task { try await store.putSnapshot() } }
+      for copy in copies { #expect(try await copy.value > 0) }
+      #expect(access("\(path)/store/snapshot", F_OK) != 0)
+      await store.close()
+      let joined = try open("\(path)/joined", MemoryConnection(log))
+      try await joined.caughtUp()
+      #expect(try joined.store.read { try $0.count() } == 500)
+      await joined.close()
+    }
+  }
+
   @Test func `what one machine writes the others show by themselves`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in

@@ -3,8 +3,11 @@ import PandoStore
 import PandoSystem
 
 /// A copy of a store in a folder of its own, as it goes into a log or has come out of one.
+///
+/// One copy at a time lies in a folder; another one waits until it is removed.
 struct StoreCopy {
   let path: String
+  private let lock: CopyLock
   /// How far the copied store had taken in its log.
   let row: ReplicationRow
 
@@ -16,10 +19,10 @@ struct StoreCopy {
   /// - Throws: `LMDBError`; ``StoreError``.
   init(of store: ModelStore, in path: String) throws {
     self.path = path
-    Self.remove(path)
+    lock = try CopyLock(path)
+    Self.clear(path)
     do {
       let whole = "\(path)/whole"
-      try Self.makeFolder(path)
       try store.copy(to: whole, compacting: true)
       var kept = whole
       if try Self.removeOwnRows(of: whole) {
@@ -32,7 +35,8 @@ struct StoreCopy {
       try Self.check(unsafe rename("\(kept)/data.mdb", Self.file(path)), path)
       row = try Self.row(of: path)
     } catch {
-      Self.remove(path)
+      Self.clear(path)
+      lock.end()
       throw error
     }
   }
@@ -48,11 +52,12 @@ struct StoreCopy {
   /// - Throws: ``LogFault``; ``StoreError`` `damaged`; `LMDBError`.
   init?(from log: any ReplicationLog, in path: String) throws {
     self.path = path
-    Self.remove(path)
+    lock = try CopyLock(path)
+    Self.clear(path)
     do {
-      try Self.makeFolder(path)
       guard try Self.download(log, to: path) else {
-        Self.remove(path)
+        Self.clear(path)
+        lock.end()
         return nil
       }
       let report = try ModelStore.verify(path: path)
@@ -63,12 +68,16 @@ struct StoreCopy {
       }
       row = try Self.row(of: path)
     } catch {
-      Self.remove(path)
+      Self.clear(path)
+      lock.end()
       throw error
     }
   }
 
-  func remove() { Self.remove(path) }
+  func remove() {
+    Self.clear(path)
+    lock.end()
+  }
 
   private static func download(_ log: any ReplicationLog, to path: String) throws -> Bool {
     let descriptor = retryInterrupted {
@@ -241,13 +250,15 @@ struct StoreCopy {
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { try check(-1, path) }
   }
 
-  private static func remove(_ path: String) {
-    for folder in ["\(path)/whole", "\(path)/shared", path] {
+  /// Removes what is in a folder of copies.
+  private static func clear(_ path: String) {
+    let inner = ["\(path)/whole", "\(path)/shared"]
+    for folder in inner + [path] {
       for name in ["data.mdb", "data.mdb.partial", "lock.mdb"] {
         unsafe unlink("\(folder)/\(name)")
       }
-      unsafe rmdir(folder)
     }
+    for folder in inner { unsafe rmdir(folder) }
   }
 
   private static func flush(_ folder: String) throws {
@@ -259,7 +270,7 @@ struct StoreCopy {
     try check(retryInterrupted { fsync(descriptor) }, folder)
   }
 
-  private static func check(_ result: CInt, _ path: String) throws {
+  static func check(_ result: CInt, _ path: String) throws {
     if result >= 0 { return }
     let reason = unsafe String(cString: strerror(errno))
     throw StoreError(.engine, path, "a copy of a store can't be kept here: \(reason)")

@@ -1,0 +1,49 @@
+import PandoLMDB
+import PandoSystem
+
+/// The use of a folder for a copy, by one at a time in all processes: a lock of the open folder, which goes with the
+/// process.
+final class CopyLock: Sendable {
+  private let path: String
+  private let descriptor: Locked<CInt>
+
+  /// Makes the folder unless it is there, and waits until nobody uses it.
+  ///
+  /// - Parameter path: The folder.
+  /// - Throws: ``StoreError`` with the system's words.
+  init(_ path: String) throws {
+    self.path = path
+    while true {
+      try StoreCopy.makeFolder(path)
+      let folder = retryInterrupted {
+        unsafe PandoSystem.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      }
+      // Whoever has used it last removes it.
+      if folder < 0, errno == ENOENT { continue }
+      try StoreCopy.check(folder, path)
+      let status = retryInterrupted { flock(folder, LOCK_EX) }
+      if status == 0, Self.isName(path, of: folder) {
+        descriptor = Locked(folder)
+        return
+      }
+      PandoSystem.close(folder)
+      try StoreCopy.check(status, path)
+    }
+  }
+
+  deinit { end() }
+
+  private static func isName(_ path: String, of descriptor: CInt) -> Bool {
+    var (open, named) = (stat(), stat())
+    return unsafe fstat(descriptor, &open) == 0 && stat(path, &named) == 0
+      && open.st_dev == named.st_dev && open.st_ino == named.st_ino
+  }
+
+  /// Removes the folder if it is empty, and lets others use it; once.
+  func end() {
+    let folder = descriptor.withLock { exchange(&$0, with: -1) }
+    guard folder >= 0 else { return }
+    unsafe rmdir(path)
+    PandoSystem.close(folder)
+  }
+}
