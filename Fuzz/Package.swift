@@ -60,7 +60,10 @@ let package = Package(
       name: "fuzz-import",
       dependencies: ["FuzzSupport", .product(name: "Pando", package: "pando")],
       path: "Sources/FuzzImport",
-      exclude: ["Command/Output/ChangeOutput.swift", "Command/Running/StoreAccess.swift"],
+      exclude: [
+        "Command/Import/Importer.swift", "Command/Import/ImportWrite.swift",
+        "Command/Output/ChangeOutput.swift", "Command/Running/StoreAccess.swift",
+      ],
       swiftSettings: settings + [
         .enableExperimentalFeature("Lifetimes"), .strictMemorySafety(),
       ]),

@@ -89,7 +89,11 @@ import Synchronization
   /// Types of a mapping: some properties, one of them required, and perhaps a root.
   private static func mapping(_ choice: UInt8) -> ImportMapping {
     var mapping = ImportMapping()
-    let types = ["A", "B", "C"].map { NodeType(typeName: $0, field: $0 == "C" ? "key" : "id") }
+    let types = [
+      NodeType(typeName: "A", field: "id"), NodeType(typeName: "B", field: "id"),
+      choice & 128 != 0
+        ? NodeType(keyedTypeName: "C") : NodeType(typeName: "C", field: "key"),
+    ]
     for (index, property) in ["a", "b", "c"].enumerated() where choice & (1 << UInt8(index)) == 0 {
       mapping.properties[property] = types[(index + Int(choice >> 6)) % types.count]
     }
@@ -110,7 +114,9 @@ import Synchronization
     } catch {
       return FuzzTarget.require(!error.reason.isEmpty, "an error without a reason")
     }
-    if trees.count == 1, splitter.mapping.root != nil, case .object = value, choice & 64 == 0 {
+    if trees.count == 1, let root = splitter.mapping.root, !root.isKeyed, case .object = value,
+      choice & 64 == 0
+    {
       FuzzTarget.require(
         TreeValue.node(trees[0]).json() == value.json(), "the parts put together are another value")
     }

@@ -15,14 +15,12 @@ struct JSONWriter {
 
   private let form: JSONForm
   private let isPretty: Bool
-  private let escapesReferences: Bool
   private(set) var output: [UInt8] = []
   private var containers: [Container] = []
 
-  init(form: JSONForm, isPretty: Bool, escapesReferences: Bool = false) {
+  init(form: JSONForm, isPretty: Bool) {
     self.form = form
     self.isPretty = isPretty
-    self.escapesReferences = escapesReferences
   }
 
   @_optimize(size)
@@ -120,9 +118,8 @@ struct JSONWriter {
   private mutating func open(_ fields: [String: TreeValue]) {
     guard !fields.isEmpty else { return append("{}") }
     let sorted = fields.sorted(shorterFirst: false)
-    let isEscaped = escapesReferences && ReferenceEscape.isNeeded(for: fields)
     let names = sorted.map { name, _ in
-      isEscaped || form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
+      form == .lossless && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }
     append("{")
     containers.append(Container(names: names, values: sorted.map(\.value)))
