@@ -15,6 +15,8 @@ import PandoStore
 struct FilterParser {
   /// How deep brackets and `!` may be nested; a person never needs as many.
   private static let depthMaximum = 100
+  /// How many digits an integer may have, as in JSON.
+  private static let digitCountMaximum = 38
 
   private var tokens: ArraySlice<FilterToken>
   private var depth = 0
@@ -169,12 +171,22 @@ struct FilterParser {
   }
 
   private func number(_ text: String, _ token: FilterToken) throws(CommandError) -> QueryValue {
-    if let integer = Int64(text) { return .integer(integer) }
-    if let integer = UInt64(text) { return .unsigned(integer) }
-    if let double = Double(text), double.isFinite, text.last != ".", !text.contains("x") {
-      return .double(double)
+    if let integer = Int128(text) { return QueryValue(integer) }
+    if let integer = UInt128(text) { return QueryValue(integer) }
+    let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
+    if digits.allSatisfy({ "0"..."9" ~= $0 }), digits.count > Self.digitCountMaximum {
+      throw token.mistake(
+        "“\(text)” has \(digits.count) digits; an integer has \(Self.digitCountMaximum) at most")
     }
-    throw token.mistake("“\(text)” is no number")
+    guard let double = Double(text), double.isFinite, text.last != ".", !text.contains("x") else {
+      throw token.mistake("“\(text)” is no number")
+    }
+    if double == 0,
+      digits.prefix(while: { $0 != "e" && $0 != "E" }).contains(where: { "1"..."9" ~= $0 })
+    {
+      throw token.mistake("“\(text)” is nearer to 0 than a double can hold")
+    }
+    return .double(double)
   }
 
   private mutating func argument(

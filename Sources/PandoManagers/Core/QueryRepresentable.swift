@@ -40,6 +40,8 @@ extension UInt8: QueryRepresentable {}
 extension UInt16: QueryRepresentable {}
 extension UInt32: QueryRepresentable {}
 extension UInt64: QueryRepresentable {}
+extension Int128: QueryRepresentable {}
+extension UInt128: QueryRepresentable {}
 
 extension Bool: QueryRepresentable {
   /// Truth values.

@@ -157,7 +157,9 @@ package final class FieldPath: Sendable {
     switch head.major {
     case .unsigned: return QueryValue(head.argument)
     case .negative:
-      guard let value = Int64(exactly: head.argument) else { return .composite }
+      guard let value = Int64(exactly: head.argument) else {
+        return QueryValue(isNegative: true, magnitude: UInt128(head.argument) + 1)
+      }
       return .integer(-1 - value)
     case .text: return .string(try reader.text())
     case .bytes: return unsafe .data(Data(try reader.byteString()))
@@ -178,8 +180,45 @@ package final class FieldPath: Sendable {
       // There are sixteen.
       return .uuid(UUID(uuid: unsafe bytes.loadUnaligned(as: uuid_t.self)))
     case (RecordTag.url, .text): return .string(try reader.text())
+    case (RecordTag.positiveBignum, .bytes), (RecordTag.negativeBignum, .bytes):
+      return try bignum(tag, in: &reader)
+    case (RecordTag.decimalFraction, .array) where content.argument == 2:
+      return try decimal(in: &reader)
     default: return .composite
     }
+  }
+
+  /// The integer in the bytes that come behind a tag; composite if it has more than 128 bits.
+  private static func bignum(_ tag: UInt64, in reader: inout CBORReader) throws(CBORError)
+    -> QueryValue
+  {
+    guard try reader.peek().argument <= 16 else { return .composite }
+    var argument: UInt128 = 0
+    for byte in unsafe [UInt8](try reader.byteString()) { argument = argument << 8 | UInt128(byte) }
+    guard tag == RecordTag.negativeBignum else {
+      return QueryValue(isNegative: false, magnitude: argument)
+    }
+    return argument == .max ? .composite : QueryValue(isNegative: true, magnitude: argument + 1)
+  }
+
+  /// The integer in a decimal number, as integers of JSON beyond 64 bits are kept; other decimal
+  /// numbers are composite.
+  private static func decimal(in reader: inout CBORReader) throws(CBORError) -> QueryValue {
+    _ = try reader.head()
+    let exponent = try reader.head()
+    guard exponent.major == .unsigned, exponent.argument == 0 else { return .composite }
+    let value: QueryValue
+    switch try reader.peek().major {
+    case .tag:
+      let tag = try reader.tag()
+      let isBignum = tag == RecordTag.positiveBignum || tag == RecordTag.negativeBignum
+      guard isBignum, try reader.peek().major == .bytes else { return .composite }
+      value = try bignum(tag, in: &reader)
+    case .negative: value = try Self.value(in: &reader)
+    default: return .composite
+    }
+    if case .wideInteger = value { return value }
+    return .composite
   }
 }
 

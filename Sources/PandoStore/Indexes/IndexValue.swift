@@ -8,7 +8,8 @@ import PandoModels
 /// ```
 /// kind (1)  then
 /// number    the greatest double not above it, so turned that its bytes are in order (8), and how far
-///           above that it is (2)
+///           above that it is (2); of a double of 2⁶⁴ or more, also below 0, how many bytes that has (2),
+///           and these
 /// text      its UTF-8, each 0 as 00 FF, and the end 00 01; after 400 bytes cut off, the end 00 02
 /// data      the same
 /// UUID      its 16 bytes
@@ -24,6 +25,8 @@ struct IndexValue: Equatable {
   private(set) var bytes: [UInt8] = []
   /// Whether a value can be longer than what is kept of it.
   private(set) var isCutOff = false
+  /// Whether one is an integer beyond 64 bits, for which earlier versions have the bytes of a list.
+  private(set) var hasWideInteger = false
 
   init() { bytes.reserveCapacity(Self.usualByteCount) }
 
@@ -40,6 +43,9 @@ struct IndexValue: Equatable {
     case .bool(let value): bytes.append(value ? 1 : 0)
     case .integer(let value): Self.append(ExactNumber(value), to: &bytes)
     case .unsigned(let value): Self.append(ExactNumber(value), to: &bytes)
+    case .wideInteger(let isNegative, let magnitude):
+      hasWideInteger = true
+      Self.append(ExactNumber(isNegative: isNegative, magnitude: magnitude), to: &bytes)
     case .double(let value): if !value.isNaN { Self.append(ExactNumber(value), to: &bytes) }
     case .string(let text): appendContent(text.utf8, limit)
     case .data(let data): appendContent(data, limit)
@@ -82,7 +88,9 @@ struct IndexValue: Equatable {
     let byteCount: Int
     switch QueryValue.Kind(rawValue: row[start]) {
     case .bool: byteCount = 2
-    case .number: byteCount = 11
+    case .number:
+      let isWide = row.count > start + 10 && isWide(numberIn: row, from: start)
+      byteCount = isWide ? 11 + Int(row[start + 10]) : 11
     case .uuid: byteCount = 17
     case .string, .data:
       var place = start + 1
@@ -121,13 +129,7 @@ struct IndexValue: Equatable {
     case .null: return .null
     case .notANumber: return .double(.nan)
     case .bool where bytes.count == 2: return .bool(bytes[1] == 1)
-    case .number where bytes.count == 11:
-      var bits: UInt64 = 0
-      for index in 1..<9 { bits = bits << 8 | UInt64(bytes[index]) }
-      let floor = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
-      let rest = UInt64(bytes[9]) << 8 | UInt64(bytes[10])
-      if let whole = Int64(exactly: floor) { return .integer(whole &+ Int64(rest)) }
-      return UInt64(exactly: floor).map { .unsigned($0 &+ rest) } ?? .double(floor)
+    case .number where bytes.count >= 11: return number(bytes)
     case .string where bytes.count > 2 && bytes[bytes.count - 1] == 1:
       return String(validating: content(bytes).span, as: UTF8.self).map { .string($0) }
     case .data where bytes.count > 2 && bytes[bytes.count - 1] == 1:
@@ -139,6 +141,31 @@ struct IndexValue: Equatable {
       }
     default: return nil
     }
+  }
+
+  /// The number that stands in a row.
+  private static func number(_ bytes: Span<UInt8>) -> QueryValue {
+    let floor = floor(ofNumberIn: bytes, from: 0)
+    var rest: UInt128 = 0
+    let isWide = isWide(numberIn: bytes, from: 0)
+    for index in isWide ? 11..<bytes.count : 9..<11 { rest = rest << 8 | UInt128(bytes[index]) }
+    guard isWide else {
+      if let whole = Int64(exactly: floor) { return .integer(whole &+ Int64(rest)) }
+      return UInt64(exactly: floor).map { .unsigned($0 &+ UInt64(rest)) }
+        ?? ExactNumber(floor: floor, rest: rest).value
+    }
+    return ExactNumber(floor: floor, rest: rest).value
+  }
+
+  /// Whether a number has more bytes than that of a double which is nearer to 0 than 2⁶⁴.
+  private static func isWide(numberIn row: Span<UInt8>, from start: Int) -> Bool {
+    ExactNumber.isWide(floor(ofNumberIn: row, from: start))
+  }
+
+  private static func floor(ofNumberIn row: Span<UInt8>, from start: Int) -> Double {
+    var bits: UInt64 = 0
+    for index in 1..<9 { bits = bits << 8 | UInt64(row[start + index]) }
+    return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
   }
 
   /// The content of a text or of data, with its zeros as they were.
@@ -167,8 +194,16 @@ struct IndexValue: Equatable {
     for shift in stride(from: 56, through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift)))
     }
-    bytes.append(UInt8(number.rest >> 8))
-    bytes.append(UInt8(truncatingIfNeeded: number.rest))
+    guard ExactNumber.isWide(number.floor) else {
+      bytes.append(UInt8(number.rest >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: number.rest))
+      return
+    }
+    let byteCount = (UInt128.bitWidth - number.rest.leadingZeroBitCount + 7) / 8
+    bytes += [0, UInt8(byteCount)]
+    for index in (0..<byteCount).reversed() {
+      bytes.append(UInt8(truncatingIfNeeded: number.rest >> UInt128(8 * index)))
+    }
   }
 
   /// Appends content with its zeros escaped, as far as there is room.
@@ -302,21 +337,26 @@ struct IndexRange: Equatable {
   }
 }
 
-/// A 64-bit integer or a double as a point on one line: the greatest double that is not above it, and
-/// how far above that it is.
+/// An integer of up to 128 bits or a double as a point on one line: the greatest double that is not
+/// above it, and how far above that it is.
 ///
 /// Doubles that differ are further apart than an integer is above the one beneath it, so points
 /// compare by ``floor`` first. Both integers and doubles keep their exact value: `UInt64.max` is not
 /// the double next to it.
 struct ExactNumber: Comparable {
   let floor: Double
-  /// 0 for doubles and for integers that are one; below 2 048 always, the distance of neighbouring
-  /// doubles before 2⁶⁴.
-  let rest: UInt16
+  /// 0 for doubles and for integers that are one; else below the distance of neighbouring doubles there,
+  /// which is 2 048 before 2⁶⁴ and 2⁷⁵ before 2¹²⁸.
+  let rest: UInt128
 
   init(_ value: Double) {
     floor = value == 0 ? 0 : value  // one zero
     rest = 0
+  }
+
+  init(floor: Double, rest: UInt128) {
+    self.floor = floor
+    self.rest = rest
   }
 
   init(_ value: some FixedWidthInteger) {
@@ -325,12 +365,40 @@ struct ExactNumber: Comparable {
     let floor =
       Self.isAbove(nearest, value) ? nearest.nextDown : nearest
     self.floor = floor
-    rest = UInt16(Int128(value) - Int128(floor))
+    rest = UInt128(Int128(value) - Int128(floor))
   }
 
   private static func isAbove(_ double: Double, _ value: some FixedWidthInteger) -> Bool {
     // 64 bits and the rounding up of them fit.
     Int128(double) > Int128(value)
+  }
+
+  /// The integer with a sign and a distance from 0.
+  init(isNegative: Bool, magnitude: UInt128) {
+    let nearest = Double(magnitude)
+    // 2¹²⁸ itself does not fit.
+    let rounded = UInt128(exactly: nearest)
+    if isNegative {
+      let upper = rounded.map { $0 < magnitude } ?? false ? nearest.nextUp : nearest
+      floor = -upper
+      rest = (UInt128(exactly: upper) ?? 0) &- magnitude
+    } else {
+      floor = rounded.map { $0 > magnitude } ?? true ? nearest.nextDown : nearest
+      rest = magnitude - UInt128(floor)
+    }
+  }
+
+  /// Whether doubles there are so far from 0 that only integers beyond 64 bits lie between them.
+  static func isWide(_ floor: Double) -> Bool { floor.magnitude >= 0x1p64 }
+
+  /// The number as a value: an integer, unless it is only known as a double.
+  var value: QueryValue {
+    guard rest > 0 else { return .double(floor) }
+    // Only −2¹²⁸ does not fit.
+    let magnitude = UInt128(exactly: floor.magnitude) ?? 0
+    let isNegative = floor < 0
+    return QueryValue(
+      isNegative: isNegative, magnitude: isNegative ? magnitude &- rest : magnitude &+ rest)
   }
 
   static func < (left: ExactNumber, right: ExactNumber) -> Bool {

@@ -28,6 +28,10 @@ public enum QueryValue: Sendable {
   /// An integer above `Int64.max`; smaller ones are ``integer(_:)``.
   case unsigned(UInt64)
 
+  /// An integer beyond 64 bits, as `Int128`, `UInt128` and JSON numbers of up to 38 digits have them;
+  /// smaller ones are ``integer(_:)`` and ``unsigned(_:)``.
+  indirect case wideInteger(isNegative: Bool, magnitude: UInt128)
+
   /// A floating-point number.
   case double(Double)
 
@@ -58,11 +62,22 @@ public enum QueryValue: Sendable {
     .double(date.timeIntervalSinceReferenceDate)
   }
 
-  /// The value of an integer of any size up to 64 bits.
+  /// The value of an integer of any size up to 128 bits.
   ///
-  /// - Parameter value: The integer.
+  /// - Parameter value: The integer; its magnitude is below 2¹²⁸.
   public init(_ value: some FixedWidthInteger) {
-    self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
+    self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
+  }
+
+  /// The value of an integer by its sign and its distance from 0.
+  init(isNegative: Bool, magnitude: UInt128) {
+    if let value = UInt64(exactly: magnitude), !isNegative {
+      self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+    } else if isNegative, magnitude <= UInt128(Int64.min.magnitude) {
+      self = .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+    } else {
+      self = .wideInteger(isNegative: isNegative, magnitude: magnitude)
+    }
   }
 }
 
@@ -92,7 +107,7 @@ extension QueryValue {
     switch self {
     case .null: .null
     case .bool: .bool
-    case .integer, .unsigned: .number
+    case .integer, .unsigned, .wideInteger: .number
     case .double(let value): value.isNaN ? .notANumber : .number
     case .string: .string
     case .data: .data
@@ -137,6 +152,8 @@ extension QueryValue: Comparable, Hashable {
     case .bool(let value): hasher.combine(value)
     case .integer(let value): Self.hash(Double(value), into: &hasher)
     case .unsigned(let value): Self.hash(Double(value), into: &hasher)
+    case .wideInteger(let isNegative, let magnitude):
+      Self.hash(isNegative ? -Double(magnitude) : Double(magnitude), into: &hasher)
     case .double(let value): Self.hash(value, into: &hasher)
     case .string(let value): value.hashBytes(into: &hasher)
     case .data(let value): hasher.combine(value)
@@ -172,7 +189,25 @@ extension QueryValue: Comparable, Hashable {
         ? .orderedSame
         : left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
     case (.uuid(let left), .uuid(let right)): .of(left, right)
-    default: .orderedSame
+    default: wideOrder(to: other)
+    }
+  }
+
+  /// The order of two values of one kind of which one is an integer beyond 64 bits; the same for others.
+  @inline(never)
+  private func wideOrder(to other: QueryValue) -> ComparisonResult {
+    guard let number = exactNumber, let otherNumber = other.exactNumber else { return .orderedSame }
+    return .of(number, otherNumber)
+  }
+
+  private var exactNumber: ExactNumber? {
+    switch self {
+    case .integer(let value): ExactNumber(value)
+    case .unsigned(let value): ExactNumber(value)
+    case .wideInteger(let isNegative, let magnitude):
+      ExactNumber(isNegative: isNegative, magnitude: magnitude)
+    case .double(let value): value.isNaN ? nil : ExactNumber(value)
+    default: nil
     }
   }
 }
@@ -191,6 +226,7 @@ extension QueryValue: CustomStringConvertible {
     case .bool(let value): "\(value)"
     case .integer(let value): "\(value)"
     case .unsigned(let value): "\(value)"
+    case .wideInteger(let isNegative, let magnitude): "\(isNegative ? "-" : "")\(magnitude)"
     case .double(let value): "\(value)"
     case .string(let value): "\"\(value)\""
     case .data(let value): "data of \(value.count) bytes"

@@ -171,6 +171,18 @@ final class StoredIndex: Sendable {
     return value
   }
 
+  /// The same as versions wrote it for which an integer beyond 64 bits was like a list.
+  @inline(never)
+  func formerPlainValue(in body: Span<UInt8>) throws -> IndexValue? {
+    var value = IndexValue()
+    for field in fields {
+      guard var found = try field.plainValue(in: body) else { return nil }
+      if case .wideInteger = found { found = .composite }
+      value.append(found, contentByteCountMaximum)
+    }
+    return value
+  }
+
   /// The values of a record that no other may have; `nil` if one of them is null.
   func uniqueValues(
     in body: Span<UInt8>, _ children: any FieldChildren

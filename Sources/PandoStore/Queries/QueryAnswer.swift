@@ -68,11 +68,26 @@ package struct ValueSum {
   /// Adds a value; what is no number does not count.
   package mutating func add(_ value: QueryValue) {
     switch value {
-    case .integer(let value): whole += Int128(value)
-    case .unsigned(let value): whole += Int128(value)
+    case .integer(let value): add(isNegative: value < 0, UInt128(value.magnitude))
+    case .unsigned(let value): add(isNegative: false, UInt128(value))
+    case .wideInteger(let isNegative, let magnitude): add(isNegative: isNegative, magnitude)
     case .double(let value) where !value.isNaN: rest = (rest ?? 0) + value
     default: break
     }
+  }
+
+  /// Adds an integer; as a double what is beyond 128 bits.
+  private mutating func add(isNegative: Bool, _ magnitude: UInt128) {
+    if let number = Int128(exactly: magnitude) {
+      let (sum, isTooLarge) =
+        isNegative
+        ? whole.subtractingReportingOverflow(number) : whole.addingReportingOverflow(number)
+      if !isTooLarge {
+        whole = sum
+        return
+      }
+    }
+    rest = (rest ?? 0) + (isNegative ? -Double(magnitude) : Double(magnitude))
   }
 
   /// The sum: an integer if it fits 64 bits and nothing else was added.

@@ -42,7 +42,13 @@ extension WriteSession {
       if case .some(.none) = after { try changeRelatedRows(index, key, old, new); continue }
       if before == after, before??.isCutOff != true || !index.isUnique { continue }
       if let before = before ?? nil {
-        try deleteRow(index.rowKey(before, node: key.node).span, in: tables.indexRows)
+        let isFound = try deleteRow(
+          index.rowKey(before, node: key.node).span, in: tables.indexRows)
+        if !isFound, before.hasWideInteger, let old,
+          let former = try index.formerPlainValue(in: old.span)
+        {
+          try deleteRow(index.rowKey(former, node: key.node).span, in: tables.indexRows)
+        }
       }
       if let after = after ?? nil { try putRow(after, of: index, key.node) }
     }
