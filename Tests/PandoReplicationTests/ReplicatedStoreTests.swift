@@ -73,6 +73,25 @@ import Testing
     }
   }
 
+  @Test func `a copy for another machine takes no place that a store has`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let store = try open("\(path)/store", MemoryConnection(log))
+      try await store.store.write { try $0.set(Leaf(id: "1")) }
+      await store.close()
+      let first = try await ReplicatedStore.copy(path: "\(path)/store", to: "\(path)/copy")
+      #expect(first > 0)
+      let refused = await #expect(throws: StoreError.self) {
+        try await ReplicatedStore.copy(path: "\(path)/store", to: "\(path)/copy")
+      }
+      #expect(refused?.reason == "there is a store already")
+      #expect(access("\(path)/store/snapshot", F_OK) != 0)
+      let copy = try open("\(path)/copy", MemoryConnection(log))
+      #expect(try copy.store.read { try $0.count() } == 1)
+      await copy.close()
+    }
+  }
+
   @Test func `what one machine writes the others show by themselves`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in

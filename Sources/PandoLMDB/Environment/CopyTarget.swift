@@ -119,12 +119,7 @@ struct CopyTarget {
   @_optimize(size)
   func publish() throws(LMDBError) {
     if retryInterrupted({ fsync(descriptor) }) != 0 { throw .system("fsync", partial) }
-    if unsafe pando_rename_new(partial, path) != 0 {
-      // A file system may be unable to look and rename in one step.
-      guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else { throw .system("rename", path) }
-      try Self.checkIsFree(folder)
-      if unsafe rename(partial, path) != 0 { throw .system("rename", path) }
-    }
+    if renameUnlessTaken(partial, path) != 0 { throw .system("rename", path) }
     try DataFile.flushNames(in: folder)
   }
 

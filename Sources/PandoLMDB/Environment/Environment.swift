@@ -177,6 +177,9 @@ public final class Environment: Sendable {
     }
   }
 
+  /// The folder without links, which stays the same after `chdir`.
+  package var folder: String { place.folder }
+
   /// From how many power cuts the file has been brought back to a checkpoint.
   package var cutCount: UInt64 { unsafe cutsBeforeOpening }
 

@@ -1,3 +1,4 @@
+import CPandoLMDB
 import PandoSystem
 
 /// Opens a file beside a data file for reading and writing, and makes it if it is absent.
@@ -40,4 +41,23 @@ private func followData(_ descriptor: CInt, _ dataPath: String) {
     }
   }
   fchmod(descriptor, data.st_mode & 0o777 | 0o600)
+}
+
+/// Gives a file a name that no file has.
+///
+/// - Parameters:
+///   - path: The name that it has.
+///   - newPath: The name that it gets, on the same disk.
+/// - Returns: 0; -1 with an error number in `errno`, `EEXIST` where a file has the name.
+@_optimize(size)
+package func renameUnlessTaken(_ path: String, _ newPath: String) -> CInt {
+  if unsafe pando_rename_new(path, newPath) == 0 { return 0 }
+  // A file system may be unable to look and rename in one step.
+  guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else { return -1 }
+  var status = stat()
+  if unsafe lstat(newPath, &status) == 0 {
+    errno = EEXIST
+    return -1
+  }
+  return unsafe rename(path, newPath)
 }

@@ -10,7 +10,7 @@ extension Replica {
   /// - Throws: ``LogFault``, `StoreError`, `LMDBError`.
   func putSnapshot() throws -> UInt64 {
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
-    let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.path))
+    let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder))
     defer { copy.remove() }
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
@@ -44,7 +44,7 @@ extension Replica {
   ) throws {
     guard let store else { return }
     guard let newest = try log.snapshotPosition(), newest >= position,
-      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.path))
+      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.folder))
     else {
       if isBegunAgain {
         throw LogFault.unavailable(

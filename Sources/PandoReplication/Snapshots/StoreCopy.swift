@@ -134,14 +134,23 @@ struct StoreCopy {
 
   /// Makes the copy a store of its own, where there is none.
   ///
-  /// - Parameter folder: The folder of the store, on the same disk.
+  /// - Parameter folder: The folder of the store, on the same disk. One that is made for it goes again if that fails.
+  /// - Returns: `false` if a store has come there meanwhile, which stays.
   /// - Throws: The system's error.
-  func become(_ folder: String) throws {
+  func become(_ folder: String) throws -> Bool {
     try Self.giveIdentifier(path)
-    try Self.makeFolder(folder)
-    try Self.check(unsafe rename(Self.file(path), Self.file(folder)), folder)
+    let hasMadeFolder = unsafe mkdir(folder, 0o700) == 0
+    if !hasMadeFolder { try Self.makeFolder(folder) }
+    if renameUnlessTaken(Self.file(path), Self.file(folder)) != 0 {
+      let code = errno
+      if hasMadeFolder { unsafe rmdir(folder) }
+      if code == EEXIST { return false }
+      errno = code
+      try Self.check(-1, folder)
+    }
     try Self.flush(folder)
     remove()
+    return true
   }
 
   // MARK: Rows

@@ -97,12 +97,11 @@ enum LogRepair {
   ///
   /// - Returns: The position that the copy has.
   static func copy(_ path: String, to folder: String) throws -> UInt64 {
-    guard !StoreCopy.isThere(folder) else {
-      throw StoreError(.replicated, folder, "there is a store already")
-    }
+    let isTaken = StoreError(.replicated, folder, "there is a store already")
+    guard !StoreCopy.isThere(folder) else { throw isTaken }
     let copy = try copy(path)
     defer { copy.remove() }
-    try copy.become(folder)
+    guard try copy.become(folder) else { throw isTaken }
     return copy.row.position
   }
 

@@ -84,7 +84,8 @@ public final class ReplicatedStore: Sendable {
         "the log ends at position \(end), and its newest copy has \(copy.row.position); a machine that has the log's "
           + "end must have it go on from there: republish")
     }
-    try copy.become(path)
+    // Another process may have been quicker, and made the store.
+    if try !copy.become(path) { copy.remove() }
   }
 
   /// The position of the log up to which this store has taken it in; after a write that one's, or a later one.

@@ -103,7 +103,7 @@ final class MigrationWatch: Sendable {
       }
       return hasWritten
     }
-    for core in waiting where MigrationLock.isTaken(in: core.path) {
+    for core in waiting where MigrationLock.isTaken(in: core.environment.folder) {
       core.report(.waitsForMigration)
     }
     return hasWritten

@@ -21,19 +21,21 @@ package struct EntryWriter {
     var effects: [CommitEffects] = []
     let start = ContinuousClock.now
     do {
-      try core.environment.write { transaction in
-        try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
-          let session = try unsafe WriteSession(transaction, core: core)
-          let before = session.state.counters.commitNumber
-          var flush = EntryFlush(session, jobs, isFollowed: core.feed.hasFollowers)
-          try body(&flush)
-          try session.endFlush()
-          effects = flush.effects
-          let last = session.state.counters.commitNumber
-          if last > before { core.feed.announce(before + 1...last) }
-          #if InternalChecks
-            if !flush.hasReplacedRows { try session.reading { try $0.checkInvariants() } }
-          #endif
+      try core.whileInPlace {
+        try core.environment.write { transaction in
+          try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+            let session = try unsafe WriteSession(transaction, core: core)
+            let before = session.state.counters.commitNumber
+            var flush = EntryFlush(session, jobs, isFollowed: core.feed.hasFollowers)
+            try body(&flush)
+            try session.endFlush()
+            effects = flush.effects
+            let last = session.state.counters.commitNumber
+            if last > before { core.feed.announce(before + 1...last) }
+            #if InternalChecks
+              if !flush.hasReplacedRows { try session.reading { try $0.checkInvariants() } }
+            #endif
+          }
         }
       }
     } catch {

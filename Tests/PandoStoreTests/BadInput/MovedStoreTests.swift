@@ -55,6 +55,19 @@ import Testing
     }
   }
 
+  @Test func `a store whose file was removed can be copied`() throws {
+    try withTemporaryDirectory { path in
+      let store = try makeStore("\(path)/store", 1)
+      defer { store.close() }
+      unlink("\(path)/store/data.mdb")
+      expectFailure(.storeMoved, "store") { try set(store) }
+      try store.copy(to: "\(path)/copy")
+      let copy = try ModelStore(path: "\(path)/copy", configuration: .forTests)
+      defer { copy.close() }
+      #expect(try value(copy) == 3)
+    }
+  }
+
   /// Was: the second store got the write.
   @Test func `a store over which one with as many commits was written refuses writes`() throws {
     try withTemporaryDirectory { path in
