@@ -77,8 +77,3 @@ extension StoreCore {
   /// - Parameter changes: The newest change sets; `nil` if that is not known.
   func didLog(_ changes: NewestChanges?) { contents.withLock { $0.newestChanges = changes } }
 }
-
-extension ModelStore {
-  /// The folder without links, which stays the same after `chdir`.
-  package var folder: String { core.environment.folder }
-}

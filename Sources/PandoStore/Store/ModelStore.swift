@@ -146,6 +146,9 @@ extension ModelStore {
   /// For a fraction of what a read costs. As long as it equals ``ModelSnapshot/version`` of a snapshot,
   /// nobody has committed anything since.
   package var newestVersion: UInt64? { core.environment.newestTransactionID() }
+
+  /// The folder without links, which stays the same after `chdir`.
+  package var folder: String { core.environment.folder }
 }
 
 /// A directory for one temporary store.
