@@ -172,6 +172,9 @@ struct SplitFindings {
     differing.removeAll()
   }
 
+  /// Whether a node occurred with differing content since ``forgetNodes()``.
+  var repeatsNodes: Bool { !differing.isEmpty }
+
   /// How many identifiers occurred with differing content; one that did so again after
   /// ``forgetNodes()`` counts again.
   var differingCount: Int { differingCountBefore + differing.count }

@@ -39,6 +39,8 @@ struct ImportWrite: Sendable {
   let mapping: ImportMapping
   /// Whether a tree that the store refuses is left out, instead of ending the import.
   var skipsRefused = false
+  /// Whether a node occurs in the trees with differing contents, of which the last counts.
+  var repeatsNodes = false
 
   /// Writes the trees, or nothing.
   ///
@@ -63,6 +65,10 @@ struct ImportWrite: Sendable {
           let commit = try await write(chosen, to: store, progress)
           outcome.count(commit.changeSet)
           outcome.refusals += commit.result
+          break
+        } catch let unchanged as Unchanged {
+          outcome.count(nil)
+          outcome.refusals += unchanged.refusals
           break
         } catch let error as Conflicts {
           conflicts = error
@@ -111,8 +117,35 @@ struct ImportWrite: Sendable {
       if let collection { try transaction.append(elements, toCollection: collection) }
       let taken = try transaction.takenValues()
       if !taken.isEmpty { throw Conflicts(taken, trees, written) }
+      if repeatsNodes, collection == nil,
+        try contents(of: written, in: transaction.snapshot)
+          == store.read({ try contents(of: written, in: $0) })
+      {
+        throw Unchanged(refusals: refusals)
+      }
       return refusals
     }
+  }
+
+  /// What a store has of the trees: the rules, and each node by itself.
+  private func contents(
+    of chosen: [Int], in snapshot: borrowing ModelSnapshot
+  ) throws -> [TreeNode?] {
+    var identifiers: Set<ByteString> = []
+    for index in chosen {
+      trees[index].forEachNode { identifiers.insert(ByteString($0.identifier)) }
+    }
+    let rules = try snapshot.importMapping().treeValue
+    var contents: [TreeNode?] = [TreeNode("rules", type: "rules", fields: rules)]
+    for identifier in identifiers.map(\.text).sorted(by: {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }) {
+      for typeName in try snapshot.typeNames(of: identifier) {
+        contents.append(try snapshot.tree(identifier, as: typeName, depth: 0))
+      }
+      contents.append(nil)
+    }
+    return contents
   }
 
   /// Stores a tree.
@@ -131,6 +164,12 @@ struct ImportWrite: Sendable {
       return Refusal(line: lines[index], error: error)
     }
   }
+}
+
+/// A transaction at whose end everything is as it was: a node has got other contents on the way, and then
+/// its own again.
+private struct Unchanged: Error {
+  let refusals: [ImportWrite.Refusal]
 }
 
 /// The trees that a unique index refuses beside the others of a transaction.

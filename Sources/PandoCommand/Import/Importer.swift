@@ -47,7 +47,9 @@ struct Importer {
     let bar = ProgressBar("importing \(input.name)", counting: "trees", of: trees.count)
     defer { bar.clear() }
     do {
-      let write = ImportWrite(trees: trees, collection: collection, mapping: mapping)
+      let write = ImportWrite(
+        trees: trees, collection: collection, mapping: mapping,
+        repeatsNodes: splitter.findings.repeatsNodes)
       count(try await write.commit(to: store) { bar.advance(to: $0) })
     } catch {
       throw CommandError(wrapping: error).placed(in: input.name).advising("nothing was imported")
@@ -156,6 +158,7 @@ extension Importer {
       }
       bar.advance(to: input.byteCount == nil ? reader.lineNumber : reader.byteCount)
     }
+    batch.write.repeatsNodes = splitter.findings.repeatsNodes
     return batch
   }
 

@@ -121,11 +121,9 @@ extension TreeSplitter {
     of fields: [String: TreeValue], _ type: NodeType, _ key: String?
   ) throws(CommandError) -> String {
     if type.isKeyed {
-      guard let key, !key.isEmpty else {
+      guard let key else {
         throw badInput(
-          key == nil
-            ? "a \(type.typeName) is identified by its key in a map, and an array has none"
-            : "the key is empty, and it identifies a \(type.typeName)",
+          "a \(type.typeName) is identified by its key in a map, and an array has none",
           "correct the input, or map the property to a field")
       }
       return "\(type.typeName):\(key)"
