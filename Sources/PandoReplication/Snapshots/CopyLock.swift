@@ -4,6 +4,9 @@ import PandoSystem
 /// The use of a folder for a copy, by one at a time in all processes: a lock of the open folder, which goes with the
 /// process.
 final class CopyLock: Sendable {
+  /// How often a folder is made again that others remove.
+  private static let attemptCount = 1_000
+
   private let path: String
   private let descriptor: Locked<CInt>
 
@@ -13,13 +16,13 @@ final class CopyLock: Sendable {
   /// - Throws: ``StoreError`` with the system's words.
   init(_ path: String) throws {
     self.path = path
-    while true {
+    for attempt in 1... {
       try StoreCopy.makeFolder(path)
       let folder = retryInterrupted {
         unsafe PandoSystem.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       }
       // Whoever has used it last removes it.
-      if folder < 0, errno == ENOENT { continue }
+      if folder < 0, errno == ENOENT, attempt < Self.attemptCount { continue }
       try StoreCopy.check(folder, path)
       let status = retryInterrupted { flock(folder, LOCK_EX) }
       if status == 0, Self.isName(path, of: folder) {
@@ -29,6 +32,7 @@ final class CopyLock: Sendable {
       PandoSystem.close(folder)
       try StoreCopy.check(status, path)
     }
+    preconditionFailure("the loop ends by an error or a lock")
   }
 
   deinit { end() }

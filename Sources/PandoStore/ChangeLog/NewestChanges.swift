@@ -21,6 +21,8 @@ struct NewestChanges {
   private(set) var first: UInt64 = 0
   /// The number behind that of the last one.
   private(set) var next: UInt64 = 0
+  /// Where the last change set begins in ``bytes``.
+  private var lastStart = 0
   /// Whether it is not what is stored.
   private(set) var isChanged = false
   /// Whether there is a row.
@@ -46,6 +48,7 @@ struct NewestChanges {
       guard let count = ByteFields.littleEndian(row, at: place, width: 4),
         row.count - place - 4 >= Int(count)
       else { throw Self.isDamaged }
+      lastStart = place + 4
       place += 4 + Int(count)
       next += 1
     }
@@ -58,6 +61,18 @@ struct NewestChanges {
 
   /// Whether the change set of a commit can be added.
   func follows(_ number: UInt64) -> Bool { isEmpty || number == next }
+
+  /// How many bytes of a change set hold its date and its author, with which it begins.
+  private static let markByteCount = 64
+
+  /// Whether the last commit is that of another one as well, by its number, its date and its author.
+  func hasLastCommit(of other: NewestChanges) -> Bool {
+    guard next == other.next, bytes.count == other.bytes.count, lastStart == other.lastStart else {
+      return false
+    }
+    let range = lastStart..<min(lastStart + Self.markByteCount, bytes.count)
+    return range.allSatisfy { bytes[$0] == other.bytes[$0] }
+  }
 
   /// Adds the change set of the next commit.
   ///
@@ -72,6 +87,7 @@ struct NewestChanges {
       first = number
     }
     ByteFields.append(UInt64(changeSet.count), width: 4, to: &bytes)
+    lastStart = bytes.count
     bytes += changeSet
     next = number + 1
     isChanged = true

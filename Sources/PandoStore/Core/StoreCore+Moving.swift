@@ -60,14 +60,14 @@ extension StoreCore {
 
   /// Refuses to write into a copy of the store with another history, which has come as far.
   ///
-  /// Change sets name their author and their time, so no two are equal.
+  /// Change sets name their author and their time, so no two begin alike.
   ///
   /// - Parameter changes: The newest change sets that a write has found.
   /// - Throws: ``StoreError`` `storeMoved`.
   func checkHistory(_ changes: NewestChanges) throws {
     let isOther = contents.withLock { contents in
       guard let known = contents.newestChanges, known.next == changes.next else { return false }
-      return known.bytes != changes.bytes
+      return !known.hasLastCommit(of: changes)
     }
     if isOther { throw writtenOver("it holds another commit \(changes.next - 1)") }
   }
