@@ -380,7 +380,7 @@ struct ExactNumber: Comparable {
     let rounded = UInt128(exactly: nearest)
     if isNegative {
       let upper = rounded.map { $0 < magnitude } ?? false ? nearest.nextUp : nearest
-      floor = -upper
+      floor = upper == 0 ? 0 : -upper
       rest = (UInt128(exactly: upper) ?? 0) &- magnitude
     } else {
       floor = rounded.map { $0 > magnitude } ?? true ? nearest.nextDown : nearest

@@ -18,8 +18,11 @@ import Testing
     [.double(-0x1p63), .integer(.min)], [.integer(.min + 1)], [.integer(-0x20_0000_0000_0001)],
     [.integer(-0x20_0000_0000_0000), .double(-0x1p53)], [.integer(-2), .double(-2)],
     [.double(-1.5)], [.double(-.leastNonzeroMagnitude)],
-    [.double(0), .double(-0.0), .integer(0), .date(Date(timeIntervalSinceReferenceDate: 0))],
-    [.double(.leastNonzeroMagnitude)], [.double(1.5)], [.integer(2), .double(2)],
+    [
+      .double(0), .double(-0.0), .integer(0), .date(Date(timeIntervalSinceReferenceDate: 0)),
+      wide(0, isNegative: true),
+    ],
+    [.double(.leastNonzeroMagnitude)], [.double(1.5)], [.integer(2), .double(2), wide(2)],
     [.integer(0x20_0000_0000_0000), .double(0x1p53)], [.integer(0x20_0000_0000_0001)],
     [.double(0x1p53 + 2), .integer(0x20_0000_0000_0002)], [.integer(.max - 1)], [.integer(.max)],
     [.double(0x1p63), .unsigned(1 << 63)], [.unsigned(1 << 63 + 1)], [.unsigned(.max)],
