@@ -56,6 +56,10 @@ static inline uint64_t pando_next_page(MDB_txn *transaction)
   return is_known ? head.next_page : 0;
 }
 
+/* Reads and writes a word that processes share, in one order for all of them. */
+static inline uint32_t pando_load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+static inline void pando_store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
 /* Tells the processor that the thread only waits for another one. */
 static inline void pando_pause(void)
 {

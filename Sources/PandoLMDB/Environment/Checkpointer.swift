@@ -209,7 +209,8 @@ extension Checkpointer {
   ///
   /// - Returns: The version and its meta page; `nil` if it is pinned already.
   func capture(
-    _ transaction: borrowing WriteTransaction, _ data: borrowing DataFile
+    _ transaction: borrowing WriteTransaction, _ data: borrowing DataFile,
+    _ namespaces: NamespaceGuard?
   ) throws(LMDBError) -> Capture? {
     let writing = unsafe transaction.handle.transaction
     let version = UInt64(unsafe mdb_txn_id(writing)) - 1
@@ -223,7 +224,7 @@ extension Checkpointer {
       try check(unsafe mdb_txn_renew(kept), "mdb_txn_renew")
     } else {
       try check(
-        unsafe mdb_txn_begin(mdb_txn_env(writing), nil, UInt32(MDB_RDONLY), &nextPin),
+        unsafe namespaces.beginReader(mdb_txn_env(writing), &nextPin),
         "mdb_txn_begin")
     }
     var pages = MDB_stat()

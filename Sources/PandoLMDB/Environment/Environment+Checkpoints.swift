@@ -22,8 +22,8 @@ extension Environment {
     do {
       let capture = try writer.withLock("checkpoint") {
         var transaction = try beginWriting()
-        defer { transaction.abort() }
-        return try checkpoints.capture(transaction, file)
+        defer { end(&transaction) }
+        return try unsafe checkpoints.capture(transaction, file, namespaces)
       }
       if let capture {
         try flushed { () throws(LMDBError) in
@@ -49,7 +49,7 @@ extension Environment {
   /// meanwhile.
   func pinCheckpoint(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
     guard let checkpoints = unsafe checkpoints, unsafe checkpoints.pinned == nil,
-      let capture = try checkpoints.capture(transaction, file)
+      let capture = try unsafe checkpoints.capture(transaction, file, namespaces)
     else { return }
     if !checkpoints.isDurable(capture) {
       try flushed { () throws(LMDBError) in
@@ -66,10 +66,12 @@ extension Environment {
   func closeCheckpoints() {
     guard let checkpoints = unsafe checkpoints else { return }
     if checkpoints.file.newest()?.boot ?? .none != .none, var transaction = try? beginWriting() {
-      defer { transaction.abort() }
+      defer { end(&transaction) }
       // A pin that stands at this version can't be captured again.
       checkpoints.endPins()
-      if let capture = try? checkpoints.capture(transaction, file), (try? file.flush()) != nil {
+      if let capture = try? unsafe checkpoints.capture(transaction, file, namespaces),
+        (try? file.flush()) != nil
+      {
         try? checkpoints.write(capture, file, isLast: true)
       }
     }

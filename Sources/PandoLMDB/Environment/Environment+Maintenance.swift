@@ -35,7 +35,9 @@ extension Environment {
   /// Frees stale slots and reports it; the caller is a reader or holds the writer lock.
   func clearStaleReaders(in environment: OpaquePointer) -> Int {
     var count: CInt = 0
+    unsafe namespaces?.enter(.readers)
     let status = unsafe mdb_reader_check(environment, &count)
+    unsafe namespaces?.leave(.readers)
     guard status == 0, count > 0 else { return 0 }
     configuration.onEvent?(.staleReadersCleared(count: Int(count)))
     return Int(count)
@@ -84,7 +86,7 @@ extension Environment {
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
     do {
-      _ = try copy(to: path, compacting: compacting, goesOn: nil) { _ in true }
+      _ = try copy(to: path, compacting: compacting, goesOn: { _ in true }) { _ in true }
     } catch let error as LMDBError {
       throw error
     } catch {
@@ -98,12 +100,12 @@ extension Environment {
   ///   - path: A folder without a data file.
   ///   - compacting: Whether to leave free pages out.
   ///   - goesOn: Told how many bytes are written, after each of ``CopyPipe/partByteCount`` at most; returns
-  ///     `false` to end the copy. `nil` never ends it, and spares the pipe that the bytes are counted in.
+  ///     `false` to end the copy.
   ///   - check: Looks at the whole copy before it gets its name; returns `false` to end it.
   /// - Returns: Whether the copy is whole; else nothing of it is left.
   /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``; what `check` throws. Nothing of the copy is left then.
   package func copy(
-    to path: String, compacting: Bool, goesOn: ((_ byteCount: Int) -> Bool)?,
+    to path: String, compacting: Bool, goesOn: (_ byteCount: Int) -> Bool,
     checking check: (PageWalker) throws -> Bool
   ) throws -> Bool {
     try checkProcess("copy")
@@ -127,8 +129,31 @@ extension Environment {
     }
   }
 
+  /// Copies through a pipe.
+  ///
+  /// liblmdb takes a slot of a reader first, and the mutex of the writer for a moment, unless the copy is compact. When the
+  /// first bytes come, it has released both.
+  private func copyInStep(
+    to descriptor: CInt, _ compacting: Bool, _ goesOn: (Int) -> Bool,
+    _ copy: @escaping @Sendable (CInt) -> CInt
+  ) -> CopyPipe.Outcome {
+    var sections: [NamespaceGuard.Section] = compacting ? [.readers] : [.writer, .readers]
+    for section in sections { unsafe namespaces?.enter(section) }
+    func leave() {
+      for section in sections.reversed() { unsafe namespaces?.leave(section) }
+      sections = []
+    }
+    defer { leave() }
+    return CopyPipe.copy(
+      to: descriptor,
+      {
+        leave()
+        return goesOn($0)
+      }, copy)
+  }
+
   private func write(
-    to descriptor: CInt, _ compacting: Bool, _ goesOn: ((Int) -> Bool)?, detail: String
+    to descriptor: CInt, _ compacting: Bool, _ goesOn: (Int) -> Bool, detail: String
   ) throws(LMDBError) -> Bool {
     let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
     while true {
@@ -139,8 +164,7 @@ extension Environment {
         // What copies on another thread does it on behalf of this one, which waits for it.
         nonisolated(unsafe) let environment = unsafe environment
         let copy = { @Sendable (end: CInt) in unsafe mdb_env_copyfd2(environment, end, flags) }
-        outcome =
-          goesOn.map { CopyPipe.copy(to: descriptor, $0, copy) } ?? .copied(copy(descriptor))
+        outcome = copyInStep(to: descriptor, compacting, goesOn, copy)
       }
       readers.leave(ticket)
       let status: CInt

@@ -133,14 +133,14 @@ extension Environment {
     if let idle = unsafe transaction {
       status = unsafe mdb_txn_renew(idle)
     } else {
-      status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      status = unsafe namespaces.beginReader(environment, &transaction)
       if status == MDB_READERS_FULL {
         // Transactions that are kept for other lanes have slots too.
         if let idle = unsafe readers.takeIdleTransaction() {
           unsafe transaction = idle
           status = unsafe mdb_txn_renew(idle)
         } else if unsafe readers.probe.end() || clearStaleReaders(in: environment) > 0 {
-          status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+          status = unsafe namespaces.beginReader(environment, &transaction)
         }
       }
     }
@@ -176,7 +176,7 @@ extension Environment {
           unsafe mdb_txn_reset(transaction)
           return Self.isBehind
         }
-      } else if let last = unsafe readers.probe.lastCommit(in: environment) {
+      } else if let last = unsafe readers.probe.lastCommit(in: environment, namespaces) {
         if unsafe last == mdb_txn_id(transaction) { return 0 }
       } else {
         sched_yield()

@@ -49,7 +49,7 @@ extension Environment {
   private func isGivenUpByLMDB() -> Bool {
     guard let environment = unsafe pointer else { return false }
     var transaction: OpaquePointer?
-    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    let status = unsafe namespaces.beginReader(environment, &transaction)
     if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
     return status == MDB_PANIC
   }

@@ -71,7 +71,7 @@ extension Environment {
     _ name: String?, in environment: OpaquePointer
   ) throws(LMDBError) -> MDB_dbi {
     var transaction: OpaquePointer?
-    let status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    let status = unsafe namespaces.beginReader(environment, &transaction)
     if status != 0 { throw .reading(status, "mdb_txn_begin", path) }
     guard let transaction = unsafe transaction else {
       preconditionFailure("a begun transaction is not nil")

@@ -55,6 +55,7 @@ extension Environment {
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result? {
     var transaction = try beginWritingInPlace()
+    defer { end(&transaction) }
     let outcome: Swift.Result<Result, any Error>
     do {
       outcome = .success(try body(&transaction))
@@ -113,13 +114,13 @@ extension Environment {
     do throws(LMDBError) {
       try place.didBegin()
     } catch {
-      transaction.abort()
+      end(&transaction)
       throw error
     }
     do throws(LMDBError) {
       try place.checkContents(transaction, file)
     } catch {
-      transaction.abort()
+      end(&transaction)
       // It stays so, whatever other programs write there.
       writeRefusal.withLock { $0 = error }
       configuration.onEvent?(.writesRefused)
@@ -128,7 +129,7 @@ extension Environment {
     return transaction
   }
 
-  /// Begins a write transaction; the writer lock is held.
+  /// Begins a write transaction; the writer lock is held. The caller ends it by ``end(_:)``.
   func beginWriting() throws(LMDBError) -> WriteTransaction {
     if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
     try reopenIfLost()
@@ -137,6 +138,7 @@ extension Environment {
       var transaction: OpaquePointer?
       let environment = try unsafe openPointer("write")
       writerWait.begin()
+      unsafe namespaces?.enter(.writer)
       let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
       writerWait.end()
       if status == 0, let transaction = unsafe transaction {
@@ -146,15 +148,22 @@ extension Environment {
         do {
           try pinCheckpoint(begun)
         } catch {
-          begun.abort()
+          end(&begun)
           throw error
         }
         return begun
       }
+      unsafe namespaces?.leave(.writer)
       guard status == MDB_MAP_RESIZED else {
         throw LMDBError(LMDBError.Code(rawValue: status), function: "mdb_txn_begin")
       }
       try remap(to: 0)
     }
+  }
+
+  /// Takes back what a write transaction has not committed, and lets other processes write.
+  func end(_ transaction: inout WriteTransaction) {
+    transaction.abort()
+    unsafe namespaces?.leave(.writer)
   }
 }

@@ -60,6 +60,11 @@ public final class Environment: Sendable {
   /// Written by the initializer alone, which nobody else can be inside.
   nonisolated(unsafe) private(set) var signal: CommitSignal?
 
+  /// What keeps liblmdb's mutexes safe from other PID namespaces; `nil` where there is no lock file.
+  ///
+  /// Written by the initializer alone, which nobody else can be inside.
+  nonisolated(unsafe) private(set) var namespaces: NamespaceGuard?
+
   /// How often the file has been mapped anew, perhaps at another address.
   ///
   /// Changed and read as ``pointer`` is.
@@ -129,6 +134,7 @@ public final class Environment: Sendable {
       folder: path, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     unsafe (pointer, signal) = try Self.makePointer(
       path, configuration, mapSizeInBytes: size, dataSizeInBytes: file.sizeInBytes())
+    unsafe namespaces = NamespaceGuard(folder: path)
     checkSignal()
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
       // The first commit flushes its pages and the empty meta pages together: a power cut may keep
@@ -171,6 +177,7 @@ public final class Environment: Sendable {
       for byte in [DataFile.LockedByte.checkpointedWriters, .otherWriters] {
         file.lock(byte, F_UNLCK)
       }
+      unsafe namespaces?.close()
       unsafe checkpoints?.file.close()
       file.close()
       if unsafe isRegistered { OpenFiles.unregister(file.identity) }

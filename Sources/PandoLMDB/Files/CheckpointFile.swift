@@ -96,9 +96,7 @@ extension DataFile {
 }
 
 extension DataFile {
-  /// A byte far beyond the end of the data file on which locks say who has it open and how.
-  ///
-  /// They are locks of the open file (`F_OFD_SETLK`), so closing another descriptor does not drop them.
+  /// A byte far beyond the end of the data file on which locks say who has it open and how, see ``OpenFileLocks``.
   enum LockedByte: Int {
     /// Held by one who looks at the checkpoints, or writes one.
     case checkpoints
@@ -106,21 +104,6 @@ extension DataFile {
     case checkpointedWriters
     /// Held, by many, by who writes without.
     case otherWriters
-  }
-
-  /// Commands of `fcntl`, which the C library shows with `_GNU_SOURCE` only; the same on all of Linux.
-  private enum Command {
-    static let get: CInt = 36
-    static let setAndWait: CInt = 38
-  }
-
-  private func range(_ byte: LockedByte, _ type: CInt) -> flock {
-    var range = flock()
-    range.l_type = Int16(type)
-    range.l_whence = Int16(SEEK_SET)
-    range.l_start = (1 << 62) + byte.rawValue
-    range.l_len = 1
-    return range
   }
 
   /// Takes a lock, or gives it back; waits until nobody has one that forbids it.
@@ -132,15 +115,13 @@ extension DataFile {
   @_optimize(size)
   @discardableResult
   func lock(_ byte: LockedByte, _ type: CInt) -> Bool {
-    var range = range(byte, type)
-    return retryInterrupted { unsafe fcntl(descriptor, Command.setAndWait, &range) } == 0
+    OpenFileLocks.set(byte.rawValue, type, of: descriptor)
   }
 
   /// Whether another open file, of whatever process, has a lock.
   @_optimize(size)
   func isLockedElsewhere(_ byte: LockedByte) -> Bool {
-    var range = range(byte, F_WRLCK)
-    return unsafe fcntl(descriptor, Command.get, &range) == 0 && range.l_type != Int16(F_UNLCK)
+    OpenFileLocks.areHeldElsewhere(byte.rawValue..<byte.rawValue + 1, of: descriptor)
   }
 }
 

@@ -18,16 +18,18 @@ final class CommitProbe: Sendable {
 
   /// The number of the last commit that is done.
   ///
-  /// - Parameter environment: The `MDB_env`; the caller is a reader of it.
+  /// - Parameters:
+  ///   - environment: The `MDB_env`; the caller is a reader of it.
+  ///   - namespaces: What lets it take a slot.
   /// - Returns: `nil` if there is no slot to ask with.
-  func lastCommit(in environment: OpaquePointer) -> Int? {
+  func lastCommit(in environment: OpaquePointer, _ namespaces: NamespaceGuard?) -> Int? {
     let found = state.exchange(State.busy, ordering: .acquiring)
     var transaction = unsafe found == State.busy ? nil : OpaquePointer(bitPattern: found)
     let status: CInt
     if let transaction = unsafe transaction {
       status = unsafe mdb_txn_renew(transaction)
     } else {
-      status = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+      status = unsafe namespaces.beginReader(environment, &transaction)
     }
     let number = unsafe status == 0 ? mdb_txn_id(transaction) : nil
     if found == State.busy || status != 0 {
