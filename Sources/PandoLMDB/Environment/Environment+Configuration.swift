@@ -16,8 +16,8 @@ extension Environment {
     /// How many bytes of pages may be in use; a write that would need more throws `mapFull`.
     ///
     /// The map itself may grow beyond it, by a sixteenth of it or by 64 MiB, whichever is more: room for transactions that
-    /// only delete, so that a full environment can be emptied. Half of that room is also for the pages that a long read
-    /// keeps; a write that would need more throws `mapFull`, too.
+    /// only delete, so that a full environment can be emptied. While a long
+    /// read keeps freed pages, writes that store something use half of that room at most; then they throw `mapFull`.
     public var maximumMapSizeInBytes: Int = 1 << 40
     /// How long growth of the map waits for readers to end, in seconds.
     ///

@@ -36,6 +36,7 @@ extension Environment {
   ///
   /// - Throws: ``LMDBError`` with code `mapFull` or `diskFull`.
   func checkReserve(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
+    unsafe missingPageCount = nil
     if transaction.frees { return }
     let end = Int(unsafe pando_next_page(transaction.handle.transaction)) * Self.pageSizeInBytes
     if end > configuration.maximumMapSizeInBytes.roundedUpToPage {
@@ -48,7 +49,10 @@ extension Environment {
     _ transaction: borrowing WriteTransaction, _ end: Int
   ) throws(LMDBError) {
     let maximum = configuration.maximumMapSizeInBytes
-    if try pageCountInUse(transaction) * Self.pageSizeInBytes > maximum.roundedUpToPage {
+    let excess =
+      try pageCountInUse(transaction) * Self.pageSizeInBytes - maximum.roundedUpToPage
+    if excess > 0 {
+      unsafe missingPageCount = excess / Self.pageSizeInBytes
       throw LMDBError(.mapFull, function: "mdb_txn_commit")
     }
     var info = unsafe MDB_envinfo()
@@ -103,10 +107,42 @@ extension Environment {
     return count
   }
 
+  /// How many pages are free and in the version of a reader, which keeps them.
+  private func pageCountOfReaders() throws(LMDBError) -> Int {
+    let oldest = try unsafe oldestReader(openPointer("mdb_reader_list"))
+    do {
+      // liblmdb shows the free list to readers only.
+      return try read { snapshot in
+        try Self.freePageCount(snapshot, from: oldest ?? snapshot.transactionID)
+      }
+    } catch {
+      throw error as? LMDBError ?? LMDBError(.invalidArgument, function: "mdb_cursor_get")
+    }
+  }
+
+  /// How many pages commits have freed, from one of them on.
+  private static func freePageCount(
+    _ snapshot: borrowing Snapshot, from first: UInt64
+  ) throws(LMDBError) -> Int {
+    var cursor: OpaquePointer?
+    try check(unsafe mdb_cursor_open(snapshot.handle.transaction, 0, &cursor), "mdb_cursor_open")
+    defer { unsafe mdb_cursor_close(cursor) }
+    var (key, value) = unsafe (MDB_val(), MDB_val())
+    var count = 0
+    // A row for each commit, with the pages that it has freed: first how many.
+    while unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
+      guard let number = unsafe key.mv_data?.loadUnaligned(as: UInt64.self), number >= first,
+        let list = unsafe value.mv_data
+      else { continue }
+      count += unsafe list.loadUnaligned(as: Int.self)
+    }
+    return count
+  }
+
   /// Asks the disk for the blocks that the file is about to grow into, and for the reserve behind them.
   ///
-  /// Pages of the file that are free count as a reserve, too: a file never becomes shorter. A file system that can't give
-  /// blocks in advance has no reserve.
+  /// Pages of the file that are free and that nobody reads count as a reserve, too: a file never becomes shorter. A file
+  /// system that can't give blocks in advance has no reserve.
   private func keepDiskReserve(
     _ transaction: borrowing WriteTransaction, behind end: Int
   ) throws(LMDBError) {
@@ -123,7 +159,10 @@ extension Environment {
     switch status {
     case nil: unsafe diskRoomEnd = end + reserve
     case ENOSPC?, EDQUOT?:
-      if try end - pageCountInUse(transaction) * Self.pageSizeInBytes >= reserve { return }
+      let kept = try pageCountInUse(transaction) + pageCountOfReaders()
+      let missing = reserve - (end - kept * Self.pageSizeInBytes)
+      if missing <= 0 { return }
+      unsafe missingPageCount = missing / Self.pageSizeInBytes + 1
       throw LMDBError(
         LMDBError.Code(rawValue: status ?? ENOSPC), function: "fallocate",
         detail: "\(reserve) bytes of the disk are kept for writes that free space")

@@ -94,6 +94,13 @@ extension Snapshot {
   }
 }
 
+extension Environment {
+  /// The version of the oldest reader of all processes; `nil` if there is none.
+  func oldestReader(_ environment: OpaquePointer) throws(LMDBError) -> UInt64? {
+    try unsafe ReaderList(environment).readers.map(\.transactionID).min()
+  }
+}
+
 /// The open read transactions of all processes.
 ///
 /// LMDB tells them as lines of text: process, thread, and transaction number or a dash.

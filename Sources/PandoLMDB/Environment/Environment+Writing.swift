@@ -39,6 +39,20 @@ extension Environment {
     if let checkpoints, !checkpoints.hasRoom, !readers.isReadingOnThisThread {
       checkpoints.waitForRoom()
     }
+    do {
+      return try writeToEnd(mayGrow: mayGrow, body)
+    } catch let error as LMDBError where error.isForWantOfRoom {
+      // Pages that have become free since the last checkpoint can be used after the next one.
+      guard let checkpoints, !readers.isReadingOnThisThread else { throw error }
+      try checkpoints.waitForNext(in: self)
+      return try writeToEnd(mayGrow: mayGrow, body)
+    }
+  }
+
+  private func writeToEnd<Result>(
+    mayGrow: Bool, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let checkpoints = unsafe checkpoints
     try checkpoints?.beginWrite(in: self)
     defer { checkpoints?.endWrite() }
     return try writer.withLock("write") {
@@ -47,6 +61,9 @@ extension Environment {
       }
     }
   }
+
+  /// How many pages the last write lacked that was refused for want of the room that removals need; `nil` if none was.
+  package var lackedPageCount: Int? { writer.withLock("a look") { unsafe missingPageCount } }
 
   /// Runs `body` once; the writer lock is held.
   ///

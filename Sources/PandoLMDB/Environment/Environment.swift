@@ -90,6 +90,11 @@ public final class Environment: Sendable {
   /// Used only while the writer lock is held.
   nonisolated(unsafe) var diskRoomEnd = 0
 
+  /// How many pages the last write lacked that was refused for want of the room that removals need; `nil` if none was.
+  ///
+  /// Used only while the writer lock is held.
+  nonisolated(unsafe) var missingPageCount: Int?
+
   private static let lastNumber = Atomic<UInt32>(0)
 
   /// Written by the initializer alone, which nobody else can be inside.

@@ -50,6 +50,14 @@ package protocol GroupCommitOwner: AnyObject, Sendable {
   /// A run of a group has failed; its writes are run again or answered next.
   func didFail()
 
+  /// A write that ran alone was refused, perhaps for want of room: makes some.
+  ///
+  /// - Parameters:
+  ///   - error: Why it was refused.
+  ///   - attempt: How often room was made for it before.
+  /// - Returns: Whether it may pass now.
+  func makeRoom(after error: any Error, attempt: Int) -> Bool
+
   /// A run of a group has thrown ``GroupDetour``: does what has to come before the next one.
   ///
   /// - Throws: Why there can't be a next one; all writes get that.
@@ -71,6 +79,7 @@ package enum GroupRefusal: Error {
 
 extension GroupCommitOwner {
   package func didFail() {}
+  package func makeRoom(after error: any Error, attempt: Int) -> Bool { false }
   package func settle() throws {}
 }
 
@@ -331,6 +340,7 @@ extension GroupCommit {
   private func commit(
     _ group: inout Group, in environment: Environment, for owner: (any GroupCommitOwner)?
   ) {
+    var attempt = 0
     while !group.writes.isEmpty || takeMore(&group) {
       let start = ContinuousClock.now
       do {
@@ -362,6 +372,10 @@ extension GroupCommit {
         while takeMore(&group) {}
         group.writes.removeAll { $0.leaveGroup() }
         if group.writes.count == 1 {
+          if let owner, owner.makeRoom(after: error, attempt: attempt) {
+            attempt += 1
+            continue
+          }
           group.writes[0].end(error)
         } else {
           // One of them may be at fault (too large for the disk, say): each gets a commit of its own.

@@ -171,6 +171,9 @@ extension LMDBError.Code {
 }
 
 extension LMDBError {
+  /// Whether the map or the disk has no room for a write.
+  package var isForWantOfRoom: Bool { code == .mapFull || code == .diskFull }
+
   /// The error of the system call that has just failed.
   @_optimize(size)
   static func system(_ function: String, _ detail: String) -> LMDBError {

@@ -38,8 +38,14 @@ final class CheckpointFile: Sendable {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
     if makes, status.st_size < 2 * CheckpointSlot.byteCount {
-      try writeAll(
-        [UInt8](repeating: 0, count: 2 * CheckpointSlot.byteCount), to: descriptor, at: 0)
+      do {
+        try writeAll(
+          [UInt8](repeating: 0, count: 2 * CheckpointSlot.byteCount), to: descriptor, at: 0)
+      } catch  where error.code == .diskFull {
+        throw LMDBError(
+          .diskFull, function: "pwrite",
+          detail: "\(path) can't be made; open at another durability to make room")
+      }
       try flushAll(descriptor)
       try DataFile.flushNames(in: folder)
     }

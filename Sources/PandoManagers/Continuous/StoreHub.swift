@@ -44,10 +44,19 @@ final class StoreHub: Sendable {
     state.withLock { $0.types.values.flatMap { $0 } }.reduce(0) { $0 + $1.count }
   }
 
-  /// Waits until what is being read, and what is committed now, is shown.
+  /// Waits until what is being read, and what is committed now, by whatever process, is shown.
   func shown() async {
+    await withCheckedContinuation { continuation in
+      loader.async {
+        // A commit can be read a moment before it comes to the pipeline.
+        if let number = try? self.store.read({ try $0.commitNumber }) {
+          self.store.feed.waitForHandOver(of: number)
+        }
+        continuation.resume()
+      }
+    }
     await line.loaded()
-    await withCheckedContinuation { continuation in line.enqueue { continuation.resume() } }
+    try? await refresh()
   }
 
   /// Takes in what other processes have committed.

@@ -110,4 +110,10 @@ package enum LazyFields {
       (child.value as? any AnyLazy)?.isRequested == false
     }
   }
+
+  /// Whether an entity has every field that another version of it has requested, as it is there.
+  package static func areEqual<E: LocalEntity>(_ whole: E, _ requested: E) -> Bool {
+    whole == requested
+      || areMissing(in: requested) && whole == ModelChildren.complete(requested, from: whole)
+  }
 }

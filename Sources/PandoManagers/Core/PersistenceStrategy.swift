@@ -43,7 +43,7 @@ public enum SynchronizationState: String, Sendable, Codable, CaseIterable {
   /// A server has sent or confirmed it as it is here; fields that the server does not know may have changed since.
   case synced
   /// No write of it waits, and no server has said that it has it as it is here: it was written here only, in the
-  /// context `local`, has changed here since, or the entity type kept a part of it when an answer came.
+  /// context `local`, has changed here since, or its type kept something of that when an answer came.
   case unsynced
   /// Something was written here that the server does not have yet.
   case pending

@@ -38,7 +38,7 @@ extension ModelSnapshot {
   /// The same entity by the identifiers that it and those it names have now.
   ///
   /// Whoever still holds an entity from before the server named it does not make it a second time.
-  func current<E: Entity>(_ entity: E) throws -> E {
+  package func current<E: Entity>(_ entity: E) throws -> E {
     var current = entity
     for relationship in E.relationships {
       for old in relationship.modelIdentifiers(entity) where old.contains(":local:") {

@@ -22,7 +22,8 @@ extension ModelSnapshot {
 
   /// Returns whether a server has a node as it is here.
   ///
-  /// - Parameter modelIdentifier: The identifier of the node.
+  /// - Parameter modelIdentifier: The identifier that the node has now; a local one that a server has replaced is
+  ///   `unsynced`.
   /// - Returns: The state.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).

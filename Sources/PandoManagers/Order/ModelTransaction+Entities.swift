@@ -159,8 +159,9 @@ extension ModelTransaction {
     let stored = try overwrite(fitted)
     for node in fitting.answered {
       let isRoot = node.identifier.hasSameBytes(as: identifier)
-      // What it had was a server's, too, or has been sent.
-      let mayBeMixed = isRoot && (state.isDated || isConfirmation)
+      // What it had was a server's, too, or lazy fields that have been sent.
+      let mayBeMixed =
+        isRoot && (state.isDated || isConfirmation && LazyFields.areEqual(stored, fitted))
       let isAsSent = try node.isWhole && (mayBeMixed || stored == fitted || holds(node.model))
       try date(node.identifier, at: knownAt, isAsSent: isAsSent)
     }

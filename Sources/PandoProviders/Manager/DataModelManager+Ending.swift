@@ -5,13 +5,13 @@ extension DataModelManager {
   /// Waits until everything that is queued is committed and delivered.
   ///
   /// That is: writes to store and cache, fetches from the store, and callbacks of all providers. A `QueryDataProvider`
-  /// has shown what is committed in the store that its query follows, and told its delegate; this does not wait for
-  /// the answer of a server. What callbacks queue anew is not waited for. A callback or cache that never returns makes
-  /// this wait for ever.
+  /// that is not paused has shown what is committed in the store that its query follows, and told its delegate; the
+  /// answer of a server is not waited for. What callbacks queue anew is not waited for. A callback or cache that never
+  /// returns makes this wait for ever.
   ///
   /// *Precondition:* not called from a callback, which would wait for itself.
   ///
-  /// - Complexity: O(1), and the wait for what is queued.
+  /// - Complexity: O(*q*) for *q* query providers, and the wait for what is queued.
   public func drain() async {
     switch backing {
     case .store(let bridge):

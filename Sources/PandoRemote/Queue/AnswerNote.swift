@@ -15,6 +15,8 @@ struct AnswerNote {
   var isReadByType = false
   /// Whether the request is that of the entity type, which sends the entity as it is.
   var sendsEntity = false
+  /// Whether the entity type has stored something else than what is sent.
+  var isNotStored = false
 
   var text: String {
     get throws { String(decoding: try APIBody.makeEncoder().encode(self), as: UTF8.self) }
@@ -43,6 +45,7 @@ extension AnswerNote: Codable {
     names = try row.get("names")
     isReadByType = try row.get("isReadByType")
     sendsEntity = try row.find("sendsEntity") ?? false
+    isNotStored = try row.find("isNotStored") ?? false
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -51,5 +54,6 @@ extension AnswerNote: Codable {
     try row.encode(names, forKey: TextKey("names"))
     try row.encode(isReadByType, forKey: TextKey("isReadByType"))
     if sendsEntity { try row.encode(true, forKey: TextKey("sendsEntity")) }
+    if isNotStored { try row.encode(true, forKey: TextKey("isNotStored")) }
   }
 }

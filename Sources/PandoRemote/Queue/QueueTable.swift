@@ -13,7 +13,7 @@ struct QueueDraft: Sendable {
   var related: [String]?
   var inside: [String]?
   let handler: String?
-  let note: String?
+  var note: String?
   let date: Date
   /// What it replaces here.
   var undo: Data?

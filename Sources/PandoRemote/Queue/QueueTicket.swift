@@ -59,9 +59,13 @@ public final class QueueTicket: Sendable {
 
   func enqueue(
     in transaction: inout ModelTransaction, commitNumber: UInt64?, undo: QueuedUndo? = nil,
-    changing inside: [String] = []
+    changing inside: [String] = [], isNotStored: Bool = false
   ) throws {
     var draft = draft
+    if isNotStored, var note = AnswerNote(draft.note) {
+      note.isNotStored = true
+      draft.note = try note.text
+    }
     draft.undo = try undo?.bytes
     if !inside.isEmpty { draft.inside = inside }
     // It stays in order with those that change what has lost something by it.

@@ -62,7 +62,7 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
         return renamed
       }
     }
-    if answered.isEmpty {
+    if answered.isEmpty, AnswerNote(entry.note)?.isNotStored != true {
       // Nothing came back: what was sent is what the server has.
       for subject in entry.subjects {
         let name = try transaction.snapshot.currentIdentifier(of: subject)
@@ -129,6 +129,10 @@ struct AnswerReader<E: RemoteEntity>: Sendable {
       AnswerNote(entry.note)?.kind == .create ? .create(entity) : .update(entity)
     guard let body = try E.request(for: path)?.body else { return }
     entry.request.body = body
+    if var note = AnswerNote(entry.note), note.isNotStored {
+      note.isNotStored = false
+      entry.note = try note.text
+    }
     try IdentifierAlias.apply(to: &entry, in: rows)
   }
 

@@ -280,12 +280,15 @@ extension RemoteStore {
         clientQueue, [.init(ticket: ticket, isCustom: true)], identifiers, isRemoval: false)
     }
     let parts = try entities.map { entity -> RemoteWrite<E>.Part in
-      guard entity.id.isLocal else { return .init(ticket: try ticket(toUpdate: entity)) }
+      guard entity.id.isLocal else {
+        return .init(ticket: try ticket(toUpdate: entity), entity: entity)
+      }
       let path = RemotePath.create(entity)
       let ticket = try ticket(
         request(for: path), [entity.id], AnswerNote(.create, E.payload(for: path)),
         related: entity.namedIdentifiers)
-      return .init(ticket: ticket, change: { [self] in try self.ticket(toUpdate: entity) })
+      return .init(
+        ticket: ticket, entity: entity, change: { [self] in try self.ticket(toUpdate: entity) })
     }
     return RemoteWrite(clientQueue, parts, identifiers, isRemoval: false)
   }

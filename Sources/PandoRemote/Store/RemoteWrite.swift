@@ -9,6 +9,8 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
   struct Part: Sendable {
     /// The request.
     let ticket: QueueTicket
+    /// What it sends; `nil` if it removes something, or the caller has made the request.
+    var entity: E?
     /// What is sent in its place if the server knows the entity already or is about to: it is made
     /// once and changed after that.
     var change: (@Sendable () throws -> QueueTicket)?
@@ -59,10 +61,24 @@ final class RemoteWrite<E: RemoteEntity>: QueuedWrite {
       let undo = replaced?.undo(at: index)
       try ticket.enqueue(
         in: &transaction, commitNumber: commitNumber, undo: undo,
-        changing: replaced?.changedInside(at: index) ?? [])
+        changing: replaced?.changedInside(at: index) ?? [],
+        isNotStored: try part.entity.map { try !Self.isStored($0, in: transaction.snapshot) }
+          ?? false)
       tickets.append(ticket)
     }
     chosen.withLock { [tickets] in $0 = tickets }
+  }
+
+  /// Whether an entity is stored as it is sent: its type may have kept what was there.
+  private static func isStored(_ entity: E, in snapshot: ModelSnapshot) throws -> Bool {
+    func isStored<P: PersistentEntity>(_ type: P.Type) throws -> Bool {
+      guard let entity = try snapshot.current(entity) as? P,
+        let stored = try snapshot.model(entity.id.modelIdentifier, as: P.self)
+      else { return true }
+      return LazyFields.areEqual(stored, entity)
+    }
+    guard let type = E.self as? any PersistentEntity.Type else { return true }
+    return try isStored(type)
   }
 
   /// The request that fits what the server knows by then; `nil` if there is nothing to be sent.

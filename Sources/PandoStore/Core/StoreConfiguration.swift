@@ -107,8 +107,8 @@ public struct StoreConfiguration: Sendable {
   /// How many bytes of pages may be in use; a write that would need more throws `LMDBError` `mapFull`.
   ///
   /// The map itself may grow beyond it, by a sixteenth of it or by 64 MiB, whichever is more: room for writes that remove
-  /// something and store nothing new, so that a full store can be emptied. Half of that room is also for the pages that a
-  /// long read keeps; a write that would need more throws `mapFull`, too.
+  /// something and store nothing new, so that a full store can be emptied. While a long
+  /// read keeps freed pages, writes that store something use half of that room at most; then they throw `mapFull`.
   public var maximumMapSizeInBytes: Int = 4 << 40
   /// How many readers, of all processes together, may be active at once.
   public var maximumReaders: Int = 1024
@@ -133,6 +133,7 @@ public struct StoreConfiguration: Sendable {
   ///
   /// The store keeps the largest number that any opening for writing has asked for, so that no process trims
   /// what another one needs; `pando retention` lowers it. 10 000 unless set.
+  /// A full store keeps fewer where a write lacks that room.
   public var changeLogLimit = Int(ChangeLogRetention.standard.commitCount)
   /// How many commits are kept at most for a cursor that has not come further; see ``ChangeCursor``.
   ///

@@ -22,6 +22,8 @@ extension StoreCore {
         }
         let (key, bytes) = (ChangeLogRetention.key, retention.bytes)
         try transaction.put(bytes.span, forKey: key.span, in: tables.meta)
+        // A full store can be opened, too.
+        transaction.isRelief = true
         for key in keys { try transaction.delete(key: key.span, in: tables.changes) }
       }
     }

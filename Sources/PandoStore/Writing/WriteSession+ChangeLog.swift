@@ -83,6 +83,31 @@ extension WriteSession {
     state.counters.oldestChange = max(state.counters.oldestChange, last + 1)
   }
 
+  /// Drops what is no longer kept of the change log; if that is nothing, the older half of the rest.
+  ///
+  /// What a cursor needs stays, and what a replicated store needs.
+  ///
+  /// - Returns: Whether something was dropped.
+  func halveChangeLog() throws -> Bool {
+    var found: UInt64?
+    try reading { reader in
+      try reader.snapshot.scan(reader.tables.changes) { key, _ in
+        found = ByteFields.bigEndian(key, at: 0)
+        return false
+      }
+    }
+    guard let oldest = found else { return false }
+    if oldest >= state.counters.oldestChange {
+      if state.counters.isReplicated { return false }
+      let needed = try reading { try $0.cursors() }.map { $0.position + 1 }.min() ?? .max
+      let half = oldest + (state.counters.commitNumber + 1 - oldest) / 2
+      state.counters.oldestChange = min(needed, half)
+    }
+    guard oldest < state.counters.oldestChange else { return false }
+    try trimChangeLog(rowCount: .max)
+    return true
+  }
+
   /// Deletes rows of commits that are no longer kept.
   @_optimize(size)
   private func trimChangeLog(rowCount: Int) throws {
@@ -129,7 +154,9 @@ extension WriteSession {
   /// - Returns: Whether there was such a cursor.
   func removeCursor(named name: String) throws -> Bool {
     noteLocalChange()
-    return try deleteRow(CursorState.key(name).span, in: tables.meta)
+    let isGone = try deleteRow(CursorState.key(name).span, in: tables.meta)
+    if isGone { state.frees = true }
+    return isGone
   }
 
   private func putCursor(_ state: CursorState) throws {

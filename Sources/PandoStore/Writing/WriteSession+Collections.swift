@@ -140,6 +140,7 @@ extension WriteSession {
     try changing(list, by: 0) { transaction, note in
       try list.move(from: source, to: target, in: &transaction, noting: note)
     }
+    state.adds = true
     state.changes.change(collection: cacheKey, [.move(from: source, to: target)])
   }
 

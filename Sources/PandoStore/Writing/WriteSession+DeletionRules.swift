@@ -27,6 +27,7 @@ extension WriteSession {
       try deleteRow(key.span, in: tables.meta)
     } else {
       try put(rules.bytes.span, forKey: key.span, in: tables.meta)
+      state.adds = true
     }
     state.isHalfDone = wasHalfDone
     state.deletionRules = nil

@@ -412,7 +412,7 @@ extension WriteSession {
     // A type without records is whole.
     let wasHalfDone = state.isHalfDone
     try put(bytes.span, forKey: key.span, in: tables.types)
-    state.isHalfDone = wasHalfDone
+    (state.isHalfDone, state.adds) = (wasHalfDone, true)
     return row.number
   }
 
@@ -493,10 +493,12 @@ extension WriteSession {
       try put(bytes.span, forKey: name.utf8Span.span, in: tables.types)
     }
     try writeChangeLog()
-    if state.counters != countersAtStart {
-      let bytes = state.counters.bytes
-      let key = StoreState.key
-      try put(bytes.span, forKey: key.span, in: tables.meta)
-    }
+    if state.counters != countersAtStart { try putCounters() }
+  }
+
+  func putCounters() throws {
+    let bytes = state.counters.bytes
+    let key = StoreState.key
+    try put(bytes.span, forKey: key.span, in: tables.meta)
   }
 }

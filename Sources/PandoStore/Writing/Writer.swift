@@ -241,6 +241,46 @@ extension Writer: GroupCommitOwner {
     unsafe isOnDisk = true
   }
 
+  /// Lets what the last commits have freed be used, then drops the older half of the change log, again and again, where
+  /// that may be what a write lacks.
+  func makeRoom(after error: any Error, attempt: Int) -> Bool {
+    guard (error as? LMDBError)?.isForWantOfRoom == true,
+      let missing = core.environment.lackedPageCount
+    else { return false }
+    do {
+      if attempt > 0 {
+        let isSmaller = try writeForRoom { session in
+          let log = try session.reading { try $0.snapshot.statistics(of: core.tables.changes) }
+          let pageCount = log.leafPageCount + log.overflowPageCount
+          return try pageCount >= missing && session.halveChangeLog()
+        }
+        if !isSmaller { return false }
+      }
+      // Pages can be used from the next commit but one.
+      for _ in 0..<2 {
+        _ = try writeForRoom { session in
+          try session.putCounters()
+          return true
+        }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func writeForRoom(_ body: (WriteSession) throws -> Bool) throws -> Bool {
+    try core.environment.write { transaction in
+      try unsafe withUnsafeMutablePointer(to: &transaction) { transaction in
+        let session = try unsafe WriteSession(transaction, core: core)
+        defer { unsafe transaction.pointee.isRelief = true }
+        guard try body(session) else { return false }
+        try session.endFlush()
+        return true
+      }
+    }
+  }
+
   func didCommit(writeCount: Int, duration: Duration) {
     unsafe isOnDisk = core.configuration.durability == .full
     if let changes = unsafe newestChanges.take() { core.didLog(changes) }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PandoFixtures
 import PandoManagers
 import PandoModels
@@ -212,6 +213,40 @@ import Testing
         try await poems.received(answer)
         #expect(try state() == .synced)
       }
+      await container.close()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a write that the entity type does not store is sent, and makes nothing synced`(
+    hasBody: Bool
+  ) async throws {
+    try await withModelStore { store in
+      let container = try CoreManagerContainer(
+        entities: Poem.self, Verse.self, client: server, diskStoreConfig: .store(store))
+      let poems = container[Poem.self]
+      func states() throws -> [SynchronizationState] {
+        try store.read { snapshot in
+          try ["Poem:1", "Verse:a"].map { try snapshot.synchronizationState(of: $0) }
+        }
+      }
+      let newer = Poem(id: .remote(1), revision: 11, title: "here", verses: [Verse("a", "here")])
+      let older = Poem(id: .remote(1), revision: 3, title: "sent", verses: [Verse("a", "sent")])
+      func answer(_ poem: Poem) throws -> APIResponse {
+        hasBody
+          ? APIResponse(status: 200, body: try JSONEncoder().encode(poem))
+          : APIResponse(status: 204)
+      }
+      try await poems.set(newer)
+      server.answer(.put, "/poems/1", with: try answer(older))
+      try await poems.set(older, in: .localAndRemote).confirmed()
+      #expect(try await poems.get(byID: .remote(1)) == newer)
+      #expect(try states() == [.unsynced, .unsynced])
+      var newest = newer
+      newest.revision = 12
+      server.answer(.put, "/poems/1", with: try answer(newest))
+      try await poems.set(newest, in: .localAndRemote).confirmed()
+      #expect(try states() == [.synced, .synced])
       await container.close()
     }
   }

@@ -118,12 +118,23 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
-  @Test(arguments: Emptying.allCases)
-  func `a disk that is full lets a store be emptied and filled again`(emptying: Emptying) throws {
+  /// Runs `body` with the folder of a disk of its own; not at all where it can't be made.
+  private func withDisk(ofSize size: String, _ body: (String) throws -> Void) throws {
     try withTemporaryDirectory { path in
-      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=8m") == 0 else { return }
+      guard unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else { return }
       defer { umount2(path, CInt(MNT_DETACH)) }
-      let store = try ModelStore(path: "\(path)/store", configuration: .forTests)
+      try body(path)
+    }
+  }
+
+  @Test(arguments: Emptying.allCases, [Durability.unsynchronized, .relaxed()])
+  func `a disk that is full lets a store be emptied and filled again`(
+    emptying: Emptying, durability: Durability
+  ) throws {
+    try withDisk(ofSize: "8m") { path in
+      var configuration = StoreConfiguration.forTests
+      configuration.durability = durability
+      let store = try ModelStore(path: "\(path)/store", configuration: configuration)
       defer { store.close() }
       var counts: [Int] = []
       for _ in 0..<3 {
@@ -146,7 +157,7 @@ import Testing
   /// A write that stores something, though it empties or removes something else, or tries to.
   enum Disguise: CaseIterable {
     case emptyLists, emptiedLists, absentNode, absentList, absentProperty, absentIndex,
-      nothingToPrune
+      nothingToPrune, rules
 
     func write(_ number: Int, in transaction: inout ModelTransaction) throws {
       let key = "\(number)/" + String(repeating: "k", count: 380)
@@ -160,6 +171,9 @@ import Testing
       case .absentProperty: try transaction.setProperty("none", to: nil)
       case .absentIndex: try transaction.dropIndex(on: "none", ofType: "Page")
       case .nothingToPrune: try transaction.prune()
+      case .rules:
+        if number == 0 { try transaction.delete("Page:0") }
+        return try transaction.setDeletionRules([.owned("child")], ofType: "Type\(number)")
       }
       try transaction.append([Page](), toCollection: key)
     }
@@ -199,5 +213,106 @@ import Testing
       }
     }
     try empty(store, 0, .atOnce)
+  }
+
+  @Test(arguments: [20, 300, 3_000], [false, true])
+  func `what the change log takes is given back where a full store needs it`(
+    size: Int, keepsRecords: Bool
+  ) throws {
+    var configuration = Self.configuration
+    configuration.mapSizeInBytes = 1 << 20
+    configuration.maximumMapSizeInBytes = 1 << 20
+    configuration.changeLogKeepsRecords = keepsRecords
+    let store = try ModelStore.temporary(configuration: configuration)
+    defer { store.close() }
+    let text = String(repeating: "x", count: size)
+    var counts: [Int] = []
+    for _ in 0..<3 {
+      var count = 0
+      while true {
+        do {
+          let id = count
+          try store.write { try $0.set(Page(id: id, text: text)) }
+          count += 1
+        } catch let error as LMDBError where error.code == .mapFull {
+          break
+        }
+      }
+      counts.append(count)
+      for id in 0..<count { try store.write { try $0.delete("Page:\(id)") } }
+    }
+    let least = try #require(counts.min())
+    #expect(least > (counts.first ?? 0) / 2, "\(counts)")
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `the change log stays where the room it takes is not enough`() throws {
+    let store = try ModelStore.temporary(configuration: Self.configuration)
+    defer { store.close() }
+    for id in 0..<100 { try store.write { try $0.set(Page(id: id, text: "x")) } }
+    let text = String(repeating: "x", count: 5 << 20)
+    #expect {
+      try store.write { try $0.set(Page(id: -1, text: text)) }
+    } throws: {
+      ($0 as? LMDBError)?.code == .mapFull
+    }
+    #expect(try store.read { try $0.changes(since: 0) }.count == 100)
+  }
+
+  @Test func `what a cursor needs stays in a full store until the cursor goes`() throws {
+    var configuration = Self.configuration
+    configuration.mapSizeInBytes = 1 << 20
+    configuration.maximumMapSizeInBytes = 1 << 20
+    let store = try ModelStore.temporary(configuration: configuration)
+    defer { store.close() }
+    _ = try store.cursor(named: "slow")
+    let start = try store.read { try $0.commitNumber }
+    let count = (0..<100_000).first { id in
+      (try? store.write { try $0.set(Page(id: id, text: "x")) }) == nil
+    }
+    #expect(try store.read { try $0.changes(since: start) }.count == count)
+    #expect(try store.removeCursor(named: "slow"))
+    try store.write { try $0.set(Page(id: -1, text: "x")) }
+  }
+
+  @Test func `writes that replace leave removals their room on a full disk beside a read`() throws {
+    try withDisk(ofSize: "4m") { path in
+      let store = try ModelStore(path: "\(path)/store", configuration: .forTests)
+      defer { store.close() }
+      for id in 0..<100 { try store.write { try $0.set(Page(id: id, text: Self.text)) } }
+      try store.read { _ in
+        try onThreads(1) { _ in
+          var number = 0
+          while true {
+            do {
+              let page = Page(id: 1, text: Self.text + "\(number)")
+              try store.write { try $0.set(page) }
+              number += 1
+            } catch let error as LMDBError where error.code == .diskFull {
+              break
+            }
+          }
+          // One after another would come to the end of the room: the read keeps what each of them frees.
+          for id in 0..<3 { try store.write { try $0.delete("Page:\(id)") } }
+          try store.write { try $0.removeAll() }
+        }
+      }
+    }
+  }
+
+  @Test func `a store on a full disk can be opened with a longer change log`() throws {
+    try withDisk(ofSize: "4m") { path in
+      var configuration = StoreConfiguration.forTests
+      let first = try ModelStore(path: "\(path)/store", configuration: configuration)
+      let (count, _) = try fill(first)
+      first.close()
+      let file = unsafe fopen("\(path)/other", "w")
+      while unsafe fwrite(Self.text, 1, 2_000, file) == 2_000, unsafe fflush(file) == 0 {}
+      unsafe fclose(file)
+      configuration.changeLogLimit *= 2
+      let second = try ModelStore(path: "\(path)/store", configuration: configuration)
+      defer { second.close() }
+      try empty(second, count, .oneByOne)
+    }
   }
 }
