@@ -1,4 +1,5 @@
 import PandoSystem
+import Synchronization
 
 /// The command as a whole: finds the word's command, runs it, and turns errors into one line on
 /// standard error and an exit status.
@@ -50,6 +51,8 @@ struct CommandLineTool {
     let declaration = command.declaration
     do {
       let arguments = try ArgumentParser(declaration: declaration).parse(rest)
+      let assumesNoWriter = arguments.options[Option.assumingNoWriter.name] != nil
+      StoreAccess.assumesNoWriter.store(assumesNoWriter, ordering: .relaxed)
       if arguments.wantsHelp {
         try output.write(HelpText.command(declaration))
       } else {

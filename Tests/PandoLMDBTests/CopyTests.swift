@@ -133,10 +133,13 @@ import Testing
               true
             } == false)
           #expect(
-            try environment.copy(to: place, compacting: compacting, goesOn: nil) { _ in false }
+            try environment.copy(to: place, compacting: compacting, goesOn: { _ in true }) { _ in
+              false
+            }
               == false)
           #expect(throws: Unsound.self) {
-            _ = try environment.copy(to: place, compacting: compacting, goesOn: nil) { _ in
+            _ = try environment.copy(to: place, compacting: compacting, goesOn: { _ in true }) {
+              _ in
               throw Unsound()
             }
           }
@@ -157,7 +160,7 @@ import Testing
   @Test func `a copy leaves a data file alone that came while it was made`() throws {
     try withFilledEnvironment { environment, place in
       expectError(.fileExists) {
-        _ = try environment.copy(to: place, compacting: false, goesOn: nil) { _ in
+        _ = try environment.copy(to: place, compacting: false, goesOn: { _ in true }) { _ in
           try DamagedFileTests.write([1, 2, 3], to: "\(place)/data.mdb")
           return true
         }

@@ -101,6 +101,10 @@ struct Option: Sendable, Hashable {
   /// Machine-readable output, the same on every command that prints a report or a list.
   static let json = flag("--json", "print JSON instead of text")
 
+  /// Whether a read-only mount may be read, the same on every command that only reads a store.
+  static let assumingNoWriter = flag(
+    "--assuming-no-writer", "read from a read-only mount: nobody writes to the store")
+
   /// The option as the usage line shows it.
   var usage: String {
     let text = value.map { "\(name) \($0)" } ?? name

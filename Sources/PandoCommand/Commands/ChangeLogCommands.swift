@@ -9,6 +9,7 @@ enum CursorsCommand: Command {
     summary: "list the named cursors of the change log and how far each has come",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--remove", "NAME", repeats: true, "remove this cursor instead"), .json,
     ],
     notes: [

@@ -7,7 +7,7 @@ enum CollectionsCommand: Command {
     name: "collections",
     summary: "list the keys of the collections, one a line",
     positionals: [.store],
-    options: [.json],
+    options: [.assumingNoWriter, .json],
     notes: ["With --json each key comes with the number of its elements."],
     examples: [.init("pando collections tweets", "for example: timeline")])
 

@@ -1,5 +1,6 @@
 import PandoLMDB
 import PandoModels
+import Synchronization
 
 /// `pando kv`: the plain tables of any LMDB environment.
 enum KeyValueCommand: Command {
@@ -13,6 +14,7 @@ enum KeyValueCommand: Command {
       Positional("ARGUMENT", count: .any, "key and value; the value - is standard input"),
     ],
     options: [
+      .assumingNoWriter,
       .flag("--hex", "keys and values are hexadecimal digits"),
       .value("--prefix", "P", "scan only keys that begin with P"),
       .value("--limit", "N", "scan at most N entries"),
@@ -180,6 +182,7 @@ struct KeyValueAccess {
     SignalLine.prepare(for: "pando kv", path: path)
     var configuration = Environment.Configuration()
     configuration.isReadOnly = isReadOnly
+    configuration.assumingNoWriter = StoreAccess.assumesNoWriter.load(ordering: .relaxed)
     environment = try Environment(path: path, configuration: configuration)
     do {
       if !isReadOnly { try KeyValueAccess.refuseOwnTable(tableName, in: environment, path) }

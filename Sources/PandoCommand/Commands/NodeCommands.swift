@@ -9,6 +9,7 @@ enum GetCommand: Command {
     summary: "print a node and all it holds as JSON",
     positionals: [.store, Positional("ID", "the node's identifier")],
     options: [
+      .assumingNoWriter,
       .value("--depth", "N", "levels of nodes below it; 0 prints references to its children"),
       .value("--type", "TYPE", "the record of this type, where a node has several"),
       .flag("--compact", "one line"),
@@ -82,6 +83,7 @@ enum ListCommand: Command {
     summary: "list identifiers, one a line, in the order of their bytes",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--type", "T", "only nodes with a record of this type"),
       .value("--prefix", "P", "only identifiers that begin with P"),
       .value("--limit", "N", "at most N"),
@@ -139,6 +141,7 @@ enum ParentsCommand: Command {
     summary: "list the nodes that hold a node",
     positionals: [.store, Positional("ID", "the node's identifier")],
     options: [
+      .assumingNoWriter,
       .flag("--all", "also the parents of the parents, and so on, nearest first"), .json,
     ],
     examples: [

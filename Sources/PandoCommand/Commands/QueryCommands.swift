@@ -11,6 +11,7 @@ enum QueryCommand: Command {
       Positional("FILTER", "which of them, such as 'year > 1990'; all for all"),
     ],
     options: [
+      .assumingNoWriter,
       .value(
         "--order", "FIELD", repeats: true, "by this field, FIELD:desc for the highest value first"),
       .value("--limit", "N", "at most N"),

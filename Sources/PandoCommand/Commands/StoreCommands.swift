@@ -2,6 +2,7 @@ import PandoMetrics
 import PandoModels
 import PandoStore
 import PandoSystem
+import Synchronization
 
 /// `pando stat`: sizes and state of a store.
 enum StatCommand: Command {
@@ -9,7 +10,7 @@ enum StatCommand: Command {
     name: "stat",
     summary: "print what is in a store and how large it is",
     positionals: [.store],
-    options: [.json],
+    options: [.assumingNoWriter, .json],
     examples: [.init("pando stat tweets", "nodes, records by type, bytes, readers, commits")])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
@@ -83,7 +84,7 @@ enum VerifyCommand: Command {
     name: "verify",
     summary: "check every page, record, edge and collection of a store",
     positionals: [.store],
-    options: [.json],
+    options: [.assumingNoWriter, .json],
     notes: [
       """
       The pages are walked first, with plain reads of the file; only then the store is opened and \
@@ -120,7 +121,9 @@ enum VerifyCommand: Command {
     var bars: [VerificationProgress.Stage: ProgressBar] = [:]
     defer { for bar in bars.values { bar.clear() } }
     do {
-      return try ModelStore.verify(path: path) { progress in
+      return try ModelStore.verify(
+        path: path, assumingNoWriter: StoreAccess.assumesNoWriter.load(ordering: .relaxed)
+      ) { progress in
         let bar =
           bars[progress.stage]
           ?? ProgressBar(
@@ -168,6 +171,7 @@ enum ChangesCommand: Command {
     summary: "print what the commits changed",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--since", "N", "only commits after number N; all the log holds unless given"), .json,
     ],
     notes: [
@@ -201,7 +205,7 @@ enum CopyCommand: Command {
     name: "copy",
     summary: "copy a store, also while other processes use it",
     positionals: [.store, Positional("DEST", "a directory that does not exist, or is empty")],
-    options: [.flag("--compact", "leave free pages out"), .json],
+    options: [.assumingNoWriter, .flag("--compact", "leave free pages out"), .json],
     examples: [.init("pando copy tweets backup --compact", "a copy as small as it can be")])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
@@ -250,6 +254,7 @@ enum DumpCommand: Command {
     name: "dump",
     summary: "print a whole store as JSON lines that `pando load` reads",
     positionals: [.store],
+    options: [.assumingNoWriter],
     notes: [
       """
       Nothing is lost: loading a dump into a new store and dumping that prints the same bytes. \

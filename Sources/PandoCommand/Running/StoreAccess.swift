@@ -1,5 +1,6 @@
 import PandoStore
 import PandoSystem
+import Synchronization
 
 /// One word after `pando` and what it does.
 protocol Command: SendableMetatype {
@@ -23,6 +24,9 @@ enum StoreAccess {
   case change
   /// For writing; the store is created when it is not there.
   case create
+
+  /// Whether the command was given ``Option/assumingNoWriter``.
+  static let assumesNoWriter = Atomic(false)
 
   /// Opens the store, runs `body` and closes the store again.
   ///
@@ -64,6 +68,7 @@ enum StoreAccess {
     SignalLine.prepare(for: "pando \(subject.name)", path: path)
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = self == .read
+    configuration.assumingNoWriter = Self.assumesNoWriter.load(ordering: .relaxed)
     // How much of the change log is kept is for the service to say, and for `pando retention`.
     configuration.raisesRetention = false
     return try ModelStore(path: path, configuration: configuration)

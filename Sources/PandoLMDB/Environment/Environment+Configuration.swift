@@ -46,6 +46,11 @@ extension Environment {
     public var sharesCommits: Bool = false
     /// Whether writes are refused; the file must exist.
     public var isReadOnly: Bool = false
+    /// Whether a file system that is mounted read-only may be opened, because no other process writes to the file.
+    ///
+    /// Readers have no lock file there. A writer that reaches the file another way, as through the other mount of a volume,
+    /// would use their pages again, and they would read anything. Elsewhere it changes nothing.
+    public var assumingNoWriter: Bool = false
     /// The permissions of new files.
     public var fileMode: UInt32 = 0o600
     /// Called with what the environment did by itself, on the thread it happened on.

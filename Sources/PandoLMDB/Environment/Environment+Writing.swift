@@ -146,7 +146,7 @@ extension Environment {
     return transaction
   }
 
-  /// Begins a write transaction; the writer lock is held. The caller ends it by ``end(_:)``.
+  /// Begins a write transaction, which the caller ends by ``end(_:)``; the writer lock is held.
   func beginWriting() throws(LMDBError) -> WriteTransaction {
     if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
     try reopenIfLost()

@@ -164,6 +164,8 @@ extension LMDBError.Code {
   public static var noSuchFile: Self { Self(rawValue: ENOENT) }
   /// The file exists already (`EEXIST`).
   public static var fileExists: Self { Self(rawValue: EEXIST) }
+  /// The file system is mounted read-only (`EROFS`), and nobody has said that no other process writes.
+  public static var readOnlyFileSystem: Self { Self(rawValue: EROFS) }
   /// There is not enough memory or address space (`ENOMEM`).
   public static var outOfMemory: Self { Self(rawValue: ENOMEM) }
   /// LMDB refused an argument (`EINVAL`).

@@ -46,6 +46,27 @@ enum LockFile {
     return CommitSignal(descriptor)
   }
 
+  /// Refuses a folder on a file system that is mounted read-only: liblmdb works without a lock file there, so a writer, who
+  /// reaches the folder another way, does not see the readers and uses their pages again.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - assumingNoWriter: Whether the caller says that nobody writes.
+  /// - Throws: ``LMDBError`` with code `readOnlyFileSystem`.
+  @_optimize(size)
+  static func refuseReadOnlyMount(
+    _ folder: String, assumingNoWriter: Bool
+  ) throws(LMDBError) {
+    var status = statvfs()
+    guard !assumingNoWriter, unsafe statvfs(folder, &status) == 0,
+      status.f_flag & UInt(ST_RDONLY) != 0
+    else { return }
+    throw LMDBError(
+      .readOnlyFileSystem, function: "open",
+      detail: "\(folder): a writer elsewhere does not see readers of a read-only mount; "
+        + "open it with assumingNoWriter if nobody writes")
+  }
+
   /// The size that liblmdb 0.9 gives the file: two cache lines of common state, and one a reader.
   @_optimize(size)
   private static func sizeInBytes(readers: Int) -> Int {

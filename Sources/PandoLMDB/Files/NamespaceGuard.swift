@@ -74,8 +74,9 @@ final class NamespaceGuard: Sendable {
 
   /// Takes part in the environment of a folder.
   ///
+  /// It is `nil` if the lock file can't be opened for writing: then liblmdb has none either.
+  ///
   /// - Parameter folder: The folder; liblmdb has opened it, and no thread has been to a mutex yet.
-  /// - Returns: `nil` if the lock file can't be opened for writing: then liblmdb has none either.
   init?(folder: String) {
     let descriptor = retryInterrupted {
       unsafe open("\(folder)/\(LockFile.name)", O_RDWR | O_CLOEXEC)

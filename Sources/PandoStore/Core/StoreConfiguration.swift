@@ -120,6 +120,17 @@ public struct StoreConfiguration: Sendable {
   public var durability: Durability = .full
   /// Whether the store refuses writes; another process may write at the same time.
   public var isReadOnly = false
+  /// Whether a file system that is mounted read-only may be opened, because no other process writes to the store.
+  ///
+  /// Without it such a store throws `LMDBError` `readOnlyFileSystem`: readers leave no mark there, so a writer that reaches
+  /// the store another way, as through the other mount of a volume, would use their pages again, and they would read
+  /// anything. Elsewhere it changes nothing.
+  ///
+  /// ```swift
+  /// var configuration = ModelStore.Configuration()
+  /// (configuration.isReadOnly, configuration.assumingNoWriter) = (true, true)  // the store of an image
+  /// ```
+  public var assumingNoWriter = false
   /// Types that the store knows from the beginning; others it knows from the first call that names them.
   ///
   /// What a type declares, such as a `merge(_:)` of its own, counts for its records once the store knows it. A write

@@ -22,14 +22,12 @@ extension ModelStore {
     try core.whileOpen {
       let size = try core.environment.statistics()
       var total = compacting ? size.usedSizeInBytes : size.fileSizeInBytes
-      let goesOn = progress.map { progress in
-        { (count: Int) in
-          total = max(total, count)
-          return progress(count, 2 * total)
-        }
-      }
       isWhole = try core.environment.copy(
-        to: destination, compacting: compacting, goesOn: goesOn
+        to: destination, compacting: compacting,
+        goesOn: { count in
+          total = max(total, count)
+          return progress?(count, 2 * total) ?? true
+        }
       ) { copy in
         try checkCopy(copy) { share in
           progress?(total + Int(share * Double(total)), 2 * total) ?? true

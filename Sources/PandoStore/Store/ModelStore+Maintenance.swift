@@ -207,6 +207,8 @@ extension ModelStore {
   ///
   /// - Parameters:
   ///   - path: The directory of the store.
+  ///   - assumingNoWriter: Whether a file system that is mounted read-only may be read, see
+  ///     ``StoreConfiguration/assumingNoWriter``.
   ///   - progress: Told how far the check has come; an error that it throws ends the check.
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
@@ -214,15 +216,16 @@ extension ModelStore {
   /// - Complexity: As `verify(progress:)`, and reads each page once before.
   @_optimize(size)
   public static func verify(
-    path: String, progress: ((VerificationProgress) throws -> Void)? = nil
+    path: String, assumingNoWriter: Bool = false,
+    progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
     var engine = Environment.Configuration()
-    engine.isReadOnly = true
+    (engine.isReadOnly, engine.assumingNoWriter) = (true, assumingNoWriter)
     try Environment.settleCheckpoint(path: path, engine)
     let report = try StoreCheck.pages(ofStoreAt: path, progress)
     guard report.isClean else { return report }
     var configuration = Configuration()
-    configuration.isReadOnly = true
+    (configuration.isReadOnly, configuration.assumingNoWriter) = (true, assumingNoWriter)
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
     return try store.verify(progress: progress)

@@ -78,6 +78,7 @@ extension ModelStore {
     engine.readerTimeoutInSeconds = configuration.readerTimeoutInSeconds
     engine.durability = configuration.durability
     engine.isReadOnly = configuration.isReadOnly
+    engine.assumingNoWriter = configuration.assumingNoWriter
     let events = EventRelay()
     engine.onEvent = { event in events.receive(event) }
     if configuration.verifying != .none {
