@@ -115,6 +115,47 @@ import Testing
     }
   }
 
+  @Test func `a store that opens behind a log at rest takes in what is there`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let first = try open("\(path)/1", MemoryConnection(log))
+      try await open("\(path)/2", MemoryConnection(log)).close()
+      for id in ["a", "b"] { try await first.store.write { try $0.set(Leaf(id: id)) } }
+      let second = try open("\(path)/2", MemoryConnection(log))
+      try await wait(for: 2, in: second.store)
+      #expect(second.status.end == first.status.position)
+      #expect(second.status.position == first.status.position)
+      await second.close()
+      await first.close()
+    }
+  }
+
+  @Test func `a store follows its log though nobody holds more than the store`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let first = try open("\(path)/1", MemoryConnection(log))
+      var store: ModelStore? = try open("\(path)/2", MemoryConnection(log)).store
+      try await first.store.write { try $0.set(Leaf(id: "a")) }
+      try await first.store.write { try $0.set(Leaf(id: "b")) }
+      if let store {
+        try await wait(for: 2, in: store)
+        #expect(try store.read { try $0.contains(Leaf(id: "b").modelIdentifier ?? "") })
+        try await store.write { try $0.set(Leaf(id: "c")) }
+        await store.close()
+      }
+      // What was let go of without being closed can be opened again.
+      store = try open("\(path)/3", MemoryConnection(log)).store
+      weak let released = store
+      store = nil
+      while released != nil { await Task.yield() }
+      let again = try open("\(path)/3", MemoryConnection(log))
+      try await again.caughtUp()
+      #expect(try again.store.read { try $0.count() } == 3)
+      await again.close()
+      await first.close()
+    }
+  }
+
   @Test func `what was written here can be read there behind its position`() async throws {
     let log = MemoryLog()
     try await withTemporaryDirectory { path in

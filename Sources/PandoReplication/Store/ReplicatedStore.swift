@@ -13,6 +13,8 @@ import PandoSystem
 /// and this store have it; what others write comes in by itself, in commits that everybody hears of who
 /// follows the store. Reads are local, and never wait for the log. One process a store.
 ///
+/// It follows its log until it is closed, or until nobody holds ``store``: whoever needs only that may let go of this.
+///
 /// Any thread.
 public final class ReplicatedStore: Sendable {
   /// The store; ``close()`` closes it.
@@ -57,15 +59,26 @@ public final class ReplicatedStore: Sendable {
       log.close()
       throw error
     }
-    follower = Follower(store, replica)
+    follower = Follower(store, replica, log)
     snapshotMaker = SnapshotMaker(replica, path: path)
-    follower.start(log)
+    store.keep(Company(follower, snapshotMaker))
+    follower.start()
     snapshotMaker.start(isAtOnce: replica.beginsWithContent)
   }
 
-  deinit {
-    follower.end()
-    snapshotMaker.stop()
+  /// The threads that work for a store; they end with it.
+  private final class Company: Sendable {
+    private let follower: Follower
+    private let snapshotMaker: SnapshotMaker
+
+    init(_ follower: Follower, _ snapshotMaker: SnapshotMaker) {
+      (self.follower, self.snapshotMaker) = (follower, snapshotMaker)
+    }
+
+    deinit {
+      follower.end()
+      snapshotMaker.stop()
+    }
   }
 
   /// Begins a store as the newest copy beside a log, where there is no store.
@@ -277,8 +290,8 @@ private final class Follower: Sendable {
   private struct State {
     /// The last position that is known to be there.
     var end: UInt64 = 0
-    /// Up to where it has been tried.
-    var triedEnd: UInt64 = 0
+    /// Up to where it has been tried; `nil` before the first time.
+    var triedEnd: UInt64?
     /// Whether it waits behind a failure.
     var isPausing = false
     var isEnded = false
@@ -290,16 +303,18 @@ private final class Follower: Sendable {
 
   private weak let store: ModelStore?
   private let replica: Replica
+  private let log: any ReplicationLog
   private let state = Monitor(State())
 
-  init(_ store: ModelStore, _ replica: Replica) {
+  init(_ store: ModelStore, _ replica: Replica, _ log: any ReplicationLog) {
     self.store = store
     self.replica = replica
+    self.log = log
   }
 
   var failure: StoreError? { state.withLock { $0.failure } }
 
-  func start(_ log: any ReplicationLog) {
+  func start() {
     startThread(named: "pando.replica") { self.run() }
     log.follow { [state, replica] position in
       replica.noteEnd(position)
@@ -308,17 +323,29 @@ private final class Follower: Sendable {
     }
   }
 
+  /// Asks the log where it ends: it tells of what comes, and not of what is there.
+  private func askForEnd() throws {
+    let end = try log.end()
+    replica.noteEnd(end)
+    state.withLock { $0.end = max($0.end, end) }
+  }
+
   func end() {
     state.withLock { $0.isEnded = true }
     state.notifyAll()
   }
 
   private func run() {
-    while let end = next() {
+    var hasAsked = false
+    while next() {
       guard let store else { return }
       var found: StoreError?
       do {
-        try translatingFaults(store.path) { try replica.takeIn(upTo: end) }
+        try translatingFaults(store.path) {
+          if !hasAsked { try askForEnd() }
+          hasAsked = true
+          try replica.takeIn(upTo: state.withLock(\.end))
+        }
       } catch let error as StoreError {
         found = error
       } catch {
@@ -332,21 +359,21 @@ private final class Follower: Sendable {
     }
   }
 
-  /// Waits for something to take in.
+  /// Waits for something to take in; at first there may be something.
   ///
-  /// - Returns: Up to where; `nil` at the end.
-  private func next() -> UInt64? {
-    state.waiting { state, pause -> UInt64?? in
-      if state.isEnded { return .some(nil) }
-      if state.end > state.triedEnd {
+  /// - Returns: `false` at the end.
+  private func next() -> Bool {
+    state.waiting { state, pause -> Bool? in
+      if state.isEnded { return false }
+      if state.triedEnd.map({ state.end > $0 }) ?? true {
         state.triedEnd = state.end
         state.isPausing = false
-        return state.end
+        return true
       }
       guard state.failure != nil else { return nil }
       // Once more, behind a pause.
       state.isPausing.toggle()
-      if !state.isPausing { return state.end }
+      if !state.isPausing { return true }
       pause = Self.pause
       return nil
     }

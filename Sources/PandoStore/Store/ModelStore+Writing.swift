@@ -204,6 +204,9 @@ extension ModelStore {
   /// - Parameter replicator: What brings them there; retained until the store is closed.
   package func attach(_ replicator: any StoreReplicator) { writer?.attach(replicator) }
 
+  /// Keeps what works for the store as long as the store is open and somebody holds it.
+  package func keep(_ companion: any Sendable) { writer?.keep(companion) }
+
   /// Whether the store was opened for reading only.
   package var isReadOnly: Bool { writer == nil }
 }

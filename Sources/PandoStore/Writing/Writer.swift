@@ -15,6 +15,8 @@ final class Writer: Sendable {
   private let handler = Locked<(@Sendable (ChangeSet) -> Void)?>(nil)
   /// What brings the writes of a replicated store to its log.
   private let replicator = Locked<(any StoreReplicator)?>(nil)
+  /// What works for the store until it is closed.
+  private let companion = Locked<(any Sendable)?>(nil)
   /// The identity of the thread that leads, or was the last to do so; 0 where it may be another one by now.
   private let leader = Atomic<UInt>(0)
   /// The process that has the threads; a child of it has none.
@@ -58,6 +60,8 @@ final class Writer: Sendable {
   func setHandler(_ newHandler: (@Sendable (ChangeSet) -> Void)?) {
     handler.withLock { $0 = newHandler }
   }
+
+  func keep(_ newCompanion: any Sendable) { companion.withLock { $0 = newCompanion } }
 
   func attach(_ newReplicator: any StoreReplicator) {
     replicator.withLock { $0 = newReplicator }
@@ -144,6 +148,7 @@ final class Writer: Sendable {
     // It may hold the store, which holds this. What it held ends outside the lock.
     _ = handler.withLock { handler in exchange(&handler, with: nil) }
     _ = replicator.withLock { replicator in exchange(&replicator, with: nil) }
+    _ = companion.withLock { companion in exchange(&companion, with: nil) }
   }
 }
 
