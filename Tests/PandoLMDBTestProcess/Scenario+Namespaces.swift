@@ -1,3 +1,4 @@
+import CPandoFaults
 import Glibc
 import PandoLMDB
 import PandoSystem
@@ -63,6 +64,16 @@ extension Scenario {
     }
     if !state.withLock({ $0.isDone }) { say("waits") }
     _ = readLine()
+  }
+
+  /// Makes a child inside a write, says its number, and waits to be killed; the child lives on.
+  static func forkInWrite(_ path: String) throws {
+    let environment = try Environment(path: path, configuration: configuration)
+    try environment.write { _ in
+      let child = faults_fork()
+      if child != 0 { say("\(child)") }
+      while true { pause() }
+    }
   }
 
   /// Counts a row up, again and again, until its input ends or it is killed; says each number once it is committed.

@@ -15,6 +15,7 @@ let scenarios: [String: (String) throws -> Void] = [
   "write-on-thread": Scenario.writeOnThread,
   "open-on-thread": Scenario.openOnThread,
   "count-up": Scenario.countUp,
+  "fork-in-write": Scenario.forkInWrite,
   "write-with-checkpoints": Scenario.writeWithCheckpoints,
   "failed-flush": Scenario.failedFlush,
   "failed-meta": Scenario.failedMeta,

@@ -64,6 +64,22 @@ struct NamespaceTests {
     }
   }
 
+  @Test func `a child that lives on keeps no turn of a writer that was killed`() throws {
+    try withRows { path, environment, table in
+      let other = try ChildProcess(inNamespace: Self.program, ["read-and-wait", path])
+      #expect(other.nextLine() == "1")
+      let writer = try ChildProcess(Self.program, ["fork-in-write", path])
+      let child = try #require(writer.nextLine().flatMap { pid_t($0) })
+      defer { Glibc.kill(child, SIGKILL) }
+      writer.send(SIGKILL)
+      #expect(writer.wait() == -SIGKILL)
+      try environment.write { try $0.put(1, forKey: "behind", in: table) }
+      #expect(Glibc.kill(child, 0) == 0)
+      other.closeInput()
+      #expect(other.wait() == 0)
+    }
+  }
+
   @Test func `one namespace takes no locks, and the last one to leave takes the mark away`() throws
   {
     try withTemporaryDirectory { path in

@@ -72,6 +72,7 @@ enum RetentionCommand: Command {
     summary: "print or set how much of the change log is kept",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--commits", "N", "keep the newest N commits, at least 1"),
       .value("--cursor-commits", "N", "keep at most N commits for cursors that are behind"),
       .value("--records", "on|off", "keep each commit with the records that it has written"),

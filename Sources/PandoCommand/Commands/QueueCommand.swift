@@ -13,7 +13,7 @@ enum QueueCommand: Command {
       .store, Positional("ACTION", count: .optional, "list, retry or drop; none lists"),
       Positional("NUMBER", count: .any, "numbers of requests, or all"),
     ],
-    options: [.json],
+    options: [.assumingNoWriter, .json],
     actions: [
       "STORE [list] [--json]",
       "STORE retry NUMBER…",

@@ -9,6 +9,7 @@ enum TopCommand: Command {
     summary: "show rates, sizes, readers and the newest changes, until it is interrupted",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--interval", "SECONDS", "how long to wait between two looks; 1 unless given"),
       .value("--count", "N", "end after N looks"),
       .flag("--json", "a JSON object for each look"),

@@ -9,6 +9,7 @@ enum WatchCommand: Command {
     summary: "print what is committed, as it happens, until it is interrupted",
     positionals: [.store],
     options: [
+      .assumingNoWriter,
       .value("--since", "N", "begin behind commit N; behind the newest one unless given"),
       .value("--cursor", "NAME", "go on where NAME has stopped, and remember how far it comes"),
       .value("--type", "TYPE", repeats: true, "only nodes with a record of this type"),

@@ -35,7 +35,7 @@ extension Environment {
   /// The writer lock is held.
   ///
   /// - Throws: ``LMDBError`` with code `mapFull` or `diskFull`.
-  func checkReserve(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
+  package func checkReserve(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
     unsafe missingPageCount = nil
     if transaction.frees { return }
     let end = Int(unsafe pando_next_page(transaction.handle.transaction)) * Self.pageSizeInBytes

@@ -11,7 +11,7 @@ extension Environment {
   package static func settleCheckpoint(
     path: String, _ configuration: Configuration
   ) throws(LMDBError) {
-    try LockFile.refuseReadOnlyMount(path, assumingNoWriter: configuration.assumingNoWriter)
+    try LockFile.refuseReadOnlyMount(path, configuration)
     guard unsafe access("\(path)/\(CheckpointFile.name)", F_OK) == 0, !isUnmade(path: path) else {
       return
     }

@@ -22,7 +22,7 @@ struct DataFile: ~Copyable, Sendable {
       PandoSystem.close(descriptor)
       throw error
     }
-    file = Descriptor(descriptor)
+    file = Descriptor(descriptor, hasLocks: true)
     identity = OpenFiles.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 

@@ -51,20 +51,25 @@ enum LockFile {
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
-  ///   - assumingNoWriter: Whether the caller says that nobody writes.
+  ///   - configuration: Says whether it is opened for reading, and whether the caller says that nobody writes.
   /// - Throws: ``LMDBError`` with code `readOnlyFileSystem`.
   @_optimize(size)
   static func refuseReadOnlyMount(
-    _ folder: String, assumingNoWriter: Bool
+    _ folder: String, _ configuration: Environment.Configuration
   ) throws(LMDBError) {
-    var status = statvfs()
-    guard !assumingNoWriter, unsafe statvfs(folder, &status) == 0,
-      status.f_flag & UInt(ST_RDONLY) != 0
-    else { return }
-    throw LMDBError(
-      .readOnlyFileSystem, function: "open",
-      detail: "\(folder): a writer elsewhere does not see readers of a read-only mount; "
-        + "open it with assumingNoWriter if nobody writes")
+    if configuration.isReadOnly, configuration.assumingNoWriter { return }
+    // The lock file may be a mount of its own.
+    let isReadOnly = [folder, "\(folder)/\(name)"].contains { path in
+      var status = statvfs()
+      return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+    }
+    guard isReadOnly else { return }
+    let reason =
+      configuration.isReadOnly
+      ? "a writer elsewhere does not see readers of a read-only mount; if nobody writes, open it with "
+        + "assumingNoWriter, or --assuming-no-writer in the command"
+      : "nothing can be written to a read-only mount"
+    throw LMDBError(.readOnlyFileSystem, function: "open", detail: "\(folder): \(reason)")
   }
 
   /// The size that liblmdb 0.9 gives the file: two cache lines of common state, and one a reader.

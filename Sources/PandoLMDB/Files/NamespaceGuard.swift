@@ -83,7 +83,7 @@ final class NamespaceGuard: Sendable {
     }
     guard descriptor >= 0 else { return nil }
     // It stays open as long as liblmdb's own: closing it would drop the locks that the process has on the file.
-    file = Descriptor(descriptor)
+    file = Descriptor(descriptor, hasLocks: true)
     var status = stat()
     byteCount = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     guard Layout.fits, byteCount > Layout.slots,

@@ -222,8 +222,12 @@ extension ModelStore {
     var engine = Environment.Configuration()
     (engine.isReadOnly, engine.assumingNoWriter) = (true, assumingNoWriter)
     try Environment.settleCheckpoint(path: path, engine)
-    let report = try StoreCheck.pages(ofStoreAt: path, progress)
-    guard report.isClean else { return report }
+    do {
+      let report = try StoreCheck.pages(ofStoreAt: path, progress)
+      guard report.isClean else { return report }
+    } catch let error as PageWalkError where error.code == .changedMeanwhile {
+      // Others write, who have mapped it; an open store walks a version that nobody takes away.
+    }
     var configuration = Configuration()
     (configuration.isReadOnly, configuration.assumingNoWriter) = (true, assumingNoWriter)
     let store = try ModelStore(path: path, configuration: configuration)

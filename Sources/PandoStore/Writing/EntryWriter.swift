@@ -30,6 +30,7 @@ package struct EntryWriter {
             try body(&flush)
             try session.endFlush()
             effects = flush.effects
+            unsafe transaction.pointee.isRelief = session.state.isRelief
             let last = session.state.counters.commitNumber
             if last > before { core.feed.announce(before + 1...last) }
             #if InternalChecks

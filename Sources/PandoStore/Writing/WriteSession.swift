@@ -50,6 +50,8 @@ import PandoModels
     /// Whether the writes of this flush have removed something, or stored something new.
     var frees = false
     var adds = false
+    /// Whether they may use the room that is kept for what frees space.
+    var isRelief: Bool { frees && !adds }
     /// Whether the operation under way has changed rows that others speak of.
     var isHalfDone = false
     /// The models that this write was given; `nil` if nobody follows the store.

@@ -216,13 +216,17 @@ extension Writer: GroupCommitOwner {
     unsafe flush = Flush(context: context, isFollowed: core.feed.hasFollowers)
     unsafe changeCount = 0
     defer {
-      // What frees space may use the room that is kept for it.
-      unsafe transaction.pointee.isRelief = context.state.frees && !context.state.adds
+      unsafe transaction.pointee.isRelief = context.state.isRelief
       unsafe flush = nil
     }
     if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
-    try unsafe flush?.replicator?.endFlush(ModelTransaction(context))
+    if let replicator = unsafe flush?.replicator {
+      // What this store has no room for is not sent.
+      unsafe transaction.pointee.isRelief = context.state.isRelief
+      try unsafe core.environment.checkReserve(transaction.pointee)
+      try replicator.endFlush(ModelTransaction(context))
+    }
     try context.endFlush()
     unsafe newestChanges = context.state.newestChanges
     unsafe effects = unsafe flush?.effects ?? []
@@ -249,6 +253,8 @@ extension Writer: GroupCommitOwner {
   /// Lets what the last commits have freed be used, then drops the older half of the change log, again and again, where
   /// that may be what a write lacks.
   func makeRoom(after error: any Error, attempt: Int) -> Bool {
+    // What was sent is in the log: what became of it there comes next.
+    if attempt == 0, error is LMDBError, replicator.withLock({ $0 != nil }) { return true }
     guard (error as? LMDBError)?.isForWantOfRoom == true,
       let missing = core.environment.lackedPageCount
     else { return false }
@@ -422,9 +428,17 @@ extension Writer {
       }
     } catch {
       // They have been sent, and may be found in the log: they must not run again.
+      let error = (error as? LMDBError).map(notTakenIn) ?? error
       for write in writes { write.verdict = Verdict(.failure(error)) }
       throw error
     }
+  }
+
+  private func notTakenIn(_ error: LMDBError) -> any Error {
+    StoreError(
+      .unavailable, core.path,
+      "the log may have the write, and this store could not commit it; it takes it in when it can",
+      underlying: error)
   }
 
   /// Counts and tells what was written for others, and for writes whose own flush was given up.

@@ -8,6 +8,20 @@ import Testing
 
 /// `verify` finds whatever breaks a rule of the store, and names it.
 @Suite struct VerifyTests {
+  @Test func `a store that others write to all the time is verified by its path`() throws {
+    try withTemporaryDirectory { path in
+      let writer = try ChildProcess("PandoStoreTestProcess", ["write-people", path])
+      try writer.write("set 1 Ada\n")
+      #expect(writer.nextLine() == "done")
+      try writer.write("rename 1 100000000\n")
+      let first = try ModelStore.verify(path: path)
+      #expect(first.problems == [])
+      for _ in 0..<10 { #expect(try ModelStore.verify(path: path).problems == []) }
+      #expect(try ModelStore.verify(path: path).commitNumber > first.commitNumber)
+      writer.kill()
+    }
+  }
+
   @Test(
     arguments: RowDamage.ofNodes + RowDamage.ofRecords + RowDamage.ofTypes
       + RowDamage.ofCollections + RowDamage.ofCounters)

@@ -35,6 +35,10 @@ import Testing
         isRefusal($0)
       }
       #expect { try ModelStore.verify(path: path) } throws: { isRefusal($0) }
+      #expect { try ModelStore(path: path, configuration: .forTests) } throws: {
+        ($0 as? LMDBError)?.code == .readOnlyFileSystem
+          && "\($0)".contains("nothing can be written to a read-only mount")
+      }
       store.close()
       configuration.assumingNoWriter = true
       let reader = try ModelStore(path: path, configuration: configuration)
