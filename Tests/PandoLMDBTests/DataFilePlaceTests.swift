@@ -164,6 +164,27 @@ import Testing
         }
       }
       #expect(error?.code == .fileMoved)
+      // All the others, too, however fast they come.
+      for _ in 0..<2_000 { expectError(.fileMoved) { try put(environment, table) } }
+    }
+  }
+
+  /// Was: the commit wrote its meta page over one of the two, and the next ones found nothing wrong.
+  @Test(arguments: flushing)
+  func `a data file that is written over during a commit takes no more writes`(
+    durability: Durability
+  ) throws {
+    try withStore(durability) { path, environment, table in
+      let file = "\(path)/store/data.mdb"
+      let older = try DamagedFileTests.read(file)
+      for _ in 0..<4 { try put(environment, table) }
+      try environment.write { transaction in
+        try transaction.put(99, forKey: 7, in: table)
+        let descriptor = open(file, O_WRONLY)
+        #expect(unsafe pwrite(descriptor, older, older.count, 0) == older.count)
+        close(descriptor)
+      }
+      for _ in 0..<2 { expectError(.fileMoved) { try put(environment, table) } }
     }
   }
 

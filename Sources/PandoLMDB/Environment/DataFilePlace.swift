@@ -6,6 +6,7 @@ import PandoSystem
 /// ```
 /// stat(path)          other file, or none     the folder was moved, removed or replaced
 /// lock file: last n ≠ meta page: newest m     the file was written over
+/// meta pages n and m, m ≠ n - 1               the file was written over while a commit was under way
 /// meta page n       ≠ as this process left it the file was written over by one of as many commits
 /// ```
 /// The path is that of the folder when it was opened: `chdir` and a changed link are no move. All stored
@@ -86,8 +87,9 @@ extension DataFilePlace {
     let now = coarseNanoseconds()
     unsafe hasLooked = isLookedAtEachTime || now - lastLook >= Self.intervalInNanoseconds
     guard unsafe hasLooked else { return }
-    unsafe lastLook = now
+    // One that fails counts as none: the next write looks again.
     try check()
+    unsafe lastLook = now
   }
 
   /// Looks again if the write has waited for others.
@@ -96,8 +98,8 @@ extension DataFilePlace {
   func didBegin() throws(LMDBError) {
     let now = coarseNanoseconds()
     guard unsafe now - lastLook >= Self.intervalInNanoseconds, isLookedAtEachTime else { return }
-    unsafe lastLook = now
     try check()
+    unsafe lastLook = now
   }
 
   /// Refuses a file whose meta pages are not those of the last commit.
@@ -121,6 +123,12 @@ extension DataFilePlace {
     if newest == number, unsafe !hasLooked { return }
     guard let meta = unsafe meta(number, file, environment), meta.number == number else {
       throw writtenOver("its newest version is \(newest), and the last commit was \(number)")
+    }
+    // Commits take turns with the meta pages. One that was under way when the file was written over has left its own.
+    if number > 0, let former = unsafe formerNumber(number, file, environment),
+      former != number - 1
+    {
+      throw writtenOver("its meta pages are of the versions \(number) and \(former)")
     }
     // The pages of the newest version stay as they are; a former one may be written to already.
     if let last = unsafe known, last.number == number, last.sum != meta.sum {
@@ -174,6 +182,22 @@ extension DataFilePlace {
       if root <= UInt64(Int.max / pageSize) { _ = add(pageSize, at: Int(root) * pageSize) }
       return (found, sum)
     }
+  }
+
+  /// The number in the other meta page than the one that a transaction of this number writes.
+  private func formerNumber(
+    _ number: UInt64, _ file: borrowing DataFile, _ environment: OpaquePointer?
+  ) -> UInt64? {
+    var pages = MDB_stat()
+    guard unsafe mdb_env_stat(environment, &pages) == 0 else { return nil }
+    let offset =
+      Int((number & 1) ^ 1) * Int(pages.ms_psize) + PageFormat.metaByteCount
+      - MemoryLayout<UInt64>.size
+    var found: UInt64 = 0
+    let count = retryInterrupted {
+      unsafe pread(file.descriptor, &found, MemoryLayout<UInt64>.size, off_t(offset))
+    }
+    return count == MemoryLayout<UInt64>.size ? found : nil
   }
 
   /// Where a meta page has the root of the main table: see ``MetaRecord``.

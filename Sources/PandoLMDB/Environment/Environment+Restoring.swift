@@ -11,7 +11,8 @@ extension Environment {
   package static func settleCheckpoint(
     path: String, _ configuration: Configuration
   ) throws(LMDBError) {
-    try LockFile.refuseReadOnlyMount(path, configuration)
+    try LockFile.refuseReadOnlyMount(
+      path, isReadOnly: configuration.isReadOnly, assumingNoWriter: configuration.assumingNoWriter)
     guard unsafe access("\(path)/\(CheckpointFile.name)", F_OK) == 0, !isUnmade(path: path) else {
       return
     }

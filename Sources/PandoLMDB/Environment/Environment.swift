@@ -127,7 +127,8 @@ public final class Environment: Sendable {
       rawValue: Self.lastNumber.add(1, ordering: .relaxed).newValue)
     readers = ReaderPool(idleCountMax: configuration.maximumIdleReaders)
     if !configuration.isReadOnly { try Self.createFolder(path) }
-    try LockFile.refuseReadOnlyMount(path, configuration)
+    try LockFile.refuseReadOnlyMount(
+      path, isReadOnly: configuration.isReadOnly, assumingNoWriter: configuration.assumingNoWriter)
     let filePath = "\(path)/\(DataFile.name)"
     file = try DataFile(
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)

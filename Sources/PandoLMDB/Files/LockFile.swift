@@ -51,21 +51,22 @@ enum LockFile {
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
-  ///   - configuration: Says whether it is opened for reading, and whether the caller says that nobody writes.
+  ///   - isReadOnly: Whether it is opened for reading.
+  ///   - assumingNoWriter: Whether the caller says that nobody writes.
   /// - Throws: ``LMDBError`` with code `readOnlyFileSystem`.
   @_optimize(size)
   static func refuseReadOnlyMount(
-    _ folder: String, _ configuration: Environment.Configuration
+    _ folder: String, isReadOnly: Bool, assumingNoWriter: Bool
   ) throws(LMDBError) {
-    if configuration.isReadOnly, configuration.assumingNoWriter { return }
+    if isReadOnly, assumingNoWriter { return }
     // The lock file may be a mount of its own.
-    let isReadOnly = [folder, "\(folder)/\(name)"].contains { path in
+    let isMountedReadOnly = [folder, "\(folder)/\(name)"].contains { path in
       var status = statvfs()
       return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
     }
-    guard isReadOnly else { return }
+    guard isMountedReadOnly else { return }
     let reason =
-      configuration.isReadOnly
+      isReadOnly
       ? "a writer elsewhere does not see readers of a read-only mount; if nobody writes, open it with "
         + "assumingNoWriter, or --assuming-no-writer in the command"
       : "nothing can be written to a read-only mount"
