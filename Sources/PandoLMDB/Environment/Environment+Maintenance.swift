@@ -131,8 +131,8 @@ extension Environment {
 
   /// Copies through a pipe.
   ///
-  /// liblmdb takes a slot of a reader first, and the mutex of the writer for a moment, unless the copy is compact. When the
-  /// first bytes come, it has released both.
+  /// liblmdb takes a slot of a reader first, and has the mutex of the writer until the meta pages are written, unless the
+  /// copy is compact. When more has come, it has released both.
   private func copyInStep(
     to descriptor: CInt, _ compacting: Bool, _ goesOn: (Int) -> Bool,
     _ copy: @escaping @Sendable (CInt) -> CInt
@@ -146,9 +146,9 @@ extension Environment {
     defer { leave() }
     return CopyPipe.copy(
       to: descriptor,
-      {
-        leave()
-        return goesOn($0)
+      { count in
+        if count > Int(PageFormat.metaPageCount) * PageFormat.pageSizes.upperBound { leave() }
+        return goesOn(count)
       }, copy)
   }
 

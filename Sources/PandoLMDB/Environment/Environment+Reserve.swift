@@ -1,5 +1,6 @@
 import CPandoLMDB
 import PandoSystem
+import Synchronization
 
 /// Room that only writes that free space may use: without it a full store could not be emptied, because a removal writes
 /// new pages before it frees old ones.
@@ -30,16 +31,16 @@ extension Environment {
     configuration.maximumMapSizeInBytes.roundedUpToPage + mapReserveInBytes(configuration)
   }
 
-  /// Refuses to commit what adds something and would leave too little room for writes that free something.
+  /// Refuses to commit what adds something and would leave too little room for writes that free something; of the latter
+  /// notes that they have too little.
   ///
   /// The writer lock is held.
   ///
   /// - Throws: ``LMDBError`` with code `mapFull` or `diskFull`.
   package func checkReserve(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
-    unsafe missingPageCount = nil
-    if transaction.frees { return }
+    missingPageCount.store(-1, ordering: .relaxed)
     let end = Int(unsafe pando_next_page(transaction.handle.transaction)) * Self.pageSizeInBytes
-    if end > configuration.maximumMapSizeInBytes.roundedUpToPage {
+    if !transaction.frees, end > configuration.maximumMapSizeInBytes.roundedUpToPage {
       try checkMap(transaction, end)
     }
     try keepDiskReserve(transaction, behind: end)
@@ -52,7 +53,7 @@ extension Environment {
     let excess =
       try pageCountInUse(transaction) * Self.pageSizeInBytes - maximum.roundedUpToPage
     if excess > 0 {
-      unsafe missingPageCount = excess / Self.pageSizeInBytes
+      missingPageCount.store(excess / Self.pageSizeInBytes, ordering: .relaxed)
       throw LMDBError(.mapFull, function: "mdb_txn_commit")
     }
     var info = unsafe MDB_envinfo()
@@ -162,7 +163,8 @@ extension Environment {
       let kept = try pageCountInUse(transaction) + pageCountOfReaders()
       let missing = reserve - (end - kept * Self.pageSizeInBytes)
       if missing <= 0 { return }
-      unsafe missingPageCount = missing / Self.pageSizeInBytes + 1
+      missingPageCount.store(missing / Self.pageSizeInBytes + 1, ordering: .relaxed)
+      if transaction.frees { return }
       throw LMDBError(
         LMDBError.Code(rawValue: status ?? ENOSPC), function: "fallocate",
         detail: "\(reserve) bytes of the disk are kept for writes that free space")

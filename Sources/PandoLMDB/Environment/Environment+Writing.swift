@@ -1,5 +1,6 @@
 import CPandoLMDB
 import PandoSystem
+import Synchronization
 
 extension Environment {
   /// Runs `body` in a write transaction and commits it.
@@ -62,8 +63,12 @@ extension Environment {
     }
   }
 
-  /// How many pages the last write lacked that was refused for want of the room that removals need; `nil` if none was.
-  package var lackedPageCount: Int? { writer.withLock("a look") { unsafe missingPageCount } }
+  /// How many pages the last write lacked of the room that removals need, whether it was refused or was a removal itself;
+  /// `nil` if it lacked none.
+  package var lackedPageCount: Int? {
+    let count = missingPageCount.load(ordering: .relaxed)
+    return count < 0 ? nil : count
+  }
 
   /// Runs `body` once; the writer lock is held.
   ///
@@ -93,6 +98,7 @@ extension Environment {
       try checkReserve(transaction)
     } catch {
       let frees = transaction.frees
+      noteFailure(error, frees: frees)
       transaction.abort()
       throw explained(error, frees: frees)
     }
@@ -107,9 +113,18 @@ extension Environment {
         try growMap()
         return nil
       }
-      throw explained(commitError(error), frees: transaction.frees)
+      let found = commitError(error)
+      noteFailure(found, frees: transaction.frees)
+      throw explained(found, frees: transaction.frees)
     }
     return result
+  }
+
+  /// Notes that even a removal lacked room.
+  private func noteFailure(_ error: any Error, frees: Bool) {
+    if frees, (error as? LMDBError)?.isForWantOfRoom == true {
+      missingPageCount.store(0, ordering: .relaxed)
+    }
   }
 
   /// Says of a full map how large it is, and of a removal without room what may hold that.
@@ -156,7 +171,7 @@ extension Environment {
       let environment = try unsafe openPointer("write")
       writerWait.begin()
       unsafe namespaces?.enter(.writer)
-      let status = unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+      let status = unsafe namespaces.beginWriter(environment, &transaction)
       writerWait.end()
       if status == 0, let transaction = unsafe transaction {
         var begun = WriteTransaction(

@@ -90,10 +90,9 @@ public final class Environment: Sendable {
   /// Used only while the writer lock is held.
   nonisolated(unsafe) var diskRoomEnd = 0
 
-  /// How many pages the last write lacked that was refused for want of the room that removals need; `nil` if none was.
-  ///
-  /// Used only while the writer lock is held.
-  nonisolated(unsafe) var missingPageCount: Int?
+  /// How many pages the last write lacked of the room that removals need, whether it was refused or was a removal itself;
+  /// -1 if it lacked none.
+  let missingPageCount = Atomic(-1)
 
   private static let lastNumber = Atomic<UInt32>(0)
 

@@ -217,6 +217,18 @@ final class NamespaceGuard: Sendable {
 }
 
 extension NamespaceGuard? {
+  /// Begins a write transaction; the turn of the writer has been taken.
+  ///
+  /// Behind a writer that has died liblmdb looks at the readers, too.
+  ///
+  /// - Returns: What liblmdb says.
+  func beginWriter(_ environment: OpaquePointer?, _ transaction: inout OpaquePointer?) -> CInt {
+    let looksAtReaders = self?.hasSeenSeveral ?? false
+    if looksAtReaders { self?.enter(.readers) }
+    defer { if looksAtReaders { self?.leave(.readers) } }
+    return unsafe mdb_txn_begin(environment, nil, 0, &transaction)
+  }
+
   /// Begins a read transaction, for which liblmdb takes a slot.
   ///
   /// - Returns: What liblmdb says.

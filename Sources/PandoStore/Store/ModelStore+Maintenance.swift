@@ -179,7 +179,7 @@ extension ModelStore {
   ///
   /// The snapshot keeps its pages but not its meta page, and that is read at once: once is seldom
   /// needed, twice hardly ever.
-  private static let verificationAttemptMaximum = 64
+  static let verificationAttemptMaximum = 64
 
   @_optimize(size)
   private func verifyNewest(

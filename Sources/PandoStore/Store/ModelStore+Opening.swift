@@ -81,9 +81,10 @@ extension ModelStore {
     engine.assumingNoWriter = configuration.assumingNoWriter
     let events = EventRelay()
     engine.onEvent = { event in events.receive(event) }
+    var isVerified = true
     if configuration.verifying != .none {
       try Environment.settleCheckpoint(path: path, engine)
-      try verifyPages(path: path)
+      isVerified = try verifyPages(path: path)
     }
     let environment = try openEnvironment(path: path, engine)
     do {
@@ -96,6 +97,7 @@ extension ModelStore {
       try core.settlePowerCuts()
       try raiseRetention(core)
       try Migrator(core).run()
+      if !isVerified { try verifyPages(of: core) }
       if configuration.verifying == .everything {
         let report = try core.read { try StoreCheck.report(on: $0, path: path) }
         try refuseProblems(report, path: path)
@@ -110,10 +112,35 @@ extension ModelStore {
 
 extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
+  ///
+  /// - Returns: `false` if others write all the time, who have mapped it.
   @_optimize(size)
-  private static func verifyPages(path: String) throws {
-    guard !Environment.isUnmade(path: path) else { return }  // a new store
-    try refuseProblems(StoreCheck.pages(ofStoreAt: path), path: path)
+  private static func verifyPages(path: String) throws -> Bool {
+    guard !Environment.isUnmade(path: path) else { return true }  // a new store
+    do {
+      try refuseProblems(StoreCheck.pages(ofStoreAt: path), path: path)
+      return true
+    } catch let error as PageWalkError where error.code == .changedMeanwhile {
+      return false
+    }
+  }
+
+  /// Walks every page of a version that a reader keeps.
+  @_optimize(size)
+  private static func verifyPages(of core: StoreCore) throws {
+    for attempt in 1...verificationAttemptMaximum {
+      do {
+        let report = try core.read { reader in
+          let version = PageWalker.Version.transaction(reader.snapshot.transactionID)
+          return try StoreCheck.pages(core.environment.pageWalker(), version, nil)
+        }
+        return try refuseProblems(report, path: core.path)
+      } catch let error as PageWalkError
+        where error.code == .changedMeanwhile && attempt < verificationAttemptMaximum
+      {
+        continue
+      }
+    }
   }
 
   @_optimize(size)

@@ -41,6 +41,10 @@ final class Writer: Sendable {
   ///
   /// Used by the thread that leads.
   nonisolated(unsafe) private var changeCount = 0
+  /// The last transaction when room was made for a write.
+  ///
+  /// Used by the thread that leads.
+  nonisolated(unsafe) private var roomMadeAt: UInt64?
   /// Whether the last flush is on the disk, as far as that is known.
   ///
   /// Used by the thread that leads.
@@ -258,15 +262,12 @@ extension Writer: GroupCommitOwner {
     guard (error as? LMDBError)?.isForWantOfRoom == true,
       let missing = core.environment.lackedPageCount
     else { return false }
+    // Whoever is refused again and again pays for it once.
+    let last = unsafe roomMadeAt
+    let isTried = attempt > 0 || last == core.environment.newestTransactionID()
+    defer { unsafe roomMadeAt = core.environment.newestTransactionID() }
     do {
-      if attempt > 0 {
-        let isSmaller = try writeForRoom { session in
-          let log = try session.reading { try $0.snapshot.statistics(of: core.tables.changes) }
-          let pageCount = log.leafPageCount + log.overflowPageCount
-          return try pageCount >= missing && session.halveChangeLog()
-        }
-        if !isSmaller { return false }
-      }
+      if isTried, try !halveChangeLog(lacking: missing) { return false }
       // Pages can be used from the next commit but one.
       for _ in 0..<2 {
         _ = try writeForRoom { session in
@@ -277,6 +278,16 @@ extension Writer: GroupCommitOwner {
       return true
     } catch {
       return false
+    }
+  }
+
+  /// Drops the older half of the change log, if it takes as many pages as are lacking.
+  ///
+  /// - Returns: Whether something was dropped.
+  private func halveChangeLog(lacking missing: Int) throws -> Bool {
+    try writeForRoom { session in
+      let log = try session.reading { try $0.snapshot.statistics(of: core.tables.changes) }
+      return try log.leafPageCount + log.overflowPageCount >= missing && session.halveChangeLog()
     }
   }
 
@@ -296,6 +307,8 @@ extension Writer: GroupCommitOwner {
     unsafe isOnDisk = core.configuration.durability == .full
     if let changes = unsafe newestChanges.take() { core.didLog(changes) }
     core.feed.handOver(unsafe exchange(&effects, with: []))
+    // A removal that had to use its room gives some back while it can.
+    if core.environment.lackedPageCount != nil { _ = try? halveChangeLog(lacking: 0) }
     core.count { $0.flushes += 1 }
     if let observer = core.configuration.observer { unsafe tell(observer, changeCount, duration) }
     if duration > core.configuration.slowCommitThreshold {

@@ -18,6 +18,11 @@ import Testing
       #expect(first.problems == [])
       for _ in 0..<10 { #expect(try ModelStore.verify(path: path).problems == []) }
       #expect(try ModelStore.verify(path: path).commitNumber > first.commitNumber)
+      for verifying in [StoreConfiguration.Verification.pages, .everything] {
+        var configuration = StoreConfiguration.forTests
+        configuration.verifying = verifying
+        try ModelStore(path: path, configuration: configuration).close()
+      }
       writer.kill()
     }
   }

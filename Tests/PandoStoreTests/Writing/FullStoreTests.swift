@@ -246,6 +246,42 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
+  @Test(arguments: [1, 3])
+  func `on a full disk the change log leaves removals of small models their room`(
+    threadCount: Int
+  ) throws {
+    try withDisk(ofSize: "2m") { path in
+      let store = try ModelStore(path: "\(path)/store", configuration: .forTests)
+      defer { store.close() }
+      var counts: [Int] = []
+      for _ in 0..<3 {
+        let added = Locked(0)
+        try onThreads(threadCount) { thread in
+          for number in 0... {
+            let id = number * threadCount + thread
+            do {
+              try store.write { try $0.set(Page(id: id, text: "twenty bytes of text")) }
+              added.withLock { $0 += 1 }
+            } catch let error as LMDBError where error.code == .diskFull {
+              break
+            }
+          }
+        }
+        counts.append(added.withLock(\.self))
+        let identifiers = try store.read { try $0.identifiers() }
+        try onThreads(threadCount) { thread in
+          for place in stride(from: thread, to: identifiers.count, by: threadCount) {
+            try store.write { try $0.delete(identifiers[place]) }
+          }
+        }
+        #expect(try store.read { try $0.count() } == 0)
+      }
+      let least = try #require(counts.min())
+      #expect(least > (counts.first ?? 0) / 2, "\(counts)")
+      #expect(try store.verify().problems == [])
+    }
+  }
+
   @Test func `the change log stays where the room it takes is not enough`() throws {
     let store = try ModelStore.temporary(configuration: Self.configuration)
     defer { store.close() }
