@@ -12,9 +12,7 @@
     ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is sent in several.
     /// - Throws: ``LogFault``, and what `nextPart` throws. The copy does not count then.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
-      try findStream(
-        configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false,
-        makes: configuration.makesStream)
+      try findSnapshotStream()
       let name = "\(UInt64.random(in: 0...UInt64.max))"
       var record = SnapshotRecord(position: position)
       while let whole = try nextPart() {
@@ -31,6 +29,12 @@
       }
       _ = try publishPart(bytes, to: closingSubject, "\(name)-end")
       try forgetOldSnapshots()
+    }
+
+    func findSnapshotStream() throws {
+      try findStream(
+        configuration.snapshotStream, "\(configuration.snapshotSubject).>", isLog: false,
+        makes: configuration.makesStream)
     }
 
     /// Reads the newest copy that is whole.

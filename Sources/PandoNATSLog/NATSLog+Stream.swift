@@ -81,7 +81,9 @@
         return try check(found, stream, subject, isLog: isLog)
       }
       guard makes else {
-        throw LogFault.unavailable("\(link.server(nil)): there is no stream \(stream)")
+        throw LogFault.unavailable(
+          "\(link.server(nil)): there is no stream \(stream); a new log is begun with makesStream, and one that "
+            + "was lost is repaired")
       }
       try link.call { connection, milliseconds in
         let refusals = link.refusalCount

@@ -31,7 +31,7 @@
     /// Whether somebody reads.
     private let isReading = Monitor(false)
 
-    /// Connects to a log, and makes its stream if it is not there.
+    /// Connects to a log, and makes its streams if they are not there and it is to.
     ///
     /// - Parameter configuration: Where it is.
     /// - Throws: ``LogFault`` `unavailable`, which names the server and what is wrong.
@@ -44,6 +44,7 @@
         try findStream(
           configuration.stream, configuration.streamSubject, isLog: true,
           makes: configuration.makesStream)
+        if configuration.makesStream { try findSnapshotStream() }
       } catch {
         close()
         throw error

@@ -70,7 +70,7 @@
     public var stream: String
     /// The subject of its messages; `nil` for `pando.` and the name of the stream.
     public var subject: String?
-    /// On how many servers the stream is kept, if it is made here: 1, 3 or 5.
+    /// On how many servers each stream is kept, if it is made here: 1, 3 or 5.
     public var replicas = 3
     /// How long a call waits for the engine, in milliseconds; at least 1.
     public var requestTimeoutInMilliseconds = 5000
@@ -84,8 +84,11 @@
     public var maximalAgeInSeconds = 7 * 24 * 3600
     /// How many bytes are kept if the stream is made here; 0 for any number.
     public var maximalByteCount = 8 << 30
-    /// Whether a stream that is not there is made.
-    public var makesStream = true
+    /// Whether streams that are not there are made, that of the log and that of copies: for the first machine of a
+    /// new log, once.
+    ///
+    /// A program that always does begins an empty log where the servers have lost the old one.
+    public var makesStream = false
 
     /// Makes a configuration.
     ///

@@ -11,7 +11,9 @@
         if try areThere(connection, deadline) { return try checkVersion(connection, deadline) }
         guard configuration.makesTables else {
           throw PostgreSQLFailure(
-            .refused, "there are no tables of a log \(tables.log) in schema \(tables.schema)")
+            .refused,
+            "there are no tables of a log \(tables.log) in schema \(tables.schema); a new log is begun with "
+              + "makesTables, and one that was lost is repaired")
         }
         try make(connection, deadline)
       }

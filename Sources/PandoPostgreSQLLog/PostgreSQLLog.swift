@@ -38,7 +38,7 @@
     let link: PostgreSQLLink
     private let watch: PostgreSQLWatch
 
-    /// Connects to a log, and makes its tables if they are not there.
+    /// Connects to a log, and makes its tables if they are not there and it is to.
     ///
     /// - Parameter configuration: Where it is.
     /// - Throws: `LogFault` `unavailable`, which names the server and what is wrong.

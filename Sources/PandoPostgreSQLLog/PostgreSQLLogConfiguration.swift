@@ -85,8 +85,10 @@
     public var maximalAgeInSeconds = 7 * 24 * 3600
     /// How many bytes of messages are kept if the tables are made here; 0 for any number.
     public var maximalByteCount = 8 << 30
-    /// Whether a schema and tables that are not there are made.
-    public var makesTables = true
+    /// Whether a schema and tables that are not there are made: for the first machine of a new log, once.
+    ///
+    /// A program that always does begins an empty log where the database has lost the old one.
+    public var makesTables = false
 
     /// Makes a configuration.
     ///

@@ -114,6 +114,7 @@
       var configuration = NATSLogConfiguration(servers: urls, stream: stream)
       configuration.replicas = members.count
       configuration.tls = tls
+      configuration.makesStream = true
       // Long enough for a busy machine; nothing waits for it in vain.
       configuration.requestTimeoutInMilliseconds = 60_000
       return configuration

@@ -62,6 +62,7 @@
     func configuration(log: String = "log") -> PostgreSQLLogConfiguration {
       var configuration = PostgreSQLLogConfiguration(
         servers: ["\(folder)/socket:\(port)"], database: "postgres", user: "postgres", log: log)
+      configuration.makesTables = true
       // Long enough for a busy machine; nothing waits for it in vain.
       configuration.requestTimeoutInMilliseconds = 60_000
       return configuration

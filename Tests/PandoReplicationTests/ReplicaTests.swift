@@ -152,7 +152,7 @@ import Testing
       let fresh = #expect(throws: StoreError.self) {
         try ReplicaFixture("\(path)/3", MemoryConnection(log))
       }
-      #expect(fresh?.code == .logLost)
+      #expect(fresh?.code == .unavailable)
       ahead.store.close()
     }
   }

@@ -73,7 +73,7 @@ extension Replica {
       // next entries say: each names the chain that it was made from.
       guard let row else {
         throw StoreError(
-          .logLost, store.path,
+          start == (0, 1, 1) ? .unavailable : .replicated, store.path,
           "the store can't join the log, which begins at position \(position) by now and has no copy of a store; "
             + "a machine that follows the log has to put one there")
       }
@@ -87,10 +87,16 @@ extension Replica {
     guard let row else {
       let genesis = first.genesis
       guard genesis.commit == 0, start == (0, genesis.nextNode, genesis.nextType) else {
+        if start == (0, 1, 1) {
+          throw StoreError(
+            .unavailable, store.path,
+            "the log begins with a store that held something, and has no copy of it yet; the store can join "
+              + "as soon as a machine has put one there")
+        }
         throw StoreError(
           .replicated, store.path,
-          "the store can't join the log, because one of the two holds something already; join with a new "
-            + "folder, as soon as a machine has put a copy beside the log")
+          "the store can't join the log, because both hold something; join with a new folder, and write there "
+            + "what the store has")
       }
       try mark(store, first)
       return (genesis.log, false)

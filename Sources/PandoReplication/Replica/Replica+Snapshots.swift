@@ -51,6 +51,8 @@ extension Replica {
           "the log was begun again at position \(position), and the copy it goes on from is not there yet"
         )
       }
+      // Until a copy comes.
+      awaitedCopy = position
       throw stopped(Self.logLost(at: position + 1, behind: ownPosition))
     }
     defer { copy.remove() }
@@ -79,6 +81,18 @@ extension Replica {
     store.feed.lookForCommits()
     try configuration.onStep?(.didTakeIn)
     try decideBehindCopy(writer)
+  }
+
+  /// Lets a replica go on that has stopped for want of a copy, if there is one by now.
+  ///
+  /// - Returns: Whether it waits for one still.
+  /// - Throws: ``LogFault``.
+  func looksForCopy() throws -> Bool {
+    guard let position = awaitedCopy else { return false }
+    guard let newest = try log.snapshotPosition(), newest >= position else { return true }
+    awaitedCopy = nil
+    halt = nil
+    return false
   }
 
   /// Whether a copy has come out of what a store holds, as far as its change log says.

@@ -191,8 +191,16 @@ extension Replica {
     case .entry(let entry): return entry
     case .genesis(let genesis):
       if message.position == 1 { return nil }
-      guard genesis.log == log else { throw EntryFault.malformed("a second beginning") }
-      guard genesis.position == message.position else { throw RepeatedBeginning() }
+      guard genesis.position == message.position else {
+        if genesis.log == log { throw RepeatedBeginning() }
+        throw EntryFault.malformed("a second beginning")
+      }
+      guard genesis.log == log else {
+        throw StoreError(
+          .logLost, "replication",
+          "position \(message.position) of the log has it go on from a store of another log than this store follows"
+        )
+      }
       throw Rebeginning(position: message.position)
     case .part(let last):
       guard last.isLast else { return nil }

@@ -57,6 +57,12 @@ package final class Replica: StoreReplicator {
     set { stop.withLock { $0 = newValue } }
   }
   private let stop = Locked<StoreError?>(nil)
+  /// The least position of the copy without which a replica that has stopped can't go on; `nil` if none would help.
+  var awaitedCopy: UInt64? {
+    get { awaited.withLock(\.self) }
+    set { awaited.withLock { $0 = newValue } }
+  }
+  private let awaited = Locked<UInt64?>(nil)
   /// The chain at some of the last positions.
   nonisolated(unsafe) var chains: [UInt64: EntryChain] = [:]
 
@@ -91,6 +97,7 @@ package final class Replica: StoreReplicator {
   ///   ``LogFault``, `LMDBError`.
   package func catchUp() throws {
     guard let store else { return }
+    _ = try looksForCopy()
     // Read before: others may come meanwhile, and the store take them in.
     let row = try store.read { try $0.replicationRow }
     let end = try log.end()

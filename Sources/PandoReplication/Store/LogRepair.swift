@@ -14,12 +14,14 @@ enum LogRepair {
   ///   - path: The folder of the store.
   ///   - log: The log.
   /// - Returns: The position from which the log goes on.
-  /// - Throws: ``StoreError`` `replicated` if the store has followed no log; ``LogFault``, `LMDBError`.
+  /// - Throws: ``StoreError`` `replicated` if the store has followed no log, `logLost` for a log that others have
+  ///   begun; ``LogFault``, `LMDBError`.
   static func republish(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let store = try ModelStore(path: path)
     defer { store.close() }
     let (found, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     guard var row = found else { throw isNoReplica(path) }
+    try refuseOther(log, row, path)
     var genesis = Genesis(
       log: row.log, commit: start.commit, nextNode: start.nextNode, nextType: start.nextType)
     genesis.position = try append(genesis, log)
@@ -33,6 +35,27 @@ enum LogRepair {
     store.close()
     try StoreCopy.setRow(row, of: path)
     return row.position
+  }
+
+  /// Refuses a log that another store has begun: its members could not go on behind this one's messages.
+  ///
+  /// - Throws: ``StoreError`` `logLost`; ``LogFault``.
+  private static func refuseOther(
+    _ log: any ReplicationLog, _ row: ReplicationRow, _ path: String
+  ) throws {
+    let first: LoggedMessage?
+    do {
+      first = try log.messages(after: 0, limit: 1).first
+    } catch LogFault.gone {
+      // Its beginning is not kept, or it was emptied.
+      return
+    }
+    guard let first else { return }
+    if case .genesis(let genesis)? = try? LogMessage(first.bytes), genesis.log == row.log { return }
+    throw StoreError(
+      .logLost, path,
+      "the log begins as that of another store, and ends at position \(try log.end()); stop its machines and empty "
+        + "it, or have this store join it by replacing what it holds")
   }
 
   /// Appends a message that says at which position it begins the log again.
@@ -69,11 +92,23 @@ enum LogRepair {
     let store = try ModelStore(path: path)
     defer { store.close() }
     guard try store.read({ try $0.replicationRow }) != nil else { throw isNoReplica(path) }
-    guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else {
+    store.close()
+    guard let position = try becomeNewestCopy(path, log) else {
       throw StoreError(.unavailable, path, "the log has no copy of a store")
     }
+    return position
+  }
+
+  /// Makes a store the newest copy of a log; its properties and tables of its own stay.
+  ///
+  /// Nobody has it open for writing.
+  ///
+  /// - Returns: The position that the store has then; `nil` if the log has no copy.
+  /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.
+  static func becomeNewestCopy(_ path: String, _ log: any ReplicationLog) throws -> UInt64? {
+    guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else { return nil }
     defer { copy.remove() }
-    store.close()
+    try checkCopy(copy.row, of: log, path)
     let own = try Environment(path: path)
     defer { own.close() }
     try copy.opened { other in
@@ -83,12 +118,30 @@ enum LogRepair {
     return copy.row.position
   }
 
+  /// Looks whether a copy is of a log, and does not lie behind its end.
+  ///
+  /// - Throws: ``StoreError`` `logLost`; ``LogFault``.
+  static func checkCopy(
+    _ row: ReplicationRow, of log: any ReplicationLog, _ path: String
+  ) throws {
+    try refuseOther(log, row, path)
+    let end = try log.end()
+    guard row.position <= end else {
+      throw StoreError(
+        .logLost, path,
+        "the log ends at position \(end), and its newest copy has \(row.position); a machine that has the log's "
+          + "end must have it go on from there: republish")
+    }
+  }
+
   /// Puts a copy of a store beside a log; others may have the store open.
   ///
   /// - Returns: The position that the copy has.
+  /// - Throws: ``StoreError`` `logLost` for a log that is not the store's, `replicated`; ``LogFault``, `LMDBError`.
   static func putSnapshot(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let copy = try copy(path)
     defer { copy.remove() }
+    try checkCopy(copy.row, of: log, path)
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }
@@ -106,12 +159,18 @@ enum LogRepair {
   }
 
   private static func copy(_ path: String) throws -> StoreCopy {
+    // Kept until it has been copied.
+    if let store = ModelStore.opened(at: path) { return try copy(store, path) }
     var configuration = ModelStore.Configuration()
     configuration.isReadOnly = true
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
+    return try copy(store, path)
+  }
+
+  private static func copy(_ store: ModelStore, _ path: String) throws -> StoreCopy {
     guard try store.read({ try $0.replicationRow }) != nil else { throw isNoReplica(path) }
-    return try StoreCopy(of: store, in: StoreCopy.outgoing(path))
+    return try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder))
   }
 
   private static func isNoReplica(_ path: String) -> StoreError {

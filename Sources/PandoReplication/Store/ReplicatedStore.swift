@@ -46,8 +46,7 @@ public final class ReplicatedStore: Sendable {
   ) throws {
     self.log = log
     do {
-      try translatingFaults(path) { try Self.join(path, log) }
-      store = try ModelStore(path: path, configuration: configuration)
+      store = try translatingFaults(path) { try Self.begin(path, log, configuration) }
     } catch {
       log.close()
       throw error
@@ -81,6 +80,27 @@ public final class ReplicatedStore: Sendable {
     }
   }
 
+  /// Opens the store; one in which nobody has written becomes the newest copy first, where there is one.
+  private static func begin(
+    _ path: String, _ log: any ReplicationLog, _ configuration: ModelStore.Configuration
+  ) throws -> ModelStore {
+    try join(path, log)
+    let store = try ModelStore(path: path, configuration: configuration)
+    do {
+      // Left by a machine that came before there was a copy.
+      let isBlank = try store.read {
+        try $0.replicationRow == nil && $0.replicationStart == (0, 1, 1)
+      }
+      guard isBlank, try log.snapshotPosition() ?? 0 > 0 else { return store }
+    } catch {
+      store.close()
+      throw error
+    }
+    store.close()
+    _ = try LogRepair.becomeNewestCopy(path, log)
+    return try ModelStore(path: path, configuration: configuration)
+  }
+
   /// Begins a store as the newest copy beside a log, where there is no store.
   private static func join(_ path: String, _ log: any ReplicationLog) throws {
     guard !StoreCopy.isThere(path) else { return }
@@ -89,13 +109,11 @@ public final class ReplicatedStore: Sendable {
     guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else {
       return
     }
-    let end = try log.end()
-    guard copy.row.position <= end else {
+    do {
+      try LogRepair.checkCopy(copy.row, of: log, path)
+    } catch {
       copy.remove()
-      throw StoreError(
-        .logLost, path,
-        "the log ends at position \(end), and its newest copy has \(copy.row.position); a machine that has the log's "
-          + "end must have it go on from there: republish")
+      throw error
     }
     // Another process may have been quicker, and made the store.
     if try !copy.become(path) { copy.remove() }
@@ -344,6 +362,7 @@ private final class Follower: Sendable {
         try translatingFaults(store.path) {
           if !hasAsked { try askForEnd() }
           hasAsked = true
+          if try replica.looksForCopy(), let halt = replica.halt { throw halt }
           try replica.takeIn(upTo: state.withLock(\.end))
         }
       } catch let error as StoreError {
@@ -354,7 +373,9 @@ private final class Follower: Sendable {
       }
       state.withLock { state in
         state.failure = found
-        if replica.halt != nil || found?.code == .closed { state.isEnded = true }
+        if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
+          state.isEnded = true
+        }
       }
     }
   }

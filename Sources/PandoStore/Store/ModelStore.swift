@@ -54,6 +54,7 @@ public final class ModelStore: Sendable {
     core = try ModelStore.open(path: path, configuration: configuration)
     self.temporaryDirectory = temporaryDirectory
     writer = configuration.isReadOnly ? nil : Writer(core)
+    OpenStores.add(self)
   }
 
   /// Opens an empty store in a directory of its own, which is removed when the store is closed.
@@ -112,6 +113,7 @@ public final class ModelStore: Sendable {
     if let writer, !writer.isInItsProcess { return }  // all of it belongs to the parent
     writer?.stop()
     core.feed.endReaders()
+    OpenStores.remove(core.environment.folder)
     core.environment.close()
     directory?.remove()
   }

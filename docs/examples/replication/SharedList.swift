@@ -25,12 +25,15 @@
     static func main() async throws {
       let arguments = Array(CommandLine.arguments.dropFirst())
       guard arguments.count >= 3 else {
-        say("usage: shared-list NAME FOLDER SERVER…, as nats://127.0.0.1:4222")
+        say("usage: shared-list NAME FOLDER [--new] SERVER…, as nats://127.0.0.1:4222")
         exit(2)
       }
-      let replica = try await whenReachable {
-        let log = try NATSLog(
-          NATSLogConfiguration(servers: Array(arguments[2...]), stream: "shopping"))
+      var configuration = NATSLogConfiguration(
+        servers: arguments[2...].filter { $0 != "--new" }, stream: "shopping")
+      // The first machine makes the streams; one that always does would begin another log where this one was lost.
+      configuration.makesStream = arguments[2] == "--new"
+      let replica = try await whenReachable { [configuration] in
+        let log = try NATSLog(configuration)
         return try ReplicatedStore(path: arguments[1], log: log)
       }
       let manager = try DataModelManager(store: replica.store)
