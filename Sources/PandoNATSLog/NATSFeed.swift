@@ -67,6 +67,9 @@
     /// Whether anything has been asked for.
     var isWanted: Bool { state.withLock(\.isWanted) }
 
+    /// How often a subscription was wanted.
+    var subscriptionCount: UInt64 { state.withLock(\.generation) }
+
     /// Notes that the caller's own message is at a position: it needs not be read.
     func noteAppended(at position: UInt64) {
       let question = state.withLock { state -> (subject: String, connection: NATSConnection)? in

@@ -101,6 +101,20 @@
       }
     }
 
+    /// Reads one message, by a request to the server that leads the stream; see `ReplicationLog`.
+    ///
+    /// - Parameter position: Its position, from 1.
+    /// - Returns: The message; `nil` if it is not there.
+    /// - Throws: `LogFault`.
+    public func message(at position: UInt64) throws -> LoggedMessage? {
+      try message(at: position, of: configuration.stream).map {
+        LoggedMessage(position: position, bytes: $0.bytes)
+      }
+    }
+
+    /// How often messages had to be subscribed to anew: behind a gap, without a heartbeat, or over a new connection.
+    public var interruptionCount: UInt64 { feed.subscriptionCount }
+
     /// The position of the last message, by a request to the engine.
     ///
     /// - Returns: The position; 0 if there is none.

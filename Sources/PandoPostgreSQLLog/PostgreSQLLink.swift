@@ -14,6 +14,8 @@
       var pause = PostgreSQLLink.pauseMinimum
       /// What was wrong last.
       var trouble: String?
+      /// How often a connection was made, or lost.
+      var changeCount: UInt64 = 0
     }
 
     let configuration: PostgreSQLLogConfiguration
@@ -40,6 +42,9 @@
     var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// How often a connection was made, or lost.
+    var changeCount: UInt64 { state.withLock(\.changeCount) }
 
     /// Ends all connections, and lets go who waits.
     ///
@@ -77,6 +82,7 @@
           return result
         } catch let failure as PostgreSQLFailure {
           if !failure.isElsewhere { put(connection) }
+          if failure.kind == .lost { state.withLock { $0.changeCount += 1 } }
           switch failure.kind {
           case .lost where isAppend, .closed where isAppend: throw LogFault.noAnswer
           case .closed: throw Self.isClosedFault
@@ -169,7 +175,10 @@
     private func renew(until deadline: Int64) -> PostgreSQLConnection? {
       do {
         let connection = try connect(until: deadline)
-        state.withLock { ($0.pause, $0.nextAttempt) = (Self.pauseMinimum, 0) }
+        state.withLock { state in
+          (state.pause, state.nextAttempt) = (Self.pauseMinimum, 0)
+          state.changeCount += 1
+        }
         return connection
       } catch {
         let words = error.words

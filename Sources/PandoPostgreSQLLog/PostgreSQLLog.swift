@@ -93,6 +93,25 @@
       }
     }
 
+    /// Reads one message; see `ReplicationLog`.
+    ///
+    /// - Parameter position: Its position, from 1.
+    /// - Returns: The message; `nil` if it is not there.
+    /// - Throws: `LogFault`.
+    public func message(at position: UInt64) throws -> LoggedMessage? {
+      guard let place = Int64(exactly: position) else { return nil }
+      return try link.call("a message of log \(tables.title)") { connection, deadline in
+        let rows = try connection.run(
+          "SELECT message FROM \(tables.messages) WHERE position = $1", [.number(place)],
+          until: deadline)
+        guard !rows.isEmpty, let bytes = rows.bytes(0, 0) else { return nil }
+        return LoggedMessage(position: position, bytes: bytes)
+      }
+    }
+
+    /// How often a connection was made, or lost.
+    public var interruptionCount: UInt64 { link.changeCount }
+
     /// The position of the last message; see `ReplicationLog`.
     ///
     /// - Returns: The position; 0 if there is none.

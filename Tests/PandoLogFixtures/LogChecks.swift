@@ -41,6 +41,10 @@ public struct LogChecks {
     #expect(try log.all(after: 7) == Array(expected[7...]))
     #expect(try log.messages(after: 0, limit: 1) == [expected[0]])
     #expect(try log.messages(after: 20, limit: 5) == [])
+    for position in [1, 8, 20] {
+      #expect(try other.message(at: UInt64(position)) == expected[position - 1])
+    }
+    #expect(try log.message(at: 21) == nil)
     let large = [UInt8](repeating: 7, count: EntryLimits.partByteCount)
     #expect(try log.append(large, named: "large", expecting: 20) == 21)
     #expect(try other.messages(after: 20, limit: 5).map(\.bytes) == [large])
@@ -56,6 +60,7 @@ public struct LogChecks {
     for log in [log, other, third] { log.close() }
     #expect(unavailable { _ = try log.end() } != nil)
     #expect(unavailable { _ = try log.messages(after: 0, limit: 1) } != nil)
+    #expect(unavailable { _ = try log.message(at: 1) } != nil)
     #expect(unavailable { _ = try log.append([], named: "x", expecting: nil) } != nil)
     #expect(unavailable { try log.putSnapshot(at: 1) { nil } } != nil)
     log.close()

@@ -51,11 +51,11 @@ enum ReplicaCommand: Command {
       """
       join makes a store that is not there: from the newest copy beside the log, then by what came \
       since. A store that is there takes in what it lacks. --replace is for one that the log has left behind or that is ahead of it \
-      (logLost): what only this store has is lost, its properties and tables of its own stay.
+      (logLost, forked): what only this store has is lost, its properties and tables of its own stay.
       """,
       """
       repair --republish is for a log that has lost its end, or all of it. Do it at the machine with the highest position, \
-      then join --replace at those that say logLost. Writes that only other machines have are lost.
+      then join --replace at those that say logLost or forked. Writes that only other machines have are lost.
       """,
     ],
     examples: [

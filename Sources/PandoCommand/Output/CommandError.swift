@@ -97,7 +97,7 @@ extension CommandError {
       case .invalidDump, .valueTaken: (.badInput, "")
       case .notAStore: (.failure, "look into its tables with: pando kv \(path) '' scan")
       case .damaged: (.failure, "run: pando verify \(path)")
-      case .logLost: (.failure, "see: pando replica --help")
+      case .logLost, .forked: (.failure, "see: pando replica --help")
       default: (.failure, "")
       }
     let place = error.subject == path || "\(error)".hasPrefix(path) ? "" : path

@@ -2,7 +2,8 @@
 ///
 /// Little is asked of the engine: total order, an acknowledgement, and replay from a position. All calls
 /// block. ``append(_:named:expecting:)`` and ``messages(after:limit:)`` come from the thread that leads the
-/// writes of a store, the others from any, at the same time as these.
+/// writes of a store, the others from any, at the same time as these. A log that has no ``message(at:)`` of its own has to
+/// bear ``messages(after:limit:)`` from any thread as well.
 ///
 /// ```swift
 /// let log: any ReplicationLog = try NATSLog(configuration)
@@ -29,6 +30,17 @@ public protocol ReplicationLog: AnyObject, Sendable {
   /// - Returns: The messages in order, without a gap; none if there are none.
   /// - Throws: ``LogFault``, `gone` if the first of them is not there any more.
   func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage]
+
+  /// Reads one message as the engine has it now: a store looks so whether the log still has what it has taken in.
+  ///
+  /// - Parameter position: Its position, from 1.
+  /// - Returns: The message; `nil` if none is there, not any more or not yet.
+  /// - Throws: ``LogFault``.
+  func message(at position: UInt64) throws -> LoggedMessage?
+
+  /// How often the log was not heard for a while, or over another connection than before: what it had may be gone
+  /// since, and a store looks before it writes.
+  var interruptionCount: UInt64 { get }
 
   /// The position of the last message, 0 if there is none.
   ///
@@ -73,6 +85,21 @@ public protocol ReplicationLog: AnyObject, Sendable {
 
   /// Ends the connection; later calls throw, and one that waits is let go.
   func close()
+}
+
+extension ReplicationLog {
+  /// Reads the next message behind the one before.
+  public func message(at position: UInt64) throws -> LoggedMessage? {
+    precondition(position > 0, "positions begin at 1")
+    do {
+      return try messages(after: position - 1, limit: 1).first { $0.position == position }
+    } catch LogFault.gone {
+      return nil
+    }
+  }
+
+  /// 0: nothing is known of interruptions.
+  public var interruptionCount: UInt64 { 0 }
 }
 
 /// A message at its position.

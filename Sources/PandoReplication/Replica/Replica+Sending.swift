@@ -48,7 +48,7 @@ extension Replica {
   /// Brings a store and a log together.
   ///
   /// - Returns: The identity of the log, and whether it begins with a store that held something.
-  /// - Throws: ``StoreError`` `logLost`, `replicated`, or `unavailable`; ``LogFault``.
+  /// - Throws: ``StoreError`` `logLost`, `forked`, `replicated`, or `unavailable`; ``LogFault``.
   static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> Joined {
     let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     if row == nil, try log.end() == 0 {
@@ -78,6 +78,7 @@ extension Replica {
             + "a machine that follows the log has to put one there")
       }
       try check(row, end: try log.end(), of: store)
+      try compare(store, log)
       // Else a copy brings what lies between.
       if row.position < position - 1, try log.snapshotPosition() ?? 0 < position - 1 {
         throw logLost(at: position, behind: row.position)
@@ -107,7 +108,7 @@ extension Replica {
         "the log is another one than the store has followed; it ends at position \(try log.end()), and the "
           + "store has taken in \(row.position)")
     }
-    try check(row, end: try log.end(), of: store)
+    try compare(store, log)
     return (row.log, first.genesis.commit > 0)
   }
 

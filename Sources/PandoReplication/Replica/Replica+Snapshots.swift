@@ -8,10 +8,12 @@ extension Replica {
   ///
   /// - Returns: The position that it has.
   /// - Throws: ``LogFault``, `StoreError`, `LMDBError`.
-  func putSnapshot() throws -> UInt64 {
+  package func putSnapshot() throws -> UInt64 {
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
     let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder))
     defer { copy.remove() }
+    // Others become equal to it: it has to be of this log.
+    _ = try copy.opened { try look(at: $0) }
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }
@@ -53,19 +55,18 @@ extension Replica {
       }
       // Until a copy comes.
       awaitedCopy = position
-      throw stopped(Self.logLost(at: position + 1, behind: ownPosition))
+      throw halting(Self.logLost(at: position + 1, behind: ownPosition))
     }
     defer { copy.remove() }
     try copy.opened { other in
       let replacement = try RowReplacement(store.environment, other.environment)
       let isOfLog = copy.row.log == identity
-      guard isOfLog, try isBegunAgain || Self.continues(other, store),
-        try replacement.keepsTypes()
-      else {
-        throw stopped(
+      if isOfLog, !isBegunAgain { try halting { try requireContinuation(other, of: store) } }
+      guard isOfLog, try replacement.keepsTypes() else {
+        throw halting(
           StoreError(
             .logLost, "replication",
-            "the copy at position \(copy.row.position) of the log has another history than the store, which "
+            "the copy at position \(copy.row.position) of the log is of another store than this one, which "
               + "has taken in \(ownPosition)"))
       }
       try writer.flush { flush in
@@ -73,8 +74,6 @@ extension Replica {
         try configuration.onStep?(.willTakeIn)
       }
     }
-    unsafe chains = [:]
-    note(copy.row)
     noteEnd(copy.row.position)
     count { $0.replaced += 1 }
     // They are told of no single write: they find the commits as those of another process.
@@ -95,24 +94,6 @@ extension Replica {
     return false
   }
 
-  /// Whether a copy has come out of what a store holds, as far as its change log says.
-  private static func continues(_ copy: ModelStore, _ store: ModelStore) throws -> Bool {
-    let last = try store.read { try $0.commitNumber }
-    guard try copy.read({ try $0.commitNumber }) >= last, last > 0 else { return last == 0 }
-    func change(_ store: ModelStore) throws -> ChangeSet? {
-      do {
-        return try store.read { try $0.changes(since: last - 1) }.first
-      } catch let error as StoreError where error.code == .changesExpired {
-        return nil
-      }
-    }
-    guard let own = try change(store), let other = try change(copy) else { return true }
-    // Each store names them in the order in which it has come to them.
-    return Set(own.updated) == Set(other.updated) && Set(own.inserted) == Set(other.inserted)
-      && Set(own.deleted) == Set(other.deleted)
-      && Set(own.collections.map(\.cacheKey)) == Set(other.collections.map(\.cacheKey))
-  }
-
   /// Looks for the entry that was sent in what a copy has brought.
   private func decideBehindCopy(_ writer: EntryWriter) throws {
     guard let identity = unsafe sent?.identity else { return }
@@ -122,11 +103,6 @@ extension Replica {
     throw StoreError(
       .unavailable, "replication",
       "the log does not hold any more what became of a write; what is stored says it")
-  }
-
-  private func stopped(_ error: StoreError) -> StoreError {
-    halt = error
-    return error
   }
 
   /// With so many messages behind it, a copy is old wherever it is.

@@ -12,6 +12,19 @@ private struct Rebeginning: Error {
   let position: UInt64
 }
 
+/// An entry that was made from another history than the store has: the store has to be looked at before it is left out.
+private struct ForeignEntry: Error {
+  let position: UInt64
+  let base: UInt64
+}
+
+/// What was found to be left out of some messages.
+private struct LeftOut {
+  var writes: Set<RefusedWrite> = []
+  /// The positions of foreign entries.
+  var entries: Set<UInt64> = []
+}
+
 /// A second copy of a message that begins the log: its append was repeated.
 private struct RepeatedBeginning: Error {}
 
@@ -19,8 +32,8 @@ private struct RepeatedBeginning: Error {}
 private struct TakenIn {
   var statistics = ReplicaStatistics()
   var verdicts: [WriteVerdict]?
-  var chains: [ReplicationRow] = []
-  /// The position that was come to.
+  /// The position that was come from, and the one that was come to.
+  var start: UInt64 = 0
   var position: UInt64 = 0
 }
 
@@ -36,6 +49,7 @@ extension Replica {
     var attempts = 0
     let end = ContinuousClock.now + configuration.resendDurationMaximum
     while true {
+      if needsLook { noteEnd(try look()) }
       let position = try writer.read { try $0.replicationRow?.position ?? 0 }
       let messages: [LoggedMessage]
       do {
@@ -68,7 +82,7 @@ extension Replica {
           "the log does not say what became of a write; it may be found there later")
       }
       if !isDecided, unsafe sent?.position == nil {
-        do { try send() } catch LogFault.noAnswer {}
+        do { try send() } catch LogFault.noAnswer { noteInterruption() }
       }
     }
   }
@@ -102,17 +116,28 @@ extension Replica {
     _ messages: [LoggedMessage], _ writer: EntryWriter
   ) throws -> [WriteVerdict]? {
     var messages = messages
-    var refused: Set<RefusedWrite> = []
+    var leftOut = LeftOut()
     while true {
       var taken = TakenIn()
       do {
         try writer.flush { flush in
           taken = TakenIn()
-          try takeIn(messages, &flush, refused, &taken)
+          try takeIn(messages, &flush, leftOut, &taken)
           try configuration.onStep?(.willTakeIn)
         }
       } catch let write as RefusedWrite {
-        refused.insert(write)
+        leftOut.writes.insert(write)
+        continue
+      } catch let entry as ForeignEntry {
+        let before = messages.prefix { $0.position < entry.position }
+        let isFirst = before.allSatisfy { $0.position <= taken.start }
+        if isFirst {
+          try confirmHistory(against: entry.base, at: entry.position, writer)
+          leftOut.entries.insert(entry.position)
+        } else {
+          // They are taken in first: what is looked at is what is stored.
+          messages = Array(before)
+        }
         continue
       } catch
         where error is Rebeginning
@@ -126,12 +151,12 @@ extension Replica {
         if let error = error as? StoreError { halt = error }
         throw error
       }
-      for row in taken.chains { note(row) }
       count { statistics in
         statistics.judged += taken.statistics.judged
         statistics.refused += taken.statistics.refused
         statistics.duplicates += taken.statistics.duplicates
         statistics.malformed += taken.statistics.malformed
+        statistics.foreign += taken.statistics.foreign
       }
       try configuration.onStep?(.didTakeIn)
       return taken.verdicts
@@ -139,13 +164,16 @@ extension Replica {
   }
 
   private func takeIn(
-    _ messages: [LoggedMessage], _ flush: inout EntryFlush, _ refused: Set<RefusedWrite>,
+    _ messages: [LoggedMessage], _ flush: inout EntryFlush, _ leftOut: LeftOut,
     _ taken: inout TakenIn
   ) throws {
     let transaction = flush.transaction
     guard var row = try transaction.replicationRow else {
       throw StoreError(.logLost, "replication", "the store follows no log")
     }
+    let start = row.position
+    taken.start = start
+    try transaction.beginChains(at: row)
     var window = JudgingWindow()
     for message in messages where message.position > row.position {
       taken.position = row.position
@@ -155,7 +183,7 @@ extension Replica {
       let before = row
       row.position = message.position
       row.chain = row.chain.appending(message.bytes)
-      taken.chains.append(row)
+      try transaction.setChain(row.chain, at: row.position)
       do {
         if let entry = try wholeEntry(message, of: row.log) {
           let last = try transaction.origin(entry.identity.origin)?.counter ?? 0
@@ -166,7 +194,7 @@ extension Replica {
           try transaction.setOrigin(
             entry.identity.origin,
             OriginRow(counter: entry.identity.counter, position: message.position))
-          try takeIn(entry, at: row.position, before, &flush, &window, refused, &taken)
+          try takeIn(entry, at: row.position, before, &flush, &window, leftOut, &taken)
         }
       } catch is RepeatedBeginning {
         taken.statistics.duplicates += 1
@@ -180,6 +208,7 @@ extension Replica {
       }
     }
     try flush.transaction.setReplicationRow(row)
+    try flush.transaction.trimChains(from: start, to: row.position)
     if row.position / 1000 != (messages.first?.position ?? 0) / 1000, row.position > window.range {
       try flush.transaction.forgetOrigins(before: row.position - window.range)
     }
@@ -244,23 +273,29 @@ extension Replica {
   /// Judges an entry, and does what is valid of it.
   private func takeIn(
     _ entry: Entry, at position: UInt64, _ before: ReplicationRow, _ flush: inout EntryFlush,
-    _ window: inout JudgingWindow, _ refused: Set<RefusedWrite>, _ taken: inout TakenIn
+    _ window: inout JudgingWindow, _ leftOut: LeftOut, _ taken: inout TakenIn
   ) throws {
     let start = flush.transaction.lastCommit
     guard entry.base <= before.position, entry.baseCommit <= start,
       entry.nodeCount <= Self.nodeCountMaximum
     else { throw EntryFault.malformed("it was made from what comes later") }
-    let known = entry.base == before.position ? before.chain : unsafe chains[entry.base]
-    guard known == nil || known == entry.chain else {
-      throw StoreError(
-        .logLost, "replication",
-        "position \(position) of the log was made from another history than the store has, which has "
-          + "taken in \(before.position)")
+    var fits =
+      start - entry.baseCommit <= window.range && position - entry.base <= window.range
+    if fits {
+      switch try origin(of: entry, before, flush.transaction) {
+      case .own: break
+      case .forgotten: fits = false
+      case .other:
+        guard leftOut.entries.contains(position) else {
+          throw ForeignEntry(position: position, base: entry.base)
+        }
+        taken.statistics.foreign += 1
+        if unsafe entry.identity == sent?.identity {
+          taken.verdicts = entry.writes.map { _ in .refused }
+        }
+        return
+      }
     }
-    let isSeen =
-      start - entry.baseCommit <= window.range
-      && position - entry.base <= window.range
-    var fits = isSeen
     for type in entry.types
     where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
       fits = false
@@ -270,7 +305,7 @@ extension Replica {
     let areValid = entry.writes.enumerated().map { index, write in
       let keys = WriteKeys(write)
       let isValid =
-        fits && !refused.contains(RefusedWrite(position: position, index: index))
+        fits && !leftOut.writes.contains(RefusedWrite(position: position, index: index))
         && (!configuration.judges
           || !(write.isWholeStore && start > entry.baseCommit)
             && !window.conflicts(keys, after: entry.baseCommit, before: start + 1)
@@ -302,6 +337,29 @@ extension Replica {
       }
     }
     flush.transaction.setNextNode(firstNode + entry.nodeCount)
+  }
+
+  /// Of which history an entry was made.
+  private enum Origin {
+    /// The store's, as far as that is known.
+    case own
+    /// Another one.
+    case other
+    /// One from before the log was begun again.
+    case forgotten
+  }
+
+  private func origin(
+    of entry: Entry, _ before: ReplicationRow, _ transaction: borrowing ModelTransaction
+  ) throws -> Origin {
+    let known =
+      entry.base == before.position ? before.chain : try transaction.chain(at: entry.base)
+    if let known { return known == entry.chain ? .own : .other }
+    // A store that an earlier version has written knows less than it should.
+    guard let first = try transaction.firstChain, entry.base < first.position,
+      first.chain == EntryChain()
+    else { return .own }
+    return .forgotten
   }
 
   /// What an error of a write says, if every replica comes to the same.

@@ -63,8 +63,9 @@ package final class Replica: StoreReplicator {
     set { awaited.withLock { $0 = newValue } }
   }
   private let awaited = Locked<UInt64?>(nil)
-  /// The chain at some of the last positions.
-  nonisolated(unsafe) var chains: [UInt64: EntryChain] = [:]
+  let comparison = Locked(Comparison())
+  /// When the history of the store was found to be the log's.
+  nonisolated(unsafe) var confirmed: Int64?
 
   /// Has a store follow a log, and all its writes go through it.
   ///
@@ -75,7 +76,7 @@ package final class Replica: StoreReplicator {
   ///   - store: A store that is open for writing.
   ///   - log: The log.
   ///   - configuration: How to follow it.
-  /// - Throws: ``StoreError`` `logLost` for a log that is not the store's, `replicated` for a store that
+  /// - Throws: ``StoreError`` `logLost` or `forked` for a log that is not the store's, `replicated` for a store that
   ///   can't join, `unavailable` if an empty log does not answer; ``LogFault``.
   package init(
     _ store: ModelStore, log: any ReplicationLog,
@@ -85,7 +86,11 @@ package final class Replica: StoreReplicator {
     self.log = log
     self.configuration = configuration
     origin = Self.randomIdentity()
+    let interruptions = log.interruptionCount
     (identity, beginsWithContent) = try Self.join(store, log)
+    comparison.withLock {
+      $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
+    }
     store.attach(self)
   }
 
@@ -93,23 +98,12 @@ package final class Replica: StoreReplicator {
 
   /// Takes in all that the log holds.
   ///
-  /// - Throws: What keeps it from doing so: `StoreError`, `logLost` if the log is shorter than the store;
-  ///   ``LogFault``, `LMDBError`.
+  /// - Throws: What keeps it from doing so: `StoreError`, `logLost` if the log is shorter than the store, `forked` if
+  ///   it has another message where the store is; ``LogFault``, `LMDBError`.
   package func catchUp() throws {
-    guard let store else { return }
+    guard store != nil else { return }
     _ = try looksForCopy()
-    // Read before: others may come meanwhile, and the store take them in.
-    let row = try store.read { try $0.replicationRow }
-    let end = try log.end()
-    if let row {
-      do {
-        try Self.check(row, end: end, of: store)
-      } catch {
-        halt = error
-        throw error
-      }
-    }
-    try takeIn(upTo: end)
+    try takeIn(upTo: try look())
   }
 
   /// Takes in what the log holds up to a position that is known to be there.
@@ -143,7 +137,8 @@ extension Replica {
     }
     if let position = unsafe sent?.position, position > row.position { throw GroupDetour() }
     unsafe sent = nil
-    if lastSeen > row.position { throw GroupDetour() }
+    // What is written into a log that has lost what it is made from, others leave out.
+    if needsLook || lastSeen > row.position { throw GroupDetour() }
     unsafe draft = Draft(
       row: row, commit: transaction.lastCommit, nextNode: transaction.nextNode,
       nextType: transaction.nextType)
@@ -176,22 +171,27 @@ extension Replica {
     do {
       try send()
     } catch LogFault.noAnswer {
+      noteInterruption()
       throw GroupDetour()
     } catch {
+      noteInterruption()
       unsafe failure = error
       throw GroupDetour()
     }
     // Others may have come before it, or between its parts: they have to be taken in.
     guard let sent = unsafe sent, let position = sent.position,
       position == draft.row.position + UInt64(sent.messageCount),
-      sent.first == draft.row.position + 1
+      sent.first == draft.row.position + 1, !needsLook
     else { throw GroupDetour() }
     var row = draft.row
-    for message in sent.messages { row.chain = row.chain.appending(message) }
-    row.position = position
+    try transaction.beginChains(at: row)
+    for message in sent.messages {
+      (row.position, row.chain) = (row.position + 1, row.chain.appending(message))
+      try transaction.setChain(row.chain, at: row.position)
+    }
+    try transaction.trimChains(from: draft.row.position, to: position)
     try transaction.setReplicationRow(row)
     try transaction.setOrigin(origin, OriginRow(counter: identity.counter, position: position))
-    note(row)
     noteEnd(position)
     count { $0.direct += 1 }
     try configuration.onStep?(.willCommit)
@@ -224,14 +224,6 @@ extension Replica {
     }
     return bytes
   }
-
-  /// Keeps a chain for the entries that are made from it.
-  func note(_ row: ReplicationRow) {
-    if unsafe chains.count >= Self.chainCountMaximum { unsafe chains = [:] }
-    unsafe chains[row.position] = row.chain
-  }
-
-  private static let chainCountMaximum = 1024
 }
 
 /// How a store follows its log.
@@ -248,6 +240,8 @@ package struct ReplicaConfiguration: Sendable {
   package var entryByteCountMaximum = EntryLimits.entryByteCount
   /// Whether entries are judged; tests turn it off to see that they fail.
   package var judges = true
+  /// The time, in nanoseconds; tests have one of their own.
+  package var clock: @Sendable () -> Int64 = { monotonicNanoseconds() }
   /// Called at steps at which a process may end; tests end it there, by throwing.
   package var onStep: (@Sendable (ReplicaStep) throws -> Void)?
 
@@ -276,6 +270,8 @@ package struct ReplicaStatistics: Hashable, Sendable {
   package var duplicates = 0
   /// Messages that were malformed.
   package var malformed = 0
+  /// Entries that were made from another history than the log's.
+  package var foreign = 0
   /// How often the store was made equal to a copy that the log had.
   package var replaced = 0
 }

@@ -155,12 +155,24 @@ struct StoreCopy {
 
   // MARK: Rows
 
-  /// Says that a store has come to another place in its log; nobody has it open.
+  /// Says that a store has come to the place at which its log begins again; nobody has it open.
   static func setRow(_ row: ReplicationRow, of path: String) throws {
     let (key, bytes) = (ReplicationRow.key, row.bytes)
+    let chains = [(row.position - 1, EntryChain()), (row.position, row.chain)].map {
+      (key: ChainRows.key($0), bytes: ChainRows.bytes($1))
+    }
     try writing(path) { environment in
       let meta = try environment.rawTable("meta", create: false)
-      try environment.write { try $0.put(bytes.span, forKey: key.span, in: meta) }
+      try environment.write { transaction in
+        var old: [[UInt8]] = []
+        try transaction.snapshot.scan(meta, prefix: ChainRows.prefix) { key, _ in
+          old.append(Array(copying: key))
+          return true
+        }
+        for key in old { try transaction.delete(key: key.span, in: meta) }
+        for row in chains { try transaction.put(row.bytes.span, forKey: row.key.span, in: meta) }
+        try transaction.put(bytes.span, forKey: key.span, in: meta)
+      }
     }
   }
 

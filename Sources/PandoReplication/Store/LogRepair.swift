@@ -108,7 +108,7 @@ enum LogRepair {
   static func becomeNewestCopy(_ path: String, _ log: any ReplicationLog) throws -> UInt64? {
     guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else { return nil }
     defer { copy.remove() }
-    try checkCopy(copy.row, of: log, path)
+    try checkCopy(copy, of: log, path)
     let own = try Environment(path: path)
     defer { own.close() }
     try copy.opened { other in
@@ -118,12 +118,13 @@ enum LogRepair {
     return copy.row.position
   }
 
-  /// Looks whether a copy is of a log, and does not lie behind its end.
+  /// Looks whether a copy is of a log's history, and does not lie behind its end.
   ///
-  /// - Throws: ``StoreError`` `logLost`; ``LogFault``.
+  /// - Throws: ``StoreError`` `logLost`, `forked`; ``LogFault``.
   static func checkCopy(
-    _ row: ReplicationRow, of log: any ReplicationLog, _ path: String
+    _ copy: StoreCopy, of log: any ReplicationLog, _ path: String
   ) throws {
+    let row = copy.row
     try refuseOther(log, row, path)
     let end = try log.end()
     guard row.position <= end else {
@@ -132,6 +133,7 @@ enum LogRepair {
         "the log ends at position \(end), and its newest copy has \(row.position); a machine that has the log's "
           + "end must have it go on from there: republish")
     }
+    _ = try copy.opened { try Replica.compare($0, log) }
   }
 
   /// Puts a copy of a store beside a log; others may have the store open.
@@ -141,7 +143,7 @@ enum LogRepair {
   static func putSnapshot(_ path: String, _ log: any ReplicationLog) throws -> UInt64 {
     let copy = try copy(path)
     defer { copy.remove() }
-    try checkCopy(copy.row, of: log, path)
+    try checkCopy(copy, of: log, path)
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }

@@ -110,7 +110,7 @@ public final class ReplicatedStore: Sendable {
       return
     }
     do {
-      try LogRepair.checkCopy(copy.row, of: log, path)
+      try LogRepair.checkCopy(copy, of: log, path)
     } catch {
       copy.remove()
       throw error
@@ -136,7 +136,8 @@ public final class ReplicatedStore: Sendable {
       position: (try? position) ?? 0, end: replica.lastSeen, failure: stop ?? follower.failure,
       snapshotFailure: snapshotMaker.failure, isStopped: stop != nil,
       judgedCount: statistics.judged, refusedCount: statistics.refused,
-      malformedCount: statistics.malformed, replacedCount: statistics.replaced)
+      malformedCount: statistics.malformed, foreignCount: statistics.foreign,
+      replacedCount: statistics.replaced)
   }
 
   /// Asks the log where it ends, and waits until this store has all of that.
@@ -299,6 +300,9 @@ public struct ReplicationStatus: Sendable {
   public var refusedCount: Int
   /// How many messages of the log were malformed.
   public var malformedCount: Int
+  /// How many entries were made from another history than the log's, by a machine that has to be looked at; all leave them
+  /// out.
+  public var foreignCount: Int
   /// How often the store was made equal to a copy, because the log did not keep what it needed.
   public var replacedCount: Int
 }
@@ -308,16 +312,23 @@ private final class Follower: Sendable {
   private struct State {
     /// The last position that is known to be there.
     var end: UInt64 = 0
-    /// Up to where it has been tried; `nil` before the first time.
-    var triedEnd: UInt64?
-    /// Whether it waits behind a failure.
-    var isPausing = false
+    /// Up to where it has been tried.
+    var triedEnd: UInt64 = 0
+    /// When it looks at the log again, whether or not that tells of something.
+    var lookTime: Int64 = 0
     var isEnded = false
     var failure: StoreError?
   }
 
+  private enum Task {
+    case look
+    case takeIn
+  }
+
   /// How long it waits behind a failure, in nanoseconds.
   private static let pause: Int64 = 1_000_000_000
+  /// In nanoseconds, between two looks.
+  private static let lookInterval: Int64 = 3_000_000_000
 
   private weak let store: ModelStore?
   private let replica: Replica
@@ -341,10 +352,9 @@ private final class Follower: Sendable {
     }
   }
 
-  /// Asks the log where it ends: it tells of what comes, and not of what is there.
-  private func askForEnd() throws {
-    let end = try log.end()
-    replica.noteEnd(end)
+  /// Looks at the log: it tells of what comes, and neither of what is there nor of what it has lost.
+  private func look() throws {
+    let end = try replica.look()
     state.withLock { $0.end = max($0.end, end) }
   }
 
@@ -354,15 +364,13 @@ private final class Follower: Sendable {
   }
 
   private func run() {
-    var hasAsked = false
-    while next() {
+    while let task = next() {
       guard let store else { return }
       var found: StoreError?
       do {
         try translatingFaults(store.path) {
-          if !hasAsked { try askForEnd() }
-          hasAsked = true
           if try replica.looksForCopy(), let halt = replica.halt { throw halt }
+          if task == .look { try look() }
           try replica.takeIn(upTo: state.withLock(\.end))
         }
       } catch let error as StoreError {
@@ -373,6 +381,7 @@ private final class Follower: Sendable {
       }
       state.withLock { state in
         state.failure = found
+        if found != nil { state.lookTime = monotonicNanoseconds() + Self.pause }
         if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
           state.isEnded = true
         }
@@ -380,22 +389,22 @@ private final class Follower: Sendable {
     }
   }
 
-  /// Waits for something to take in; at first there may be something.
+  /// Waits for something to take in, or the time to look; that is there at first.
   ///
-  /// - Returns: `false` at the end.
-  private func next() -> Bool {
-    state.waiting { state, pause -> Bool? in
-      if state.isEnded { return false }
-      if state.triedEnd.map({ state.end > $0 }) ?? true {
-        state.triedEnd = state.end
-        state.isPausing = false
-        return true
+  /// - Returns: What to do; `nil` at the end.
+  private func next() -> Task? {
+    state.waiting { state, pause -> Task?? in
+      if state.isEnded { return .some(nil) }
+      let now = monotonicNanoseconds()
+      if now >= state.lookTime {
+        (state.lookTime, state.triedEnd) = (now + Self.lookInterval, state.end)
+        return .look
       }
-      guard state.failure != nil else { return nil }
-      // Once more, behind a pause.
-      state.isPausing.toggle()
-      if !state.isPausing { return true }
-      pause = Self.pause
+      if state.end > state.triedEnd {
+        state.triedEnd = state.end
+        return .takeIn
+      }
+      pause = state.lookTime - now
       return nil
     }
   }

@@ -40,6 +40,8 @@ public struct StoreError: Error, CustomStringConvertible {
     public static var busy: Code { Code(rawValue: "busy") }
     /// The log of a replicated store is not the one that the store has followed.
     public static var logLost: Code { Code(rawValue: "logLost") }
+    /// The log of a replicated store has another message at a position than the store has taken in there.
+    public static var forked: Code { Code(rawValue: "forked") }
     /// The log of a replicated store has an entry of a newer version.
     public static var needsUpgrade: Code { Code(rawValue: "needsUpgrade") }
     /// The store has been closed.

@@ -22,7 +22,7 @@ extension ModelTransaction {
     try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
   }
 
-  /// Marks the store: from the next flush on, its writes go through a log.
+  /// Marks the store: from the next flush on, its writes go through a log, whose first message it has taken in.
   ///
   /// - Throws: ``StoreError`` with code `replicated` for a store that is written with checkpoints: a power cut
   ///   would take commits that the log has, and move the numbers on.
@@ -31,6 +31,8 @@ extension ModelTransaction {
       throw StoreError.relaxedReplica(session.core.path)
     }
     try setReplicationRow(row)
+    try setChain(EntryChain(), at: row.position - 1)
+    try setChain(row.chain, at: row.position)
     session.state.counters.isReplicated = true
   }
 

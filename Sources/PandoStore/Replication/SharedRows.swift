@@ -6,7 +6,9 @@ package enum SharedRows {
   package static let tables = StoreTables.names
   /// What the keys of the rows of `meta` are, or begin with.
   package static let metaKeys = [NewestChanges.key, ReplicationRow.key]
-  package static let metaPrefixes = [OriginRow.prefix, DeletionRules.prefix]
+  package static let metaPrefixes = [
+    ChainRows.prefix, OriginRow.prefix, DeletionRules.prefix,
+  ]
   /// The row of the counters, which holds the store's own identifier as well, and where that lies.
   package static let countersKey = StoreState.key
   package static let identifierRange = 8..<24

@@ -12,6 +12,7 @@ final class MemoryLog: Sendable {
     var snapshot: (position: UInt64, parts: [[UInt8]])?
     /// How many of the first messages are not kept any more.
     var goneCount = 0
+    var interruptionCount: UInt64 = 0
     /// Who is told of new messages, by connection.
     var followers: [ObjectIdentifier: @Sendable (UInt64) -> Void] = [:]
   }
@@ -54,12 +55,18 @@ final class MemoryLog: Sendable {
     tell()
   }
 
+  /// Interrupts all connections.
+  func interrupt() { state.withLock { $0.interruptionCount += 1 } }
+
   /// Waits until there is a copy of a store.
   func waitForSnapshot() { snapshotCount.waiting { $0 == 0 ? nil : () } }
 
   /// Loses all messages behind a position, as an engine may that was cut from power.
   func truncate(to count: Int) {
-    state.withLock { $0.messages.removeLast($0.messages.count - count) }
+    state.withLock { state in
+      state.messages.removeLast(state.messages.count - count)
+      state.names = state.names.filter { $0.value <= count }
+    }
   }
 }
 
@@ -134,6 +141,16 @@ final class MemoryConnection: ReplicationLog {
       }
     }
   }
+
+  func message(at position: UInt64) throws -> LoggedMessage? {
+    try onCall(.messages, .before)
+    return log.state.withLock { state in
+      guard position > state.goneCount, position <= state.messages.count else { return nil }
+      return LoggedMessage(position: position, bytes: state.messages[Int(position) - 1])
+    }
+  }
+
+  var interruptionCount: UInt64 { log.state.withLock(\.interruptionCount) }
 
   func end() throws -> UInt64 {
     try onCall(.end, .before)

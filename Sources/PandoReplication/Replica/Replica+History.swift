@@ -1,0 +1,196 @@
+import PandoStore
+import PandoSystem
+
+/// Whether the log still is the one that the store has followed.
+extension Replica {
+  /// When the store was last compared with its log.
+  struct Comparison {
+    /// As the clock of the configuration says; `nil` if something has happened since.
+    var time: Int64?
+    var interruptions: UInt64 = 0
+  }
+
+  /// Looks where the log ends, and whether it has what the store has taken in last.
+  ///
+  /// Any thread.
+  ///
+  /// - Returns: The position of the last message.
+  /// - Throws: ``StoreError`` `logLost` or `forked`, and then the replica has stopped; ``LogFault``.
+  @discardableResult
+  package func look() throws -> UInt64 {
+    if let halt { throw halt }
+    guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
+    return try look(at: store)
+  }
+
+  /// Compares a store, or a copy of it, with the log.
+  ///
+  /// - Returns: The position of the log's last message.
+  @discardableResult
+  func look(at store: ModelStore) throws -> UInt64 {
+    let interruptions = log.interruptionCount
+    let now = configuration.clock()
+    let end = try halting { try Self.compare(store, log) }
+    comparison.withLock { $0 = Comparison(time: now, interruptions: interruptions) }
+    return end
+  }
+
+  /// Whether something may have happened to the log since the store was compared with it.
+  var needsLook: Bool {
+    let (comparison, now) = (comparison.withLock(\.self), configuration.clock())
+    guard let time = comparison.time, comparison.interruptions == log.interruptionCount else {
+      return true
+    }
+    return now - time > Self.lookMaximum || now < time
+  }
+
+  /// Notes that the log did not answer: it may be another server that does next.
+  func noteInterruption() { comparison.withLock { $0.time = nil } }
+
+  /// Runs a closure; what says that the store can't follow its log stops the replica.
+  func halting<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError where [.logLost, .forked].contains(error.code) {
+      throw halting(error)
+    }
+  }
+
+  func halting(_ error: StoreError) -> StoreError {
+    halt = error
+    return error
+  }
+
+  /// Compares the last message that a store has taken in with the one that its log has there.
+  ///
+  /// - Returns: The position of the log's last message.
+  /// - Throws: ``StoreError`` `logLost` where the log is shorter, `forked` where it has another message; ``LogFault``.
+  @discardableResult
+  static func compare(_ store: ModelStore, _ log: any ReplicationLog) throws -> UInt64 {
+    // Read before: others may come meanwhile, and the store take them in.
+    let (found, before) = try store.read { snapshot -> (ReplicationRow?, EntryChain?) in
+      guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, nil) }
+      return (row, try snapshot.chain(at: row.position - 1))
+    }
+    let end = try log.end()
+    guard let row = found else { return end }
+    try check(row, end: end, of: store)
+    // Without the hash before it, which an earlier version has not kept, nothing can be said; no more where the log
+    // has let go of the message.
+    guard let before, let message = try log.message(at: row.position) else { return end }
+    guard before.appending(message.bytes) == row.chain else {
+      throw forked(at: row.position, behind: row.position, end: end, store.path)
+    }
+    return end
+  }
+
+  static func forked(
+    at position: UInt64, behind ownPosition: UInt64, end: UInt64, _ path: String
+  ) -> StoreError {
+    StoreError(
+      .forked, path,
+      "at position \(position) the log has another message than the store, which has taken in \(ownPosition); the "
+        + "log has lost what is here, and ends at position \(end) with what others have written since. Keep a dump of this "
+        + "store and make it what the others are (join --replace), or have the log go on from it (repair --republish)"
+    )
+  }
+
+  /// Looks whether a copy has come out of what a store holds.
+  ///
+  /// - Throws: ``StoreError`` `forked` if it has not, `logLost` if the copy does not say.
+  func requireContinuation(_ copy: ModelStore, of store: ModelStore) throws {
+    guard let row = try store.read({ try $0.replicationRow }) else { return }
+    let (position, chain, first) = try copy.read { snapshot in
+      (
+        try snapshot.replicationRow?.position ?? 0, try snapshot.chain(at: row.position),
+        try snapshot.firstChain?.position
+      )
+    }
+    if chain == row.chain { return }
+    if chain != nil {
+      throw Self.forked(at: row.position, behind: row.position, end: position, "replication")
+    }
+    throw StoreError(
+      .logLost, "replication",
+      "the log has let go of what comes behind position \(row.position), which the store has taken in, and its newest "
+        + "copy at position \(position) knows its history from position \(first ?? position) on: whether it has what "
+        + "the store has can't be told")
+  }
+
+  /// In nanoseconds: longer ago than that, and the store is compared before it writes.
+  private static let lookMaximum: Int64 = 10_000_000_000
+}
+
+/// What is known of entries that were made from another history.
+extension Replica {
+  /// Looks whether it is the store that has another history than the log, and not who has made an entry.
+  ///
+  /// The store is compared message by message, as far back as it and the log go.
+  ///
+  /// - Parameters:
+  ///   - base: The position from which the entry was made.
+  ///   - position: The position of the entry.
+  ///   - writer: Where to read.
+  /// - Throws: ``StoreError`` `forked` if it is the store, `logLost` if that can't be told; ``LogFault``.
+  func confirmHistory(
+    against base: UInt64, at position: UInt64, _ writer: EntryWriter
+  ) throws {
+    let now = configuration.clock()
+    if let time = unsafe confirmed, now >= time, now - time < Self.confirmationMaximum { return }
+    let (found, first) = try writer.read { (try $0.replicationRow, try $0.firstChain) }
+    guard let row = found, let first else { return }
+    var index = row.position
+    while index > first.position {
+      guard let message = try log.message(at: index) else { break }
+      let (before, own) = try writer.read {
+        (try $0.chain(at: index - 1), try $0.chain(at: index))
+      }
+      guard let before, let own else { break }
+      guard before.appending(message.bytes) == own else {
+        throw halting(
+          Self.forked(at: index, behind: row.position, end: lastSeen, "replication"))
+      }
+      index -= 1
+    }
+    // As far back as an entry can have been made from.
+    if index == first.position {
+      unsafe confirmed = now
+      return
+    }
+    guard try confirmByCopy(row, writer) else {
+      throw halting(
+        StoreError(
+          .logLost, "replication",
+          "position \(position) of the log was made from another history than the store has, which has taken in "
+            + "\(row.position); both have what the log still holds from position \(index + 1) on, and whose history "
+            + "is the log's before that can't be told"))
+    }
+    unsafe confirmed = now
+  }
+
+  /// Compares the store with the newest copy beside the log, by which others begin and go on.
+  ///
+  /// - Returns: Whether it could be compared.
+  /// - Throws: ``StoreError`` `forked` if the copy has another history.
+  private func confirmByCopy(_ row: ReplicationRow, _ writer: EntryWriter) throws -> Bool {
+    guard let store, let newest = try log.snapshotPosition(), newest > 0,
+      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.folder))
+    else { return false }
+    defer { copy.remove() }
+    let position = min(copy.row.position, row.position)
+    let own = try writer.read { try $0.chain(at: position) }
+    var other: EntryChain? = copy.row.chain
+    if position < copy.row.position {
+      other = try copy.opened { try $0.read { try $0.chain(at: position) } }
+    }
+    guard let own, let other else { return false }
+    guard own == other else {
+      throw halting(
+        Self.forked(at: position, behind: row.position, end: lastSeen, "replication"))
+    }
+    return true
+  }
+
+  /// In nanoseconds: so long a store that was compared is not compared again, whatever others append.
+  private static let confirmationMaximum: Int64 = 5_000_000_000
+}

@@ -1,0 +1,115 @@
+/// The hashes at the last positions of the log: rows of the `meta` table under `replica-chain:` and the position.
+///
+/// ```
+/// key    0                14         22        value  0       8        16
+///        ┌────────────────┬──────────┐                ┌───────┬────────┐
+///        │ replica-chain: │ position │  big endian    │ first │ second │  little endian
+///        └────────────────┴──────────┘                └───────┴────────┘
+/// ```
+/// The newest one lies next to the row `replication`, which each commit writes too.
+package enum ChainRows {
+  package static let prefix = Array("replica-chain:".utf8)
+  /// How many positions are kept behind the last one; some more may be there.
+  package static var keptCount: UInt64 { ModelTransaction.judgedCommitCount }
+  /// How many are let go at once.
+  static let portion: UInt64 = 1000
+
+  package static func key(_ position: UInt64) -> [UInt8] {
+    var key = prefix
+    ByteFields.append(bigEndian: position, width: 8, to: &key)
+    return key
+  }
+
+  package static func bytes(_ chain: EntryChain) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for value in [chain.first, chain.second] { ByteFields.append(value, width: 8, to: &bytes) }
+    return bytes
+  }
+
+  fileprivate static func chain(_ bytes: Span<UInt8>) throws -> EntryChain {
+    guard bytes.count == 16, let first = ByteFields.littleEndian(bytes, at: 0, width: 8),
+      let second = ByteFields.littleEndian(bytes, at: 8, width: 8)
+    else { throw StoreError.damaged("replication", "the row of a chain is malformed") }
+    return EntryChain(first, second)
+  }
+}
+
+extension StoreReader {
+  fileprivate func chain(at position: UInt64) throws -> EntryChain? {
+    let key = ChainRows.key(position)
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
+    return try ChainRows.chain(bytes)
+  }
+
+  fileprivate var firstChain: (position: UInt64, chain: EntryChain)? {
+    get throws {
+      var found: (position: UInt64, chain: EntryChain)?
+      try snapshot.scan(tables.meta, prefix: ChainRows.prefix) { key, value in
+        guard let position = ByteFields.bigEndian(key, at: ChainRows.prefix.count) else {
+          throw StoreError.damaged("replication", "the key of a chain is malformed")
+        }
+        found = (position, try ChainRows.chain(value))
+        return false
+      }
+      return found
+    }
+  }
+}
+
+extension ModelSnapshot {
+  /// The hash of all entries up to a position; `nil` if it is not kept.
+  package func chain(at position: UInt64) throws -> EntryChain? { try reader.chain(at: position) }
+
+  /// The first position whose hash is kept, and that; the hash of nothing where a history begins.
+  package var firstChain: (position: UInt64, chain: EntryChain)? {
+    get throws { try reader.firstChain }
+  }
+}
+
+extension ModelTransaction {
+  /// The hash of all entries up to a position; `nil` if it is not kept.
+  package func chain(at position: UInt64) throws -> EntryChain? {
+    try session.reading { try $0.chain(at: position) }
+  }
+
+  /// The first position whose hash is kept, and that; the hash of nothing where a history begins.
+  package var firstChain: (position: UInt64, chain: EntryChain)? {
+    get throws { try session.reading { try $0.firstChain } }
+  }
+
+  /// Keeps the hash at a position.
+  package func setChain(_ chain: EntryChain, at position: UInt64) throws {
+    let (key, bytes) = (ChainRows.key(position), ChainRows.bytes(chain))
+    try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
+  }
+
+  /// Sees that the hashes that are kept lead to what the store has taken in.
+  ///
+  /// A program of an earlier version keeps none: they begin again behind it.
+  package func beginChains(at row: ReplicationRow) throws {
+    if try chain(at: row.position) == row.chain { return }
+    try forgetChains(before: .max)
+    try setChain(row.chain, at: row.position)
+  }
+
+  /// Lets go of the hashes at positions far behind, now and then.
+  package func trimChains(from old: UInt64, to new: UInt64) throws {
+    let (portion, kept) = (ChainRows.portion, ChainRows.keptCount)
+    guard old / portion != new / portion, new / portion * portion > kept else { return }
+    try forgetChains(before: new / portion * portion - kept)
+  }
+
+  private func forgetChains(before position: UInt64) throws {
+    var keys: [[UInt8]] = []
+    try session.reading { reader in
+      try reader.snapshot.scan(session.tables.meta, prefix: ChainRows.prefix) { key, _ in
+        guard ByteFields.bigEndian(key, at: ChainRows.prefix.count) ?? 0 < position else {
+          return false
+        }
+        keys.append(Array(copying: key))
+        return true
+      }
+    }
+    for key in keys { try session.deleteRow(key.span, in: session.tables.meta) }
+  }
+}

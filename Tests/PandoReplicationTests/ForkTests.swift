@@ -1,0 +1,168 @@
+import PandoFixtures
+import PandoModels
+import PandoReplication
+import PandoStore
+import PandoSystem
+import Testing
+
+/// A log that has lost something, and went on without it: stores that have it are told, and none is silently different.
+@Suite struct ForkTests {
+  /// Two machines, of which the first has a write that the log has lost, and the second has written since.
+  private func withFork(
+    _ body: (MemoryLog, [ReplicaFixture], _ path: String) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { path in
+      let log = MemoryLog()
+      let replicas = try (0..<2).map {
+        try ReplicaFixture("\(path)/\($0)", MemoryConnection(log))
+      }
+      defer { for replica in replicas { replica.store.close() } }
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      try replicas[1].replica.catchUp()
+      try replicas[0].store.write { try $0.set(Leaf(id: "lost")) }
+      log.truncate(to: 2)
+      try replicas[1].store.write { try $0.set(Leaf(id: "2")) }
+      try body(log, replicas, path)
+    }
+  }
+
+  private func expectForked(
+    _ log: MemoryLog, at position: Int, end: Int,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+  ) {
+    let messages = log.messages
+    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try body() }
+    #expect(error?.code == .forked, "\(error as Any)", sourceLocation: sourceLocation)
+    for words in ["taken in \(position)", "ends at position \(end)", "--republish", "--replace"] {
+      #expect(
+        error?.reason.contains(words) == true, "\(error as Any)", sourceLocation: sourceLocation)
+    }
+    #expect(log.messages == messages, sourceLocation: sourceLocation)
+  }
+
+  @Test func `a store whose last message the log has lost is told when it is opened`()
+    throws
+  {
+    try withFork { log, replicas, path in
+      let lines = try replicas[0].dump()
+      replicas[0].store.close()
+      expectForked(log, at: 3, end: 3) {
+        try ReplicaFixture("\(path)/0", MemoryConnection(log)).store.close()
+      }
+      let store = try ModelStore(path: "\(path)/0", configuration: .forTests)
+      #expect(try store.dumpLines() == lines)
+      store.close()
+      // The other one goes on.
+      try replicas[1].store.write { try $0.set(Leaf(id: "3")) }
+      #expect(replicas[1].replica.statistics.foreign == 0)
+    }
+  }
+
+  @Test func `a store that is open is told when it looks, and stops with what it has`() throws {
+    try withFork { log, replicas, _ in
+      let lines = try replicas[0].dump()
+      for _ in 0..<2 { expectForked(log, at: 3, end: 3) { try replicas[0].replica.look() } }
+      expectForked(log, at: 3, end: 3) { try replicas[0].replica.catchUp() }
+      expectForked(log, at: 3, end: 3) {
+        try replicas[0].store.write { try $0.set(Leaf(id: "refused")) }
+      }
+      #expect(try replicas[0].dump() == lines)
+    }
+  }
+
+  @Test func `a store looks before it writes behind an interruption`() throws {
+    try withFork { log, replicas, _ in
+      log.interrupt()
+      expectForked(log, at: 3, end: 3) {
+        try replicas[0].store.write { try $0.set(Leaf(id: "refused")) }
+      }
+    }
+  }
+
+  @Test func `a store whose log was away and has lost nothing writes as before`() throws {
+    let log = MemoryLog()
+    try withReplicas(2, on: log) { replicas in
+      for id in 0..<3 {
+        for replica in replicas {
+          try replica.store.write { try $0.set(Leaf(id: "\(id)", text: "\(replica.store.path)")) }
+          log.interrupt()
+        }
+      }
+      for replica in replicas { try replica.replica.catchUp() }
+      #expect(try replicas[0].dump() == replicas[1].dump())
+      #expect(log.messages.count == 7)
+    }
+  }
+
+  /// The log went on until it was long enough, before the store has heard of it.
+  @Test func `a store that reads what was made without its own message stops, and no other one`()
+    throws
+  {
+    try withFork { log, replicas, _ in
+      for id in ["3", "4"] { try replicas[1].store.write { try $0.set(Leaf(id: id)) } }
+      replicas[0].replica.noteEnd(5)
+      expectForked(log, at: 3, end: 5) {
+        try replicas[0].store.write { try $0.set(Leaf(id: "refused")) }
+      }
+      #expect(try replicas[0].store.read { try $0.model("Leaf:4", as: Leaf.self) } == nil)
+      try replicas[1].store.write { try $0.set(Leaf(id: "5")) }
+    }
+  }
+
+  /// What a program writes that does not look.
+  @Test(arguments: [0, 1, 5])
+  func `an entry of another history is left out by all and counted, and stops nobody`(
+    distance: Int
+  ) throws {
+    let log = MemoryLog()
+    try withTemporaryDirectory { path in
+      var replicas = try (0..<2).map {
+        try ReplicaFixture("\(path)/\($0)", MemoryConnection(log))
+      }
+      defer { for replica in replicas { replica.store.close() } }
+      try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
+      try replicas[1].replica.catchUp()
+      var write = WriteEffects()
+      write.isCommit = true
+      var entry = try replicas[1].store.entry([write])
+      entry.chain.first ^= 1
+      for id in 0..<distance { try replicas[0].store.write { try $0.set(Leaf(id: "new \(id)")) } }
+      log.append(LogMessage.entry(entry).bytes)
+      // One takes all in at once, and one was opened in between: it knows what it had.
+      replicas[0].store.close()
+      replicas[0] = try ReplicaFixture("\(path)/0", MemoryConnection(log))
+      for replica in replicas {
+        try replica.replica.catchUp()
+        #expect(replica.replica.statistics.foreign == 1)
+        #expect(try replica.store.position() == UInt64(3 + distance))
+      }
+      for replica in replicas {
+        try replica.store.write { try $0.set(Tally(id: 1, marks: [1])) }
+      }
+      for replica in replicas { try replica.replica.catchUp() }
+      #expect(try replicas[0].dump() == replicas[1].dump())
+    }
+  }
+
+  /// Two servers have shown two messages at one position, and both stores have come past it.
+  @Test func `a store that has taken in another message long ago is told by the next entry`() throws
+  {
+    let log = MemoryLog()
+    try withReplicas(3, on: log) { replicas in
+      for id in ["1", "2"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }
+      log.append([7])
+      for replica in replicas.prefix(2) { try replica.replica.catchUp() }
+      log.state.withLock { $0.messages[2] = [1, 2, 3] }
+      try replicas[2].replica.catchUp()
+      try replicas[2].store.write { try $0.set(Leaf(id: "3")) }
+      for replica in replicas.prefix(2) {
+        let error = #expect(throws: StoreError.self) { try replica.replica.catchUp() }
+        #expect(error?.code == .forked, "\(error as Any)")
+        #expect(error?.reason.contains("at position 3 ") == true, "\(error as Any)")
+        #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
+        #expect(try replica.store.read { try $0.model("Leaf:3", as: Leaf.self) } == nil)
+      }
+      #expect(replicas[2].replica.statistics.foreign == 0)
+    }
+  }
+}
