@@ -201,7 +201,8 @@ let package = Package(
     .testTarget(
       name: "PandoReplicationTests",
       dependencies: [
-        "PandoReplication", "PandoStore", "PandoModels", "PandoSystem", "PandoFixtures",
+        "PandoReplication", "PandoMetrics", "PandoStore", "PandoModels", "PandoSystem",
+        "PandoFixtures",
       ],
       swiftSettings: languageSettings),
     .testTarget(

@@ -156,23 +156,7 @@ extension StoreMetrics {
       guard let replica else { return nil }
       // Without its position nobody knows how far it is behind.
       guard (try? replica.position) != nil else { return [] }
-      let status = replica.status
-      let lag = status.end > status.position ? status.end - status.position : 0
-      return [
-        Measurement(
-          "pando_replication_lag_entries", "Entries of the log that the store has not taken in.",
-          labels: labels, .gauge(Double(lag))),
-        Measurement(
-          "pando_replication_stopped", "1 if the store takes nothing in any more.",
-          labels: labels, .gauge(status.isStopped ? 1 : 0)),
-        Measurement(
-          "pando_replication_judged_total", "Writes that were judged.",
-          labels: labels, .counter(status.judgedCount)),
-        Measurement(
-          "pando_replication_refused_total",
-          "Writes that were refused for what others had written.",
-          labels: labels, .counter(status.refusedCount)),
-      ]
+      return Self.figures(of: replica.status, labels)
     }
   }
 
@@ -222,6 +206,51 @@ extension StoreMetrics {
     if !ended.isEmpty {
       self.state.withLock { $0.sources.removeAll { ended.contains($0.number) } }
     }
+    return figures
+  }
+
+  private static func figures(
+    of status: ReplicationStatus, _ labels: [String: String]
+  ) -> [Measurement] {
+    var figures: [Measurement] = []
+    func counter(_ name: String, _ help: String, _ value: Int) {
+      figures.append(
+        Measurement("pando_replication_" + name, help, labels: labels, .counter(value)))
+    }
+    func gauge(_ name: String, _ help: String, _ value: Double?, _ more: [String: String] = [:]) {
+      guard let value else { return }
+      figures.append(
+        Measurement(
+          "pando_replication_" + name, help, labels: labels.merging(more) { $1 }, .gauge(value)))
+    }
+    gauge(
+      "lag_entries", "Entries of the log that the store has not taken in.",
+      Double(status.end > status.position ? status.end - status.position : 0))
+    gauge("stopped", "1 if the store takes nothing in any more.", status.isStopped ? 1 : 0)
+    gauge(
+      "failing", "1 if the last look at the log failed, or the store has stopped.",
+      status.failure == nil ? 0 : 1)
+    gauge(
+      "silence_seconds", "How long nothing was heard of the log.",
+      status.lastHeard.map { (ContinuousClock.now - $0) / .seconds(1) })
+    gauge("log_info", "1; the label log is the log's identity.", 1, ["log": status.log])
+    gauge(
+      "warnings", "What the log does not promise as it is set up.", Double(status.warnings.count))
+    gauge(
+      "copy_age_seconds", "How old the newest copy beside the log is.",
+      status.snapshotAge.map { $0 / .seconds(1) })
+    gauge(
+      "copy_failing", "1 if the last copy could not be put beside the log.",
+      status.snapshotFailure == nil ? 0 : 1)
+    counter("judged_total", "Writes that were judged.", status.judgedCount)
+    counter(
+      "refused_total", "Writes that were refused for what others had written.",
+      status.refusedCount)
+    counter("malformed_total", "Messages of the log that were left out.", status.malformedCount)
+    counter(
+      "foreign_total", "Entries that were left out, as they were made from another history.",
+      status.foreignCount)
+    counter("replaced_total", "Times that the store became a copy.", status.replacedCount)
     return figures
   }
 

@@ -89,7 +89,7 @@ import Testing
       try await second.caughtUp()
       #expect(try second.store.dumpLines() == first.store.dumpLines())
       for store in [first, second] { await store.close() }
-      #expect(try await ReplicatedStore.copy(path: "\(path)/a", to: "\(path)/c") == 3)
+      #expect(try await ReplicatedStore.copy(path: "\(path)/a", to: "\(path)/c") >= 3)
     }
   }
 }

@@ -86,12 +86,12 @@ import Testing
       #expect(error?.description.contains("ends at position 2") == true, "\(error as Any)")
       #expect(error?.description.contains("taken in 3") == true, "\(error as Any)")
       #expect(try replicas[0].store.read { try $0.model("Leaf:2", as: Leaf.self) } != nil)
-      // It writes nothing more into what is left.
+      // It writes no more into what is left than the question whether it is shorter.
       let refusal = #expect(throws: StoreError.self) {
         try replicas[0].store.write { try $0.set(Leaf(id: "3")) }
       }
       #expect(refusal?.code == .logLost)
-      #expect(log.messages.count == 2)
+      #expect(log.messages.count == 3)
     }
   }
 

@@ -32,6 +32,14 @@ func translatingFaults<Result>(_ path: String, _ body: () throws -> Result) thro
 }
 
 extension LogFault {
+  /// Whether the log may be there at another time.
+  var isAway: Bool {
+    switch self {
+    case .unavailable, .noAnswer: true
+    case .endsElsewhere, .gone: false
+    }
+  }
+
   /// The fault as callers of a store are told of it.
   func error(_ path: String) -> StoreError {
     switch self {

@@ -83,6 +83,15 @@ public protocol ReplicationLog: AnyObject, Sendable {
   ///   one is told. It may be called while ``close()`` runs, and not afterwards.
   func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void)
 
+  /// How old the newest copy of a store is, by the clock of the log.
+  ///
+  /// - Returns: Its age; `nil` if there is none, or the log does not know.
+  /// - Throws: ``LogFault``.
+  func snapshotAge() throws -> Duration?
+
+  /// What the log does not promise as it is set up, one sentence each, for whoever runs it.
+  var warnings: [String] { get }
+
   /// Ends the connection; later calls throw, and one that waits is let go.
   func close()
 }
@@ -100,6 +109,12 @@ extension ReplicationLog {
 
   /// 0: nothing is known of interruptions.
   public var interruptionCount: UInt64 { 0 }
+
+  /// Nothing is known.
+  public func snapshotAge() throws -> Duration? { nil }
+
+  /// None.
+  public var warnings: [String] { [] }
 }
 
 /// A message at its position.

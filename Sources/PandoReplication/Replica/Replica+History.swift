@@ -20,19 +20,86 @@ extension Replica {
   package func look() throws -> UInt64 {
     if let halt { throw halt }
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
-    return try look(at: store)
+    let (end, row) = try examine(store)
+    if let row, end < row.position {
+      try passBarrier()
+      return lastSeen
+    }
+    return end
+  }
+
+  /// The same, on the thread that leads the writes.
+  ///
+  /// - Parameter deadline: How long to wait.
+  /// - Returns: A position that the log has.
+  /// - Throws: As ``look()``.
+  func lookBeforeWriting(until deadline: Int64) throws -> UInt64 {
+    guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
+    return try LogDeadline.$nanoseconds.withValue(deadline) {
+      let (end, row) = try examine(store)
+      guard let row, end < row.position else { return end }
+      return try appendMarker(behind: row, until: deadline)
+    }
+  }
+
+  /// Compares a copy of the store with the log.
+  ///
+  /// - Throws: As ``look()``; ``LogFault`` `unavailable` for a log that says that it is shorter.
+  func look(at copy: ModelStore) throws {
+    let (end, row) = try examine(copy)
+    if let row, end < row.position {
+      throw LogFault.unavailable(
+        "the log says that it ends at position \(end), and the copy has \(row.position)")
+    }
   }
 
   /// Compares a store, or a copy of it, with the log.
   ///
-  /// - Returns: The position of the log's last message.
-  @discardableResult
-  func look(at store: ModelStore) throws -> UInt64 {
+  /// A log that says that it is shorter may be that of a server from which others have taken the lead: it has to take a
+  /// message to prove it.
+  ///
+  /// - Returns: Where the log says that it ends, and how far the store was.
+  /// - Throws: ``StoreError`` `logLost` for another log, `forked`, and then the replica has stopped; ``LogFault``.
+  private func examine(_ store: ModelStore) throws -> (end: UInt64, row: ReplicationRow?) {
     let interruptions = log.interruptionCount
     let now = configuration.clock()
-    let end = try halting { try Self.compare(store, log) }
-    comparison.withLock { $0 = Comparison(time: now, interruptions: interruptions) }
-    return end
+    let found = try halting {
+      let found = try Self.identify(store, log)
+      joined.withLock { $0 = found ?? $0 }
+      return try Self.compareIfLonger(store, log)
+    }
+    noteHeard()
+    if found.end >= found.row?.position ?? 0 {
+      comparison.withLock { $0 = Comparison(time: now, interruptions: interruptions) }
+    }
+    return found
+  }
+
+  /// Looks whose log it is, as long as it keeps its first message.
+  ///
+  /// - Returns: What is known of it then; `nil` for a store that follows none.
+  /// - Throws: ``StoreError`` `logLost` for another one; ``LogFault``.
+  private static func identify(
+    _ store: ModelStore, _ log: any ReplicationLog
+  ) throws -> Joined? {
+    guard let row = try store.read({ try $0.replicationRow }) else { return nil }
+    guard let first = try log.message(at: 1) else {
+      return Joined(log: row.log, beginsWithContent: false)
+    }
+    guard case .genesis(let genesis)? = try? LogMessage(first.bytes) else {
+      throw StoreError(.logLost, store.path, "the log does not begin like one")
+    }
+    guard genesis.log == row.log else { throw try isAnother(log, row, store) }
+    return Joined(log: row.log, beginsWithContent: genesis.commit > 0)
+  }
+
+  static func isAnother(
+    _ log: any ReplicationLog, _ row: ReplicationRow, _ store: ModelStore
+  ) throws -> StoreError {
+    StoreError(
+      .logLost, store.path,
+      "the log is another one than the store has followed; it ends at position \(try log.end()), and the "
+        + "store has taken in \(row.position)")
   }
 
   /// Whether something may have happened to the log since the store was compared with it.
@@ -67,21 +134,29 @@ extension Replica {
   /// - Throws: ``StoreError`` `logLost` where the log is shorter, `forked` where it has another message; ``LogFault``.
   @discardableResult
   static func compare(_ store: ModelStore, _ log: any ReplicationLog) throws -> UInt64 {
+    let (end, row) = try compareIfLonger(store, log)
+    if let row { try check(row, end: end, of: store) }
+    return end
+  }
+
+  /// The same, where the log does not say that it is shorter.
+  private static func compareIfLonger(
+    _ store: ModelStore, _ log: any ReplicationLog
+  ) throws -> (end: UInt64, row: ReplicationRow?) {
     // Read before: others may come meanwhile, and the store take them in.
     let (found, before) = try store.read { snapshot -> (ReplicationRow?, EntryChain?) in
       guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, nil) }
       return (row, try snapshot.chain(at: row.position - 1))
     }
     let end = try log.end()
-    guard let row = found else { return end }
-    try check(row, end: end, of: store)
+    guard let row = found, end >= row.position else { return (end, found) }
     // Without the hash before it, which an earlier version has not kept, nothing can be said; no more where the log
     // has let go of the message.
-    guard let before, let message = try log.message(at: row.position) else { return end }
+    guard let before, let message = try log.message(at: row.position) else { return (end, row) }
     guard before.appending(message.bytes) == row.chain else {
       throw forked(at: row.position, behind: row.position, end: end, store.path)
     }
-    return end
+    return (end, row)
   }
 
   static func forked(

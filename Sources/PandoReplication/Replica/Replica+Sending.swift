@@ -27,27 +27,38 @@ extension Replica {
   /// - Throws: ``LogFault``.
   func send() throws {
     guard var sent = unsafe sent else { return }
-    let name = "\(hexadecimal(sent.identity.origin))-\(sent.identity.counter)"
+    let name = sent.identity.name
     for index in 0..<sent.messageCount {
-      let position = try log.append(
-        sent.message(index), named: sent.messageCount == 1 ? name : "\(name)-\(index)",
-        expecting: nil)
+      // Each part that was taken gives the rest more time.
+      if index > 0 { sent.deadline = max(sent.deadline, deadline(ofWritesSince: .max)) }
+      let position = try LogDeadline.$nanoseconds.withValue(sent.deadline) {
+        try log.append(
+          sent.message(index), named: sent.messageCount == 1 ? name : "\(name)-\(index)",
+          expecting: nil)
+      }
       if index == 0 { sent.first = position }
       if index == sent.messageCount - 1 { sent.position = position }
     }
     unsafe self.sent = sent
     if let position = sent.position { noteEnd(position) }
+    noteHeard()
   }
+}
 
-  private func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+extension EntryIdentity {
+  /// What a log knows the entry by.
+  var name: String { "\(hexadecimal(origin))-\(counter)" }
+}
+
+/// An identity, as it is shown.
+func hexadecimal(_ bytes: [UInt8]) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 extension Replica {
   /// Brings a store and a log together.
   ///
-  /// - Returns: The identity of the log, and whether it begins with a store that held something.
+  /// - Returns: What is known of the log then.
   /// - Throws: ``StoreError`` `logLost`, `forked`, `replicated`, or `unavailable`; ``LogFault``.
   static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> Joined {
     let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
@@ -58,7 +69,7 @@ extension Replica {
       try begin(log, with: genesis, of: store)
       if let first = try genesisMessage(of: log), first.genesis == genesis {
         try mark(store, first)
-        return (genesis.log, genesis.commit > 0)
+        return Joined(log: genesis.log, beginsWithContent: genesis.commit > 0)
       }
     }
     let first: (genesis: Genesis, bytes: [UInt8])
@@ -83,7 +94,7 @@ extension Replica {
       if row.position < position - 1, try log.snapshotPosition() ?? 0 < position - 1 {
         throw logLost(at: position, behind: row.position)
       }
-      return (row.log, false)
+      return Joined(log: row.log, beginsWithContent: false)
     }
     guard let row else {
       let genesis = first.genesis
@@ -100,19 +111,20 @@ extension Replica {
             + "what the store has")
       }
       try mark(store, first)
-      return (genesis.log, false)
+      return Joined(log: genesis.log, beginsWithContent: false)
     }
-    guard row.log == first.genesis.log else {
-      throw StoreError(
-        .logLost, store.path,
-        "the log is another one than the store has followed; it ends at position \(try log.end()), and the "
-          + "store has taken in \(row.position)")
-    }
+    guard row.log == first.genesis.log else { throw try isAnother(log, row, store) }
     try compare(store, log)
-    return (row.log, first.genesis.commit > 0)
+    return Joined(log: row.log, beginsWithContent: first.genesis.commit > 0)
   }
 
-  typealias Joined = (log: [UInt8], beginsWithContent: Bool)
+  /// What is known of a log that is the store's.
+  struct Joined {
+    /// Its identity.
+    let log: [UInt8]
+    /// Whether it begins with a store that held something.
+    let beginsWithContent: Bool
+  }
 
   /// Begins an empty log, unless somebody else does.
   private static func begin(

@@ -6,14 +6,15 @@ import PandoStore
 extension Replica {
   /// Puts a copy of the store beside the log.
   ///
+  /// - Parameter goesOn: Asked now and then; `false` gives it up.
   /// - Returns: The position that it has.
   /// - Throws: ``LogFault``, `StoreError`, `LMDBError`.
-  package func putSnapshot() throws -> UInt64 {
+  package func putSnapshot(while goesOn: @escaping () -> Bool = { true }) throws -> UInt64 {
     guard let store else { throw StoreError(.closed, "replication", "the store has been closed") }
-    let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder))
+    let copy = try StoreCopy(of: store, in: StoreCopy.outgoing(store.folder), while: goesOn)
     defer { copy.remove() }
     // Others become equal to it: it has to be of this log.
-    _ = try copy.opened { try look(at: $0) }
+    try copy.opened { try look(at: $0) }
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }

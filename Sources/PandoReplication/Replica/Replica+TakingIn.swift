@@ -1,5 +1,6 @@
 import PandoModels
 package import PandoStore
+import PandoSystem
 
 /// A write that can't be done, in an entry that could be judged: the transaction is run again without it.
 private struct RefusedWrite: Error, Hashable {
@@ -47,13 +48,17 @@ extension Replica {
     if let failure = unsafe exchange(&failure, with: nil) { throw failure }
     var verdicts: [WriteVerdict]?
     var attempts = 0
-    let end = ContinuousClock.now + configuration.resendDurationMaximum
+    var end = unsafe sent?.deadline ?? deadline(ofWritesSince: .max)
+    try serveBarrier(until: end)
     while true {
-      if needsLook { noteEnd(try look()) }
+      if needsLook { noteEnd(try lookBeforeWriting(until: end)) }
       let position = try writer.read { try $0.replicationRow?.position ?? 0 }
       let messages: [LoggedMessage]
       do {
-        messages = try log.messages(after: position, limit: configuration.messagesPerCommit)
+        messages = try LogDeadline.$nanoseconds.withValue(end) {
+          try log.messages(after: position, limit: configuration.messagesPerCommit)
+        }
+        noteHeard()
       } catch LogFault.gone(let first) {
         try goOn(from: first - 1, behind: position, isBegunAgain: false, writer)
         continue
@@ -68,13 +73,17 @@ extension Replica {
         } catch let beginning as Rebeginning {
           try goOn(from: beginning.position, behind: position, isBegunAgain: true, writer)
         }
+        // There is much that has to come before.
+        if messages.count == configuration.messagesPerCommit {
+          end = deadline(ofWritesSince: .max)
+        }
         continue
       }
       let isDecided = unsafe sent == nil || verdicts != nil
       if isDecided, lastSeen <= position { return verdicts ?? [] }
       attempts += 1
       guard attempts <= configuration.resendCountMaximum,
-        attempts == 1 || ContinuousClock.now < end
+        attempts == 1 || monotonicNanoseconds() < end
       else {
         try checkReplacement(behind: position, writer)
         throw StoreError(
@@ -87,26 +96,24 @@ extension Replica {
     }
   }
 
-  /// Looks whether another log took the place of the one that was followed.
+  /// Looks whether another log took the place of the one that was followed: it has taken an entry where the store had
+  /// taken in another one.
   ///
-  /// - Throws: ``StoreError`` `logLost` if it did; ``LogFault``.
+  /// Where it says that it ends proves nothing; a server may not have heard yet of what others have.
+  ///
+  /// - Throws: ``StoreError`` `logLost` if it did.
   private func checkReplacement(behind position: UInt64, _ writer: EntryWriter) throws {
-    var end = try log.end()
-    if let sent = unsafe sent, let own = sent.position, own <= position {
-      var last: UInt64 = 0
-      try writer.flush { flush in
-        last = try flush.transaction.origin(sent.identity.origin)?.counter ?? 0
-      }
-      // The store had taken in another entry there.
-      if last < sent.identity.counter { end = min(end, own - 1) }
+    guard let sent = unsafe sent, let own = sent.position, own <= position else { return }
+    var last: UInt64 = 0
+    try writer.flush { flush in
+      last = try flush.transaction.origin(sent.identity.origin)?.counter ?? 0
     }
-    guard end < position else { return }
-    let error = StoreError(
-      .logLost, "replication",
-      "the log that was followed is not there, but one that ended at position \(end) when the store had "
-        + "taken in \(position)")
-    halt = error
-    throw error
+    guard last < sent.identity.counter else { return }
+    throw halting(
+      StoreError(
+        .logLost, "replication",
+        "the log that was followed is not there, but one that ended at position \(own - 1) when the store had "
+          + "taken in \(position)"))
   }
 
   /// Takes in messages with one transaction: all of them, or those before one that stops the replica.

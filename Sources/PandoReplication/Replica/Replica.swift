@@ -32,6 +32,8 @@ package final class Replica: StoreReplicator {
     var position: UInt64?
     /// The position of its first part.
     var first: UInt64 = 0
+    /// How long its writes wait for the log.
+    var deadline: Int64
   }
 
   weak let store: ModelStore?
@@ -39,10 +41,15 @@ package final class Replica: StoreReplicator {
   let configuration: ReplicaConfiguration
   /// The identity of the log.
   let identity: [UInt8]
-  /// Whether the log begins with a store that held something: who joins needs a copy.
-  let beginsWithContent: Bool
-  /// Which opening of a store this is.
+  /// What is known of the log; `nil` as long as it has been away since the store was opened.
+  let joined: Locked<Joined?>
+  /// Calls that wait for all that the log holds when they are made.
+  let barrier = Locked(Barrier())
+  /// When the log was heard last.
+  let heard = Locked<ContinuousClock.Instant?>(nil)
+  /// Which opening of a store this is, and the same of messages without writes.
   private let origin: [UInt8]
+  let markerOrigin = Replica.randomIdentity()
   /// The last position that is known to be there.
   private let seen = Locked<UInt64>(0)
   private let counters = Locked(ReplicaStatistics())
@@ -70,7 +77,9 @@ package final class Replica: StoreReplicator {
   /// Has a store follow a log, and all its writes go through it.
   ///
   /// An empty log begins with what the store holds. A store that was in no log joins one only if both are
-  /// as they were before the first commit; else it begins as a copy of another one.
+  /// as they were before the first commit; else it begins as a copy of another one. A store that has followed the
+  /// log before is opened also while the log can't be reached; what the log is, is looked at before anything is
+  /// written or taken in.
   ///
   /// - Parameters:
   ///   - store: A store that is open for writing.
@@ -87,12 +96,22 @@ package final class Replica: StoreReplicator {
     self.configuration = configuration
     origin = Self.randomIdentity()
     let interruptions = log.interruptionCount
-    (identity, beginsWithContent) = try Self.join(store, log)
-    comparison.withLock {
-      $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
+    do {
+      let joined = try Self.join(store, log)
+      (identity, self.joined) = (joined.log, Locked(joined))
+      comparison.withLock {
+        $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
+      }
+      noteHeard()
+    } catch let fault as LogFault where fault.isAway {
+      guard let row = try store.read({ try $0.replicationRow }) else { throw fault }
+      (identity, joined) = (row.log, Locked(nil))
     }
     store.attach(self)
   }
+
+  /// Whether the log begins with a store that held something: who joins needs a copy.
+  var beginsWithContent: Bool { joined.withLock { $0?.beginsWithContent ?? false } }
 
   static func randomIdentity() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
@@ -138,7 +157,7 @@ extension Replica {
     if let position = unsafe sent?.position, position > row.position { throw GroupDetour() }
     unsafe sent = nil
     // What is written into a log that has lost what it is made from, others leave out.
-    if needsLook || lastSeen > row.position { throw GroupDetour() }
+    if needsLook || needsMarker || lastSeen > row.position { throw GroupDetour() }
     unsafe draft = Draft(
       row: row, commit: transaction.lastCommit, nextNode: transaction.nextNode,
       nextType: transaction.nextType)
@@ -154,7 +173,9 @@ extension Replica {
     return true
   }
 
-  package func endFlush(_ transaction: borrowing ModelTransaction) throws {
+  package func endFlush(
+    _ transaction: borrowing ModelTransaction, queuedAt start: Int64
+  ) throws {
     guard var draft = unsafe exchange(&draft, with: nil) else { return }
     let newTypes = try transaction.typeNames(from: draft.nextType)
     if draft.writes.isEmpty {
@@ -167,7 +188,8 @@ extension Replica {
     let bytes = try entry(of: draft, newTypes, transaction)
     let identity = EntryIdentity(origin: origin, counter: unsafe counter)
     unsafe sent = Sent(
-      identity: identity, bytes: bytes, messageByteCount: configuration.messageByteCountMaximum)
+      identity: identity, bytes: bytes, messageByteCount: configuration.messageByteCountMaximum,
+      deadline: deadline(ofWritesSince: start))
     do {
       try send()
     } catch LogFault.noAnswer {
@@ -230,7 +252,10 @@ extension Replica {
 package struct ReplicaConfiguration: Sendable {
   /// How often an entry is sent again, or looked for, before its writes fail as `unavailable`.
   package var resendCountMaximum = 100
-  /// How long it is sent again, once at least; from the moment at which its answer was lost.
+  /// How long the writes of a flush wait for the log; it is sent again once at least.
+  ///
+  /// A write that had to wait for
+  /// others before waits twice as long, all in all.
   package var resendDurationMaximum = Duration.seconds(5)
   /// How many messages are taken in with one transaction at most.
   package var messagesPerCommit = 1000

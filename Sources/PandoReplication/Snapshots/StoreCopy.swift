@@ -16,14 +16,19 @@ struct StoreCopy {
   /// - Parameters:
   ///   - store: The store.
   ///   - path: A folder; what is left there of an earlier copy is removed.
-  /// - Throws: `LMDBError`; ``StoreError``.
-  init(of store: ModelStore, in path: String) throws {
+  ///   - goesOn: Asked now and then; `false` gives it up.
+  /// - Throws: `LMDBError`; ``StoreError``, `closed` if it was given up.
+  init(
+    of store: ModelStore, in path: String, while goesOn: @escaping () -> Bool = { true }
+  ) throws {
     self.path = path
     lock = try CopyLock(path)
     Self.clear(path)
     do {
       let whole = "\(path)/whole"
-      try store.copy(to: whole, compacting: true)
+      guard try store.copy(to: whole, compacting: true, progress: { _, _ in goesOn() }) else {
+        throw StoreError(.closed, path, "the copy was given up, because the store is being closed")
+      }
       var kept = whole
       if try Self.removeOwnRows(of: whole) {
         // What was in them lies on free pages.

@@ -24,6 +24,7 @@ public final class ReplicatedStore: Sendable {
   private let log: any ReplicationLog
   private let follower: Follower
   private let snapshotMaker: SnapshotMaker
+  private let isLogClosed = Locked(false)
 
   /// Opens a store and has it follow a log.
   ///
@@ -32,12 +33,15 @@ public final class ReplicatedStore: Sendable {
   /// keeps messages becomes the newest copy in one commit, its properties and tables of its own excepted. Waits for the
   /// log and for such a copy; not for what comes behind: see ``caughtUp()``.
   ///
+  /// A store that has followed the log before is opened also where the log can't be reached: it can be read, its writes
+  /// fail as `unavailable`, and it follows as soon as the log is there.
+  ///
   /// - Parameters:
   ///   - path: The folder of the store; made if it is not there.
   ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
   ///   - configuration: As that of `ModelStore`; not with the durability `relaxed`.
-  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` for a log that is not the store's,
-  ///   `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
+  /// - Throws: `StoreError` `unavailable` where a new store can't reach the log, `logLost` for a log that is not the
+  ///   store's, `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
   ///   is closed.
   /// - Complexity: As opening a `ModelStore`, and the wait for the log. O(size of the newest copy) for a new store.
   public init(
@@ -135,19 +139,44 @@ public final class ReplicatedStore: Sendable {
     return ReplicationStatus(
       position: (try? position) ?? 0, end: replica.lastSeen, failure: stop ?? follower.failure,
       snapshotFailure: snapshotMaker.failure, isStopped: stop != nil,
+      log: hexadecimal(replica.identity), lastHeard: replica.heard.withLock(\.self),
+      snapshotAge: snapshotMaker.age, warnings: log.warnings,
       judgedCount: statistics.judged, refusedCount: statistics.refused,
       malformedCount: statistics.malformed, foreignCount: statistics.foreign,
       replacedCount: statistics.replaced)
   }
 
-  /// Asks the log where it ends, and waits until this store has all of that.
+  /// Tells whether the store can do its work, for a service's check of its health.
   ///
-  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `logLost` or `needsUpgrade` where the
-  ///   store can't follow it any more, `closed`.
+  /// - Parameter silence: How long the log may have said nothing; it is asked every few seconds.
+  /// - Throws: Why not: the failure of the ``status`` if the store has stopped or the last look at the log failed,
+  ///   `StoreError` `unavailable` if nothing was heard of the log for too long, `closed`.
+  /// - Complexity: O(1); the log is not waited for.
+  public func checkHealth(silence: Duration = .seconds(30)) throws {
+    _ = try position
+    let status = status
+    if let failure = status.failure { throw failure }
+    let age = status.lastHeard.map { ContinuousClock.now - $0 }
+    if let age, age <= silence { return }
+    throw StoreError(
+      .unavailable, store.path,
+      age.map { "nothing was heard of the log for \($0)" } ?? "nothing was heard of the log yet")
+  }
+
+  /// Waits until this store has all that was in the log when this was called, whoever has written it.
+  ///
+  /// Reads behind it see every write that had returned before, on any machine. It appends a message of some 100 bytes
+  /// to the log, which several callers at once share: where a server says that the log ends is not sure, because
+  /// others may have taken over from it. So it needs the right to append.
+  ///
+  /// - Throws: `StoreError` `unavailable` where the log does not take the message, `logLost` or `needsUpgrade` where
+  ///   the store can't follow it any more, `closed`.
   /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) where a
   ///   copy takes their place.
   public func caughtUp() async throws {
-    try await blocking(named: "pando.caughtUp", store.path) { [replica] in try replica.catchUp() }
+    try await blocking(named: "pando.caughtUp", store.path) { [replica] in
+      try replica.passBarrier()
+    }
   }
 
   /// Puts a copy of the store beside the log, without the properties and tables that are this store's own.
@@ -234,13 +263,19 @@ public final class ReplicatedStore: Sendable {
   ///   - position: A position of any machine, from its ``position``.
   ///   - body: Gets the version, as in `ModelStore.read`.
   /// - Returns: What `body` returns.
-  /// - Throws: As ``caughtUp()``, which it calls if the store is not that far; `unavailable` too if the log ends
-  ///   before that position; what `body` throws.
-  /// - Complexity: As `ModelStore.read(_:)` if the store is that far; else ``caughtUp()`` comes first.
+  /// - Throws: As ``caughtUp()`` if the store is not that far; `unavailable` too if the log ends before that position;
+  ///   what `body` throws.
+  /// - Complexity: As `ModelStore.read(_:)` if the store is that far; else the log is asked where it ends, and the
+  ///   store takes in what it lacks.
   public func read<Result: Sendable>(
     after position: UInt64, _ body: @Sendable (ModelSnapshot) throws -> Result
   ) async throws -> Result {
-    if try self.position < position { try await caughtUp() }
+    if try self.position < position {
+      // No barrier is needed: whatever end a server names, it has that position or not.
+      try await blocking(named: "pando.caughtUp", store.path) { [replica, log] in
+        try replica.takeIn(upTo: log.end())
+      }
+    }
     return try store.read { snapshot in
       let reached = try snapshot.replicationRow?.position ?? 0
       guard reached >= position else {
@@ -255,16 +290,39 @@ public final class ReplicatedStore: Sendable {
 
   /// Waits for the writes that are queued, and closes the store and the log.
   ///
-  /// - Complexity: O(1), and the wait for writes that are queued, reads that are under way, and a copy that is being
-  ///   made.
+  /// Writes of which the log has not said within four seconds what became of them fail as `unavailable`. A copy that is
+  /// being put beside the log is given up.
+  ///
+  /// - Complexity: O(1), and the wait for writes that are queued, five seconds at most, and for reads that are under way.
   public func close() async {
     follower.end()
     snapshotMaker.stop()
+    let isOver = Monitor(false)
+    startThread(named: "pando.closing") { [self] in
+      let end = monotonicNanoseconds() + Self.closingWait
+      isOver.waiting { (isOver: inout Bool, nanoseconds: inout Int64?) -> Void? in
+        let rest = end - monotonicNanoseconds()
+        if isOver || rest <= 0 { return () }
+        nanoseconds = rest
+        return nil
+      }
+      closeLog()
+    }
     await store.close()
-    log.close()
-    try? await blocking(named: "pando.close", store.path) { [snapshotMaker] in
+    isOver.withLock { $0 = true }
+    isOver.notifyAll()
+    try? await blocking(named: "pando.close", store.path) { [self] in
+      closeLog()
       snapshotMaker.waitForEnd()
     }
+  }
+
+  /// In nanoseconds: how long writes may wait for the log when the store is being closed.
+  private static let closingWait: Int64 = 4_000_000_000
+
+  private func closeLog() {
+    if isLogClosed.withLock({ exchange(&$0, with: true) }) { return }
+    log.close()
   }
 }
 
@@ -273,139 +331,4 @@ private func blocking<Result: Sendable>(
   named name: String, _ path: String, _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
   try await onThread(named: name, path) { _ in try translatingFaults(path, body) }
-}
-
-/// How far a replicated store is.
-///
-/// ```swift
-/// let status = boards.status
-/// if status.isStopped, let reason = status.failure {
-///   print("stopped at position \(status.position): \(reason)")
-/// }
-/// ```
-public struct ReplicationStatus: Sendable {
-  /// The position of the log up to which the store has taken it in.
-  public var position: UInt64
-  /// The last position that the store has heard of.
-  public var end: UInt64
-  /// Why the last try to take something in failed; `nil` if it did not.
-  public var failure: StoreError?
-  /// Why the last copy could not be put beside the log; `nil` if it could, or none was due.
-  public var snapshotFailure: StoreError?
-  /// Whether the store has stopped writing and taking in, for the reason in ``failure``.
-  public var isStopped: Bool
-  /// How many writes were judged since the store was opened.
-  public var judgedCount: Int
-  /// How many of them were refused.
-  public var refusedCount: Int
-  /// How many messages of the log were malformed.
-  public var malformedCount: Int
-  /// How many entries were made from another history than the log's, by a machine that has to be looked at; all leave them
-  /// out.
-  public var foreignCount: Int
-  /// How often the store was made equal to a copy, because the log did not keep what it needed.
-  public var replacedCount: Int
-}
-
-/// Takes in what others write, on a thread of its own.
-private final class Follower: Sendable {
-  private struct State {
-    /// The last position that is known to be there.
-    var end: UInt64 = 0
-    /// Up to where it has been tried.
-    var triedEnd: UInt64 = 0
-    /// When it looks at the log again, whether or not that tells of something.
-    var lookTime: Int64 = 0
-    var isEnded = false
-    var failure: StoreError?
-  }
-
-  private enum Task {
-    case look
-    case takeIn
-  }
-
-  /// How long it waits behind a failure, in nanoseconds.
-  private static let pause: Int64 = 1_000_000_000
-  /// In nanoseconds, between two looks.
-  private static let lookInterval: Int64 = 3_000_000_000
-
-  private weak let store: ModelStore?
-  private let replica: Replica
-  private let log: any ReplicationLog
-  private let state = Monitor(State())
-
-  init(_ store: ModelStore, _ replica: Replica, _ log: any ReplicationLog) {
-    self.store = store
-    self.replica = replica
-    self.log = log
-  }
-
-  var failure: StoreError? { state.withLock { $0.failure } }
-
-  func start() {
-    startThread(named: "pando.replica") { self.run() }
-    log.follow { [state, replica] position in
-      replica.noteEnd(position)
-      state.withLock { $0.end = max($0.end, position) }
-      state.notify()
-    }
-  }
-
-  /// Looks at the log: it tells of what comes, and neither of what is there nor of what it has lost.
-  private func look() throws {
-    let end = try replica.look()
-    state.withLock { $0.end = max($0.end, end) }
-  }
-
-  func end() {
-    state.withLock { $0.isEnded = true }
-    state.notifyAll()
-  }
-
-  private func run() {
-    while let task = next() {
-      guard let store else { return }
-      var found: StoreError?
-      do {
-        try translatingFaults(store.path) {
-          if try replica.looksForCopy(), let halt = replica.halt { throw halt }
-          if task == .look { try look() }
-          try replica.takeIn(upTo: state.withLock(\.end))
-        }
-      } catch let error as StoreError {
-        found = error
-      } catch {
-        found = StoreError(
-          .engine, store.path, "taking in what others have written", underlying: error)
-      }
-      state.withLock { state in
-        state.failure = found
-        if found != nil { state.lookTime = monotonicNanoseconds() + Self.pause }
-        if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
-          state.isEnded = true
-        }
-      }
-    }
-  }
-
-  /// Waits for something to take in, or the time to look; that is there at first.
-  ///
-  /// - Returns: What to do; `nil` at the end.
-  private func next() -> Task? {
-    state.waiting { state, pause -> Task?? in
-      if state.isEnded { return .some(nil) }
-      let now = monotonicNanoseconds()
-      if now >= state.lookTime {
-        (state.lookTime, state.triedEnd) = (now + Self.lookInterval, state.end)
-        return .look
-      }
-      if state.end > state.triedEnd {
-        state.triedEnd = state.end
-        return .takeIn
-      }
-      pause = state.lookTime - now
-      return nil
-    }
-  }
 }

@@ -9,6 +9,8 @@ final class SnapshotMaker: Sendable {
     var isEnded = false
     var isOver = false
     var failure: StoreError?
+    /// How old the newest copy was, and when that was.
+    var age: (age: Duration, at: ContinuousClock.Instant)?
   }
 
   private let replica: Replica
@@ -21,6 +23,11 @@ final class SnapshotMaker: Sendable {
 
   /// Why the last copy could not be made; `nil` if it could.
   var failure: StoreError? { state.withLock(\.failure) }
+
+  /// How old the newest copy is; `nil` if there is none, or that is not known.
+  var age: Duration? {
+    state.withLock { $0.age.map { $0.age + (ContinuousClock.now - $0.at) } }
+  }
 
   /// Begins.
   ///
@@ -45,7 +52,11 @@ final class SnapshotMaker: Sendable {
       var failure: StoreError?
       do {
         try translatingFaults(path) {
-          if try replica.needsSnapshot() { _ = try replica.putSnapshot() }
+          if try replica.needsSnapshot() {
+            _ = try replica.putSnapshot { [state] in state.withLock { !$0.isEnded } }
+          }
+          let age = try replica.log.snapshotAge()
+          state.withLock { $0.age = age.map { ($0, ContinuousClock.now) } }
         }
       } catch {
         failure =

@@ -20,8 +20,11 @@ package protocol StoreReplicator: AnyObject, Sendable {
 
   /// All writes of the flush have run, and it is about to be committed.
   ///
+  /// - Parameters:
+  ///   - transaction: The transaction after all writes.
+  ///   - start: When the first of its writes was queued, in nanoseconds of the machine that never go back.
   /// - Throws: `GroupDetour` if it can't be as it is.
-  func endFlush(_ transaction: borrowing ModelTransaction) throws
+  func endFlush(_ transaction: borrowing ModelTransaction, queuedAt start: Int64) throws
 
   /// A flush was given up: takes in what the log holds, that flush's entry included.
   ///

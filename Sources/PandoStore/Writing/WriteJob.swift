@@ -18,6 +18,8 @@ final class WriteJob: @unchecked Sendable {
   let context: (any Sendable)?
   /// Whether its last run wants it to be on the disk when it is answered.
   var isFlushed = false
+  /// When it was queued, in nanoseconds, if it goes to a log; set before it is.
+  var queuedAt = Int64.max
 
   /// Makes a write that has not run yet.
   ///

@@ -122,7 +122,9 @@ final class Writer: Sendable {
       job.finish(Result { try core.environment.read { _ in nil } })
       return nil
     }
-    let maximum = replicator.withLock { $0 != nil } ? Self.queuedForLogMaximum : Int.max
+    let isForLog = replicator.withLock { $0 != nil }
+    let maximum = isForLog ? Self.queuedForLogMaximum : Int.max
+    if isForLog { job.queuedAt = monotonicNanoseconds() }
     do {
       let (turn, leads) = try commits.append(QueuedWrite(job, self), queuedMaximum: maximum)
       if leads { startLeading() }
@@ -164,6 +166,8 @@ extension Writer: GroupCommitOwner {
     var effects: [CommitEffects] = []
     /// What brings the writes to the log, if the store has one.
     var replicator: (any StoreReplicator)?
+    /// When the first of them was queued.
+    var queuedAt = Int64.max
   }
 
   /// What became of a write in the log.
@@ -225,11 +229,11 @@ extension Writer: GroupCommitOwner {
     }
     if context.state.counters.isReplicated { try beginReplicated(context) }
     try runWrites()
-    if let replicator = unsafe flush?.replicator {
+    if let flush = unsafe flush, let replicator = flush.replicator {
       // What this store has no room for is not sent.
       unsafe transaction.pointee.isRelief = context.state.isRelief
       try unsafe core.environment.checkReserve(transaction.pointee)
-      try replicator.endFlush(ModelTransaction(context))
+      try replicator.endFlush(ModelTransaction(context), queuedAt: flush.queuedAt)
     }
     try context.endFlush()
     unsafe newestChanges = context.state.newestChanges
@@ -329,6 +333,7 @@ extension Writer: GroupCommitOwner {
     guard let flush = unsafe flush else { preconditionFailure("a write outside a flush") }
     let job = write.job
     let context = flush.context
+    if flush.replicator != nil { unsafe self.flush?.queuedAt = min(flush.queuedAt, job.queuedAt) }
     context.beginWrite(keepsContent: flush.isFollowed)
     do {
       var facade = ModelTransaction(context)

@@ -1,0 +1,115 @@
+import PandoModels
+import PandoStore
+import PandoSystem
+
+/// Callers who wait for all that the log holds, and how far they are.
+///
+/// Where a log says it ends is no answer: a server that others have taken the lead from says what it knows. A message
+/// that was appended has a position, and only who has the lead can give it.
+struct Barrier {
+  /// How often it was asked for.
+  var asked: UInt64 = 0
+  /// The last of these before which a message was appended, and that message's position.
+  var done: UInt64 = 0
+  var position: UInt64 = 0
+  /// Whether the present flush has appended one.
+  var isServed = false
+  /// How many messages were appended.
+  var counter: UInt64 = 0
+}
+
+/// Waiting for all that the log holds.
+extension Replica {
+  /// Takes in all that was in the log when this was called, wherever it was written.
+  ///
+  /// Several callers share a message of the log, which holds no writes and says whose it is.
+  ///
+  /// - Throws: `StoreError` `unavailable` if the log does not take the message, `logLost` if it is shorter than the
+  ///   store; what keeps the store from taking in the rest.
+  package func passBarrier() throws {
+    guard let store else { return }
+    _ = try looksForCopy()
+    let number = barrier.withLock { barrier in
+      barrier.asked += 1
+      return barrier.asked
+    }
+    while barrier.withLock({ $0.done < number }) { try store.write { _ in } }
+    try takeIn(upTo: barrier.withLock(\.position))
+  }
+
+  /// How often ``passBarrier()`` was called.
+  package var barrierCount: UInt64 { barrier.withLock(\.asked) }
+
+  /// Whether somebody waits for a message that has to be appended before the next flush.
+  var needsMarker: Bool {
+    barrier.withLock { barrier in
+      defer { barrier.isServed = false }
+      return barrier.asked > barrier.done && !barrier.isServed
+    }
+  }
+
+  /// Appends a message if somebody waits for one; on the thread that leads the writes.
+  func serveBarrier(until deadline: Int64) throws {
+    guard let asked = barrier.withLock({ $0.asked > $0.done ? $0.asked : nil }),
+      let row = try store?.read({ try $0.replicationRow })
+    else { return }
+    let position = try LogDeadline.$nanoseconds.withValue(deadline) {
+      try appendMarker(behind: row, until: deadline)
+    }
+    noteEnd(position)
+    barrier.withLock { barrier in
+      (barrier.done, barrier.position, barrier.isServed) = (asked, position, true)
+    }
+  }
+
+  /// Appends a message without writes.
+  ///
+  /// It is an entry like any other, from before the first message: nobody has to judge it, and programs that know
+  /// nothing of such entries take it in.
+  ///
+  /// - Parameters:
+  ///   - row: How far the store has come.
+  ///   - deadline: How long to wait.
+  /// - Returns: Its position.
+  /// - Throws: ``StoreError`` `logLost` if that lies before the store's: the log is shorter; ``LogFault``.
+  func appendMarker(behind row: ReplicationRow, until deadline: Int64) throws -> UInt64 {
+    let identity = barrier.withLock { barrier in
+      barrier.counter += 1
+      return EntryIdentity(origin: markerOrigin, counter: barrier.counter)
+    }
+    let entry = Entry(identity, base: 0, baseCommit: 0, chain: EntryChain())
+    let bytes = LogMessage.entry(entry).bytes
+    for attempt in 0...configuration.resendCountMaximum {
+      do {
+        let position = try log.append(bytes, named: identity.name, expecting: nil)
+        noteHeard()
+        guard position <= row.position else { return position }
+        throw halting(
+          StoreError(
+            .logLost, "replication",
+            "the log ends at position \(position - 1), and the store has taken in \(row.position)"))
+      } catch LogFault.noAnswer {
+        noteInterruption()
+        if attempt > 0, monotonicNanoseconds() >= deadline { break }
+      }
+    }
+    throw LogFault.noAnswer
+  }
+}
+
+/// How long the log is waited for.
+extension Replica {
+  /// When writes fail that wait for the log: after some time, and those that had to wait for others not much later.
+  ///
+  /// - Parameter start: When the first of them was queued.
+  /// - Returns: The time, in nanoseconds.
+  package func deadline(ofWritesSince start: Int64) -> Int64 {
+    let wait = Int64(configuration.resendDurationMaximum / .nanoseconds(1))
+    let now = monotonicNanoseconds()
+    guard start < now else { return now + wait }
+    return max(now, min(now + wait, start + 2 * wait))
+  }
+
+  /// Notes that the log has answered.
+  package func noteHeard() { heard.withLock { $0 = ContinuousClock.now } }
+}

@@ -1,0 +1,106 @@
+import PandoStore
+import PandoSystem
+
+/// Takes in what others write, on a thread of its own.
+final class Follower: Sendable {
+  private struct State {
+    /// The last position that is known to be there.
+    var end: UInt64 = 0
+    /// Up to where it has been tried.
+    var triedEnd: UInt64 = 0
+    /// When it looks at the log again, whether or not that tells of something.
+    var lookTime: Int64 = 0
+    var isEnded = false
+    var failure: StoreError?
+  }
+
+  private enum Task {
+    case look
+    case takeIn
+  }
+
+  /// How long it waits behind a failure, in nanoseconds.
+  private static let pause: Int64 = 1_000_000_000
+  /// In nanoseconds, between two looks.
+  private static let lookInterval: Int64 = 3_000_000_000
+
+  private weak let store: ModelStore?
+  private let replica: Replica
+  private let log: any ReplicationLog
+  private let state = Monitor(State())
+
+  init(_ store: ModelStore, _ replica: Replica, _ log: any ReplicationLog) {
+    self.store = store
+    self.replica = replica
+    self.log = log
+  }
+
+  var failure: StoreError? { state.withLock { $0.failure } }
+
+  func start() {
+    startThread(named: "pando.replica") { self.run() }
+    log.follow { [state, replica] position in
+      replica.noteEnd(position)
+      replica.noteHeard()
+      state.withLock { $0.end = max($0.end, position) }
+      state.notify()
+    }
+  }
+
+  /// Looks at the log: it tells of what comes, and neither of what is there nor of what it has lost.
+  private func look() throws {
+    let end = try replica.look()
+    state.withLock { $0.end = max($0.end, end) }
+  }
+
+  func end() {
+    state.withLock { $0.isEnded = true }
+    state.notifyAll()
+  }
+
+  private func run() {
+    while let task = next() {
+      guard let store else { return }
+      var found: StoreError?
+      do {
+        try translatingFaults(store.path) {
+          if try replica.looksForCopy(), let halt = replica.halt { throw halt }
+          if task == .look { try look() }
+          try replica.takeIn(upTo: state.withLock(\.end))
+        }
+      } catch let error as StoreError {
+        found = error
+      } catch {
+        found = StoreError(
+          .engine, store.path, "taking in what others have written", underlying: error)
+      }
+      state.withLock { state in
+        state.failure = found
+        if found != nil { state.lookTime = monotonicNanoseconds() + Self.pause }
+        if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
+          state.isEnded = true
+        }
+      }
+    }
+  }
+
+  /// Waits for something to take in, or the time to look; that is there at first.
+  ///
+  /// - Returns: What to do; `nil` at the end.
+  private func next() -> Task? {
+    state.waiting { state, pause -> Task?? in
+      if state.isEnded { return .some(nil) }
+      let now = monotonicNanoseconds()
+      if now >= state.lookTime {
+        (state.lookTime, state.triedEnd) = (now + Self.lookInterval, state.end)
+        return .look
+      }
+      if state.end > state.triedEnd {
+        state.triedEnd = state.end
+        return .takeIn
+      }
+      pause = state.lookTime - now
+      return nil
+    }
+  }
+}
