@@ -16,6 +16,10 @@ extension StoreEvent {
     case .watchesByPolling: "watches_by_polling"
     case .newerSchema: "newer_schema"
     case .waitsForMigration: "waits_for_migration"
+    case .replicaStopped: "replica_stopped"
+    case .replicaReplaced: "replica_replaced"
+    case .replicaDisconnected: "replica_disconnected"
+    case .replicaReconnected: "replica_reconnected"
     }
   }
 
@@ -47,6 +51,11 @@ extension StoreEvent {
       "\(typeName) was written by schema version \(programVersion), and the store has version "
         + "\(storedVersion)"
     case .waitsForMigration: "a write waits for another process that migrates the store"
+    case .replicaStopped(let error): "the replica has stopped, and can be read: \(error)"
+    case .replicaReplaced(let position):
+      "the replica became the copy beside its log, at position \(position)"
+    case .replicaDisconnected(let error): "the replica takes nothing in: \(error)"
+    case .replicaReconnected: "the replica takes in again what others write"
     }
   }
 }

@@ -77,6 +77,7 @@ extension Replica {
     }
     noteEnd(copy.row.position)
     count { $0.replaced += 1 }
+    store.report(.replicaReplaced(position: copy.row.position))
     // They are told of no single write: they find the commits as those of another process.
     store.feed.lookForCommits()
     try configuration.onStep?(.didTakeIn)

@@ -40,7 +40,12 @@ private struct TakenIn {
 
 extension Replica {
   package func settle(_ writer: EntryWriter) throws -> [WriteVerdict] {
-    try translatingFaults("replication") { try decide(writer) }
+    let identity = unsafe failure == nil ? sent?.identity : nil
+    do {
+      return try translatingFaults("replication") { try decide(writer) }
+    } catch {
+      throw identity.map { noteUnanswered($0, error, writer) } ?? error
+    }
   }
 
   private func decide(_ writer: EntryWriter) throws -> [WriteVerdict] {
@@ -324,6 +329,7 @@ extension Replica {
     taken.statistics.refused += areValid.filter { !$0 }.count
     let isOwn = unsafe entry.identity == sent?.identity
     if isOwn { taken.verdicts = areValid.map { _ in .refused } }
+    try noteAnswer(entry, areValid, at: position, flush.transaction)
     guard areValid.contains(true) else { return }
     let firstNode = flush.transaction.nextNode
     do {

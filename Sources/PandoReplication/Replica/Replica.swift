@@ -58,10 +58,15 @@ package final class Replica: StoreReplicator {
   nonisolated(unsafe) private var draft: Draft?
   nonisolated(unsafe) var sent: Sent?
   nonisolated(unsafe) var failure: (any Error)?
+  /// Entries whose answer was lost, and which have not come yet.
+  nonisolated(unsafe) var unanswered: Set<EntryIdentity> = []
   /// Why nothing is written or taken in any more.
   var halt: StoreError? {
     get { stop.withLock(\.self) }
-    set { stop.withLock { $0 = newValue } }
+    set {
+      let old = stop.withLock { exchange(&$0, with: newValue) }
+      if let newValue, old == nil { store?.report(.replicaStopped(newValue)) }
+    }
   }
   private let stop = Locked<StoreError?>(nil)
   /// The least position of the copy without which a replica that has stopped can't go on; `nil` if none would help.
@@ -107,6 +112,10 @@ package final class Replica: StoreReplicator {
       guard let row = try store.read({ try $0.replicationRow }) else { throw fault }
       (identity, joined) = (row.log, Locked(nil))
     }
+    unsafe unanswered = Set(
+      try store.read { try $0.unansweredEntries() }.map {
+        EntryIdentity(origin: $0.origin, counter: $0.counter)
+      })
     store.attach(self)
   }
 

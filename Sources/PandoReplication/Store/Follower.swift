@@ -74,14 +74,25 @@ final class Follower: Sendable {
         found = StoreError(
           .engine, store.path, "taking in what others have written", underlying: error)
       }
+      let before = state.withLock { state in
+        defer { state.failure = found }
+        return state.failure
+      }
+      tell(found, before, store)
       state.withLock { state in
-        state.failure = found
         if found != nil { state.lookTime = monotonicNanoseconds() + Self.pause }
         if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
           state.isEnded = true
         }
       }
     }
+  }
+
+  /// Reports that it can't take in any more, or that it can again; the replica reports why it stops.
+  private func tell(_ failure: StoreError?, _ before: StoreError?, _ store: ModelStore) {
+    if replica.halt != nil || failure?.code == .closed { return }
+    if let failure, before == nil { store.report(.replicaDisconnected(failure)) }
+    if failure == nil, before != nil { store.report(.replicaReconnected) }
   }
 
   /// Waits for something to take in, or the time to look; that is there at first.

@@ -146,6 +146,17 @@ public final class ReplicatedStore: Sendable {
       replacedCount: statistics.replaced)
   }
 
+  /// What became of a write whose answer was lost, as far as the store has taken in its log.
+  ///
+  /// - Parameter name: The `writeName` of the error with which the write failed; also behind another opening of the
+  ///   store.
+  /// - Returns: What became of it; `nil` if the store keeps no write of that name. The last 10 000 are kept.
+  /// - Throws: What reading a store throws.
+  /// - Complexity: As a read.
+  public func outcome(ofWrite name: String) throws -> WriteOutcome? {
+    try replica.outcome(ofWrite: name)
+  }
+
   /// Tells whether the store can do its work, for a service's check of its health.
   ///
   /// - Parameter silence: How long the log may have said nothing; it is asked every few seconds.

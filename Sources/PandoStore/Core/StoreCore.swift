@@ -93,7 +93,8 @@ final class StoreCore: Sendable {
       case .conflictingContent: counters.conflictingContents += 1
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
-      case .childrenDisagree, .watchesByPolling, .unknownType, .newerSchema, .waitsForMigration:
+      case .childrenDisagree, .watchesByPolling, .unknownType, .newerSchema, .waitsForMigration,
+        .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected:
         break
       }
     }
@@ -185,6 +186,14 @@ public enum StoreEvent: Sendable {
   case newerSchema(typeName: String, storedVersion: Int, programVersion: Int)
   /// A write, or the opening of the store, has waited a second for another process that migrates it.
   case waitsForMigration
+  /// A replicated store writes and takes in nothing more, for this reason; it can be read.
+  case replicaStopped(StoreError)
+  /// A replicated store became the newest copy beside its log, which had let go of what it needed.
+  case replicaReplaced(position: UInt64)
+  /// A replicated store can't take in what others write, for this reason; it tries again.
+  case replicaDisconnected(StoreError)
+  /// A replicated store takes in again what others write.
+  case replicaReconnected
 }
 
 /// How often things have happened since the store was opened.

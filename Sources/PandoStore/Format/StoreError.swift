@@ -98,6 +98,10 @@ public struct StoreError: Error, CustomStringConvertible {
   public let reason: String
   /// The error of the layer below, if one was the cause.
   public let underlying: (any Error)?
+  /// The name of a write of a replicated store that may be in the log, though nobody has said so; else `nil`.
+  ///
+  /// Keep it: `ReplicatedStore.outcome(ofWrite:)` says later what became of the write.
+  public package(set) var writeName: String?
 
   package init(
     _ code: Code, _ subject: String, _ reason: String, underlying: (any Error)? = nil
@@ -110,8 +114,9 @@ public struct StoreError: Error, CustomStringConvertible {
 
   /// One line: what it is about and why it failed.
   public var description: String {
+    let name = writeName.map { "; the write's name is \($0)" } ?? ""
     let cause = underlying.map { ": \($0)" } ?? ""
-    return subject.isEmpty ? "\(reason)\(cause)" : "\(subject): \(reason)\(cause)"
+    return subject.isEmpty ? "\(reason)\(name)\(cause)" : "\(subject): \(reason)\(name)\(cause)"
   }
 }
 

@@ -447,7 +447,14 @@ extension Writer {
     } catch {
       // They have been sent, and may be found in the log: they must not run again.
       let error = (error as? LMDBError).map(notTakenIn) ?? error
-      for write in writes { write.verdict = Verdict(.failure(error)) }
+      for (index, write) in writes.enumerated() {
+        var own = error
+        if var named = error as? StoreError, let entry = named.writeName {
+          named.writeName = "\(entry).\(index)"
+          own = named
+        }
+        write.verdict = Verdict(.failure(own))
+      }
       throw error
     }
   }

@@ -1,0 +1,74 @@
+import PandoStore
+import PandoSystem
+
+extension Replica {
+  /// What became of a write.
+  ///
+  /// - Parameter name: Its name, from the error with which it failed.
+  /// - Returns: What became of it; `nil` if this store has no write of that name.
+  /// - Throws: What reading a store throws.
+  package func outcome(ofWrite name: String) throws -> WriteOutcome? {
+    guard let (identity, index) = Self.parse(name), let store else { return nil }
+    return try store.read { snapshot in
+      guard let row = try snapshot.unanswered(identity.origin, identity.counter) else { return nil }
+      if !row.verdicts.isEmpty {
+        guard row.verdicts.indices.contains(index) else { return nil }
+        return row.verdicts[index] ? .stored(position: row.position) : .refused
+      }
+      let last = try snapshot.origin(identity.origin)?.counter ?? 0
+      if last == identity.counter { return .unknown }
+      // A later entry of the same opening has come, or it would be too far behind what it was made from.
+      let position = try snapshot.replicationRow?.position ?? 0
+      let isTooLate = position > row.position + ModelTransaction.judgedCommitCount
+      return last > identity.counter || isTooLate ? .absent : .pending
+    }
+  }
+
+  private static func parse(_ name: String) -> (EntryIdentity, index: Int)? {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    let words = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, words.count == 2, words[0].utf8.count == 32,
+      let index = Int(parts[1]), let counter = UInt64(words[1])
+    else { return nil }
+    let digits = words[0].compactMap(\.hexDigitValue)
+    guard digits.count == 32 else { return nil }
+    let origin = stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    return (EntryIdentity(origin: origin, counter: counter), index)
+  }
+
+  /// Notes that an entry has no answer.
+  ///
+  /// - Returns: The error for those whose writes it has, with its name.
+  func noteUnanswered(
+    _ identity: EntryIdentity, _ error: any Error, _ writer: EntryWriter
+  ) -> any Error {
+    var named =
+      error as? StoreError
+      ?? StoreError(
+        .unavailable, store?.path ?? "replication",
+        "the log may have the write, and this store could not commit it; it takes it in when it can",
+        underlying: error)
+    named.writeName = identity.name
+    _ = unsafe unanswered.insert(identity)
+    // What the disk has no room for is noted when it comes.
+    try? writer.flush { flush in
+      let position = try flush.transaction.replicationRow?.position ?? 0
+      try flush.transaction.setUnanswered(
+        identity.origin, identity.counter, UnansweredRow(position: position, seconds: Self.now))
+    }
+    return named
+  }
+
+  /// Notes what became of an entry that had no answer.
+  func noteAnswer(
+    _ entry: Entry, _ verdicts: [Bool], at position: UInt64,
+    _ transaction: borrowing ModelTransaction
+  ) throws {
+    guard unsafe unanswered.contains(entry.identity) else { return }
+    try transaction.setUnanswered(
+      entry.identity.origin, entry.identity.counter,
+      UnansweredRow(position: position, seconds: Self.now, verdicts: verdicts))
+  }
+
+  private static var now: UInt64 { UInt64(max(0, time(nil))) }
+}

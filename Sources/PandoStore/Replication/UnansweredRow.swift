@@ -1,0 +1,106 @@
+/// An entry of this store whose answer was lost: a row of the `meta` table.
+///
+/// Its key is `unanswered:`, the 16 bytes of the origin and the counter of the entry (8, big endian). Other replicas
+/// have no such row.
+///
+/// ```
+/// offset 0          8         16
+///        ┌──────────┬─────────┬───────────────────────────────────────┐
+///        │ position │ written │ for each write of the entry a byte, 1 │   little endian; written in seconds since 1970
+///        │          │         │ if it is stored; none before it came  │
+///        └──────────┴─────────┴───────────────────────────────────────┘
+/// ```
+package struct UnansweredRow: Equatable, Sendable {
+  static let prefix = Array("unanswered:".utf8)
+
+  /// Where the entry is in the log; before it came, what it was made from.
+  package var position: UInt64
+  package var seconds: UInt64
+  /// For each write of the entry, whether it is stored; empty before it came.
+  package var verdicts: [Bool]
+
+  package init(position: UInt64, seconds: UInt64, verdicts: [Bool] = []) {
+    (self.position, self.seconds, self.verdicts) = (position, seconds, verdicts)
+  }
+
+  init(_ bytes: Span<UInt8>) throws {
+    guard let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
+      let seconds = ByteFields.littleEndian(bytes, at: 8, width: 8)
+    else { throw StoreError.damaged("replication", "the row of an unanswered write is malformed") }
+    self.init(
+      position: position, seconds: seconds,
+      verdicts: (16..<bytes.count).map { bytes[$0] == 1 })
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    ByteFields.append(position, width: 8, to: &bytes)
+    ByteFields.append(seconds, width: 8, to: &bytes)
+    return bytes + verdicts.map { $0 ? 1 : 0 }
+  }
+
+  static func key(_ origin: [UInt8], _ counter: UInt64) -> [UInt8] {
+    prefix + origin + (0..<8).map { UInt8(truncatingIfNeeded: counter >> (56 - 8 * $0)) }
+  }
+}
+
+extension ModelSnapshot {
+  /// What is noted of an entry without an answer; `nil` if nothing.
+  package func unanswered(_ origin: [UInt8], _ counter: UInt64) throws -> UnansweredRow? {
+    let key = UnansweredRow.key(origin, counter)
+    guard let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.meta) else {
+      return nil
+    }
+    return try UnansweredRow(bytes)
+  }
+
+  /// The entries without an answer that have not come yet.
+  package func unansweredEntries() throws -> [(origin: [UInt8], counter: UInt64)] {
+    var found: [(origin: [UInt8], counter: UInt64)] = []
+    let start = UnansweredRow.prefix.count
+    try reader.snapshot.scan(reader.tables.meta, prefix: UnansweredRow.prefix) { key, value in
+      guard key.count == start + 24, try UnansweredRow(value).verdicts.isEmpty else { return true }
+      let origin = Array(copying: key.extracting(start..<start + 16))
+      found.append((origin, (start + 16..<start + 24).reduce(0) { $0 << 8 | UInt64(key[$1]) }))
+      return true
+    }
+    return found
+  }
+
+  /// What was taken in last of an origin; `nil` if nothing.
+  package func origin(_ identity: [UInt8]) throws -> OriginRow? {
+    let key = OriginRow.prefix + identity
+    guard let bytes = try reader.snapshot.bytes(forKey: key.span, in: reader.tables.meta) else {
+      return nil
+    }
+    return try OriginRow(bytes)
+  }
+}
+
+extension ModelTransaction {
+  /// Notes an entry without an answer, or what became of it; the oldest go.
+  package func setUnanswered(_ origin: [UInt8], _ counter: UInt64, _ row: UnansweredRow) throws {
+    var rows: [(seconds: UInt64, key: [UInt8])] = []
+    try session.reading { reader in
+      try reader.snapshot.scan(session.tables.meta, prefix: UnansweredRow.prefix) { key, value in
+        rows.append((try UnansweredRow(value).seconds, Array(copying: key)))
+        return true
+      }
+    }
+    if rows.count >= Self.unansweredCountMaximum {
+      for row in rows.sorted(by: { $0.seconds < $1.seconds }).prefix(rows.count / 10) {
+        try session.deleteRow(row.key.span, in: session.tables.meta)
+      }
+    }
+    let (key, bytes) = (UnansweredRow.key(origin, counter), row.bytes)
+    try session.put(bytes.span, forKey: key.span, in: session.tables.meta)
+  }
+
+  /// An outage loses few answers: what is sent behind it is not sent at all.
+  private static var unansweredCountMaximum: Int { 10_000 }
+}
+
+extension ModelStore {
+  /// Reports what a service may want to log.
+  package func report(_ event: StoreEvent) { core.report(event) }
+}
