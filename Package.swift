@@ -129,6 +129,7 @@ let package = Package(
         "Pando", "PandoMetrics", "PandoRemote", "PandoManagers", "PandoReplication", "PandoStore",
         "PandoLMDB", "PandoModels", "PandoSystem",
         .target(name: "PandoNATSLog", condition: .when(traits: ["NATS"])),
+        .target(name: "PandoPostgreSQLLog", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: librarySettings),
 

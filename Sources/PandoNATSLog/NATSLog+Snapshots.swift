@@ -85,6 +85,36 @@
       return max(used, Double(age) / Double(stream.age))
     }
 
+    /// Empties the log: removes all messages, and the copies beside it.
+    ///
+    /// For a log that has to go on from one store, when no machine follows it. Its positions go on where they were.
+    ///
+    /// - Throws: `LogFault` `unavailable`; then something may be removed already.
+    /// - Complexity: O(size of what is removed), at the server.
+    public func removeAll() throws {
+      for stream in [configuration.stream, configuration.snapshotStream] {
+        guard
+          try lookIfThere(
+            stream,
+            stream == configuration.stream
+              ? configuration.streamSubject : "\(configuration.snapshotSubject).>") != nil
+        else { continue }
+        try purge(stream, before: 0, "emptying stream \(stream)")
+      }
+    }
+
+    /// Removes the messages before one; all of them before none.
+    private func purge(_ stream: String, before first: UInt64, _ what: String) throws {
+      try link.call { connection, milliseconds in
+        let refusals = link.refusalCount
+        var code: CInt = 0
+        let status = unsafe pando_nats_purge(
+          connection.context, stream, first, milliseconds, &code)
+        guard status != NATS_OK else { return }
+        throw link.fault(status, code, what, connection, since: refusals)
+      }
+    }
+
     private var partSubject: String { "\(configuration.snapshotSubject).part" }
     private var closingSubject: String { "\(configuration.snapshotSubject).end" }
 
@@ -177,14 +207,7 @@
       let kept = try snapshots().prefix(Self.keptCount)
       let firsts = kept.compactMap { record in record.runs.map(\.first).min() }
       guard kept.count == Self.keptCount, let first = firsts.min(), first > 1 else { return }
-      try link.call { connection, milliseconds in
-        let refusals = link.refusalCount
-        var code: CInt = 0
-        let status = unsafe pando_nats_purge(
-          connection.context, configuration.snapshotStream, first, milliseconds, &code)
-        guard status != NATS_OK else { return }
-        throw link.fault(status, code, "removing old copies", connection, since: refusals)
-      }
+      try purge(configuration.snapshotStream, before: first, "removing old copies")
     }
 
     /// What a message of a part has beside it fits, too.

@@ -71,6 +71,20 @@
     /// - Throws: `LogFault`.
     public func snapshotPosition() throws -> UInt64? { try snapshots().first?.position }
 
+    /// Empties the log: removes all messages, and the copies beside it.
+    ///
+    /// For a log that has to go on from one store, when no machine follows it. Its positions go on where they were.
+    ///
+    /// - Throws: `LogFault` `unavailable`; then something may be removed already.
+    /// - Complexity: O(size of what is removed), at the server.
+    public func removeAll() throws {
+      for table in [tables.messages, tables.copies, tables.parts] {
+        try link.call("emptying log \(tables.title)") { connection, deadline in
+          _ = try connection.run("DELETE FROM \(table)", until: deadline)
+        }
+      }
+    }
+
     private struct Copy {
       var number: Int64
       var position: UInt64

@@ -71,25 +71,25 @@
         let first = try fixture.open("a")
         try await write(1...3, to: first)
         // A service may have it open.
-        #expect(try fixture.run("a", "snapshot") == "the log has a copy with position 4\n")
+        #expect(try fixture.run("a", "put-copy") == "the log has a copy with position 4\n")
         #expect(
-          try fixture.run("b", "join") == "\(fixture.folder)/b has position 4\n")
+          try fixture.run("b", "join") == "\(fixture.folder)/b has position 5\n")
         try await write(4...5, to: first)
         let status = try fixture.run("b").split(separator: "\n").map { line in
           line.split(separator: " ").joined(separator: " ")
         }
         #expect(
-          status[1...] == ["position 4", "commit 3", "end of the log 6, 2 ahead", "newest copy 4"])
+          status[1...] == ["position 5", "commit 3", "end of the log 7, 2 ahead", "newest copy 4"])
         let json = try JSONSerialization.jsonObject(
           with: Data(try fixture.run("a", "status", "--json").utf8))
         let fields = try #require(json as? [String: Any])
-        #expect(fields["position"] as? Int == 6)
-        #expect(fields["end"] as? Int == 6)
+        #expect(fields["position"] as? Int == 7)
+        #expect(fields["end"] as? Int == 7)
         #expect(fields["snapshot"] as? Int == 4)
         let copied = try ChildProcess.run(
-          "pando", ["replica", "\(fixture.folder)/a", "snapshot", "--to", "\(fixture.folder)/c"])
-        #expect(copied.output == "\(fixture.folder)/c has a copy with position 6\n", "\(copied)")
-        #expect(try fixture.run("c", "join") == "\(fixture.folder)/c has position 6\n")
+          "pando", ["replica", "\(fixture.folder)/a", "put-copy", "--to", "\(fixture.folder)/c"])
+        #expect(copied.output == "\(fixture.folder)/c has a copy with position 7\n", "\(copied)")
+        #expect(try fixture.run("c", "join") == "\(fixture.folder)/c has position 8\n")
         await first.close()
         let read = try ChildProcess.run("pando", ["get", "\(fixture.folder)/c", "Note:5"])
         #expect(read.output.contains("\"5\""), "\(read)")
@@ -141,8 +141,8 @@
         let gone = try fixture.run("a", status: 4)
         #expect(gone.contains(fixture.servers.urls[0].dropFirst("nats://".count)), "\(gone)")
         #expect(try fixture.run("a", "join", "--user", "me", status: 2).contains("belong together"))
-        #expect(try fixture.run("a", "--to", "x", status: 2).contains("is for snapshot"))
-        #expect(try fixture.run("nowhere", "snapshot", status: 1).contains("nowhere"))
+        #expect(try fixture.run("a", "--to", "x", status: 2).contains("is for put-copy"))
+        #expect(try fixture.run("nowhere", "put-copy", status: 1).contains("nowhere"))
         let lonely = try ChildProcess.run(
           "pando", ["replica", "\(fixture.folder)/a", "join", "--server", "nats://127.0.0.1:1"])
         #expect(lonely.status == 2 && lonely.errors.contains("--stream"), "\(lonely)")

@@ -3,59 +3,63 @@ import PandoReplication
 import PandoStore
 import PandoSystem
 
-#if NATS
-  import PandoNATSLog
-#endif
-
 /// `pando replica`: a store of several machines, and its log.
 enum ReplicaCommand: Command {
   static let declaration = CommandDeclaration(
     name: "replica",
-    summary: "show how far a store of several machines is, join, copy it, mend its log",
+    summary: "begin and join a log of several machines, see how far they are, mend it",
     positionals: [
       .store,
-      Positional("ACTION", count: .optional, "status, join, snapshot or repair; none is status"),
+      Positional(
+        "ACTION", count: .optional,
+        "status, begin, join, put-copy, check, outcome or repair; none is status"),
+      Positional("NAME", count: .optional, "outcome: the name of a write, from its error"),
     ],
-    options: [
-      .value("--server", "URL", repeats: true, "a server of the log, as nats://127.0.0.1:4222"),
-      .value("--stream", "NAME", "the stream that holds the log"),
-      .value("--subject", "NAME", "the subject of its messages, where it is not pando.STREAM"),
-      .value("--replicas", "N", "how many servers keep a stream that is made here: 1, 3 or 5; 3"),
-      .value("--ca", "FILE", "the certificates to trust; with it connections are encrypted"),
-      .value("--certificate", "FILE", "the client's certificate"),
-      .value("--key", "FILE", "the key of the client's certificate"),
-      .value("--user", "NAME", "a name, with --password-file"),
-      .value("--password-file", "FILE", "the file that holds the password"),
-      .value("--nkey", "PUBLIC", "the public part of an NKey, with --seed"),
-      .value("--seed", "FILE", "the file that holds the seed of the NKey"),
-      .value("--credentials", "FILE", "a file with a token and its seed, as nsc makes it"),
-      .flag("--plain-text", "let plain text go to other machines"),
-      .value("--to", "FOLDER", "snapshot: put the copy there and not beside the log"),
+    options: ReplicaLog.options + [
+      .value("--to", "FOLDER", "put-copy: put the copy there and not beside the log"),
       .flag("--replace", "join: make a store that can't follow any more what the newest copy is"),
       .flag("--republish", "repair: have the log go on from what this store holds"),
+      .flag("--empty", "repair: remove all that the log has before"),
       .flag("--yes", "do not ask"),
       .json,
     ],
     actions: [
-      "STORE [status] [--server URL… --stream NAME] [--json]",
-      "STORE join --server URL… --stream NAME [--replace [--yes]]",
-      "STORE snapshot --server URL… --stream NAME",
-      "STORE snapshot --to FOLDER",
-      "STORE repair --republish [--yes] --server URL… --stream NAME",
+      "STORE [status] [LOG] [--json]",
+      "STORE begin LOG",
+      "STORE join [--replace [--yes]] LOG",
+      "STORE put-copy LOG",
+      "STORE put-copy --to FOLDER",
+      "STORE check LOG [--json]",
+      "STORE outcome NAME",
+      "STORE repair --republish [--empty] [--yes] LOG",
     ],
     notes: [
       """
-      status reads the store, and with --server the log: where it ends, how far the store is behind, and which \
-      position the newest copy has. A service may have the store open; for join and repair nobody may.
+      LOG is --server URL… --stream NAME for NATS JetStream, and --server HOST… --database NAME --user NAME --log NAME \
+      for PostgreSQL, with what says how to connect.
+      """,
+      """
+      status reads the store, and with LOG the log: where it ends, how far the store is behind, and which \
+      position the newest copy has. A service may have the store open for status, put-copy, check and outcome; for the others \
+      nobody may.
+      """,
+      """
+      begin makes the streams or the tables of a new log, and begins it with what the store holds; a store that is not there is \
+      made. Once a log: the other machines join.
       """,
       """
       join makes a store that is not there: from the newest copy beside the log, then by what came \
-      since. A store that is there takes in what it lacks. --replace is for one that the log has left behind or that is ahead of it \
-      (logLost, forked): what only this store has is lost, its properties and tables of its own stay.
+      since. A store that is there takes in what it lacks. --replace is for one that the log has left behind, that is ahead of it \
+      (logLost), or has another history (forked): what only this store has is lost, its properties and tables of its own stay.
       """,
       """
-      repair --republish is for a log that has lost its end, or all of it. Do it at the machine with the highest position, \
-      then join --replace at those that say logLost or forked. Writes that only other machines have are lost.
+      check compares the store with the newest copy beside the log and what came since, at the position of the store, and \
+      names what differs. Run it on each machine: a copy is of one of them.
+      """,
+      """
+      repair --republish is for a log that has lost its end, or all of it, and for a store that was restored from a backup. Do it at \
+      the machine whose store is to count, then join --replace at those that say logLost or forked. Writes that only other machines \
+      have are lost. A log that another store has begun is refused; --empty empties it, when no machine follows it.
       """,
     ],
     examples: [
@@ -64,7 +68,10 @@ enum ReplicaCommand: Command {
         "pando replica boards join --server nats://127.0.0.1:4222 --stream boards",
         "a new machine begins with a copy of all that is there"),
       .init(
-        "pando replica boards snapshot --to copy", "a copy that another machine can begin with"),
+        "pando replica boards check --server db.example.org --database shop --user shop --log boards",
+        "whether the store is what the log says"),
+      .init(
+        "pando replica boards put-copy --to copy", "a copy that another machine can begin with"),
     ])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
@@ -73,26 +80,30 @@ enum ReplicaCommand: Command {
     try refuseOptions(arguments, of: action)
     switch action {
     case "status": try await status(path, arguments, output)
+    case "begin": try await begin(path, arguments, output)
     case "join": try await join(path, arguments, output)
-    case "snapshot": try await snapshot(path, arguments, output)
+    case "put-copy": try await putCopy(path, arguments, output)
+    case "check": try await check(path, arguments, output)
+    case "outcome": try await outcome(path, arguments, output)
     case "repair": try await repair(path, arguments, output)
     default:
       throw CommandError(
         .usage, "“\(action)” is no action of replica",
-        remedy: "it is status, join, snapshot or repair")
+        remedy: "it is status, begin, join, put-copy, check, outcome or repair")
     }
   }
 
   private static func refuseOptions(_ arguments: ParsedArguments, of action: String) throws {
-    let own = [
-      "--to": "snapshot", "--replace": "join", "--republish": "repair", "--json": "status",
+    let homes = [
+      "--to": ["put-copy"], "--replace": ["join"], "--republish": ["repair"],
+      "--empty": ["repair"], "--json": ["status", "check"], "--yes": ["join", "repair"],
     ]
-    for (name, home) in own.sorted(by: { $0.key < $1.key }) where home != action {
-      try arguments.refuse([name], "is for \(home), not for \(action)")
+    for (name, own) in homes.sorted(by: { $0.key < $1.key }) where !own.contains(action) {
+      try arguments.refuse([name], "is for \(own.joined(separator: " and ")), not for \(action)")
     }
-    if action != "join", action != "repair" {
-      try arguments.refuse(["--yes"], "is for join and repair, not for \(action)")
-    }
+    guard action != "outcome", let name = arguments.optional(2) else { return }
+    throw CommandError(
+      .usage, "“\(name)” is one argument too many", remedy: "see: pando replica --help")
   }
 
   // MARK: Actions
@@ -110,7 +121,7 @@ enum ReplicaCommand: Command {
     }
     var ends: (end: UInt64, snapshot: UInt64?)?
     if !arguments.values("--server").isEmpty {
-      ends = try await withLog(arguments, path) { log in
+      ends = try await ReplicaLog(arguments).with(path) { log in
         (try log.end(), try log.snapshotPosition())
       }
     }
@@ -142,6 +153,27 @@ enum ReplicaCommand: Command {
     for line in table.lines { try output.line(line) }
   }
 
+  private static func begin(
+    _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
+  ) async throws {
+    let position = try await ReplicaLog(arguments).with(path, makes: true) { log in
+      guard try log.end() == 0, try log.snapshotPosition() == nil else {
+        throw CommandError(
+          .badInput, at: path, "the log has been begun already", remedy: "join it, or repair it")
+      }
+      let store = try ReplicatedStore(path: path, log: log)
+      do {
+        let position = try await store.putSnapshot()
+        await store.close()
+        return position
+      } catch {
+        await store.close()
+        throw error
+      }
+    }
+    try output.line("\(path) has begun the log; both have position \(position)")
+  }
+
   private static func join(
     _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
   ) async throws {
@@ -150,11 +182,11 @@ enum ReplicaCommand: Command {
       try ask(
         arguments, "What only \(path) has is lost; it becomes the newest copy beside the log.", path
       )
-      try await withLog(arguments, path) { log in
+      try await ReplicaLog(arguments).with(path) { log in
         try await ReplicatedStore.replace(path: path, log: log)
       }
     }
-    let position = try await withLog(arguments, path) { log in
+    let position = try await ReplicaLog(arguments).with(path) { log in
       let store = try ReplicatedStore(path: path, log: log)
       do {
         try await store.caughtUp()
@@ -169,7 +201,7 @@ enum ReplicaCommand: Command {
     try output.line("\(path) has position \(position)")
   }
 
-  private static func snapshot(
+  private static func putCopy(
     _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
   ) async throws {
     try StoreAccess.requireStore(at: path)
@@ -179,12 +211,66 @@ enum ReplicaCommand: Command {
       }
       return try output.line("\(folder) has a copy with position \(position)")
     }
-    // The stream of the log has to be there; that of copies is made.
-    try await withLog(arguments, path) { _ in }
-    let position = try await withLog(arguments, path, makesStreams: true) { log in
+    let position = try await ReplicaLog(arguments).with(path) { log in
       try await ReplicatedStore.putSnapshot(path: path, log: log)
     }
     try output.line("the log has a copy with position \(position)")
+  }
+
+  private static func check(
+    _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
+  ) async throws {
+    try StoreAccess.requireStore(at: path)
+    let found = try await ReplicaLog(arguments).with(path) { log in
+      try await ReplicatedStore.compare(path: path, log: log)
+    }
+    if arguments.has("--json") {
+      let fields: [String: TreeValue] = [
+        "position": TreeValue(exactly: found.position) ?? .null,
+        "copy": TreeValue(exactly: found.copyPosition) ?? .null,
+        "differences": .integer(Int64(found.differenceCount)),
+        "names": .array(found.differences.map { .string($0) }),
+      ]
+      try output.line(TreeValue.object(fields).json(isPretty: true))
+    } else {
+      for name in found.differences { try output.line(name.escapingControlCharacters) }
+      if found.differenceCount == 0 {
+        try output.line(
+          "\(path) is what the log says at position \(found.position), from the copy at \(found.copyPosition) on"
+        )
+      }
+    }
+    guard found.differenceCount > 0 else { return }
+    throw CommandError(
+      .failure, at: path,
+      "\(found.differenceCount) things are not what the log says at position \(found.position)",
+      remedy: "check the other machines too: see docs/replication.md")
+  }
+
+  private static func outcome(
+    _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
+  ) async throws {
+    guard let name = arguments.optional(2) else {
+      throw CommandError(
+        .usage, "the name of the write is missing", remedy: "the error of the write has it")
+    }
+    try StoreAccess.requireStore(at: path)
+    let outcome = try await placed(path) {
+      try ReplicatedStore.outcome(ofWrite: name, path: path)
+    }
+    let text: String? =
+      switch outcome {
+      case .stored(let position): "stored at position \(position)"
+      case .refused: "refused: nothing of it is stored"
+      case .pending: "pending: it has not come"
+      case .absent: "absent: it is not stored, and can't come any more"
+      case .unknown: "unknown: the store became a copy that has seen it"
+      case nil: nil
+      }
+    guard let text else {
+      throw CommandError(.notThere, at: path, "there is no write \(name) whose answer was lost")
+    }
+    try output.line(text)
   }
 
   private static func repair(
@@ -197,9 +283,12 @@ enum ReplicaCommand: Command {
     try StoreAccess.requireStore(at: path)
     try ask(
       arguments,
-      "The log goes on from what \(path) holds; writes that only other machines have are lost.",
+      "The log goes on from what \(path) holds; writes that only other machines have are lost."
+        + (arguments.has("--empty") ? " All messages and copies are removed first." : ""),
       path)
-    let position = try await withLog(arguments, path, makesStreams: true) { log in
+    let log = try ReplicaLog(arguments)
+    if arguments.has("--empty") { try await log.empty(path) }
+    let position = try await log.with(path, makes: true) { log in
       try await ReplicatedStore.republish(path: path, log: log)
     }
     try output.line("the log goes on from position \(position)")
@@ -222,91 +311,4 @@ enum ReplicaCommand: Command {
       throw CommandError(wrapping: error, store: path)
     }
   }
-
-  // MARK: The log
-
-  #if NATS
-    /// Runs a closure with the log that the arguments name.
-    @discardableResult
-    private static func withLog<Result>(
-      _ arguments: ParsedArguments, _ path: String, makesStreams: Bool = false,
-      _ body: (any ReplicationLog) async throws -> Result
-    ) async throws -> Result {
-      var configuration = try configuration(arguments)
-      configuration.makesStream = makesStreams
-      return try await placed(path) {
-        let log: NATSLog
-        do {
-          log = try NATSLog(configuration)
-        } catch LogFault.unavailable(let reason) {
-          throw StoreError(.unavailable, path, reason)
-        }
-        defer { log.close() }
-        do {
-          return try await body(log)
-        } catch LogFault.unavailable(let reason) {
-          throw StoreError(.unavailable, path, reason)
-        }
-      }
-    }
-
-    private static func configuration(
-      _ arguments: ParsedArguments
-    ) throws -> NATSLogConfiguration {
-      let servers = arguments.values("--server")
-      guard !servers.isEmpty, let stream = arguments.value("--stream") else {
-        throw CommandError(
-          .usage, "--server and --stream are missing: they say where the log is",
-          remedy: "see: pando replica --help")
-      }
-      var configuration = NATSLogConfiguration(servers: servers, stream: stream)
-      configuration.subject = arguments.value("--subject")
-      configuration.replicas = try arguments.count("--replicas") ?? configuration.replicas
-      configuration.allowsPlainText = arguments.has("--plain-text")
-      let certificate = arguments.value("--certificate")
-      let key = arguments.value("--key")
-      guard (certificate == nil) == (key == nil) else {
-        throw CommandError(.usage, "--certificate and --key belong together")
-      }
-      if arguments.value("--ca") != nil || certificate != nil || servers.contains(where: isTLS) {
-        configuration.tls = NATSLogConfiguration.TLS(
-          authorityFile: arguments.value("--ca"), certificateFile: certificate, keyFile: key)
-      }
-      configuration.credentials = try credentials(arguments)
-      return configuration
-    }
-
-    private static func isTLS(_ server: String) -> Bool { server.hasPrefix("tls://") }
-
-    private static func credentials(
-      _ arguments: ParsedArguments
-    ) throws -> NATSLogConfiguration.Credentials {
-      let pairs = [("--user", "--password-file"), ("--nkey", "--seed")]
-      for (name, file) in pairs
-      where (arguments.value(name) == nil) != (arguments.value(file) == nil) {
-        throw CommandError(.usage, "\(name) and \(file) belong together")
-      }
-      let given = ["--user", "--nkey", "--credentials"].filter { arguments.value($0) != nil }
-      guard given.count <= 1 else {
-        throw CommandError(.usage, "\(given.joined(separator: " and ")) exclude each other")
-      }
-      if let name = arguments.value("--user"), let file = arguments.value("--password-file") {
-        return .user(name, passwordFile: file)
-      }
-      if let name = arguments.value("--nkey"), let file = arguments.value("--seed") {
-        return .nkey(name, seedFile: file)
-      }
-      return arguments.value("--credentials").map { .credentialsFile($0) } ?? .none
-    }
-  #else
-    @discardableResult
-    private static func withLog<Result>(
-      _ arguments: ParsedArguments, _ path: String, makesStreams: Bool = false,
-      _ body: (any ReplicationLog) async throws -> Result
-    ) async throws -> Result {
-      throw CommandError(
-        .usage, "this pando was built without NATS",
-        remedy: "build it with: swift build -c release --traits NATS")
-    }
-  #endif
 }

@@ -8,7 +8,11 @@ extension Replica {
   /// - Returns: What became of it; `nil` if this store has no write of that name.
   /// - Throws: What reading a store throws.
   package func outcome(ofWrite name: String) throws -> WriteOutcome? {
-    guard let (identity, index) = Self.parse(name), let store else { return nil }
+    try store.flatMap { try Self.outcome(ofWrite: name, $0) }
+  }
+
+  static func outcome(ofWrite name: String, _ store: ModelStore) throws -> WriteOutcome? {
+    guard let (identity, index) = parse(name) else { return nil }
     return try store.read { snapshot in
       guard let row = try snapshot.unanswered(identity.origin, identity.counter) else { return nil }
       if !row.verdicts.isEmpty {

@@ -130,11 +130,16 @@ struct StoreCopy {
 
   /// Runs a closure with the copy opened for reading.
   func opened<Result>(_ body: (ModelStore) throws -> Result) throws -> Result {
-    var configuration = ModelStore.Configuration()
-    configuration.isReadOnly = true
-    let store = try ModelStore(path: path, configuration: configuration)
+    let store = try makeStore()
     defer { store.close() }
     return try body(store)
+  }
+
+  /// Opens the copy for reading; to be closed by the caller.
+  func makeStore() throws -> ModelStore {
+    var configuration = ModelStore.Configuration()
+    configuration.isReadOnly = true
+    return try ModelStore(path: path, configuration: configuration)
   }
 
   /// Makes the copy a store of its own, where there is none.

@@ -160,7 +160,8 @@ enum LogRepair {
     return copy.row.position
   }
 
-  private static func copy(_ path: String) throws -> StoreCopy {
+  /// A copy of a store that follows a log, in a folder inside of its own; to be removed by the caller.
+  static func copy(_ path: String) throws -> StoreCopy {
     // Kept until it has been copied.
     if let store = ModelStore.opened(at: path) { return try copy(store, path) }
     var configuration = ModelStore.Configuration()

@@ -268,6 +268,42 @@ public final class ReplicatedStore: Sendable {
     try await blocking(named: "pando.replace", path) { try LogRepair.replace(path, log) }
   }
 
+  /// Compares a store with what the log says it should be: with the newest copy beside it and the messages since.
+  ///
+  /// A copy is made by one machine: run on all machines, it compares each with that one. This or another process may
+  /// have the store open. It needs room for two copies of the store in the store's folder.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store.
+  ///   - log: The log; it stays open.
+  /// - Returns: What differs in types, nodes and lists at the position of the store.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, one
+  ///   that is ahead of the store, or can't be reached, `logLost` or `forked` if the log is not that of the store;
+  ///   what opening a store throws.
+  /// - Complexity: O(size of the store), and O(size of the messages behind the copy).
+  public static func compare(
+    path: String, log: any ReplicationLog
+  ) async throws -> ReplicaComparison {
+    try await blocking(named: "pando.compare", path) { try ReplicaCheck.run(path, log) }
+  }
+
+  /// What became of a write of a store whose answer was lost; others may have the store open.
+  ///
+  /// - Parameters:
+  ///   - name: The `writeName` of the error with which the write failed.
+  ///   - path: The folder of the store.
+  /// - Returns: As ``outcome(ofWrite:)``.
+  /// - Throws: What opening and reading a store throws.
+  /// - Complexity: As opening a store.
+  public static func outcome(ofWrite name: String, path: String) throws -> WriteOutcome? {
+    if let store = ModelStore.opened(at: path) { return try Replica.outcome(ofWrite: name, store) }
+    var configuration = ModelStore.Configuration()
+    configuration.isReadOnly = true
+    let store = try ModelStore(path: path, configuration: configuration)
+    defer { store.close() }
+    return try Replica.outcome(ofWrite: name, store)
+  }
+
   /// Reads a version that has all up to a position of the log.
   ///
   /// - Parameters:

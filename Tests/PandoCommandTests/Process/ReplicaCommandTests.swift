@@ -8,7 +8,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let store = "\(directory)/store"
       try PandoProcess.output("set", store, "Person:1", #"{"id":"1"}"#, "--type", "Person")
-      for arguments in [["status"], ["snapshot", "--to", "\(directory)/copy"]] {
+      for arguments in [["status"], ["put-copy", "--to", "\(directory)/copy"]] {
         let run = try PandoProcess.run(["replica", store] + arguments)
         #expect(run.status != 0 && run.errors.contains("log"), "\(run)")
       }
@@ -18,9 +18,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (["fly"], "is no action of replica"), (["status", "--to", "x"], "is for snapshot"),
+    (["fly"], "is no action of replica"), (["status", "--to", "x"], "is for put-copy"),
     (["join", "--republish"], "is for repair"), (["status", "--yes"], "is for join and repair"),
-    (["repair"], "needs to be told how"),
+    (["repair"], "needs to be told how"), (["outcome"], "name of the write is missing"),
+    (["status", "x"], "one argument too many"), (["begin"], "--server and --stream are missing"),
+    (["join", "--server", "x", "--log", "y"], "--database and --user are missing"),
+    (["join", "--server", "x", "--log", "y", "--stream", "z"], "is for NATS"),
   ])
   func `wrong arguments are told`(arguments: [String], reason: String) throws {
     let run = try PandoProcess.run(["replica", "nowhere"] + arguments)

@@ -1,0 +1,47 @@
+/// The beginning of a log, to be read only.
+final class LogPrefix: ReplicationLog {
+  private let log: any ReplicationLog
+  private let last: UInt64
+
+  /// Takes the beginning of a log.
+  ///
+  /// - Parameters:
+  ///   - log: The log; it stays open.
+  ///   - last: The position at which it is to end.
+  init(_ log: any ReplicationLog, through last: UInt64) { (self.log, self.last) = (log, last) }
+
+  func append(_ message: [UInt8], named name: String, expecting end: UInt64?) throws -> UInt64 {
+    throw Self.isReadOnly
+  }
+
+  func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
+    if position >= last { return [] }
+    return try log.messages(after: position, limit: limit).filter { $0.position <= last }
+  }
+
+  func message(at position: UInt64) throws -> LoggedMessage? {
+    position > last ? nil : try log.message(at: position)
+  }
+
+  var interruptionCount: UInt64 { log.interruptionCount }
+
+  func end() throws -> UInt64 { min(try log.end(), last) }
+
+  func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+    throw Self.isReadOnly
+  }
+
+  func readSnapshot(_ body: ([UInt8]) throws -> Void) throws -> UInt64? {
+    try log.readSnapshot(body)
+  }
+
+  func snapshotPosition() throws -> UInt64? { try log.snapshotPosition() }
+
+  func retentionUsed(since position: UInt64) throws -> Double { 0 }
+
+  func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {}
+
+  func close() {}
+
+  private static var isReadOnly: LogFault { .unavailable("the log is only read here") }
+}

@@ -1,0 +1,50 @@
+#if NATS
+  import PandoFixtures
+  import PandoLogFixtures
+  import Testing
+
+  /// The procedures of docs/replication.md, over servers of NATS.
+  @Suite(
+    .enabled(if: TestServers.isThere, "NATS is not installed"),
+    .enabled(if: ProcedureChecks.isCommandThere, "pando was not built beside the tests"))
+  struct NATSProcedureTests {
+    private func withProcedures(_ body: (ProcedureChecks) async throws -> Void) async throws {
+      try await withTemporaryDirectory { path in
+        try await withTemporaryDirectory { folder in
+          let server = try TestServers(1, in: "\(folder)/servers")
+          defer { server.end() }
+          let log = "--server \(server.urls[0]) --stream log --replicas 1"
+          try await body(ProcedureChecks(server, folder: path, log: log))
+        }
+      }
+    }
+
+    @Test func `a log is begun once, machines join it, and one leaves`() async throws {
+      try await withProcedures { try await $0.checkMachines() }
+    }
+
+    @Test func `all machines go back to a backup`() async throws {
+      try await withProcedures { try await $0.checkRestoring() }
+    }
+
+    @Test func `a log that was lost goes on from one machine`() async throws {
+      try await withProcedures { try await $0.checkLostLog() }
+    }
+
+    @Test func `a log that another store has begun is emptied before it goes on`() async throws {
+      try await withProcedures { try await $0.checkOtherLog() }
+    }
+
+    @Test func `machines are compared, and what differs is named`() async throws {
+      try await withProcedures { try await $0.checkComparing() }
+    }
+
+    @Test func `a write without an answer is looked up by its name`() async throws {
+      try await withProcedures { try await $0.checkOutcome() }
+    }
+
+    @Test func `servers restart, and machines go on`() async throws {
+      try await withProcedures { try await $0.checkServers() }
+    }
+  }
+#endif
