@@ -173,32 +173,29 @@ import Testing
     }
   }
 
-  @Test func `a store that the log has left puts no copy, and nobody begins as one`() async throws {
+  @Test func `a store that the log has left puts no copy, and nobody begins as one`() throws {
     let log = MemoryLog()
-    try await withTemporaryDirectory { path in
-      let first = try ReplicatedStore(
-        path: "\(path)/a", log: MemoryConnection(log), configuration: .forTests)
-      for id in 0..<3 { try await first.store.write { try $0.set(Leaf(id: "\(id)")) } }
-      try await first.putSnapshot()
+    try withTemporaryDirectory { path in
+      let first = try ReplicaFixture("\(path)/a", MemoryConnection(log))
+      defer { first.store.close() }
+      for id in 0..<3 { try first.store.write { try $0.set(Leaf(id: "\(id)")) } }
+      _ = try first.replica.putSnapshot()
       let messages = log.messages
       log.truncate(to: 3)
       log.append([0])
-      await #expect(throws: StoreError.self) { try await first.putSnapshot() }
-      #expect(first.status.isStopped)
-      #expect(first.status.failure?.code == .forked)
+      _ = expectCode(.forked) { try first.replica.putSnapshot() }
+      #expect(first.replica.halt?.code == .forked)
       // The copy that lies there is of the same history.
-      let error = expectCode(.forked) {
-        try ReplicatedStore(
-          path: "\(path)/b", log: MemoryConnection(log), configuration: .forTests)
+      func begin() throws -> ModelStore {
+        try ReplicatedStore.begin("\(path)/b", MemoryConnection(log), .forTests)
       }
+      let error = expectCode(.forked) { try begin() }
       #expect(error?.reason.contains("taken in 4") == true, "\(error as Any)")
       // Nothing is in its way once the log has what was lost.
       log.state.withLock { $0.messages = messages }
-      let second = try ReplicatedStore(
-        path: "\(path)/b", log: MemoryConnection(log), configuration: .forTests)
-      #expect(try second.position == 4)
-      await first.close()
-      await second.close()
+      let second = try begin()
+      defer { second.close() }
+      #expect(try second.dumpLines() == first.dump())
     }
   }
 }

@@ -109,7 +109,8 @@ import Testing
       for store in stores {
         #expect(try store.store.dumpLines() == dump)
         #expect(store.status.failure == nil)
-        #expect(store.status.position == 31)
+        // A message without writes may have come behind them, where that took long.
+        #expect(store.status.position >= 31)
         await store.close()
       }
     }

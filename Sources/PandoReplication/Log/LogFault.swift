@@ -1,4 +1,4 @@
-import PandoStore
+package import PandoStore
 
 /// Why a call of a log failed.
 ///
@@ -41,7 +41,7 @@ extension LogFault {
   }
 
   /// The fault as callers of a store are told of it.
-  func error(_ path: String) -> StoreError {
+  package func error(_ path: String) -> StoreError {
     switch self {
     case .noAnswer:
       StoreError(.unavailable, path, "the log has not answered")

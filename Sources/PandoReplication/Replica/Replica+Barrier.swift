@@ -64,8 +64,8 @@ extension Replica {
 
   /// Appends a message without writes.
   ///
-  /// It is an entry like any other, from before the first message: nobody has to judge it, and programs that know
-  /// nothing of such entries take it in.
+  /// It is an entry like any other that says what history the store has; nobody has to judge it, and programs that
+  /// know nothing of such entries take it in.
   ///
   /// - Parameters:
   ///   - row: How far the store has come.
@@ -77,7 +77,7 @@ extension Replica {
       barrier.counter += 1
       return EntryIdentity(origin: markerOrigin, counter: barrier.counter)
     }
-    let entry = Entry(identity, base: 0, baseCommit: 0, chain: EntryChain())
+    let entry = Entry(identity, base: row.position, baseCommit: 0, chain: row.chain)
     let bytes = LogMessage.entry(entry).bytes
     for attempt in 0...configuration.resendCountMaximum {
       do {

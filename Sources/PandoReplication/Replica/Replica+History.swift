@@ -63,6 +63,10 @@ extension Replica {
   private func examine(_ store: ModelStore) throws -> (end: UInt64, row: ReplicationRow?) {
     let interruptions = log.interruptionCount
     let now = configuration.clock()
+    if configuration.omissions.contains(.lastMessage) {
+      comparison.withLock { $0 = Comparison(time: now, interruptions: interruptions) }
+      return (try log.end(), nil)
+    }
     let found = try halting {
       let found = try Self.identify(store, log)
       joined.withLock { $0 = found ?? $0 }
@@ -133,7 +137,10 @@ extension Replica {
   /// - Returns: The position of the log's last message.
   /// - Throws: ``StoreError`` `logLost` where the log is shorter, `forked` where it has another message; ``LogFault``.
   @discardableResult
-  static func compare(_ store: ModelStore, _ log: any ReplicationLog) throws -> UInt64 {
+  static func compare(
+    _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
+  ) throws -> UInt64 {
+    if configuration.omissions.contains(.lastMessage) { return try log.end() }
     let (end, row) = try compareIfLonger(store, log)
     if let row { try check(row, end: end, of: store) }
     return end
@@ -174,7 +181,9 @@ extension Replica {
   ///
   /// - Throws: ``StoreError`` `forked` if it has not, `logLost` if the copy does not say.
   func requireContinuation(_ copy: ModelStore, of store: ModelStore) throws {
-    guard let row = try store.read({ try $0.replicationRow }) else { return }
+    guard let row = try store.read({ try $0.replicationRow }),
+      !configuration.omissions.contains(.copies)
+    else { return }
     let (position, chain, first) = try copy.read { snapshot in
       (
         try snapshot.replicationRow?.position ?? 0, try snapshot.chain(at: row.position),
@@ -210,6 +219,7 @@ extension Replica {
   func confirmHistory(
     against base: UInt64, at position: UInt64, _ writer: EntryWriter
   ) throws {
+    if configuration.omissions.contains(.lastMessage) { return }
     let now = configuration.clock()
     if let time = unsafe confirmed, now >= time, now - time < Self.confirmationMaximum { return }
     let (found, first) = try writer.read { (try $0.replicationRow, try $0.firstChain) }
@@ -249,7 +259,8 @@ extension Replica {
   /// - Throws: ``StoreError`` `forked` if the copy has another history.
   private func confirmByCopy(_ row: ReplicationRow, _ writer: EntryWriter) throws -> Bool {
     guard let store, let newest = try log.snapshotPosition(), newest > 0,
-      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.folder))
+      let copy = try StoreCopy(
+        from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
     else { return false }
     defer { copy.remove() }
     let position = min(copy.row.position, row.position)

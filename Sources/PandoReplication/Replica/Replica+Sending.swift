@@ -60,7 +60,9 @@ extension Replica {
   ///
   /// - Returns: What is known of the log then.
   /// - Throws: ``StoreError`` `logLost`, `forked`, `replicated`, or `unavailable`; ``LogFault``.
-  static func join(_ store: ModelStore, _ log: any ReplicationLog) throws -> Joined {
+  static func join(
+    _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
+  ) throws -> Joined {
     let (row, start) = try store.read { (try $0.replicationRow, try $0.replicationStart) }
     if row == nil, try log.end() == 0 {
       let genesis = Genesis(
@@ -89,7 +91,7 @@ extension Replica {
             + "a machine that follows the log has to put one there")
       }
       try check(row, end: try log.end(), of: store)
-      try compare(store, log)
+      try compare(store, log, configuration)
       // Else a copy brings what lies between.
       if row.position < position - 1, try log.snapshotPosition() ?? 0 < position - 1 {
         throw logLost(at: position, behind: row.position)
@@ -114,7 +116,7 @@ extension Replica {
       return Joined(log: genesis.log, beginsWithContent: false)
     }
     guard row.log == first.genesis.log else { throw try isAnother(log, row, store) }
-    try compare(store, log)
+    try compare(store, log, configuration)
     return Joined(log: row.log, beginsWithContent: first.genesis.commit > 0)
   }
 

@@ -47,7 +47,8 @@ extension Replica {
   ) throws {
     guard let store else { return }
     guard let newest = try log.snapshotPosition(), newest >= position,
-      let copy = try StoreCopy(from: log, in: StoreCopy.incoming(store.folder))
+      let copy = try StoreCopy(
+        from: log, in: StoreCopy.incoming(store.folder), isLookedAt: configuration.looksAtPages)
     else {
       if isBegunAgain {
         throw LogFault.unavailable(
@@ -76,6 +77,7 @@ extension Replica {
       }
     }
     noteEnd(copy.row.position)
+    noteCoverage(0, wanted: copy.row.position)
     count { $0.replaced += 1 }
     store.report(.replicaReplaced(position: copy.row.position))
     // They are told of no single write: they find the commits as those of another process.
@@ -88,7 +90,7 @@ extension Replica {
   ///
   /// - Returns: Whether it waits for one still.
   /// - Throws: ``LogFault``.
-  func looksForCopy() throws -> Bool {
+  package func looksForCopy() throws -> Bool {
     guard let position = awaitedCopy else { return false }
     guard let newest = try log.snapshotPosition(), newest >= position else { return true }
     awaitedCopy = nil

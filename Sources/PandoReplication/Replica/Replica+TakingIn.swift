@@ -33,6 +33,9 @@ private struct RepeatedBeginning: Error {}
 private struct TakenIn {
   var statistics = ReplicaStatistics()
   var verdicts: [WriteVerdict]?
+  /// The highest position from which an entry was made, and the last one that has to be compared.
+  var covered: UInt64 = 0
+  var wanted: UInt64 = 0
   /// The position that was come from, and the one that was come to.
   var start: UInt64 = 0
   var position: UInt64 = 0
@@ -163,6 +166,8 @@ extension Replica {
         if let error = error as? StoreError { halt = error }
         throw error
       }
+      noteCoverage(
+        taken.covered, wanted: taken.wanted, isUrgent: taken.statistics.foreign > 0)
       count { statistics in
         statistics.judged += taken.statistics.judged
         statistics.refused += taken.statistics.refused
@@ -189,7 +194,9 @@ extension Replica {
     var window = JudgingWindow()
     for message in messages where message.position > row.position {
       taken.position = row.position
-      guard message.position == row.position + 1 else {
+      guard
+        message.position == row.position + 1 || configuration.omissions.contains(.gaps)
+      else {
         throw Self.logLost(at: message.position, behind: row.position)
       }
       let before = row
@@ -212,6 +219,7 @@ extension Replica {
         taken.statistics.duplicates += 1
       } catch EntryFault.malformed {
         taken.statistics.malformed += 1
+      } catch EntryFault.newer where configuration.omissions.contains(.versions) {
       } catch EntryFault.newer(let version) {
         throw StoreError(
           .needsUpgrade, "replication",
@@ -288,20 +296,22 @@ extension Replica {
     _ window: inout JudgingWindow, _ leftOut: LeftOut, _ taken: inout TakenIn
   ) throws {
     let start = flush.transaction.lastCommit
-    guard entry.base <= before.position, entry.baseCommit <= start,
-      entry.nodeCount <= Self.nodeCountMaximum
-    else { throw EntryFault.malformed("it was made from what comes later") }
-    var fits =
-      start - entry.baseCommit <= window.range && position - entry.base <= window.range
+    guard entry.nodeCount <= Self.nodeCountMaximum else {
+      throw EntryFault.malformed("it takes too many numbers")
+    }
+    var fits = entry.base > before.position || position - entry.base <= window.range
     if fits {
       switch try origin(of: entry, before, flush.transaction) {
-      case .own: break
+      case .own: taken.covered = max(taken.covered, entry.base)
+      case .unknown: break
       case .forgotten: fits = false
       case .other:
         guard leftOut.entries.contains(position) else {
           throw ForeignEntry(position: position, base: entry.base)
         }
         taken.statistics.foreign += 1
+        // Who has made it has to hear of another history.
+        taken.wanted = position
         if unsafe entry.identity == sent?.identity {
           taken.verdicts = entry.writes.map { _ in .refused }
         }
@@ -313,6 +323,11 @@ extension Replica {
       fits = false
     }
     if fits { try window.open(after: entry.baseCommit, flush.transaction) }
+    guard entry.baseCommit <= start else {
+      throw EntryFault.malformed("it was made from what comes later")
+    }
+    if start - entry.baseCommit > window.range { fits = false }
+    if !entry.writes.isEmpty { taken.wanted = position }
     var poisoned = WriteKeys()
     let areValid = entry.writes.enumerated().map { index, write in
       let keys = WriteKeys(write)
@@ -354,8 +369,9 @@ extension Replica {
 
   /// Of which history an entry was made.
   private enum Origin {
-    /// The store's, as far as that is known.
     case own
+    /// It can't be said: an earlier version has written the store.
+    case unknown
     /// Another one.
     case other
     /// One from before the log was begun again.
@@ -367,11 +383,13 @@ extension Replica {
   ) throws -> Origin {
     let known =
       entry.base == before.position ? before.chain : try transaction.chain(at: entry.base)
+    // Its maker had taken in more than the log has.
+    if entry.base > before.position { return .other }
+    if configuration.omissions.contains(.origins) { return .unknown }
     if let known { return known == entry.chain ? .own : .other }
-    // A store that an earlier version has written knows less than it should.
     guard let first = try transaction.firstChain, entry.base < first.position,
       first.chain == EntryChain()
-    else { return .own }
+    else { return .unknown }
     return .forgotten
   }
 

@@ -61,7 +61,7 @@ package final class Replica: StoreReplicator {
   /// Entries whose answer was lost, and which have not come yet.
   nonisolated(unsafe) var unanswered: Set<EntryIdentity> = []
   /// Why nothing is written or taken in any more.
-  var halt: StoreError? {
+  package var halt: StoreError? {
     get { stop.withLock(\.self) }
     set {
       let old = stop.withLock { exchange(&$0, with: newValue) }
@@ -76,6 +76,7 @@ package final class Replica: StoreReplicator {
   }
   private let awaited = Locked<UInt64?>(nil)
   let comparison = Locked(Comparison())
+  let coverage = Locked(Coverage())
   /// When the history of the store was found to be the log's.
   nonisolated(unsafe) var confirmed: Int64?
 
@@ -102,7 +103,7 @@ package final class Replica: StoreReplicator {
     origin = Self.randomIdentity()
     let interruptions = log.interruptionCount
     do {
-      let joined = try Self.join(store, log)
+      let joined = try Self.join(store, log, configuration)
       (identity, self.joined) = (joined.log, Locked(joined))
       comparison.withLock {
         $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
@@ -116,6 +117,9 @@ package final class Replica: StoreReplicator {
       try store.read { try $0.unansweredEntries() }.map {
         EntryIdentity(origin: $0.origin, counter: $0.counter)
       })
+    let position = try store.read { try $0.replicationRow?.position ?? 0 }
+    // A store that was just opened tells its history once, where nobody else does.
+    if position > 1 { noteCoverage(0, wanted: position) }
     store.attach(self)
   }
 
@@ -135,7 +139,7 @@ package final class Replica: StoreReplicator {
   }
 
   /// Takes in what the log holds up to a position that is known to be there.
-  func takeIn(upTo end: UInt64) throws {
+  package func takeIn(upTo end: UInt64) throws {
     noteEnd(end)
     // A flush that has begun before that takes writes along and nothing of the log.
     while let position = try position, position < end { try store?.write { _ in } }
@@ -224,6 +228,7 @@ extension Replica {
     try transaction.setReplicationRow(row)
     try transaction.setOrigin(origin, OriginRow(counter: identity.counter, position: position))
     noteEnd(position)
+    noteCoverage(draft.row.position, wanted: position)
     count { $0.direct += 1 }
     try configuration.onStep?(.willCommit)
   }
@@ -266,6 +271,8 @@ package struct ReplicaConfiguration: Sendable {
   /// A write that had to wait for
   /// others before waits twice as long, all in all.
   package var resendDurationMaximum = Duration.seconds(5)
+  /// At how many looks in a row nobody has written before it appends a mark; not the same in all, so that one is first.
+  package var quietLookCount = Int.random(in: 1...2)
   /// How many messages are taken in with one transaction at most.
   package var messagesPerCommit = 1000
   /// How large a message is that it sends, at most; tests lower it, and what it reads has the limits of all.
@@ -274,12 +281,33 @@ package struct ReplicaConfiguration: Sendable {
   package var entryByteCountMaximum = EntryLimits.entryByteCount
   /// Whether entries are judged; tests turn it off to see that they fail.
   package var judges = true
+  /// What is not looked at; likewise.
+  package var omissions: Set<ReplicaOmission> = []
+  var looksAtPages: Bool { !omissions.contains(.pages) }
   /// The time, in nanoseconds; tests have one of their own.
   package var clock: @Sendable () -> Int64 = { monotonicNanoseconds() }
   /// Called at steps at which a process may end; tests end it there, by throwing.
   package var onStep: (@Sendable (ReplicaStep) throws -> Void)?
 
   package init() {}
+}
+
+/// Something that a replica looks at, and that tests have it leave undone to see that they fail.
+package enum ReplicaOmission: Sendable, CaseIterable {
+  /// Whether the log has what the store has taken in last, and is as long.
+  case lastMessage
+  /// Whether an entry was made from the store's own history.
+  case origins
+  /// Whether a copy has come out of what the store has, or is of the log.
+  case copies
+  /// Whether a copy is whole.
+  case pages
+  /// What no entry was made from yet.
+  case marks
+  /// Whether messages follow one another.
+  case gaps
+  /// Whether a message is of a newer version.
+  case versions
 }
 
 /// A step of a replica, between which a process may end.

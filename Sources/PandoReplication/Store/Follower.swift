@@ -10,6 +10,8 @@ final class Follower: Sendable {
     var triedEnd: UInt64 = 0
     /// When it looks at the log again, whether or not that tells of something.
     var lookTime: Int64 = 0
+    /// When a message without writes may be tried again.
+    var markTime: Int64 = 0
     var isEnded = false
     var failure: StoreError?
   }
@@ -22,7 +24,9 @@ final class Follower: Sendable {
   /// How long it waits behind a failure, in nanoseconds.
   private static let pause: Int64 = 1_000_000_000
   /// In nanoseconds, between two looks.
-  private static let lookInterval: Int64 = 3_000_000_000
+  private static let lookInterval: Int64 = 2_000_000_000
+  /// In nanoseconds, behind a message that could not be appended.
+  private static let markPause: Int64 = 60_000_000_000
 
   private weak let store: ModelStore?
   private let replica: Replica
@@ -53,6 +57,18 @@ final class Follower: Sendable {
     state.withLock { $0.end = max($0.end, end) }
   }
 
+  /// Compares the histories of all machines where nobody writes; who may not write leaves it to others.
+  private func markIfQuiet() throws {
+    let now = monotonicNanoseconds()
+    guard now >= state.withLock(\.markTime) else { return }
+    do {
+      try replica.markIfQuiet()
+    } catch {
+      if replica.halt != nil { throw error }
+      state.withLock { $0.markTime = now + Self.markPause }
+    }
+  }
+
   func end() {
     state.withLock { $0.isEnded = true }
     state.notifyAll()
@@ -67,6 +83,7 @@ final class Follower: Sendable {
           if try replica.looksForCopy(), let halt = replica.halt { throw halt }
           if task == .look { try look() }
           try replica.takeIn(upTo: state.withLock(\.end))
+          if task == .look { try markIfQuiet() }
         }
       } catch let error as StoreError {
         found = error

@@ -105,10 +105,18 @@ enum LogRepair {
   ///
   /// - Returns: The position that the store has then; `nil` if the log has no copy.
   /// - Throws: ``StoreError`` `logLost` for a copy that is not of this log; ``LogFault``, `LMDBError`.
-  static func becomeNewestCopy(_ path: String, _ log: any ReplicationLog) throws -> UInt64? {
-    guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else { return nil }
+  static func becomeNewestCopy(
+    _ path: String, _ log: any ReplicationLog,
+    _ configuration: ReplicaConfiguration = ReplicaConfiguration()
+  ) throws -> UInt64? {
+    guard
+      let copy = try StoreCopy(
+        from: log, in: StoreCopy.incoming(path), isLookedAt: configuration.looksAtPages)
+    else {
+      return nil
+    }
     defer { copy.remove() }
-    try checkCopy(copy, of: log, path)
+    try checkCopy(copy, of: log, path, configuration)
     let own = try Environment(path: path)
     defer { own.close() }
     try copy.opened { other in
@@ -122,8 +130,10 @@ enum LogRepair {
   ///
   /// - Throws: ``StoreError`` `logLost`, `forked`; ``LogFault``.
   static func checkCopy(
-    _ copy: StoreCopy, of log: any ReplicationLog, _ path: String
+    _ copy: StoreCopy, of log: any ReplicationLog, _ path: String,
+    _ configuration: ReplicaConfiguration = ReplicaConfiguration()
   ) throws {
+    if configuration.omissions.contains(.copies) { return }
     let row = copy.row
     try refuseOther(log, row, path)
     let end = try log.end()
@@ -133,7 +143,7 @@ enum LogRepair {
         "the log ends at position \(end), and its newest copy has \(row.position); a machine that has the log's "
           + "end must have it go on from there: republish")
     }
-    _ = try copy.opened { try Replica.compare($0, log) }
+    _ = try copy.opened { try Replica.compare($0, log, configuration) }
   }
 
   /// Puts a copy of a store beside a log; others may have the store open.

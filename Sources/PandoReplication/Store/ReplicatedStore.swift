@@ -85,10 +85,11 @@ public final class ReplicatedStore: Sendable {
   }
 
   /// Opens the store; one in which nobody has written becomes the newest copy first, where there is one.
-  private static func begin(
-    _ path: String, _ log: any ReplicationLog, _ configuration: ModelStore.Configuration
+  package static func begin(
+    _ path: String, _ log: any ReplicationLog, _ configuration: ModelStore.Configuration,
+    _ replica: ReplicaConfiguration = ReplicaConfiguration()
   ) throws -> ModelStore {
-    try join(path, log)
+    try join(path, log, replica)
     let store = try ModelStore(path: path, configuration: configuration)
     do {
       // Left by a machine that came before there was a copy.
@@ -101,20 +102,25 @@ public final class ReplicatedStore: Sendable {
       throw error
     }
     store.close()
-    _ = try LogRepair.becomeNewestCopy(path, log)
+    _ = try LogRepair.becomeNewestCopy(path, log, replica)
     return try ModelStore(path: path, configuration: configuration)
   }
 
   /// Begins a store as the newest copy beside a log, where there is no store.
-  private static func join(_ path: String, _ log: any ReplicationLog) throws {
+  private static func join(
+    _ path: String, _ log: any ReplicationLog, _ replica: ReplicaConfiguration
+  ) throws {
     guard !StoreCopy.isThere(path) else { return }
     guard let newest = try log.snapshotPosition(), newest > 0 else { return }
     try StoreCopy.makeFolder(path)
-    guard let copy = try StoreCopy(from: log, in: StoreCopy.incoming(path)) else {
+    guard
+      let copy = try StoreCopy(
+        from: log, in: StoreCopy.incoming(path), isLookedAt: replica.looksAtPages)
+    else {
       return
     }
     do {
-      try LogRepair.checkCopy(copy, of: log, path)
+      try LogRepair.checkCopy(copy, of: log, path, replica)
     } catch {
       copy.remove()
       throw error

@@ -20,6 +20,8 @@ struct ReplicaFixture {
     }
   }
 
+  init(store: ModelStore, replica: Replica) { (self.store, self.replica) = (store, replica) }
+
   /// All that the store holds, as lines.
   func dump() throws -> [String] { try store.dumpLines() }
 }
