@@ -274,7 +274,9 @@ extension StoreMetrics {
       "pando_queued_writes", "Writes that wait for their commit.", Double(store.queuedWriteCount))
     gauge("pando_waiting_reads", "Threads that wait to read.", Double(store.waitingReadCount))
     guard let statistics = try? store.statistics() else { return figures }
-    gauge("pando_commit_number", "The number of the last commit.", Double(statistics.commitNumber))
+    gauge(
+      "pando_commit_number", "The number of the last commit.", Double(statistics.commitNumber.value)
+    )
     gauge("pando_nodes", "Nodes that are stored.", Double(statistics.nodeCount))
     gauge("pando_edges", "Edges of the dependency index.", Double(statistics.edgeCount))
     gauge("pando_collections", "Collections that are stored.", Double(statistics.collectionCount))

@@ -213,7 +213,7 @@ public struct ReplicaChecks {
 
   /// Waits until a store shows a text.
   private func shown(_ text: String, _ identifier: String, in store: ModelStore) async throws {
-    for try await _ in store.changes(since: 0) {
+    for try await _ in store.changes(since: .zero) {
       let found = try store.read { try $0.model(identifier, as: Note.self)?.text }
       if found == text { return }
     }

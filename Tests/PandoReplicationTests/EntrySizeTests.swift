@@ -31,7 +31,7 @@ import Testing
     try withReplicas(2, on: log, configuration(4096)) { replicas in
       try replicas[0].store.write { try $0.set(small) }
       let (messages, lines) = (log.messages, try replicas[0].dump())
-      let commit = try replicas[0].store.read { try $0.commitNumber }
+      let commit = try replicas[0].store.read { try $0.commitNumber.value }
       for _ in 0..<2 {
         let error = #expect(throws: StoreError.self) {
           try replicas[0].store.write { transaction in
@@ -43,7 +43,7 @@ import Testing
         #expect(error?.description.contains("4096 are the most") == true, "\(error as Any)")
         #expect(log.messages == messages)
         #expect(try replicas[0].dump() == lines)
-        #expect(try replicas[0].store.read { try $0.commitNumber } == commit)
+        #expect(try replicas[0].store.read { try $0.commitNumber.value } == commit)
       }
       try replicas[0].store.write { try $0.set(Card(id: "next", leaves: [small])) }
       #expect(replicas[0].replica.statistics.direct == 2)

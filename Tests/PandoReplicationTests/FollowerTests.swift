@@ -16,7 +16,7 @@ import Testing
     let lists: [String]
 
     init(_ change: ChangeSet) {
-      number = change.commitNumber
+      number = change.commitNumber.value
       (updated, inserted, deleted) = (change.updated, change.inserted, change.deleted)
       lists = change.collections.map { "\($0)" }
     }
@@ -58,7 +58,7 @@ import Testing
 
   /// What the other store's change log says: it has written most of it by itself.
   private func expected(_ replicas: [ReplicaFixture]) throws -> [Heard] {
-    try replicas[0].store.read { try $0.changes(since: 0) }.map(Heard.init)
+    try replicas[0].store.read { try $0.changes(since: .zero) }.map(Heard.init)
   }
 
   @Test func `a commit handler hears of all commits once and in order, own and others'`() throws {
@@ -67,10 +67,10 @@ import Testing
       replicas[1].store.setCommitHandler { change in heard.withLock { $0.append(change) } }
       try Self.write(replicas)
       let changes = heard.withLock(\.self)
-      #expect(changes.map(\.commitNumber) == (1...UInt64(Self.commitCount)).map { $0 })
+      #expect(changes.map(\.commitNumber.value) == (1...UInt64(Self.commitCount)).map { $0 })
       #expect(changes.map(Heard.init) == (try expected(replicas)))
       // What a writer passes along comes with its own commits alone.
-      let own = changes.filter { $0.context as? String == "own" }.map(\.commitNumber)
+      let own = changes.filter { $0.context as? String == "own" }.map(\.commitNumber.value)
       #expect(own == [4, 6, 7])
       #expect(replicas[1].replica.statistics.refused == 1)
     }
@@ -83,14 +83,14 @@ import Testing
       let log = MemoryLog()
       let replicas = try (0..<2).map { try ReplicaFixture("\(path)/\($0)", MemoryConnection(log)) }
       defer { for replica in replicas { replica.store.close() } }
-      let changes = replicas[1].store.changes(since: 0)
+      let changes = replicas[1].store.changes(since: .zero)
       async let heard = Self.take(Self.commitCount, of: changes)
       try await blocking { try Self.write(replicas) }
       #expect(try await heard.map(Heard.init) == expected(replicas))
       // The same from the middle, and with the records as they are now.
-      let later = replicas[1].store.changes(since: 7, values: true)
+      let later = replicas[1].store.changes(since: CommitNumber(value: 7), values: true)
       let last = try await Self.take(Self.commitCount - 7, of: later)
-      #expect(last.map(\.commitNumber) == [8, 9, 10])
+      #expect(last.map(\.commitNumber.value) == [8, 9, 10])
       #expect(last.map { $0.records.count } == [0, 1, 1])
     }
   }
@@ -116,9 +116,9 @@ import Testing
         for id in ["1", "2", "3"] { try other.store.write { try $0.set(Leaf(id: id)) } }
         let own = try ReplicaFixture("\(path)/2", MemoryConnection(log))
         defer { own.store.close() }
-        let cursor = try own.store.cursor(named: "mailer", startingAfter: 0)
+        let cursor = try own.store.cursor(named: "mailer", startingAfter: .zero)
         try own.replica.catchUp()
-        try cursor.acknowledge(2)
+        try cursor.acknowledge(CommitNumber(value: 2))
         // A cursor is of this store alone.
         #expect(log.messages.count == 4)
         try other.store.write { try $0.delete("Leaf:1") }
@@ -128,7 +128,7 @@ import Testing
       try await blocking { try own.replica.catchUp() }
       let changes = try own.store.cursor(named: "mailer").changes()
       let heard = try await Self.take(2, of: changes)
-      #expect(heard.map(\.commitNumber) == [3, 4])
+      #expect(heard.map(\.commitNumber.value) == [3, 4])
       #expect(heard.map(\.inserted) == [["Leaf:3"], []])
       #expect(heard.map(\.deleted) == [[], ["Leaf:1"]])
     }

@@ -156,17 +156,17 @@ import Testing
       try await first.putSnapshot()
       try await fill(first.store, 30..<33)
       log.forget(first: 25)
-      let seen = try second.store.read { try $0.commitNumber }
-      let followed = second.store.changes(since: seen)
+      let seen = try second.store.read { try $0.commitNumber.value }
+      let followed = second.store.changes(since: CommitNumber(value: seen))
       isAway.withLock { $0 = false }
       try await expectEqual([first, second])
       #expect(second.status.replacedCount == 1)
       #expect(try second.store.read { try $0.property("own") } == [1])
-      let last = try second.store.read { try $0.commitNumber }
+      let last = try second.store.read { try $0.commitNumber.value }
       var numbers: [UInt64] = []
       for try await change in followed {
-        numbers.append(change.commitNumber)
-        if change.commitNumber == last { break }
+        numbers.append(change.commitNumber.value)
+        if change.commitNumber.value == last { break }
       }
       #expect(numbers == Array(seen + 1...last))
       // And it writes as before.

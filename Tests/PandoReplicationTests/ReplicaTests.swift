@@ -44,7 +44,7 @@ import Testing
       }
       try replicas[1].replica.catchUp()
       for replica in replicas {
-        let changes = try replica.store.read { try $0.changes(since: 0) }.last
+        let changes = try replica.store.read { try $0.changes(since: .zero) }.last
         #expect(
           changes?.change(ofCollection: "list") == .changes([.insert(index: 0), .insert(index: 1)]))
         #expect(changes?.change(ofCollection: "whole") == .reset)

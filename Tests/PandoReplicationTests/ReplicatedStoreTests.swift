@@ -14,8 +14,8 @@ import Testing
   /// Waits until a store has a commit.
   private func wait(for count: Int, in store: ModelStore) async throws {
     var known: UInt64 = 0
-    for try await change in store.changes(since: 0) {
-      known = change.commitNumber
+    for try await change in store.changes(since: .zero) {
+      known = change.commitNumber.value
       if known >= count { return }
     }
   }

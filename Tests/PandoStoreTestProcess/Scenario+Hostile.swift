@@ -163,7 +163,7 @@ extension Scenario {
       let before = Date()
       let commit = try store.commit { try $0.set(tree(index + 1)) }
       expect(
-        commit.changeSet?.commitNumber == UInt64(index + 1),
+        commit.changeSet?.commitNumber.value == UInt64(index + 1),
         "commit \(index + 1) has another number")
       let after = Date()
       let date = commit.changeSet?.date ?? .distantPast
@@ -172,13 +172,14 @@ extension Scenario {
         date.timeIntervalSince(before) > -0.001 && date.timeIntervalSince(after) < 0.001,
         "\(date) instead of \(before) to \(after)")
       expect(try store.read { try $0.tree("root") } == tree(index + 1), "not the newest tree")
-      let last = try store.read { try $0.changes(since: UInt64(index)) }
-      expect(last.map(\.commitNumber) == [UInt64(index + 1)], "the change log: \(last)")
+      let last = try store.read { try $0.changes(since: CommitNumber(value: UInt64(index))) }
+      expect(last.map(\.commitNumber.value) == [UInt64(index + 1)], "the change log: \(last)")
       expect(
         abs((last.first?.date ?? .distantPast).timeIntervalSince(date)) < 0.001,
         "the log has another date")
     }
-    let kept = try store.read { try $0.changes(since: 2) }.map(\.commitNumber)
+    let kept = try store.read { try $0.changes(since: CommitNumber(value: 2)) }.map(
+      \.commitNumber.value)
     expect(kept == [3, 4, 5, 6], "the log keeps \(kept)")
     expect(try store.verify().isClean, "not clean")
     store.close()

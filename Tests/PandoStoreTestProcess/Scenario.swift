@@ -91,7 +91,7 @@ enum Scenario {
     var known: UInt64 = 0
     while last < versionCount {
       let (version, changes) = try store.read { snapshot in
-        (try wholeVersion(snapshot), try snapshot.changes(since: known))
+        (try wholeVersion(snapshot), try snapshot.changes(since: CommitNumber(value: known)))
       }
       expect(version >= last, "version \(version) after \(last)")
       expect(changes.count == version - Int(known), "\(changes.count) changes since \(known)")
@@ -107,7 +107,7 @@ enum Scenario {
 
   /// The version that a snapshot shows; ends the process if it shows two.
   private static func wholeVersion(_ snapshot: borrowing ModelSnapshot) throws -> Int {
-    let number = Int(try snapshot.commitNumber)
+    let number = Int(try snapshot.commitNumber.value)
     guard number > 0 else { return 0 }
     let shown = try snapshot.tree("root")
     expect(shown == tree(number), "commit \(number) shows \(shown?["version"]?.integerValue ?? 0)")
@@ -128,7 +128,7 @@ enum Scenario {
     faults_set(FAULT_NONE)
     try store.write { try $0.set(tree(3)) }
     expect(try store.read { try wholeTree($0) } == 3, "not the version after")
-    expect(try store.read { try $0.commitNumber } == 2, "the failed write has no number")
+    expect(try store.read { try $0.commitNumber.value } == 2, "the failed write has no number")
     expect(try store.verify().isClean, "not clean")
     store.close()
   }

@@ -48,7 +48,7 @@ struct OriginalStore {
   /// All that the store shows of nodes and collections, read through LMDB.
   static func content(of store: ModelStore) throws -> [String] {
     try store.read { snapshot in
-      var lines = ["commit \(try snapshot.commitNumber)"]
+      var lines = ["commit \(try snapshot.commitNumber.value)"]
       for identifier in try snapshot.identifiers() {
         for type in try snapshot.typeNames(of: identifier) {
           let tree = try snapshot.tree(identifier, as: type).map { TreeValue.node($0) } ?? .null

@@ -1,3 +1,5 @@
+import PandoModels
+
 /// Tells options from arguments by a command's declaration.
 ///
 /// `--name VALUE` and `--name=VALUE` are the same; `--` ends the options; `-` alone is an argument
@@ -137,6 +139,18 @@ struct ParsedArguments: Sendable {
   func count(_ name: String) throws(CommandError) -> Int? {
     guard let text = value(name) else { return nil }
     return try ParsedArguments.count(text, called: name)
+  }
+
+  /// The value of an option that is a commit number, with or without its history.
+  ///
+  /// - Throws: A usage error when the value is none.
+  func commitNumber(_ name: String) throws(CommandError) -> CommitNumber? {
+    guard let text = value(name) else { return nil }
+    guard let number = CommitNumber(text) else {
+      throw CommandError(
+        .usage, "\(name) takes a commit number such as 41 or 41.6f3a90c2d1e4b577, not “\(text)”")
+    }
+    return number
   }
 
   /// Reads a number that is 0 or more.

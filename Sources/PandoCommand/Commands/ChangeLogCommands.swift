@@ -39,23 +39,25 @@ enum CursorsCommand: Command {
     }
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       let statistics = try store.statistics()
-      let newest = statistics.commitNumber
+      let newest = statistics.commitNumber.value
       let oldest = newest - min(newest, UInt64(statistics.changeLogCount))
       var list = ListOutput(output, asJSON: arguments.has("--json"))
       for cursor in try store.cursors() {
         let date = cursor.date.formatted(.iso8601)
-        let behind = newest - min(newest, cursor.position)
-        let isLost = cursor.position < oldest
+        let behind = newest - min(newest, cursor.position.value)
+        let isLost = cursor.position.value < oldest
         if arguments.has("--json") {
           try list.write(
             value: [
-              "name": .string(cursor.name), "commit": TreeValue(exactly: cursor.position) ?? .null,
+              "name": .string(cursor.name),
+              "commit": TreeValue(exactly: cursor.position.value) ?? .null,
               "behind": TreeValue(exactly: behind) ?? .null, "date": .string(date),
               "lost": .bool(isLost),
             ])
         } else {
           let fields = [
-            cursor.name.escapingControlCharacters, String(cursor.position), String(behind), date,
+            cursor.name.escapingControlCharacters, String(cursor.position.value), String(behind),
+            date,
           ]
           try output.line((fields + (isLost ? ["lost"] : [])).joined(separator: "\t"))
         }

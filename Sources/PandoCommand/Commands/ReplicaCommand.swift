@@ -112,7 +112,7 @@ enum ReplicaCommand: Command {
     _ path: String, _ arguments: ParsedArguments, _ output: StandardOutput
   ) async throws {
     let (row, commit) = try await StoreAccess.read.open(path, for: declaration) { store in
-      try store.read { (try $0.replicationRow, try $0.commitNumber) }
+      try store.read { (try $0.replicationRow, try $0.lastCommit) }
     }
     guard let row else {
       throw CommandError(

@@ -26,7 +26,7 @@ enum StatCommand: Command {
 
   private static func lines(_ statistics: StoreStatistics) -> [String] {
     var table = TextTable([.left, .right])
-    table.row("commit", Figures.count(statistics.commitNumber))
+    table.row("commit", Figures.count(statistics.commitNumber.value))
     table.row("commits in the change log", Figures.count(statistics.changeLogCount))
     table.row("nodes", Figures.count(statistics.nodeCount))
     for (typeName, count) in statistics.recordCounts.sorted(by: { $0.key < $1.key }) {
@@ -60,7 +60,8 @@ enum StatCommand: Command {
   private static func value(_ statistics: StoreStatistics) -> TreeValue {
     let records = statistics.recordCounts.mapValues { TreeValue.integer(Int64($0)) }
     return [
-      "commit": TreeValue(exactly: statistics.commitNumber) ?? .null,
+      "commit": TreeValue(exactly: statistics.commitNumber.value) ?? .null,
+      "history": statistics.commitNumber.historyValue,
       "changeLogCommits": .integer(Int64(statistics.changeLogCount)),
       "nodes": .integer(Int64(statistics.nodeCount)),
       "records": .object(records),
@@ -145,7 +146,7 @@ enum VerifyCommand: Command {
       Figures.count(report.collectionCount, "collection"),
       Figures.count(report.elementCount, "element"),
     ]
-    return "clean: commit \(report.commitNumber), " + parts.joined(separator: ", ")
+    return "clean: commit \(report.commitNumber.value), " + parts.joined(separator: ", ")
   }
 
   private static func value(_ report: VerificationReport) -> TreeValue {
@@ -153,7 +154,7 @@ enum VerifyCommand: Command {
       "clean": .bool(report.isClean),
       "problems": .array(
         report.problems.map { ["subject": .string($0.subject), "reason": .string($0.reason)] }),
-      "commit": TreeValue(exactly: report.commitNumber) ?? .null,
+      "commit": TreeValue(exactly: report.commitNumber.value) ?? .null,
       "pages": .integer(Int64(report.pageCount)),
       "nodes": .integer(Int64(report.nodeCount)),
       "records": .integer(Int64(report.recordCount)),
@@ -172,7 +173,10 @@ enum ChangesCommand: Command {
     positionals: [.store],
     options: [
       .assumingNoWriter,
-      .value("--since", "N", "only commits after number N; all the log holds unless given"), .json,
+      .value(
+        "--since", "N",
+        "only commits after N, such as 41 or 41.6f3a90c2d1e4b577; all the log holds unless given"),
+      .json,
     ],
     notes: [
       """
@@ -186,13 +190,13 @@ enum ChangesCommand: Command {
     ])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
-    let since = try arguments.count("--since")
+    let since = try arguments.commitNumber("--since")
     let isJSON = arguments.has("--json")
     try await StoreAccess.read.open(arguments[0], for: declaration) { store in
       let statistics = try store.statistics()
-      let oldest = statistics.commitNumber - UInt64(statistics.changeLogCount)
+      let oldest = statistics.commitNumber.value - UInt64(statistics.changeLogCount)
       let changes = try store.read { snapshot in
-        try snapshot.changes(since: since.map { UInt64($0) } ?? oldest)
+        try snapshot.changes(since: since ?? CommitNumber(value: oldest))
       }
       try ChangeOutput(changes).write(to: output, asJSON: isJSON)
     }

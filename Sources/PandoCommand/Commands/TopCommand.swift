@@ -90,11 +90,13 @@ struct StoreLook {
   init(_ store: ModelStore, readsChanges: Bool) throws {
     statistics = try store.statistics()
     readers = try store.openReaders().sorted { $0.commitsBehind > $1.commitsBehind }
-    let last = statistics.commitNumber
+    let last = statistics.commitNumber.value
     let kept = UInt64(clamping: statistics.changeLogCount)
     let oldest = last - min(last, kept, StoreLook.shownCommitMaximum)
     // The log may be trimmed between the two looks.
-    changes = readsChanges ? (try? store.read { try $0.changes(since: oldest) }) ?? [] : []
+    changes =
+      readsChanges
+      ? (try? store.read { try $0.changes(since: CommitNumber(value: oldest)) }) ?? [] : []
   }
 
   /// How much a count has grown each second.
@@ -116,7 +118,7 @@ struct StoreLook {
     _ path: String, after last: StoreLook?, _ interval: Int, _ size: TerminalWindow.Size?
   ) -> [String] {
     var lines = [
-      "pando top: \(path.escapingControlCharacters), commit \(Figures.count(statistics.commitNumber))"
+      "pando top: \(path.escapingControlCharacters), commit \(Figures.count(statistics.commitNumber.value))"
         + (size == nil ? "" : ", every \(interval) s, Q ends"), "",
     ]
     var table = TextTable([.left, .right, .right, .left])
@@ -124,8 +126,8 @@ struct StoreLook {
       table.row(name, figure, rate.map(Self.perSecond) ?? "", note)
     }
     row(
-      "commits", Figures.count(statistics.commitNumber),
-      rate(last) { Int(clamping: $0.commitNumber) })
+      "commits", Figures.count(statistics.commitNumber.value),
+      rate(last) { Int(clamping: $0.commitNumber.value) })
     row("nodes", Figures.count(statistics.nodeCount), rate(last, \.nodeCount))
     row("edges", Figures.count(statistics.edgeCount), rate(last, \.edgeCount))
     row("collections", Figures.count(statistics.collectionCount), rate(last, \.collectionCount))
@@ -156,7 +158,7 @@ struct StoreLook {
         + change.deleted.sorted().prefix(room).map { ("deleted", $0) }
         + change.collections.prefix(room).map { ("list", $0.cacheKey) }
       lines += names.prefix(room - lines.count).map { kind, name in
-        let number = String(change.commitNumber)
+        let number = String(change.commitNumber.value)
         let blanks = String(repeating: " ", count: max(0, 10 - number.count))
         let gap = String(repeating: " ", count: 10 - kind.count)
         return "\(blanks)\(number)  \(kind)\(gap)\(name.escapingControlCharacters)"
@@ -175,8 +177,8 @@ struct StoreLook {
   func value(after last: StoreLook?) -> TreeValue {
     let behind = readers.map(\.commitsBehind).max() ?? 0
     return [
-      "commit": TreeValue(exactly: statistics.commitNumber) ?? .null,
-      "commitsPerSecond": rate(last) { Int(clamping: $0.commitNumber) }.map { .double($0) }
+      "commit": TreeValue(exactly: statistics.commitNumber.value) ?? .null,
+      "commitsPerSecond": rate(last) { Int(clamping: $0.commitNumber.value) }.map { .double($0) }
         ?? .null,
       "nodes": .integer(Int64(statistics.nodeCount)),
       "edges": .integer(Int64(statistics.edgeCount)),

@@ -10,7 +10,10 @@ enum WatchCommand: Command {
     positionals: [.store],
     options: [
       .assumingNoWriter,
-      .value("--since", "N", "begin behind commit N; behind the newest one unless given"),
+      .value(
+        "--since", "N",
+        "begin behind commit N, such as 41 or 41.6f3a90c2d1e4b577; behind the newest one unless given"
+      ),
       .value("--cursor", "NAME", "go on where NAME has stopped, and remember how far it comes"),
       .value("--type", "TYPE", repeats: true, "only nodes with a record of this type"),
       .value("--prefix", "TEXT", "only identifiers and keys of lists that begin with TEXT"),
@@ -45,7 +48,7 @@ enum WatchCommand: Command {
     ])
 
   static func run(_ arguments: ParsedArguments, _ output: StandardOutput) async throws {
-    let since = try arguments.count("--since").map { UInt64($0) }
+    let since = try arguments.commitNumber("--since")
     let cursorName = arguments.value("--cursor")
     let count = try arguments.count("--count") ?? .max
     let access: StoreAccess = cursorName == nil ? .read : .change
@@ -82,11 +85,11 @@ private struct Watch: Sendable {
 
   /// Runs until the task is cancelled, the lines have been printed, or something throws.
   func run(
-    from start: UInt64, _ print: @escaping @Sendable (WatchLine) throws -> Void
+    from start: CommitNumber, _ print: @escaping @Sendable (WatchLine) throws -> Void
   ) async throws {
     let (numbers, worked) = AsyncStream.makeStream(
-      of: UInt64.self, bufferingPolicy: .bufferingNewest(1))
-    let printed = Locked<UInt64?>(nil)
+      of: CommitNumber.self, bufferingPolicy: .bufferingNewest(1))
+    let printed = Locked<CommitNumber?>(nil)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { worked.finish() }
@@ -107,8 +110,8 @@ private struct Watch: Sendable {
   }
 
   private func follow(
-    from start: UInt64, _ print: @Sendable (WatchLine) throws -> Void,
-    _ done: @Sendable (UInt64) -> Void
+    from start: CommitNumber, _ print: @Sendable (WatchLine) throws -> Void,
+    _ done: @Sendable (CommitNumber) -> Void
   ) async throws {
     var last = start
     var left = lineCount

@@ -173,7 +173,7 @@ struct Demo {
 
   private func tellAnotherProcess(_ store: ModelStore) async throws {
     try title("Another process has the same store open: pando watch")
-    let last = try store.read { try $0.commitNumber }
+    let last = try store.read { try $0.lastCommit }
     // Its first line is of a commit that is there: then it is up, and waits.
     let watcher = try SecondProcess(["watch", path, "--since", String(last - 1), "--json"])
     _ = try watcher.nextLine()
@@ -203,7 +203,7 @@ struct Demo {
     try say(
       "verified \(state): \(Figures.count(statistics.nodeCount, "node")), "
         + "\(Figures.count(statistics.edgeCount, "edge")), "
-        + "\(Figures.count(statistics.commitNumber, "commit")), "
+        + "\(Figures.count(statistics.commitNumber.value, "commit")), "
         + "\(Figures.bytes(statistics.usedSizeInBytes)) used")
     try say("the whole story took \(Figures.duration(ContinuousClock.now - startedAt))")
     try output.line()

@@ -28,7 +28,7 @@ struct ChangeOutput {
   private static func lines(_ changeSet: ChangeSet) -> [String] {
     var lines: [String] = []
     func add(_ kind: String, _ name: String) {
-      lines.append("\(changeSet.commitNumber)\t\(kind)\t\(name.escapingControlCharacters)")
+      lines.append("\(changeSet.commitNumber.value)\t\(kind)\t\(name.escapingControlCharacters)")
     }
     for identifier in changeSet.inserted.sorted() { add("inserted", identifier) }
     for identifier in changeSet.updated.sorted() { add("updated", identifier) }
@@ -42,7 +42,8 @@ struct ChangeOutput {
     var collections: [String: TreeValue] = [:]
     for update in changeSet.collections { collections[update.cacheKey] = value(update.change) }
     var value: TreeValue = [
-      "commit": TreeValue(exactly: changeSet.commitNumber) ?? .null,
+      "commit": TreeValue(exactly: changeSet.commitNumber.value) ?? .null,
+      "history": changeSet.commitNumber.historyValue,
       "date": .string(changeSet.date.formatted(.iso8601)),
       "author": changeSet.author.map { .string($0) } ?? .null,
       "inserted": .texts(changeSet.inserted.sorted()),
@@ -57,7 +58,8 @@ struct ChangeOutput {
   private static func value(_ record: ChangedRecord) -> TreeValue {
     [
       "node": .string(record.node.identifier), "type": .string(record.node.typeName),
-      "commit": TreeValue(exactly: record.commitNumber) ?? .null, "fields": record.node.fields,
+      "commit": TreeValue(exactly: record.commitNumber.value) ?? .null,
+      "fields": record.node.fields,
     ]
   }
 
@@ -73,5 +75,12 @@ struct ChangeOutput {
           ["move": [.integer(Int64(from)), .integer(Int64(to))]]
         }
       })
+  }
+}
+
+extension CommitNumber {
+  /// The history as it is written behind the point of a number; `null` where it is not known.
+  var historyValue: TreeValue {
+    history == 0 ? .null : .string(String(description.split(separator: ".")[1]))
   }
 }

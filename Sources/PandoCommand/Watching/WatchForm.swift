@@ -5,7 +5,7 @@ import PandoSystem
 /// A line that `pando watch` prints.
 enum WatchLine {
   case commit(ChangeSet)
-  case reload(from: UInt64, to: UInt64)
+  case reload(from: CommitNumber, to: CommitNumber)
 }
 
 /// How `pando watch` writes a line: JSON, or a table in colour on a terminal.
@@ -31,7 +31,8 @@ struct WatchForm {
     if isJSON { return Self.value(line).editableJSON() + "\n" }
     switch line {
     case .reload(let from, let to):
-      return coloured("the log does not reach back from \(to) to \(from): read afresh\n", 35)
+      return coloured(
+        "the log does not reach back from \(to.value) to \(from.value): read afresh\n", 35)
     case .commit(let change): return rows(change).joined()
     }
   }
@@ -42,7 +43,8 @@ struct WatchForm {
     case .reload(let from, let to):
       return [
         "reload": [
-          "from": TreeValue(exactly: from) ?? .null, "to": TreeValue(exactly: to) ?? .null,
+          "from": TreeValue(exactly: from.value) ?? .null,
+          "to": TreeValue(exactly: to.value) ?? .null, "history": to.historyValue,
         ]
       ]
     }
@@ -50,7 +52,7 @@ struct WatchForm {
 
   private func rows(_ change: ChangeSet) -> [String] {
     var rows: [String] = []
-    let digits = String(change.commitNumber)
+    let digits = String(change.commitNumber.value)
     let number = String(repeating: " ", count: max(0, 8 - digits.count)) + digits
     let time = change.date.formatted(.iso8601)
     func add(_ kind: String, _ colour: Int, _ text: String) {
@@ -72,7 +74,8 @@ struct WatchForm {
           add(
             kind, colour,
             "\(identifier)  \(record.node.typeName) \(record.node.fields.editableJSON())"
-              + (record.commitNumber == change.commitNumber ? "" : " as of \(record.commitNumber)"))
+              + (record.commitNumber == change.commitNumber
+                ? "" : " as of \(record.commitNumber.value)"))
         }
       }
     }

@@ -32,7 +32,7 @@ final class StoreFollower: CommitFollower {
   private let touches = Locked(RecentTouches())
 
   private init(_ store: ModelStore) throws {
-    let number = try store.read { try $0.commitNumber }
+    let number = try store.read { try $0.lastCommit }
     state = Locked(State(processed: number))
     store.feed.add(self)
   }
@@ -74,11 +74,11 @@ final class StoreFollower: CommitFollower {
   /// - Returns: The number of the last one.
   @discardableResult
   func catchUp(with snapshot: ModelSnapshot) throws -> UInt64 {
-    let number = try snapshot.commitNumber
+    let number = try snapshot.lastCommit
     if let processed = state.withLock({ $0.processed < number ? $0.processed : nil }) {
       let changeSets: [ChangeSet]?
       do {
-        changeSets = try snapshot.changes(since: processed)
+        changeSets = try snapshot.changes(since: CommitNumber(value: processed))
       } catch let error as StoreError where error.code == .changesExpired {
         changeSets = nil
       }
@@ -143,7 +143,8 @@ final class StoreFollower: CommitFollower {
     state.withLock { state in
       for write in flush {
         // Where another process has committed between, the next reader finds both in the change log.
-        guard let changeSet = write.changeSet, changeSet.commitNumber == state.processed + 1 else {
+        guard let changeSet = write.changeSet, changeSet.commitNumber.value == state.processed + 1
+        else {
           continue
         }
         process(changeSet, &state)
@@ -159,7 +160,7 @@ final class StoreFollower: CommitFollower {
 
 extension StoreFollower {
   private func process(_ changeSet: ChangeSet, _ state: inout State) {
-    guard changeSet.commitNumber > state.processed else { return }
+    guard changeSet.commitNumber.value > state.processed else { return }
     let (updated, inserted, deleted) = (changeSet.updated, changeSet.inserted, changeSet.deleted)
     var keys: [ByteString] = []
     keys.reserveCapacity(updated.count + inserted.count + deleted.count)
@@ -167,9 +168,9 @@ extension StoreFollower {
     for key in inserted { keys.append(ByteString(key)) }
     for key in deleted { keys.append(ByteString(key)) }
     // First what is remembered, then the caches: a cache that is being filled meanwhile sees either.
-    touches.withLock { $0.touch(keys, by: changeSet.commitNumber) }
+    touches.withLock { $0.touch(keys, by: changeSet.commitNumber.value) }
     for entry in state.caches { entry.cache?.drop(keys) }
-    state.processed = changeSet.commitNumber
+    state.processed = changeSet.commitNumber.value
   }
 
   private func processAll(upTo number: UInt64, _ state: inout State) {

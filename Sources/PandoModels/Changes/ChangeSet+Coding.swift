@@ -11,7 +11,7 @@ extension ChangeSet: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
-      commitNumber: container.decode(UInt64.self, forKey: TextKey("commitNumber")),
+      commitNumber: container.decode(CommitNumber.self, forKey: TextKey("commitNumber")),
       updated: container.decode([String].self, forKey: TextKey("updated")),
       inserted: container.decode([String].self, forKey: TextKey("inserted")),
       deleted: container.decode([String].self, forKey: TextKey("deleted")),

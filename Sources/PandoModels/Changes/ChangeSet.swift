@@ -14,7 +14,7 @@ public import FoundationEssentials
 /// processes learn of a commit; only ``context`` stays in the process.
 public struct ChangeSet: Sendable {
   /// The number of the commit; each is one more than the one before.
-  public let commitNumber: UInt64
+  public private(set) var commitNumber: CommitNumber
   /// Identifiers of nodes whose own data changed.
   public let updated: [String]
   /// Identifiers of nodes that are new.
@@ -46,7 +46,7 @@ public struct ChangeSet: Sendable {
   ///   - date: When the commit was made.
   ///   - context: What the writer passed along.
   public init(
-    commitNumber: UInt64, updated: [String] = [], inserted: [String] = [],
+    commitNumber: CommitNumber, updated: [String] = [], inserted: [String] = [],
     deleted: [String] = [], collections: [CollectionUpdate] = [],
     author: String? = nil, date: Date = Date(), context: (any Sendable)? = nil
   ) {
@@ -72,6 +72,13 @@ public struct ChangeSet: Sendable {
     return copy
   }
 
+  /// The same with a commit number that names its history.
+  package func with(_ number: CommitNumber) -> ChangeSet {
+    var copy = self
+    copy.commitNumber = number
+    return copy
+  }
+
   /// What happened to one ordered list.
   ///
   /// - Parameter cacheKey: The key of the list, compared byte by byte.
@@ -93,14 +100,14 @@ public struct ChangedRecord: Sendable {
   /// The record, its children as references.
   public let node: TreeNode
   /// As of which commit: the one that has changed it, or the newest when it was read.
-  public let commitNumber: UInt64
+  public let commitNumber: CommitNumber
 
   /// Makes a changed record.
   ///
   /// - Parameters:
   ///   - node: The record, its children as references.
   ///   - commitNumber: As of which commit.
-  public init(node: TreeNode, commitNumber: UInt64) {
+  public init(node: TreeNode, commitNumber: CommitNumber) {
     self.node = node
     self.commitNumber = commitNumber
   }

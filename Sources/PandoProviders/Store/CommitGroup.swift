@@ -47,7 +47,7 @@ package final class CommitGroup {
       if own.count == count {
         fold(own)
       } else if count <= Self.wholeCountMaximum {
-        fold(try snapshot.changes(since: shown))
+        fold(try snapshot.changes(since: CommitNumber(value: min(shown, number))))
       } else {
         var folding = Folding()
         try snapshot.forEachChangeSet(since: shown, wanting: showsList) { folding.add($0) }
@@ -56,7 +56,7 @@ package final class CommitGroup {
     } catch let error as StoreError where error.code == .changesExpired {
       hasExpired = true
     }
-    if let last = own.last, last.commitNumber == number { newest = last }
+    if let last = own.last, last.commitNumber.value == number { newest = last }
   }
 
   @_optimize(size)

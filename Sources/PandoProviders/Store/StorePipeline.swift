@@ -84,7 +84,7 @@ package final class StorePipeline: Sendable {
   }
 
   private func countAsShown() throws {
-    let number = try store.read { try $0.commitNumber }
+    let number = try store.read { try $0.lastCommit }
     state.withLock { $0.shown = max($0.shown, number) }
   }
 
@@ -172,7 +172,7 @@ extension StorePipeline: CommitFollower {
       state.lookedAt = nil
     }
     do {
-      let (number, version) = try store.read { (try $0.commitNumber, $0.version) }
+      let (number, version) = try store.read { (try $0.lastCommit, $0.version) }
       // What is on its way is here then, and is found in the inbox or has been shown.
       store.feed.waitForHandOver(of: number)
       guard inbox.withLock({ $0.isEmpty }) else {
@@ -221,7 +221,7 @@ extension StorePipeline: CommitFollower {
     var left = Self.passingKeysMaximum
     for write in flush {
       guard write.ticket == nil, write.failure == nil, let changeSet = write.changeSet,
-        changeSet.commitNumber == next
+        changeSet.commitNumber.value == next
       else { return false }
       left -= changeSet.keyCount
       if left < 0 { return false }
@@ -251,7 +251,8 @@ extension StorePipeline: CommitFollower {
       return
     }
     // One that changed nothing has its place behind the commit that it saw.
-    let isNext = write.changeSet.map { $0.commitNumber == shown + 1 } ?? (write.number == shown)
+    let isNext =
+      write.changeSet.map { $0.commitNumber.value == shown + 1 } ?? (write.number == shown)
     guard isNext, unread.withLock({ $0.isEmpty }), let steps = steps(of: write, members) else {
       return readGroup(from: write)
     }
@@ -277,9 +278,9 @@ extension StorePipeline: CommitFollower {
 
   private func advance(to changeSet: ChangeSet) {
     state.withLock { state in
-      state.shown = max(state.shown, changeSet.commitNumber)
+      state.shown = max(state.shown, changeSet.commitNumber.value)
       guard state.loadCount > 0 else { return state.touched.forget(upTo: state.shown) }
-      state.touched.touch(changeSet.keys, by: changeSet.commitNumber)
+      state.touched.touch(changeSet.keys, by: changeSet.commitNumber.value)
     }
   }
 }
@@ -327,10 +328,10 @@ extension StorePipeline {
   private func readGroup(from minimum: Int, _ read: ((ModelSnapshot) throws -> Void)?) throws {
     while true {
       // Never waited for inside a read: a writer that needs a larger map waits for readers.
-      store.feed.waitForHandOver(of: try store.read { try $0.commitNumber })
+      store.feed.waitForHandOver(of: try store.read { try $0.lastCommit })
       var staged: StagedGroup?
       let isDone = try store.read { snapshot in
-        let number = try snapshot.commitNumber
+        let number = try snapshot.lastCommit
         if store.feed.isAwaited(number) { return false }
         try read?(snapshot)
         staged = try stage(minimum, upTo: number, in: snapshot)
@@ -454,7 +455,7 @@ private struct WriteQueue {
   /// The commits up to a number, and the places before the last of them; at least so many.
   func first(upTo number: UInt64, minimum: Int) -> [CommitEffects] {
     let last = writes[head...].lastIndex { write in
-      write?.changeSet.map { $0.commitNumber <= number } ?? false
+      write?.changeSet.map { $0.commitNumber.value <= number } ?? false
     }
     let count = last.map { $0 - head + 1 } ?? 0
     return writes[head...].prefix(max(count, minimum)).compactMap { $0 }

@@ -117,7 +117,7 @@ protocol QueueStorage: Sendable {
 struct StoreQueueStorage: QueueStorage {
   let store: ModelStore
 
-  var commitNumber: UInt64 { get throws { try store.read { try $0.commitNumber } } }
+  var commitNumber: UInt64 { get throws { try store.read { try $0.lastCommit } } }
 
   var nextNumber: UInt64 {
     get throws {

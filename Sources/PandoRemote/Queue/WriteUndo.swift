@@ -176,7 +176,8 @@ struct WriteUndo {
     let state = try rows.reading { try $0.sequenceState(of: identifier) }
     try write()
     guard state.sequenceNumber > 0,
-      let commit = try rows.reading({ try $0.lastCommit(of: identifier) }), commit != state.commit
+      let commit = try rows.reading({ try $0.lastCommitValue(of: identifier) }),
+      commit != state.commit
     else { return }
     let kind: SequenceRow.Kind = state.isDated ? .dated : .confirmed
     try rows.transaction.setSequenceRow(

@@ -13,15 +13,17 @@ struct JudgingWindow {
     if let start, start <= commit { return }
     self = JudgingWindow()
     start = commit
-    for changeSet in try transaction.snapshot.changes(since: commit) { note(changeSet) }
+    for changeSet in try transaction.snapshot.changes(since: CommitNumber(value: commit)) {
+      note(changeSet)
+    }
   }
 
   mutating func note(_ changeSet: ChangeSet) {
     for names in [changeSet.updated, changeSet.inserted, changeSet.deleted] {
-      for name in names { nodes[ByteString(name)] = changeSet.commitNumber }
+      for name in names { nodes[ByteString(name)] = changeSet.commitNumber.value }
     }
     for list in changeSet.collections {
-      lists[ByteString(list.cacheKey)] = changeSet.commitNumber
+      lists[ByteString(list.cacheKey)] = changeSet.commitNumber.value
     }
   }
 

@@ -172,7 +172,6 @@ struct StoreCopy {
 
   /// Says that a store has come to the place at which its log begins again; nobody has it open.
   static func setRow(_ row: ReplicationRow, of path: String) throws {
-    let (key, bytes) = (ReplicationRow.key, row.bytes)
     let chains = [(row.position - 1, EntryChain()), (row.position, row.chain)].map {
       (key: ChainRows.key($0), bytes: ChainRows.bytes($1))
     }
@@ -186,7 +185,7 @@ struct StoreCopy {
         }
         for key in old { try transaction.delete(key: key.span, in: meta) }
         for row in chains { try transaction.put(row.bytes.span, forKey: row.key.span, in: meta) }
-        try transaction.put(bytes.span, forKey: key.span, in: meta)
+        try row.beginAgain(in: &transaction, meta: meta, path: path)
       }
     }
   }

@@ -41,7 +41,7 @@ enum ChangeLog {
     writer.append(arrayHead: changeSet.collections.count)
     for update in changeSet.collections { append(update, to: &writer) }
     writer.append("commitNumber")
-    writer.append(changeSet.commitNumber)
+    writer.append(changeSet.commitNumber.value)
     return writer.bytes
   }
 
@@ -97,8 +97,8 @@ enum ChangeLog {
     for identifier in identifiers { writer.append(identifier) }
   }
 
-  static func decode(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> ChangeSet {
-    try decoding(commitNumber) {
+  static func decode(_ bytes: Span<UInt8>, number: CommitNumber) throws -> ChangeSet {
+    try decoding(number) {
       try unsafe bytes.withUnsafeBytes { bytes in
         try unsafe RecordDecoder.decodeValue(ChangeSet.self, from: bytes)
       }
@@ -110,9 +110,9 @@ enum ChangeLog {
   ///
   /// For those who are far behind: what happened to a list may be long.
   static func decode(
-    _ bytes: Span<UInt8>, commitNumber: UInt64, wanting wantsList: (ByteString) -> Bool
+    _ bytes: Span<UInt8>, number: CommitNumber, wanting wantsList: (ByteString) -> Bool
   ) throws -> ChangeSet {
-    try decoding(commitNumber) {
+    try decoding(number) {
       // The bytes are read during the call only.
       try unsafe bytes.withUnsafeBytes { bytes in
         try unsafe read(bytes, wantsList)
@@ -150,7 +150,8 @@ enum ChangeLog {
     let number = try reader.unsigned()
     try reader.finish()
     return ChangeSet(
-      commitNumber: number, updated: updated, inserted: inserted, deleted: deleted,
+      commitNumber: CommitNumber(value: number), updated: updated, inserted: inserted,
+      deleted: deleted,
       collections: lists, author: author, date: Date(timeIntervalSinceReferenceDate: date))
   }
 
@@ -166,13 +167,14 @@ enum ChangeLog {
 
   @_optimize(size)
   private static func decoding(
-    _ commitNumber: UInt64, _ body: () throws -> ChangeSet
+    _ number: CommitNumber, _ body: () throws -> ChangeSet
   ) throws -> ChangeSet {
     do {
-      return try body()
+      let found = try body()
+      return found.commitNumber.value == number.value ? found.with(number) : found
     } catch let error where error is ModelError || error is CBORError {
       throw StoreError(
-        .damaged, "commit \(commitNumber)", "its change set can't be read", underlying: error)
+        .damaged, "commit \(number.value)", "its change set can't be read", underlying: error)
     }
   }
 }

@@ -23,28 +23,28 @@ public struct CursorState: Equatable, Sendable {
   /// The name of the cursor.
   public let name: String
   /// The commit up to which it has acknowledged.
-  public let position: UInt64
+  public let position: CommitNumber
   /// When it was made, or has acknowledged last.
   public let date: Date
 
-  init(name: String, position: UInt64, date: Date) {
+  init(name: String, position: CommitNumber, date: Date) {
     self.name = name
     self.position = position
     self.date = date
   }
 
-  init(_ bytes: Span<UInt8>, name: String) throws {
+  init(_ bytes: Span<UInt8>, name: String, _ histories: Histories) throws {
     guard bytes.count == 16, let position = ByteFields.littleEndian(bytes, at: 0, width: 8),
       let bits = ByteFields.littleEndian(bytes, at: 8, width: 8)
     else { throw StoreError.damaged("cursor \(name)", "its row is malformed") }
     self.name = name
-    self.position = position
+    self.position = histories.number(position)
     date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
   }
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    ByteFields.append(position, width: 8, to: &bytes)
+    ByteFields.append(position.value, width: 8, to: &bytes)
     ByteFields.append(date.timeIntervalSinceReferenceDate.bitPattern, width: 8, to: &bytes)
     return bytes
   }

@@ -50,11 +50,11 @@ public struct ChangeCursor: Sendable {
   ///
   /// - Parameter commitNumber: The last commit that is worked off; an earlier one than before changes
   ///   nothing.
-  /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `indexOutOfRange` for a commit that is not
-  ///   there yet; `LMDBError` when the disk refuses.
+  /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `changesExpired` for a commit that is not
+  ///   there or is of another history; `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n*), and a commit.
   @_optimize(size)
-  public func acknowledge(_ commitNumber: UInt64) throws {
+  public func acknowledge(_ commitNumber: CommitNumber) throws {
     try store.write { try $0.acknowledge(commitNumber, cursor: name) }
   }
 
@@ -64,7 +64,7 @@ public struct ChangeCursor: Sendable {
   /// - Throws: As the synchronous form.
   /// - Complexity: O(log *n*), and a commit.
   @_optimize(size)
-  public func acknowledge(_ commitNumber: UInt64) async throws {
+  public func acknowledge(_ commitNumber: CommitNumber) async throws {
     let name = name
     try await store.write { try $0.acknowledge(commitNumber, cursor: name) }
   }

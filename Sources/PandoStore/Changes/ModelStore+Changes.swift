@@ -12,7 +12,8 @@ extension ModelStore {
   /// - Note: Costs a thread of the process as long as there is an iterator, also where
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
   @_optimize(size)
-  public func changes(since commitNumber: UInt64? = nil, values: Bool = false) -> StoreChanges {
+  public func changes(since commitNumber: CommitNumber? = nil, values: Bool = false) -> StoreChanges
+  {
     let start = Result { try commitNumber ?? read { try $0.commitNumber } }
     return StoreChanges(self, since: start, readsRecords: values)
   }
@@ -24,12 +25,13 @@ extension ModelStore {
   ///   - commitNumber: Behind which commit a new one begins; `nil` for the newest one. One that is there
   ///     stays where it is.
   /// - Returns: The cursor.
-  /// - Throws: ``StoreError`` for a bad name, or `readOnly` when the cursor has to be made;
+  /// - Throws: ``StoreError`` for a bad name, or `readOnly` when the cursor has to be made; `changesExpired` where it would begin
+  ///   behind a commit that is not there or is of another history;
   ///   `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n*); a commit where the cursor has to be made.
   @_optimize(size)
   public func cursor(
-    named name: String, startingAfter commitNumber: UInt64? = nil
+    named name: String, startingAfter commitNumber: CommitNumber? = nil
   ) throws -> ChangeCursor {
     let known = try read { try $0.reader.cursor(named: name) }
     if known == nil {
@@ -96,10 +98,10 @@ extension ModelTransaction {
   /// - Parameters:
   ///   - commitNumber: The last commit that is worked off; an earlier one than before changes nothing.
   ///   - name: The name of the cursor.
-  /// - Throws: ``StoreError`` `noSuchCursor`; `indexOutOfRange` for a commit that is not there yet.
+  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a commit that is not there or is of another history.
   /// - Complexity: O(log *n*).
   @_optimize(size)
-  public mutating func acknowledge(_ commitNumber: UInt64, cursor name: String) throws {
+  public mutating func acknowledge(_ commitNumber: CommitNumber, cursor name: String) throws {
     try session.whole { try session.acknowledge(commitNumber, cursor: name) }
   }
 }

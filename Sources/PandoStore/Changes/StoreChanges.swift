@@ -4,7 +4,7 @@ public import PandoModels
 /// What is committed to a store, by this process and others, as it happens.
 ///
 /// ```swift
-/// for try await change in store.changes(since: 41) {
+/// for try await change in store.changes(since: last) {
 ///   print(change.commitNumber, change.updated)
 /// }
 /// ```
@@ -20,7 +20,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
   private let source: Source
 
   init(
-    _ store: ModelStore, since start: Result<UInt64, any Error>, readsRecords: Bool,
+    _ store: ModelStore, since start: Result<CommitNumber, any Error>, readsRecords: Bool,
     cursor: String? = nil
   ) {
     source = Source(store, start, readsRecords, cursor)
@@ -39,7 +39,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
 
     private let reading: Reading
     /// The last commit that was brought; `nil` at the beginning.
-    private var last: UInt64?
+    private var last: CommitNumber?
     /// What has been read and not been brought, the first one last.
     private var batch: [ChangeSet] = []
 
@@ -49,7 +49,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     ///
     /// - Returns: What it has changed; `nil` when the store is closed or the task cancelled.
     /// - Throws: ``StoreError`` `changesExpired` when the change log no longer reaches back to the last
-    ///   commit that was brought: read afresh, and begin anew behind what was read. What reading the
+    ///   commit that was brought, or that is none of the store's past: read afresh, and begin anew behind what was read. What reading the
     ///   store throws.
     /// - Complexity: The wait, and the size of the change set; with the records O(log *n*) for each of them.
     @_optimize(size)
@@ -93,13 +93,13 @@ public struct StoreChanges: AsyncSequence, Sendable {
   /// What is read, and from where.
   final class Source: Sendable {
     let store: ModelStore
-    let start: Result<UInt64, any Error>
+    let start: Result<CommitNumber, any Error>
     private let readsRecords: Bool
     /// What is told beside it when the log no longer reaches back.
     private let cursor: String?
 
     init(
-      _ store: ModelStore, _ start: Result<UInt64, any Error>, _ readsRecords: Bool,
+      _ store: ModelStore, _ start: Result<CommitNumber, any Error>, _ readsRecords: Bool,
       _ cursor: String?
     ) {
       self.store = store
@@ -109,10 +109,12 @@ public struct StoreChanges: AsyncSequence, Sendable {
     }
 
     @_optimize(size)
-    func read(after last: UInt64, atMost count: Int) throws -> [ChangeSet] {
+    func read(after last: CommitNumber, atMost count: Int) throws -> [ChangeSet] {
       try store.read { snapshot in
-        guard let state = try snapshot.reader.state(path: store.path), last < state.commitNumber
-        else { return [] }
+        let state = try snapshot.reader.state(path: store.path)
+        let last = try snapshot.reader.place(
+          of: last, newest: state?.commitNumber ?? 0, for: cursor.map { "cursor \($0)" })
+        guard let state, last < state.commitNumber else { return [] }
         try state.requireChanges(since: last, for: cursor)
         var found: [ChangeSet] = []
         try snapshot.reader.forEachChangeSet(after: last) { change in
@@ -130,9 +132,10 @@ public struct StoreChanges: AsyncSequence, Sendable {
       return try store.read { snapshot in
         let state = try snapshot.reader.state(path: store.path)
         if let state, try snapshot.reader.retention().keepsRecords {
-          try state.requireChanges(since: change.commitNumber - 1, for: cursor)
+          try state.requireChanges(since: change.commitNumber.value - 1, for: cursor)
         }
-        let newest = state?.commitNumber ?? change.commitNumber
+        let newest =
+          try state.map { try snapshot.reader.number($0.commitNumber) } ?? change.commitNumber
         return change.with(try snapshot.reader.changedRecords(of: change, newest: newest))
       }
     }
@@ -143,9 +146,9 @@ extension StoreReader {
   /// The records that a commit has written: as they were then if the log has them, else as they are.
   @_optimize(size)
   fileprivate func changedRecords(
-    of change: ChangeSet, newest: UInt64
+    of change: ChangeSet, newest: CommitNumber
   ) throws -> [ChangedRecord] {
-    if let logged = try loggedRecords(of: change.commitNumber) {
+    if let logged = try loggedRecords(of: change.commitNumber.value) {
       return logged.map { ChangedRecord(node: $0, commitNumber: change.commitNumber) }
     }
     return try (change.inserted + change.updated).flatMap { try records(of: $0) }

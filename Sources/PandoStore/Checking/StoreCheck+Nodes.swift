@@ -87,7 +87,7 @@ extension StoreCheck {
     guard header.matches(body) else {
       throw reader.damagedRecord(key, "its checksum does not fit its bytes")
     }
-    if header.commitNumber > report.commitNumber + (reader.isCommitted ? 0 : 1) {
+    if header.commitNumber > report.commitNumber.value + (reader.isCommitted ? 0 : 1) {
       try note(name, "a record is of commit \(header.commitNumber), which is to come")
     }
     do {
@@ -201,7 +201,7 @@ extension StoreCheck {
     expected += 1
     guard number == next else { return try note("change log", "commit \(next) is missing") }
     try noting { run in
-      let logged = try ChangeLog.decode(value, commitNumber: next).commitNumber
+      let logged = try ChangeLog.decode(value, number: CommitNumber(value: next)).commitNumber.value
       if logged != next {
         try run.note("change log", "commit \(next) holds the changes of commit \(logged)")
       }

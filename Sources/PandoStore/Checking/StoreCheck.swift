@@ -37,7 +37,7 @@ struct StoreCheck {
       guard let state = try reader.state(path: path) else {
         return try note(path, "it has no state row")
       }
-      report.commitNumber = state.commitNumber
+      report.commitNumber = try reader.number(state.commitNumber)
       try checkNodes(reader, state)
       try checkIdentifiers(reader)
       try checkRecords(reader)
@@ -135,7 +135,7 @@ public struct VerificationReport: Sendable, Hashable {
   /// The problems found, at most ``problemCountMaximum``; empty if the store is sound.
   public internal(set) var problems: [Problem] = []
   /// The commit that was checked.
-  public internal(set) var commitNumber: UInt64 = 0
+  public internal(set) var commitNumber = CommitNumber.zero
   /// Pages of the file that were walked.
   public internal(set) var pageCount = 0
   /// Nodes that were checked.

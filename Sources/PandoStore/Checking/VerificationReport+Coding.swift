@@ -13,7 +13,7 @@ extension VerificationReport: Codable {
       try container.decode(Int.self, forKey: TextKey(name))
     }
     problems = try container.decode([Problem].self, forKey: TextKey("problems"))
-    commitNumber = try container.decode(UInt64.self, forKey: TextKey("commitNumber"))
+    commitNumber = try container.decode(CommitNumber.self, forKey: TextKey("commitNumber"))
     pageCount = try count("pageCount")
     nodeCount = try count("nodeCount")
     recordCount = try count("recordCount")

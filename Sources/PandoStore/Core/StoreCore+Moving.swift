@@ -7,6 +7,8 @@ struct StoreContents {
   var identifier: [UInt8]?
   /// The newest change sets, if the last flush of this process has left some.
   var newestChanges: NewestChanges?
+  /// The history of the last commit of this process, and that commit.
+  var history: (mark: UInt64, last: UInt64)?
 }
 
 /// A store that is not where it was opened, or not what it was.
@@ -74,6 +76,16 @@ extension StoreCore {
 
   /// Remembers what a flush has left that is committed.
   ///
-  /// - Parameter changes: The newest change sets; `nil` if that is not known.
-  func didLog(_ changes: NewestChanges?) { contents.withLock { $0.newestChanges = changes } }
+  /// - Parameters:
+  ///   - changes: The newest change sets; `nil` if that is not known.
+  ///   - history: The history of its last commit, and that commit; likewise.
+  func didLog(_ changes: NewestChanges?, _ history: (mark: UInt64, last: UInt64)?) {
+    contents.withLock {
+      $0.newestChanges = changes
+      if let history { $0.history = history }
+    }
+  }
+
+  /// The history of the last commit of this process, and that commit; `nil` if it has made none.
+  var history: (mark: UInt64, last: UInt64)? { contents.withLock(\.history) }
 }

@@ -74,7 +74,7 @@ struct StoreLoad {
     }
     try requirePromisedNodes()
     try refuseTreeFaults()
-    session.finishLoad(commitNumber: commitNumber)
+    try session.finishLoad(commitNumber: commitNumber)
     return report
   }
 
@@ -231,9 +231,11 @@ extension WriteSession {
 
   /// Gives the store the commit number of the dump; the load itself is no commit of its own.
   @_optimize(size)
-  func finishLoad(commitNumber: UInt64) {
+  func finishLoad(commitNumber: UInt64) throws {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1
+    // Who knows a number of the other store knows nothing of this one.
+    try put(Histories(all: Histories.newMark()))
     state.changes = ChangeRecorder(firstNewNode: state.counters.nextNode)
   }
 }

@@ -52,7 +52,12 @@ extension ModelSnapshot {
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
   @_optimize(size)
-  public func lastCommit(of identifier: String) throws -> UInt64? {
+  public func lastCommit(of identifier: String) throws -> CommitNumber? {
+    try reader.lastCommit(of: identifier).map { try reader.number($0) }
+  }
+
+  /// The same without its history.
+  package func lastCommitValue(of identifier: String) throws -> UInt64? {
     try reader.lastCommit(of: identifier)
   }
 

@@ -25,7 +25,12 @@ public struct ModelSnapshot: ~Escapable {
   /// The number of the last commit that this snapshot shows; 0 in a new store.
   ///
   /// In a write transaction it is the number of the last commit before it.
-  public var commitNumber: UInt64 {
+  public var commitNumber: CommitNumber {
+    get throws { try reader.number(lastCommit) }
+  }
+
+  /// The same without its history.
+  package var lastCommit: UInt64 {
     get throws { try reader.state(path: path)?.commitNumber ?? 0 }
   }
 

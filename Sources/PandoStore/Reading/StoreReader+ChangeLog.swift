@@ -4,18 +4,18 @@ public import PandoModels
 extension ModelSnapshot {
   /// Returns what was committed after a version.
   ///
-  /// - Parameter commitNumber: The last commit that the caller knows; 0 for everything.
+  /// - Parameter commitNumber: The last commit that the caller knows; `.zero` for everything.
   /// - Returns: The change sets of the later commits, in commit order; empty if there are none.
-  /// - Throws: ``StoreError`` `changesExpired` when the log no longer reaches back that far: read
-  ///   afresh what you show. `damaged` when a row of the log is missing or unreadable.
+  /// - Throws: ``StoreError`` `changesExpired` when the log no longer reaches back that far, or the commit is none of
+  ///   this snapshot's past, because the store was restored: read afresh what you show. `damaged` when a row of the log is missing or unreadable.
   /// - Complexity: O(log *n*) and the size of the change sets.
-  public func changes(since commitNumber: UInt64) throws -> [ChangeSet] {
-    guard let state = try reader.state(path: path), commitNumber < state.commitNumber else {
-      return []
-    }
-    try state.requireChanges(since: commitNumber)
+  public func changes(since commitNumber: CommitNumber) throws -> [ChangeSet] {
+    let state = try reader.state(path: path)
+    let place = try reader.place(of: commitNumber, newest: state?.commitNumber ?? 0)
+    guard let state, place < state.commitNumber else { return [] }
+    try state.requireChanges(since: place)
     var found: [ChangeSet] = []
-    try reader.forEachChangeSet(after: commitNumber) {
+    try reader.forEachChangeSet(after: place) {
       found.append($0)
       return true
     }
@@ -42,9 +42,9 @@ extension ModelSnapshot {
     try state.requireChanges(since: commitNumber)
     try reader.forEachChange(after: commitNumber) { number, value in
       try body(
-        number == state.commitNumber
-          ? ChangeLog.decode(value, commitNumber: number)
-          : ChangeLog.decode(value, commitNumber: number, wanting: wantsList))
+        number.value == state.commitNumber
+          ? ChangeLog.decode(value, number: number)
+          : ChangeLog.decode(value, number: number, wanting: wantsList))
       return true
     }
   }
@@ -74,14 +74,15 @@ extension StoreReader {
     after commitNumber: UInt64, _ body: (ChangeSet) throws -> Bool
   ) throws {
     try forEachChange(after: commitNumber) { number, value in
-      try body(ChangeLog.decode(value, commitNumber: number))
+      try body(ChangeLog.decode(value, number: number))
     }
   }
 
   /// The same with change sets that are not decoded.
   fileprivate func forEachChange(
-    after commitNumber: UInt64, _ body: (UInt64, Span<UInt8>) throws -> Bool
+    after commitNumber: UInt64, _ body: (CommitNumber, Span<UInt8>) throws -> Bool
   ) throws {
+    let histories = try histories()
     var next = commitNumber + 1
     var goesOn = true
     func pass(_ number: UInt64?, _ value: Span<UInt8>) throws -> Bool {
@@ -89,7 +90,7 @@ extension StoreReader {
         throw StoreError.damaged("change log", "commit \(next) is missing")
       }
       next += 1
-      goesOn = try body(next - 1, value)
+      goesOn = try body(histories.number(next - 1), value)
       return goesOn
     }
     let start = ChangeLogKey.changeSet(next)
@@ -166,16 +167,17 @@ extension StoreReader {
     try CursorState.check(name)
     let key = CursorState.key(name)
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
-    return try CursorState(bytes, name: name)
+    return try CursorState(bytes, name: name, histories())
   }
 
   /// All cursors, in the order of the bytes of their names.
   func cursors() throws -> [CursorState] {
     var found: [CursorState] = []
+    let histories = try histories()
     try snapshot.scan(tables.meta, prefix: CursorState.prefix) { key, value in
       let name = try ByteFields.text(
         key.extracting(CursorState.prefix.count..<key.count), "the name of a cursor")
-      found.append(try CursorState(value, name: name))
+      found.append(try CursorState(value, name: name, histories))
       return true
     }
     return found

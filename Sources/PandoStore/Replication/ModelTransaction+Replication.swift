@@ -33,6 +33,9 @@ extension ModelTransaction {
     try setReplicationRow(row)
     try setChain(EntryChain(), at: row.position - 1)
     try setChain(row.chain, at: row.position)
+    var histories = try session.reading { try $0.histories() }
+    histories.begin(row.history, at: session.nextCommitNumber)
+    try session.put(histories)
     session.state.counters.isReplicated = true
   }
 

@@ -1,3 +1,5 @@
+package import PandoLMDB
+
 /// How far a replicated store has come in its log: the row `replication` of the `meta` table.
 ///
 /// ```
@@ -31,6 +33,25 @@ package struct ReplicationRow: Equatable, Sendable {
     log = Array(copying: bytes.extracting(0..<16))
     self.position = position
     chain = EntryChain(first, second)
+  }
+
+  /// The mark of the commits that come from the log, the same for all who follow it from here.
+  var history: UInt64 { max(chain.first, 1) }
+
+  /// Puts the row of a log that goes on from what a store holds, and begins a history there.
+  package func beginAgain(
+    in transaction: inout WriteTransaction, meta: RawTable, path: String
+  ) throws {
+    func read(_ key: [UInt8]) throws -> [UInt8]? {
+      guard let row = try transaction.bytes(forKey: key.span, in: meta) else { return nil }
+      return Array(copying: row)
+    }
+    var histories = try read(Histories.key).map { try Histories($0.span) } ?? Histories()
+    let state = try read(StoreState.key).map { try StoreState($0.span, path: path) }
+    histories.begin(history, at: (state?.commitNumber ?? 0) + 1)
+    for (key, value) in [(Histories.key, histories.bytes), (Self.key, bytes)] {
+      try transaction.put(value.span, forKey: key.span, in: meta)
+    }
   }
 
   package var bytes: [UInt8] {

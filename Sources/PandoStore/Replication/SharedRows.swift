@@ -5,7 +5,7 @@ package enum SharedRows {
   /// The tables; `meta` has others' rows beside.
   package static let tables = StoreTables.names
   /// What the keys of the rows of `meta` are, or begin with.
-  package static let metaKeys = [NewestChanges.key, ReplicationRow.key]
+  package static let metaKeys = [NewestChanges.key, Histories.key, ReplicationRow.key]
   package static let metaPrefixes = [
     ChainRows.prefix, OriginRow.prefix, DeletionRules.prefix,
   ]

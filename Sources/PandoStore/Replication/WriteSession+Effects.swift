@@ -34,7 +34,7 @@ extension WriteSession {
       effects.nodes.append(
         try change(
           ofNode: node, identifier, offset: isNew ? node - firstNode : nil,
-          commitNumber: changeSet.commitNumber))
+          commitNumber: changeSet.commitNumber.value))
     }
     // What was deleted and stored again has another number now.
     for (identifier, node) in zip(

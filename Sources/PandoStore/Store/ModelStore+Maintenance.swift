@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 public struct StoreStatistics: Sendable, Hashable {
   /// The number of the last commit.
-  public internal(set) var commitNumber: UInt64 = 0
+  public internal(set) var commitNumber = CommitNumber.zero
   /// How many nodes are stored.
   public internal(set) var nodeCount = 0
   /// How many records there are, by type name.
@@ -65,7 +65,7 @@ extension ModelStore {
       statistics.oldestReaderAgeInSeconds = environment.oldestReaderAgeInSeconds
       try core.read { reader in
         if let state = try reader.state(path: path) {
-          statistics.commitNumber = state.commitNumber
+          statistics.commitNumber = try reader.number(state.commitNumber)
           statistics.formatVersion = Int(state.storedFormatVersion)
           statistics.changeLogCount = Int(clamping: state.commitNumber + 1 - state.oldestChange)
           statistics.storeIdentifier = state.storeIdentifier

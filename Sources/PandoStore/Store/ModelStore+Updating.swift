@@ -62,7 +62,7 @@ extension ModelStore {
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
-    expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
+    expecting commits: [String: CommitNumber?], context: (any Sendable)? = nil,
     _ body: @Sendable (inout ModelTransaction) throws -> Result
   ) throws -> Result {
     try write(context: context) { transaction in
@@ -82,7 +82,7 @@ extension ModelStore {
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(
-    expecting commits: [String: UInt64?], context: (any Sendable)? = nil,
+    expecting commits: [String: CommitNumber?], context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
   ) async throws -> Result {
     try await write(context: context) { transaction in
@@ -93,7 +93,7 @@ extension ModelStore {
 }
 
 extension ModelTransaction {
-  fileprivate mutating func expect(_ commits: [String: UInt64?]) throws {
+  fileprivate mutating func expect(_ commits: [String: CommitNumber?]) throws {
     for (identifier, number) in commits { try expect(identifier, lastCommit: number) }
   }
 }

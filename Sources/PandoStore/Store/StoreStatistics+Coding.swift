@@ -12,7 +12,7 @@ extension StoreStatistics: Codable {
     func count(_ name: String) throws -> Int {
       try container.decode(Int.self, forKey: TextKey(name))
     }
-    commitNumber = try container.decode(UInt64.self, forKey: TextKey("commitNumber"))
+    commitNumber = try container.decode(CommitNumber.self, forKey: TextKey("commitNumber"))
     nodeCount = try count("nodeCount")
     recordCounts = try container.decode([String: Int].self, forKey: TextKey("recordCounts"))
     edgeCount = try count("edgeCount")

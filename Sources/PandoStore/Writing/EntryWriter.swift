@@ -43,7 +43,7 @@ package struct EntryWriter {
       core.feed.withdraw()
       throw error
     }
-    core.didLog(nil)
+    core.didLog(nil, nil)
     core.feed.handOver(effects.filter { $0.ticket != nil || $0.changeSet != nil })
     writer.didApply(effects.compactMap(\.changeSet), duration: ContinuousClock.now - start)
   }

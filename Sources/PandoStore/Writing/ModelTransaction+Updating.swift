@@ -81,12 +81,18 @@ extension ModelTransaction {
   ///   - number: What ``ModelSnapshot/lastCommit(of:)`` said; `nil` if the node was not there.
   /// - Throws: ``StoreError`` `changedMeanwhile`, which names the newer commit.
   /// - Complexity: O(log *n*).
-  public mutating func expect(_ identifier: String, lastCommit number: UInt64?) throws {
-    let newest = try session.reading { try $0.lastCommit(of: identifier) }
-    guard newest != number else { return }
+  public mutating func expect(_ identifier: String, lastCommit number: CommitNumber?) throws {
+    let newest = try session.reading { reader in
+      try reader.lastCommit(of: identifier).map { try reader.number($0) }
+    }
+    if newest == number || newest?.value == number?.value && number?.history == 0 { return }
     let expected =
-      number.map { "commit \($0) was expected to be its last" } ?? "it was not expected"
-    let found = newest.map { "commit \($0) has changed it" } ?? "it has been deleted"
+      number.map { "commit \($0.value) was expected to be its last" } ?? "it was not expected"
+    let found =
+      newest.map {
+        $0.value == number?.value
+          ? "that is of another history of the store" : "commit \($0.value) has changed it"
+      } ?? "it has been deleted"
     throw StoreError(.changedMeanwhile, identifier, "\(expected), but \(found)")
   }
 

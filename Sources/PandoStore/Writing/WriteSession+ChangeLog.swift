@@ -14,8 +14,10 @@ extension WriteSession {
       state.newestChanges = found
     }
     // The load of a dump moves the numbers on.
-    if state.newestChanges?.follows(changeSet.commitNumber) == false { try moveNewestChanges() }
-    state.newestChanges?.append(changeSet.commitNumber, ChangeLog.encode(changeSet))
+    if state.newestChanges?.follows(changeSet.commitNumber.value) == false {
+      try moveNewestChanges()
+    }
+    state.newestChanges?.append(changeSet.commitNumber.value, ChangeLog.encode(changeSet))
     state.counters.takeFormat()
     let retention = try retention()
     if retention.keepsRecords { try logRecords(of: changeSet) }
@@ -64,7 +66,7 @@ extension WriteSession {
       for node in nodes { try reader.addRecords(of: node, to: &records) }
     }
     let bytes = records.encoded()
-    let key = ChangeLogKey.records(changeSet.commitNumber)
+    let key = ChangeLogKey.records(changeSet.commitNumber.value)
     try put(bytes.span, forKey: key.span, in: tables.changes)
   }
 
@@ -75,7 +77,7 @@ extension WriteSession {
     guard newest + 1 - state.counters.oldestChange > retention.commitCount else { return }
     var last = newest - retention.commitCount
     // What a cursor needs stays, if it is still there.
-    let needed = try reading { try $0.cursors() }.map(\.position)
+    let needed = try reading { try $0.cursors() }.map(\.position.value)
       .filter { $0 + 1 >= state.counters.oldestChange }.min()
     if let needed, needed < last {
       last = min(last, max(needed, newest - min(newest, retention.cursorCommitCount)))
@@ -99,7 +101,7 @@ extension WriteSession {
     guard let oldest = found else { return false }
     if oldest >= state.counters.oldestChange {
       if state.counters.isReplicated { return false }
-      let needed = try reading { try $0.cursors() }.map { $0.position + 1 }.min() ?? .max
+      let needed = try reading { try $0.cursors() }.map { $0.position.value + 1 }.min() ?? .max
       let half = oldest + (state.counters.commitNumber + 1 - oldest) / 2
       state.counters.oldestChange = min(needed, half)
     }
@@ -127,26 +129,29 @@ extension WriteSession {
 extension WriteSession {
   /// Notes up to which commit a cursor has come.
   ///
-  /// - Throws: ``StoreError`` `noSuchCursor`; `indexOutOfRange` for a commit that is not there yet.
-  func acknowledge(_ commitNumber: UInt64, cursor name: String) throws {
+  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a commit that is not there or is of another history.
+  func acknowledge(_ commitNumber: CommitNumber, cursor name: String) throws {
     let known = try reading { try $0.cursor(named: name) }
     guard let known else { throw StoreError.noSuchCursor(name) }
-    guard commitNumber <= state.counters.commitNumber else {
-      throw StoreError(
-        .indexOutOfRange, "cursor \(name)",
-        "it can't acknowledge commit \(commitNumber), the newest is \(state.counters.commitNumber)")
+    let newest = state.counters.commitNumber
+    let place = try reading {
+      try $0.place(of: commitNumber, newest: newest, for: "cursor \(name)")
     }
-    guard commitNumber > known.position else { return }
+    guard place > known.position.value else { return }
     try putCursor(CursorState(name: name, position: commitNumber, date: core.now()))
   }
 
   /// Makes a cursor where there is none.
   ///
   /// - Returns: What is known of it now.
-  func makeCursor(named name: String, at position: UInt64?) throws -> CursorState {
+  func makeCursor(named name: String, at position: CommitNumber?) throws -> CursorState {
     if let known = try reading({ try $0.cursor(named: name) }) { return known }
     let newest = state.counters.commitNumber
-    let state = CursorState(name: name, position: min(position ?? newest, newest), date: core.now())
+    let place = try reading { reader in
+      try reader.number(
+        position.map { try reader.place(of: $0, newest: newest, for: "cursor \(name)") } ?? newest)
+    }
+    let state = CursorState(name: name, position: place, date: core.now())
     try putCursor(state)
     return state
   }

@@ -31,6 +31,8 @@ import PandoModels
     var retention: ChangeLogRetention?
     /// The change sets that are in no table yet; `nil` if this flush has not asked.
     var newestChanges: NewestChanges?
+    /// The history of what this flush commits; `nil` if it has committed nothing.
+    var history: UInt64?
     /// The deletion rules of each type that has some, once this flush has asked.
     var deletionRules: [UInt32: DeletionRules]?
     /// The indexes of each type, once this flush has asked.
@@ -79,7 +81,7 @@ import PandoModels
   @exclusivity(unchecked) private var nodesEnd: TableEnd
   @exclusivity(unchecked) private var parentsEnd: TableEnd
   /// The counters as they were read when the flush began.
-  private let countersAtStart: StoreState?
+  let countersAtStart: StoreState?
 
   /// What the flush has done.
   ///
@@ -466,14 +468,14 @@ extension WriteSession {
       let changes = state.changes.summary
         ?? (state.takesCommitNumber ? ChangeRecorder.Summary() : nil)
     else { return nil }
-    let number = nextCommitNumber
-    try putTombstones(of: changes.deleted, commitNumber: number)
+    let number = try nextNumber()
+    try putTombstones(of: changes.deleted, commitNumber: number.value)
     let changeSet = ChangeSet(
       commitNumber: number, updated: changes.updated, inserted: changes.inserted,
       deleted: changes.deleted, collections: changes.collections, author: core.author,
       date: core.now(),
       context: context)
-    state.counters.commitNumber = number
+    state.counters.commitNumber = number.value
     try log(changeSet)
     return changeSet
   }

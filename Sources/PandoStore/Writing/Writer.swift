@@ -33,6 +33,8 @@ final class Writer: Sendable {
   ///
   /// Used by the thread that leads.
   nonisolated(unsafe) private var newestChanges: NewestChanges?
+  /// The history of the flush, and its last commit.
+  nonisolated(unsafe) private var history: (mark: UInt64, last: UInt64)?
   /// The writes of a flush that go to the log.
   ///
   /// Used by the thread that leads.
@@ -239,6 +241,7 @@ extension Writer: GroupCommitOwner {
     unsafe newestChanges = context.state.newestChanges
     unsafe effects = unsafe flush?.effects ?? []
     let last = context.counters.commitNumber
+    unsafe history = context.state.history.map { ($0, last) }
     if last > before { core.feed.announce(before + 1...last) }
     #if InternalChecks
       try context.reading { try $0.checkInvariants() }
@@ -309,7 +312,7 @@ extension Writer: GroupCommitOwner {
 
   func didCommit(writeCount: Int, duration: Duration) {
     unsafe isOnDisk = core.configuration.durability == .full
-    if let changes = unsafe newestChanges.take() { core.didLog(changes) }
+    if let changes = unsafe newestChanges.take() { core.didLog(changes, unsafe history) }
     core.feed.handOver(unsafe exchange(&effects, with: []))
     // A removal that had to use its room gives some back while it can.
     if core.environment.lackedPageCount != nil { _ = try? halveChangeLog(lacking: 0) }

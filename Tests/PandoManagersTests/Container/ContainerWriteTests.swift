@@ -50,7 +50,7 @@ import Testing
       }
       var writers = container[Writer.self].continuousAll().values.makeAsyncIterator()
       #expect(try await writers.next()?.isEmpty == true)
-      let before = try store.read { try $0.commitNumber }
+      let before = try store.read { try $0.commitNumber.value }
       let written = try await container.write { entities in
         try entities.set(Writer(id: .remote("w"), name: "Ada"))
         try entities.set(Volume(id: .remote(7), title: "Dune", writer: .remote("w")))
@@ -61,7 +61,7 @@ import Testing
       }
       #expect(written.value == "Dune II")
       #expect(written.state == .stored)
-      #expect(try store.read { try $0.commitNumber } == before + 1)
+      #expect(try store.read { try $0.commitNumber.value } == before + 1)
       #expect(try await writers.next()?.entities.map(\.name) == ["Ada"])
       // In step: who has seen one sees all.
       #expect(try await container[Volume.self].get(byID: .remote(7))?.title == "Dune II")

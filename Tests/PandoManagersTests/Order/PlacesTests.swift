@@ -91,10 +91,10 @@ import Testing
       let drafts = CoreManager(stores: [DiskStore<Draft>(modelStore: store)])
       let draft = Draft(id: .local("a"), revision: 1)
       try await drafts.set(draft)
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       try await drafts.set(draft)
       try await drafts.remove(atID: .local("absent"))
-      #expect(try store.read { try $0.commitNumber } == number)
+      #expect(try store.read { try $0.commitNumber.value } == number)
     }
   }
 
@@ -108,7 +108,7 @@ import Testing
         _ = try transaction.delete("Book:1")
         _ = try transaction.delete("Draft:local:a")
       }
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       let states = try store.read { snapshot in
         (
           book: try snapshot.sequenceState(of: "Book:1"),
@@ -132,7 +132,7 @@ import Testing
       _ = try await loans.get(byID: .remote("l"), in: .remote())
       #expect(
         try await loans.get(byID: .remote("l")) == nil, "the answer is older than the removal")
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       #expect(
         try store.read { try $0.sequenceState(of: "Loan:l") }
           == SequenceState(sequenceNumber: SequenceNumber.of(commit: number)))
@@ -146,7 +146,7 @@ import Testing
       let disk = DiskStore<Book>(modelStore: store)
       // Removals are remembered from now on: that is written once.
       let first = try await disk.takeReadPlace()
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       let flushes = store.counters.flushes
       let second = try await disk.takeReadPlace()
       let third = try await DiskStore<Book>(modelStore: store).takeReadPlace()
@@ -154,7 +154,7 @@ import Testing
       #expect(first < second && second < third)
       #expect(third < SequenceNumber.of(commit: number + 1))
       #expect(store.counters.flushes == flushes)
-      #expect(try store.read { try $0.commitNumber } == number)
+      #expect(try store.read { try $0.commitNumber.value } == number)
     }
   }
 }

@@ -151,9 +151,9 @@ import Testing
       let memory = InMemoryStore<Draft>()
       let store = CacheStore(keyValueStore: memory, persistentStore: DiskStore(modelStore: model))
       _ = try await store.set([Draft(id: .local("a"), revision: 5, text: "five")], in: .local)
-      let number = try model.read { try $0.commitNumber }
+      let number = try model.read { try $0.commitNumber.value }
       _ = try await store.set([Draft(id: .local("a"), revision: 4, text: "four")], in: .local)
-      #expect(try model.read { try $0.commitNumber } == number)
+      #expect(try model.read { try $0.commitNumber.value } == number)
       let merged = try await store.set(
         [Draft(id: .local("a"), revision: 6, text: "six")], in: .local)
       #expect(merged.map(\.text) == ["five six"])

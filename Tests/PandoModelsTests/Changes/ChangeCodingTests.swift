@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [nil, "me"])
   func `a change set has its form`(author: String?) throws {
     let set = ChangeSet(
-      commitNumber: .max, updated: ["u"], inserted: ["i", "j"], deleted: ["d"],
+      commitNumber: CommitNumber(value: .max), updated: ["u"], inserted: ["i", "j"], deleted: ["d"],
       collections: [CollectionUpdate(cacheKey: "list", change: .reset)], author: author,
       date: Date(timeIntervalSinceReferenceDate: 1.5), context: 3)
     let json =
@@ -68,7 +68,8 @@ import Testing
         == ["commitNumber", "updated", "inserted", "deleted", "collections"]
         + (author == nil ? [] : ["author"]) + ["date"])
     let copy = try fromJSON(ChangeSet.self, json)
-    #expect(copy.commitNumber == .max && copy.updated == ["u"] && copy.inserted == ["i", "j"])
+    #expect(
+      copy.commitNumber.value == .max && copy.updated == ["u"] && copy.inserted == ["i", "j"])
     #expect(copy.deleted == ["d"] && copy.collections == set.collections)
     #expect(copy.author == author && copy.date == set.date && copy.context == nil)
   }

@@ -36,7 +36,7 @@ import Testing
         changeSet.collections
           == [CollectionUpdate(cacheKey: "contacts", change: .changes([.insert(index: 3)]))])
       #expect(try stored(store) == provider.data)
-      #expect(changeSet.commitNumber == 6)
+      #expect(changeSet.commitNumber.value == 6)
     }
   }
 
@@ -66,7 +66,7 @@ import Testing
       #expect(calls.map(\.change) == [.changes([.insert(index: 1)])])
       #expect(calls.first?.context as? Int == 2)
       #expect(first.takeCalls().isEmpty)
-      #expect(commit.commitNumber == 2)
+      #expect(commit.commitNumber.value == 2)
       try await first.provider.setData(Contact.list(3), cacheKey: "contacts").committed()
       await manager.drain()
       #expect(second.takeChanges() == [.reset])

@@ -211,7 +211,7 @@ import Testing
       let done = CollectionDataProvider<Person>(dataModelManager: manager)
       open.setData(people, cacheKey: "open")
       try await done.setData([Person(id: 4, name: "P4")], cacheKey: "done").committed()
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       let places = try await manager.write(context: "moved") { transaction in
         try transaction.moveElement("Person:2", fromCollection: "open", toCollection: "done", at: 0)
         try transaction.moveElement("Person:3", fromCollection: "open", toCollection: "open", at: 0)
@@ -219,7 +219,7 @@ import Testing
         return try transaction.snapshot.indexes(of: "Person:2", inCollection: "done")
       }
       #expect(places == [0])
-      #expect(try store.read { try $0.commitNumber } == number + 1)
+      #expect(try store.read { try $0.commitNumber.value } == number + 1)
       #expect(open.data.map(\.name) == ["P3", "P1"])
       #expect(done.data.map(\.name) == ["moved", "P4"])
       let count = try await manager.write { transaction in

@@ -192,7 +192,7 @@ private final class OrderedRun {
   private func note() throws {
     let (number, state) = try store.read { snapshot in
       (
-        try snapshot.commitNumber,
+        try snapshot.commitNumber.value,
         State(
           list: try snapshot.collection(key, as: Person.self) ?? [],
           people: try Self.ids.map { try snapshot.model("Person:\($0)", as: Person.self) })

@@ -120,7 +120,9 @@ import Testing
   }
 
   private func expectExpired(_ store: ModelStore) {
-    let error = #expect(throws: StoreError.self) { try store.read { try $0.changes(since: 2) } }
+    let error = #expect(throws: StoreError.self) {
+      try store.read { try $0.changes(since: CommitNumber(value: 2)) }
+    }
     #expect(error?.code == .changesExpired)
   }
 
@@ -377,8 +379,9 @@ import Testing
       store.feed.announce(shown + 1...shown + 1)
       try other.perform("set 1 B")
       line.othersMayHaveCommitted()
-      let own = try #require(try store.read { try $0.changes(since: shown) }.first)
-      store.feed.handOver([CommitEffects(own, ticket: nil, number: own.commitNumber)])
+      let own = try #require(
+        try store.read { try $0.changes(since: CommitNumber(value: shown)) }.first)
+      store.feed.handOver([CommitEffects(own, ticket: nil, number: own.commitNumber.value)])
       // Was: nothing looked again, until somebody committed something or a second had passed.
       await settle(line)
       #expect(line.shown == shown + 2)

@@ -45,7 +45,7 @@ import Testing
       }
       #expect(bystander.wasAsked(on: writer.withLock { $0 }))
       let changes = try await store.commit { try $0.set(Contact(-1)) }.changeSet
-      #expect(line.shown == changes?.commitNumber)
+      #expect(line.shown == changes?.commitNumber.value)
     }
   }
 

@@ -172,14 +172,14 @@ import Testing
     try await withModelStore { store in
       let container = try CoreManagerContainer(
         entities: Song.self, Writer.self, client: server, diskStoreConfig: .store(store))
-      let before = try store.read { try $0.commitNumber }
+      let before = try store.read { try $0.commitNumber.value }
       let all = ReadContext<Song>.remote(persistenceStrategy: .discardExtraLocalData)
       let page = try await container[Song.self].all(in: all).page
       #expect(page?.total == 9)
       #expect(page?.cursor == "17")
       #expect(page?.next == "/songs?p=2")
       #expect(page?.hasNext == true)
-      #expect(try store.read { try $0.commitNumber } <= before + 2)
+      #expect(try store.read { try $0.commitNumber.value } <= before + 2)
       let writer = try await container[Writer.self].get(byID: .remote("w"))
       #expect(writer?.name == "Ada")
       // Set here later than it was asked for, it stays as it is; a page is not all there is.

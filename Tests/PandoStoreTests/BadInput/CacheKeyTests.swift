@@ -111,7 +111,8 @@ import Testing
     try store.write { transaction in
       for key in keys { try transaction.append([.string(key)], toCollection: key) }
     }
-    let logged = try store.read { try $0.changes(since: 0) }.flatMap(\.collections).map(\.cacheKey)
+    let logged = try store.read { try $0.changes(since: .zero) }.flatMap(\.collections).map(
+      \.cacheKey)
     #expect(Set(logged) == Set(keys))
     var lines: [String] = []
     try store.dump { lines.append($0) }

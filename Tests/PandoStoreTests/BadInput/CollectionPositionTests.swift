@@ -37,7 +37,7 @@ import Testing
     }
     #expect(try store.read { try $0.collectionTrees("abc") } == ["a", "b", "c"])
     #expect(try store.read { try $0.count() } == 0)
-    #expect(try store.read { try $0.commitNumber } == 1)
+    #expect(try store.read { try $0.commitNumber.value } == 1)
   }
 
   @Test func `a range outside is refused by reads`() throws {

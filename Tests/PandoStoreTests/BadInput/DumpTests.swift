@@ -31,7 +31,7 @@ import Testing
     let source = LineSource(lines)
     expectFailure(.invalidDump, text) { try copy.load { source.next() } }
     #expect(try copy.read { try $0.count() } == 0)
-    #expect(try copy.read { try $0.commitNumber } == 0)
+    #expect(try copy.read { try $0.commitNumber.value } == 0)
     #expect(try copy.read { try $0.collectionKeys() } == [])
     #expect(try copy.read { try $0.property("note") } == nil)
     #expect(try copy.verify().problems == [])
@@ -51,14 +51,14 @@ import Testing
     #expect(report.nodeCount == 4)
     #expect(report.collectionCount == 1)
     #expect(try copy.read { try $0.typeNames(of: "Person:1") } == ["FullProfile", "Person"])
-    #expect(try copy.read { try $0.commitNumber } == 2)
+    #expect(try copy.read { try $0.commitNumber.value } == 2)
     #expect(try dump(copy) == lines)
     #expect(try copy.verify().problems == [])
     let next = try copy.commit { try $0.delete("Person:3") }
-    #expect(next.changeSet?.commitNumber == 3)
-    #expect(try copy.read { try $0.changes(since: 2) }.count == 1)
+    #expect(next.changeSet?.commitNumber.value == 3)
+    #expect(try copy.read { try $0.changes(since: CommitNumber(value: 2)) }.count == 1)
     expectFailure(.changesExpired, "begins at commit 3") {
-      _ = try copy.read { try $0.changes(since: 1) }
+      _ = try copy.read { try $0.changes(since: CommitNumber(value: 1)) }
     }
   }
 
@@ -160,7 +160,7 @@ import Testing
       let source = LineSource(lines)
       try used.load { source.next() }
     }
-    #expect(try used.read { try $0.commitNumber } == 3)
+    #expect(try used.read { try $0.commitNumber.value } == 3)
     #expect(try used.verify().problems == [])
   }
 

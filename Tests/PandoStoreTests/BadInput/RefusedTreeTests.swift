@@ -12,7 +12,7 @@ import Testing
   private func expectNothing(in store: ModelStore) throws {
     #expect(try store.read { try $0.count() } == 0)
     #expect(try store.read { try $0.collectionKeys() } == [])
-    #expect(try store.read { try $0.commitNumber } == 0)
+    #expect(try store.read { try $0.commitNumber.value } == 0)
     #expect(try store.verify().problems == [])
   }
 
@@ -175,12 +175,12 @@ import Testing
       try store.write { try $0.set(tree) }
       let tooDeep = make(deepest + 1)
       #expect(try store.read { try $0.tree(tree.identifier) } == tree)
-      let number = try store.read { try $0.commitNumber }
+      let number = try store.read { try $0.commitNumber.value }
       expectFailure(model: .nestingTooDeep, "nested deeper than") {
         try store.write { try $0.set(tooDeep) }
       }
       #expect(try store.read { try $0.tree(tree.identifier) } == tree)
-      #expect(try store.read { try $0.commitNumber } == number)
+      #expect(try store.read { try $0.commitNumber.value } == number)
     }
     #expect(try store.verify().problems == [])
     var lines: [String] = []

@@ -24,20 +24,20 @@ import Testing
       var cursor = try store.cursor(named: "mailer")
       for id in 1...3 { try await store.write { try $0.set(leaf(id)) } }
       var iterator = cursor.changes().makeAsyncIterator()
-      #expect(try await iterator.next()?.commitNumber == 2)
-      try await cursor.acknowledge(2)
-      #expect(try await iterator.next()?.commitNumber == 3)
+      #expect(try await iterator.next()?.commitNumber.value == 2)
+      try await cursor.acknowledge(CommitNumber(value: 2))
+      #expect(try await iterator.next()?.commitNumber.value == 3)
       await store.close()
 
       store = try open(path)
-      cursor = try store.cursor(named: "mailer", startingAfter: 0)
-      #expect(try cursor.state.position == 2)
+      cursor = try store.cursor(named: "mailer", startingAfter: .zero)
+      #expect(try cursor.state.position.value == 2)
       iterator = cursor.changes().makeAsyncIterator()
-      #expect(try await iterator.next()?.commitNumber == 3)
-      #expect(try await iterator.next()?.commitNumber == 4)
+      #expect(try await iterator.next()?.commitNumber.value == 3)
+      #expect(try await iterator.next()?.commitNumber.value == 4)
       // An earlier commit than before changes nothing.
-      try await cursor.acknowledge(1)
-      #expect(try cursor.state.position == 2)
+      try await cursor.acknowledge(CommitNumber(value: 1))
+      #expect(try cursor.state.position.value == 2)
       #expect(try store.cursors().map(\.name) == ["mailer"])
       #expect(try store.verify().problems == [])
       await store.close()
@@ -51,19 +51,21 @@ import Testing
       let fast = try store.cursor(named: "fast")
       for id in 1...15 {
         try await store.write { try $0.set(leaf(id)) }
-        try await fast.acknowledge(UInt64(id))
+        try await fast.acknowledge(CommitNumber(value: UInt64(id)))
       }
       #expect(try store.statistics().changeLogCount == 15)
       var iterator = slow.changes().makeAsyncIterator()
-      for number in 1...10 { #expect(try await iterator.next()?.commitNumber == UInt64(number)) }
-      try await slow.acknowledge(10)
+      for number in 1...10 {
+        #expect(try await iterator.next()?.commitNumber.value == UInt64(number))
+      }
+      try await slow.acknowledge(CommitNumber(value: 10))
       try await store.write { try $0.set(leaf(16)) }
       #expect(try store.statistics().changeLogCount == 6)
       for id in 17...30 { try await store.write { try $0.set(leaf(id)) } }
       #expect(try store.statistics().changeLogCount == 20)
       // One more than the bound: from then on the slow one is lost, and holds nothing.
       for id in 31...40 { try await store.write { try $0.set(leaf(id)) } }
-      try await fast.acknowledge(40)
+      try await fast.acknowledge(CommitNumber(value: 40))
       try await store.write { try $0.set(leaf(41)) }
       #expect(try store.statistics().changeLogCount == 5)
       let error = await #expect(throws: StoreError.self) {
@@ -76,7 +78,7 @@ import Testing
       try await slow.acknowledge(store.read { try $0.commitNumber })
       try await store.write { try $0.set(leaf(42)) }
       var again = slow.changes().makeAsyncIterator()
-      #expect(try await again.next()?.commitNumber == 42)
+      #expect(try await again.next()?.commitNumber.value == 42)
       #expect(try store.verify().problems == [])
       await store.close()
     }
@@ -107,19 +109,19 @@ import Testing
       await #expect(throws: Stop.self) {
         try await store.write { transaction in
           try transaction.setProperty("indexed", to: [1])
-          try transaction.acknowledge(1, cursor: "index")
+          try transaction.acknowledge(CommitNumber(value: 1), cursor: "index")
           throw Stop()
         }
       }
-      #expect(try cursor.state.position == 0)
+      #expect(try cursor.state.position.value == 0)
       #expect(try store.read { try $0.property("indexed") } == nil)
       try await store.write { transaction in
         try transaction.setProperty("indexed", to: [1])
-        try transaction.acknowledge(1, cursor: "index")
+        try transaction.acknowledge(CommitNumber(value: 1), cursor: "index")
       }
-      #expect(try cursor.state.position == 1)
+      #expect(try cursor.state.position.value == 1)
       // That was no commit that anybody is told of.
-      #expect(try store.read { try $0.commitNumber } == 1)
+      #expect(try store.read { try $0.commitNumber.value } == 1)
       await store.close()
     }
   }
@@ -132,14 +134,19 @@ import Testing
           _ = try store.cursor(named: name)
         }
       }
-      let cursor = try store.cursor(named: "a", startingAfter: 700)
-      #expect(try cursor.state.position == 0)
-      expectFailure(.indexOutOfRange, "cursor a: it can't acknowledge commit 7, the newest is 0") {
-        try cursor.acknowledge(7)
+      expectFailure(.changesExpired, "commit 700 is not there, the newest is commit 0") {
+        _ = try store.cursor(named: "a", startingAfter: CommitNumber(value: 700))
+      }
+      let cursor = try store.cursor(named: "a")
+      #expect(try cursor.state.position.value == 0)
+      expectFailure(.changesExpired, "cursor a: commit 7 is not there, the newest is commit 0") {
+        try cursor.acknowledge(CommitNumber(value: 7))
       }
       #expect(try store.removeCursor(named: "a"))
       #expect(try !store.removeCursor(named: "a"))
-      expectFailure(.noSuchCursor, "cursor a: there is none") { try cursor.acknowledge(0) }
+      expectFailure(.noSuchCursor, "cursor a: there is none") {
+        try cursor.acknowledge(CommitNumber(value: 0))
+      }
       expectFailure(.noSuchCursor, "cursor a: there is none") { _ = try cursor.state }
       let error = await #expect(throws: StoreError.self) {
         var iterator = cursor.changes().makeAsyncIterator()
@@ -156,7 +163,9 @@ import Testing
         _ = try reading.cursor(named: "c")
       }
       let known = try reading.cursor(named: "b")
-      expectFailure(.readOnly, "opened for reading only") { try known.acknowledge(0) }
+      expectFailure(.readOnly, "opened for reading only") {
+        try known.acknowledge(CommitNumber(value: 0))
+      }
       await reading.close()
     }
   }
@@ -175,9 +184,9 @@ import Testing
             var seen: [UInt64] = []
             while seen.last != count {
               for try await change in cursor.changes() {
-                seen.append(change.commitNumber)
+                seen.append(change.commitNumber.value)
                 try await cursor.acknowledge(change.commitNumber)
-                if seen.count.isMultiple(of: 7) || change.commitNumber == count { break }
+                if seen.count.isMultiple(of: 7) || change.commitNumber.value == count { break }
               }
             }
             return seen

@@ -27,7 +27,8 @@ import Testing
 
   private func expectWholeLog(of store: ModelStore, upTo last: Int) throws {
     for known in 0...last {
-      let found = try store.read { try $0.changes(since: UInt64(known)) }.map(\.commitNumber)
+      let found = try store.read { try $0.changes(since: CommitNumber(value: UInt64(known))) }.map(
+        \.commitNumber.value)
       #expect(found == Array(UInt64(known + 1)..<UInt64(max(last, known) + 1)))
     }
     #expect(try store.verify().problems == [])
@@ -51,7 +52,7 @@ import Testing
       }
       #expect((2...10).contains(moves), "\(moves) moves")
       try expectWholeLog(of: store, upTo: 60)
-      let changes = try store.read { try $0.changes(since: 0) }
+      let changes = try store.read { try $0.changes(since: .zero) }
       #expect(changes.map(\.inserted) == (1...60).map { ["leaf:\($0)"] })
       store.close()
     }
@@ -74,8 +75,8 @@ import Testing
       for id in 0..<200 {
         group.addTask {
           try await store.write { transaction in
-            let newest = try transaction.snapshot.commitNumber
-            let known = try transaction.snapshot.changes(since: 0).map(\.commitNumber)
+            let newest = try transaction.snapshot.commitNumber.value
+            let known = try transaction.snapshot.changes(since: .zero).map(\.commitNumber.value)
             #expect(known == Array(1..<newest + 1))
             try transaction.set(leaf(id))
           }

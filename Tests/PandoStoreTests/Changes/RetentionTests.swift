@@ -43,7 +43,7 @@ import Testing
         let small = try open(path, limit: limit)
         try write(1, to: small)
         #expect(try small.statistics().changeLogCount > 60)
-        #expect(try small.read { try $0.changes(since: 0) }.first?.commitNumber == 1)
+        #expect(try small.read { try $0.changes(since: .zero) }.first?.commitNumber.value == 1)
         small.close()
       }
       // More is kept from then on, and what had gone stays gone.
@@ -99,7 +99,9 @@ import Testing
         }
       }
       #expect(try store.statistics().changeLogCount == 3)
-      #expect(try store.read { try $0.changes(since: 2) }.map(\.commitNumber) == [3, 4, 5])
+      #expect(
+        try store.read { try $0.changes(since: CommitNumber(value: 2)) }.map(\.commitNumber.value)
+          == [3, 4, 5])
       for number in 1...5 {
         let records = try store.core.read { try $0.loggedRecords(of: UInt64(number)) }
         let versions = records?.map { $0["value"]?.integerValue }

@@ -22,11 +22,11 @@ import Testing
       let store = try open(path)
       let other = try OtherProcess(path)
       for id in 0..<3 { try await store.write { try $0.set(leaf(id)) } }
-      let changes = store.changes(since: 1)
+      let changes = store.changes(since: CommitNumber(value: 1))
       let reader = Task {
         var numbers: [UInt64] = []
         for try await change in changes {
-          numbers.append(change.commitNumber)
+          numbers.append(change.commitNumber.value)
           if numbers.count == 122 { break }
         }
         return numbers
@@ -68,7 +68,7 @@ import Testing
       var iterator = store.changes().makeAsyncIterator()
       for round in 1...5 {
         try other.perform("set 1 Ada\(round)")
-        #expect(try await iterator.next()?.commitNumber == UInt64(round))
+        #expect(try await iterator.next()?.commitNumber.value == UInt64(round))
       }
       other.end()
       await store.close()
@@ -99,7 +99,7 @@ import Testing
       let readers = (0..<4).map { _ in
         Task {
           var count = 0
-          var iterator = store.changes(since: 0).makeAsyncIterator()
+          var iterator = store.changes(since: .zero).makeAsyncIterator()
           while try await iterator.next() != nil {
             count += 1
             begin.yield()
@@ -115,7 +115,7 @@ import Testing
       for reader in readers[..<2] { #expect(try await reader.value == 1) }
       await store.close()
       for reader in readers[2...] { #expect(try await reader.value == 1) }
-      var late = store.changes(since: 0).makeAsyncIterator()
+      var late = store.changes(since: .zero).makeAsyncIterator()
       #expect(try await late.next() == nil)
     }
   }
@@ -123,17 +123,17 @@ import Testing
   @Test func `who is slower than the log is long is told`() async throws {
     try await withTemporaryDirectory { path in
       let store = try open(path, limit: 5)
-      var iterator = store.changes(since: 0).makeAsyncIterator()
+      var iterator = store.changes(since: .zero).makeAsyncIterator()
       try await store.write { try $0.set(leaf(0)) }
-      #expect(try await iterator.next()?.commitNumber == 1)
+      #expect(try await iterator.next()?.commitNumber.value == 1)
       for id in 1..<20 { try await store.write { try $0.set(leaf(id)) } }
       let error = await #expect(throws: StoreError.self) { _ = try await iterator.next() }
       #expect(error?.code == .changesExpired)
       #expect(
         error?.description.hasPrefix("commit 1: the change log begins at commit 16") == true)
       // It goes on behind what was read afresh.
-      var again = store.changes(since: 18).makeAsyncIterator()
-      #expect(try await again.next()?.commitNumber == 19)
+      var again = store.changes(since: CommitNumber(value: 18)).makeAsyncIterator()
+      #expect(try await again.next()?.commitNumber.value == 19)
       await store.close()
     }
   }
@@ -147,14 +147,14 @@ import Testing
         try transaction.set(leaf(2, 2))
       }
       try await store.write { try $0.delete("leaf:2") }
-      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      var iterator = store.changes(since: .zero, values: true).makeAsyncIterator()
       for _ in 1...2 {
         let records = try await iterator.next()?.records
         #expect(records?.map(\.node) == [leaf(1, 2)])
-        #expect(records?.map(\.commitNumber) == [3])
+        #expect(records?.map(\.commitNumber.value) == [3])
       }
       #expect(try await iterator.next()?.records.isEmpty == true)
-      var without = store.changes(since: 0).makeAsyncIterator()
+      var without = store.changes(since: .zero).makeAsyncIterator()
       #expect(try await without.next()?.records.isEmpty == true)
       _ = try store.setRetention(keepsRecords: true)
       try await store.write { try $0.set(leaf(1, 4)) }
@@ -162,7 +162,7 @@ import Testing
       for value in 4...5 {
         let records = try await iterator.next()?.records
         #expect(records?.map(\.node) == [leaf(1, value)])
-        #expect(records?.map(\.commitNumber) == [UInt64(value)])
+        #expect(records?.map(\.commitNumber.value) == [UInt64(value)])
       }
       await store.close()
     }
@@ -172,13 +172,13 @@ import Testing
     try await withTemporaryDirectory { path in
       let store = try open(path)
       for id in 1...3 { try await store.write { try $0.set(leaf(id)) } }
-      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      var iterator = store.changes(since: .zero, values: true).makeAsyncIterator()
       _ = try await iterator.next()
       // Was: read with the first of 256 commits, and all of them held.
       try await store.write { try $0.set(leaf(2, 7)) }
       let records = try await iterator.next()?.records
       #expect(records?.map(\.node) == [leaf(2, 7)])
-      #expect(records?.map(\.commitNumber) == [4])
+      #expect(records?.map(\.commitNumber.value) == [4])
       await store.close()
     }
   }
@@ -191,7 +191,7 @@ import Testing
       let parent = TreeNode(
         "parent", type: "Parent", fields: ["leaves": .array(leaves.reversed().map { .node($0) })])
       try await store.write { try $0.set(parent) }
-      var iterator = store.changes(since: 0, values: true).makeAsyncIterator()
+      var iterator = store.changes(since: .zero, values: true).makeAsyncIterator()
       let record = try await iterator.next()?.records.first { $0.node.typeName == "Parent" }
       #expect(
         record?.node["leaves"]?.arrayValue
@@ -204,9 +204,9 @@ import Testing
     try await withTemporaryDirectory { path in
       let store = try open(path)
       for id in 0..<600 { try await store.write { try $0.set(leaf(id)) } }
-      var iterator = store.changes(since: 0).makeAsyncIterator()
+      var iterator = store.changes(since: .zero).makeAsyncIterator()
       for number in 1...600 {
-        #expect(try await iterator.next()?.commitNumber == UInt64(number))
+        #expect(try await iterator.next()?.commitNumber.value == UInt64(number))
       }
       await store.close()
     }

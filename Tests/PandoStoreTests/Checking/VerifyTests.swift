@@ -46,7 +46,7 @@ import Testing
     let store = try RowDamage.makeStore()
     let report = try store.verify()
     #expect(report.isClean)
-    #expect(report.commitNumber == 4)
+    #expect(report.commitNumber.value == 4)
     #expect(report.nodeCount == 3)
     #expect(report.recordCount == 3)
     #expect(report.edgeCount == 4)

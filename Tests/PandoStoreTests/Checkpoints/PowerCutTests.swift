@@ -38,7 +38,7 @@ import Testing
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
       try store.flush()
       try store.write { try $0.set(Person(id: 1, name: "Bob")) }
-      let lost = try store.read { try $0.commitNumber }
+      let lost = try store.read { try $0.commitNumber.value }
       try copyCut("\(path)/store", to: "\(path)/cut")
       store.close()
 
@@ -46,11 +46,11 @@ import Testing
         let again = try ModelStore(
           path: "\(path)/cut", configuration: Self.configuration(durability))
         #expect(try again.read { try $0.model("Person:1", as: Person.self)?.name } == "Ada")
-        #expect(try again.read { try $0.commitNumber } > lost)
+        #expect(try again.read { try $0.commitNumber.value } > lost)
         try again.write { try $0.set(Person(id: 2, name: "\(durability)")) }
         for number in [lost - 1, lost] {
           expectFailure(.changesExpired, "the change log begins at commit") {
-            _ = try again.read { try $0.changes(since: number) }
+            _ = try again.read { try $0.changes(since: CommitNumber(value: number)) }
           }
         }
         #expect(try again.verify().problems == [])
@@ -58,7 +58,7 @@ import Testing
       }
       let last = try ModelStore(path: "\(path)/cut", configuration: Self.configuration())
       // One cut, one step, however often the store is opened.
-      #expect(try last.read { try $0.commitNumber } == lost - 1 + 1 << 24 + 2)
+      #expect(try last.read { try $0.commitNumber.value } == lost - 1 + 1 << 24 + 2)
       last.close()
     }
   }
@@ -69,14 +69,14 @@ import Testing
       let store = try ModelStore(path: "\(path)/0", configuration: Self.configuration())
       try store.write { try $0.set(Person(id: 1, name: "Ada")) }
       try store.flush()
-      var highest = try store.read { try $0.commitNumber }
+      var highest = try store.read { try $0.commitNumber.value }
       try copyCut("\(path)/0", to: "\(path)/1")
       store.close()
       for cut in 1...3 {
         let again = try ModelStore(path: "\(path)/\(cut)", configuration: Self.configuration())
         let number = try again.commit { try $0.set(Person(id: 7, name: "\(cut)")) }.changeSet
-        #expect(try #require(number).commitNumber > highest + 1 << 20)
-        highest = try #require(number).commitNumber
+        #expect(try #require(number).commitNumber.value > highest + 1 << 20)
+        highest = try #require(number).commitNumber.value
         try copyCut("\(path)/\(cut)", to: "\(path)/\(cut + 1)")
         again.close()
       }
@@ -88,7 +88,7 @@ import Testing
       let store = try ModelStore(path: "\(path)/store", configuration: Self.configuration())
       let cursor = try store.cursor(named: "mail")
       try await store.write { try $0.set(Person(id: 1, name: "Ada")) }
-      try await cursor.acknowledge(1)
+      try await cursor.acknowledge(CommitNumber(value: 1))
       try await store.flush()
       try await store.write { try $0.set(Person(id: 1, name: "Bob")) }
       try copyCut("\(path)/store", to: "\(path)/cut")

@@ -29,7 +29,7 @@ import Testing
     func othersMayHaveCommitted() {}
 
     private static func note(_ write: CommitEffects) -> String {
-      let number = write.changeSet.map { "\($0.commitNumber)" } ?? "none"
+      let number = write.changeSet.map { "\($0.commitNumber.value)" } ?? "none"
       var names: [String] = []
       for models in write.content.models {
         models.forEach { names.append(($0 as? Person)?.name ?? $0.modelIdentifier ?? "-") }
@@ -204,7 +204,7 @@ import Testing
     store.submit(ticket: "set", context: nil) { try $0.set(Person(id: 1, name: "Ada")) }
     isIn.wait()
     // It is on disk and being handed over.
-    let number = try store.read { try $0.commitNumber }
+    let number = try store.read { try $0.commitNumber.value }
     #expect(number == 1)
     #expect(store.feed.isAwaited(1))
     #expect(!store.feed.isAwaited(0))

@@ -39,14 +39,14 @@ import Testing
 
   private func check(_ store: ModelStore, commit: UInt64) throws {
     try store.read { snapshot throws in
-      #expect(try snapshot.commitNumber == commit)
+      #expect(try snapshot.commitNumber.value == commit)
       for post in Self.posts {
         #expect(try snapshot.model(post.modelIdentifier ?? "", as: Post.self) == post)
       }
       #expect(try snapshot.collection("posts", as: Post.self) == Self.posts)
       #expect(try snapshot.model("Person:8", as: Person.self) == Person(id: 8, name: "Bob"))
       #expect(try snapshot.parents(of: "Person:7").count == 2)
-      #expect(try snapshot.changes(since: 2).map(\.deleted) == [["Post:3"]])
+      #expect(try snapshot.changes(since: CommitNumber(value: 2)).map(\.deleted) == [["Post:3"]])
     }
     let report = try store.verify()
     #expect(report.isClean, "\(report.problems)")

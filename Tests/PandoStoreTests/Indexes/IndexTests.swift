@@ -36,12 +36,12 @@ import Testing
     try store.write { transaction in
       for id in 0..<50 { try transaction.set(Self.book(id, id % 7 == 0 ? nil : "t\(id % 10)")) }
     }
-    let number = try store.read { try $0.commitNumber }
+    let number = try store.read { try $0.commitNumber.value }
     #expect(try store.write { try $0.addIndex(on: "title", ofType: "Book") })
     #expect(try store.write { try !$0.addIndex(on: "title", ofType: "Book") }, "it is there")
     #expect(try store.write { try $0.addIndex(on: "place.shelf", ofType: "Book") })
     #expect(try store.write { try $0.addIndex(on: "name", ofType: "Nobody") })
-    #expect(try store.read { try $0.commitNumber } == number, "no model has changed")
+    #expect(try store.read { try $0.commitNumber.value } == number, "no model has changed")
     let nobody = ModelIndex(typeName: "Nobody", field: "name")
     #expect(try store.read { try $0.indexes() } == [Self.shelf, Self.title, nobody])
     #expect(try store.read { try $0.indexes(ofType: "Book") } == [Self.shelf, Self.title])

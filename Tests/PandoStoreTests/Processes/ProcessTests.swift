@@ -82,7 +82,7 @@ import Testing
       let store = try ModelStore(path: path, configuration: .forTests)
       defer { store.close() }
       let other = try ChildProcess("PandoStoreTestProcess", ["write-versions", path])
-      var own: [UInt64] = []
+      var own: [CommitNumber] = []
       for id in 0..<50 {
         let commit = try store.commit {
           try $0.set(TreeNode("own:\(id)", type: "Own", fields: ["n": .integer(Int64(id))]))
@@ -90,12 +90,15 @@ import Testing
         own.append(try #require(commit.changeSet?.commitNumber))
       }
       #expect(other.wait() == 0)
-      let changes = try store.read { try $0.changes(since: 0) }
-      #expect(changes.map(\.commitNumber) == Array(1...200))
+      let changes = try store.read { try $0.changes(since: .zero) }
+      #expect(changes.map(\.commitNumber.value) == Array(1...200))
       #expect(Set(changes.compactMap(\.author)).count == 2)
       #expect(own == own.sorted())
-      #expect(
-        changes.filter { own.contains($0.commitNumber) }.allSatisfy { $0.inserted.count == 1 })
+      // Both name each commit alike.
+      let ofOwn = changes.filter { change in own.contains(change.commitNumber) }
+      #expect(ofOwn.count == 50 && ofOwn.allSatisfy { $0.inserted.count == 1 })
+      #expect(Set(changes.map(\.commitNumber.history)).count == 2)
+      #expect(try store.read { try $0.commitNumber } == changes.last?.commitNumber)
       #expect(try store.read { try $0.collectionCount("versions") } == 150)
       #expect(try store.read { try $0.count(ofType: "Own") } == 50)
       #expect(try store.verify().problems == [])

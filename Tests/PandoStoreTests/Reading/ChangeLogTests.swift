@@ -6,9 +6,10 @@ import Testing
 
 @Suite struct ChangeLogTests {
   @Test(arguments: [
-    ChangeSet(commitNumber: 1, date: Date(timeIntervalSinceReferenceDate: 0.5)),
     ChangeSet(
-      commitNumber: .max, updated: ["a", String(repeating: "b", count: 300)],
+      commitNumber: CommitNumber(value: 1), date: Date(timeIntervalSinceReferenceDate: 0.5)),
+    ChangeSet(
+      commitNumber: CommitNumber(value: .max), updated: ["a", String(repeating: "b", count: 300)],
       inserted: (0..<100).map(String.init), deleted: [""],
       collections: [
         CollectionUpdate(cacheKey: "x", change: .reset),
@@ -22,12 +23,12 @@ import Testing
   func `a change set is written as its own coding would`(changeSet: ChangeSet) throws {
     let bytes = ChangeLog.encode(changeSet)
     #expect(try bytes == RecordEncoder.encodeValue(changeSet).body)
-    let copy = try ChangeLog.decode(bytes.span, commitNumber: changeSet.commitNumber)
+    let copy = try ChangeLog.decode(bytes.span, number: changeSet.commitNumber)
     #expect(copy.commitNumber == changeSet.commitNumber)
     #expect(copy.inserted == changeSet.inserted)
     #expect(copy.collections == changeSet.collections)
     for wants in [true, false] {
-      let part = try ChangeLog.decode(bytes.span, commitNumber: changeSet.commitNumber) { _ in wants
+      let part = try ChangeLog.decode(bytes.span, number: changeSet.commitNumber) { _ in wants
       }
       #expect(ChangeLog.encode(part.with(changeSet.collections)) == bytes)
       #expect(

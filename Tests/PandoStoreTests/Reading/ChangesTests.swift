@@ -20,20 +20,23 @@ import Testing
     try withTemporaryDirectory { path in
       let store = try makeStore(limit: 5, commits: 12, path: path)
       try store.read { snapshot in
-        let changes = try snapshot.changes(since: 7)
-        #expect(changes.map(\.commitNumber) == [8, 9, 10, 11, 12])
+        let changes = try snapshot.changes(since: CommitNumber(value: 7))
+        #expect(changes.map(\.commitNumber.value) == [8, 9, 10, 11, 12])
         #expect(changes.map(\.inserted) == (7..<12).map { ["leaf:\($0)"] })
         #expect(changes.allSatisfy { $0.context == nil && $0.author != nil })
-        let last = try snapshot.changes(since: 11)
+        let last = try snapshot.changes(since: CommitNumber(value: 11))
         #expect(last.count == 1)
-        for number in [UInt64(12), 13, .max] {
-          let none = try snapshot.changes(since: number)
-          #expect(none.isEmpty)
+        let none = try snapshot.changes(since: CommitNumber(value: 12))
+        #expect(none.isEmpty)
+      }
+      for number in [13, UInt64.max] {
+        expectFailure(.changesExpired, "commit \(number) is not there, the newest is commit 12") {
+          _ = try store.read { try $0.changes(since: CommitNumber(value: number)) }
         }
       }
       for number in [UInt64(0), 6] {
         expectFailure(.changesExpired, "commit \(number): the change log begins at commit 8") {
-          _ = try store.read { try $0.changes(since: number) }
+          _ = try store.read { try $0.changes(since: CommitNumber(value: number)) }
         }
       }
       #expect(try store.statistics().changeLogCount == 5)
@@ -45,11 +48,13 @@ import Testing
       let again = try makeStore(limit: 2, commits: 0, path: path)
       defer { again.close() }
       _ = try again.setRetention(commitCount: 2)
-      #expect(try again.read { try $0.changes(since: 7) }.count == 5)
+      #expect(try again.read { try $0.changes(since: CommitNumber(value: 7)) }.count == 5)
       try again.write { try $0.set(leaf(99)) }
-      #expect(try again.read { try $0.changes(since: 11) }.map(\.commitNumber) == [12, 13])
+      #expect(
+        try again.read { try $0.changes(since: CommitNumber(value: 11)) }.map(\.commitNumber.value)
+          == [12, 13])
       expectFailure(.changesExpired, "begins at commit 12") {
-        _ = try again.read { try $0.changes(since: 10) }
+        _ = try again.read { try $0.changes(since: CommitNumber(value: 10)) }
       }
       #expect(try again.verify().problems == [])
     }
@@ -57,8 +62,8 @@ import Testing
 
   @Test func `a new store has no changes`() throws {
     let store = try ModelStore.temporary(configuration: .forTests)
-    #expect(try store.read { try $0.changes(since: 0) }.isEmpty)
-    #expect(try store.read { try $0.commitNumber } == 0)
+    #expect(try store.read { try $0.changes(since: .zero) }.isEmpty)
+    #expect(try store.read { try $0.commitNumber.value } == 0)
   }
 
   @Test func `an old snapshot keeps its own version of the log`() throws {
@@ -69,14 +74,14 @@ import Testing
         try onThreads(1) { _ in
           for id in 10..<20 { try store.write { try $0.set(leaf(id)) } }
         }
-        let number = try snapshot.commitNumber
+        let number = try snapshot.commitNumber.value
         #expect(number == 3)
-        let changes = try snapshot.changes(since: 1)
-        #expect(changes.map(\.commitNumber) == [2, 3])
+        let changes = try snapshot.changes(since: CommitNumber(value: 1))
+        #expect(changes.map(\.commitNumber.value) == [2, 3])
         let count = try snapshot.count()
         #expect(count == 3)
       }
-      #expect(try store.read { try $0.commitNumber } == 13)
+      #expect(try store.read { try $0.commitNumber.value } == 13)
     }
   }
 
@@ -99,6 +104,6 @@ import Testing
     #expect(try store.read { try $0.property("a") } == [1])
     try store.write { try $0.removeAll() }
     #expect(try store.read { try $0.property("a") } == [1])
-    #expect(try store.read { try $0.commitNumber } == 0)
+    #expect(try store.read { try $0.commitNumber.value } == 0)
   }
 }

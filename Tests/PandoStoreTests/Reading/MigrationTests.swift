@@ -61,7 +61,7 @@ import Testing
       let store = try open(path, [Self.count, Self.rename])
       let tree = try store.read { try $0.tree("team") }
       #expect(tree?["lead"]?.nodeValue?.fields == ["fullName": "name 0", "letters": 6])
-      let log = try store.read { try $0.changes(since: 1) }
+      let log = try store.read { try $0.changes(since: CommitNumber(value: 1)) }
       #expect(log.map { $0.updated.sorted() } == [["p:0", "p:1", "p:2"]])
       #expect(try store.verify().problems == [])
       try store.write { try $0.set(TreeNode("p:9", type: "Person", fields: ["name": "new"])) }
@@ -69,7 +69,7 @@ import Testing
       let again = try open(path, [Self.rename, Self.count])
       defer { again.close() }
       #expect(try again.read { try $0.tree("p:9") }?.fields == ["name": "new"])
-      #expect(try again.read { try $0.commitNumber } == 3)
+      #expect(try again.read { try $0.commitNumber.value } == 3)
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
       let store = try open(path, [])
       defer { store.close() }
       #expect(try store.read { try $0.tree("p:0") }?.fields == ["name": "name 0"])
-      #expect(try store.read { try $0.commitNumber } == 1)
+      #expect(try store.read { try $0.commitNumber.value } == 1)
       #expect(try store.verify().problems == [])
     }
   }

@@ -20,7 +20,7 @@ import Testing
 
   static let statistics: StoreStatistics = {
     var statistics = StoreStatistics()
-    statistics.commitNumber = .max
+    statistics.commitNumber = CommitNumber(value: .max)
     statistics.nodeCount = 1
     statistics.recordCounts = ["T": 2]
     statistics.edgeCount = 3
@@ -46,7 +46,7 @@ import Testing
   static let verification: VerificationReport = {
     var report = VerificationReport()
     report.problems = [VerificationReport.Problem(subject: "s", reason: "r")]
-    report.commitNumber = .max
+    report.commitNumber = CommitNumber(value: .max)
     report.pageCount = 1
     report.nodeCount = 2
     report.recordCount = 3

@@ -15,7 +15,7 @@ import Testing
       try transaction.append([Person(id: 1, name: "Ada")], toCollection: "people")
     }
     let statistics = try store.statistics()
-    #expect(statistics.commitNumber == 1)
+    #expect(statistics.commitNumber.value == 1)
     #expect(statistics.nodeCount == 2)
     #expect(statistics.recordCounts == ["Message": 1, "Person": 1, "FullProfile": 1])
     #expect(statistics.edgeCount == 2)
@@ -103,7 +103,7 @@ import Testing
       #expect(try ModelStore.verify(path: "\(path)/copy").problems == [])
       let copy = try ModelStore(path: "\(path)/copy", configuration: .forTests)
       defer { copy.close() }
-      let (count, number) = try copy.read { try ($0.count(), $0.commitNumber) }
+      let (count, number) = try copy.read { try ($0.count(), $0.commitNumber.value) }
       #expect(count == 100 + Int(number) - 2, "one whole version")
       if compacting {
         #expect(try copy.statistics().fileSizeInBytes < store.statistics().fileSizeInBytes)

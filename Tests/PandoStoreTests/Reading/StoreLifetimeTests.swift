@@ -16,9 +16,9 @@ import Testing
   @Test func `proper use compiles`() throws {
     let (status, output) = try Self.compile(
       """
-        let number = try store.read { try $0.commitNumber }
+        let number = try store.read { try $0.commitNumber.value }
         try store.write { transaction in
-          let before = try transaction.snapshot.commitNumber
+          let before = try transaction.snapshot.commitNumber.value
           if before == number { try transaction.delete("a") }
         }
       """)
@@ -37,7 +37,7 @@ import Testing
     ),
     (
       "using a snapshot in a task",
-      "try store.read { snapshot in Task { _ = try snapshot.commitNumber } }"
+      "try store.read { snapshot in Task { _ = try snapshot.commitNumber.value } }"
     ),
     (
       "awaiting inside a read",

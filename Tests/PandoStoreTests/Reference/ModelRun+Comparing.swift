@@ -7,7 +7,7 @@ extension ModelRun {
   /// Everything that the store shows must be what the reference holds.
   func compare() throws {
     try store.read { snapshot in
-      let number = try snapshot.commitNumber
+      let number = try snapshot.commitNumber.value
       try #require(number == reference.commitNumber, place)
       let identifiers = try snapshot.identifiers()
       try #require(identifiers == reference.nodes.keys.sorted(), place)
@@ -107,7 +107,7 @@ extension ModelRun {
   ) throws {
     guard let changes else { return try #require(changeSet == nil, place) }
     let changeSet = try #require(changeSet, place)
-    try #require(changeSet.commitNumber == reference.commitNumber, place)
+    try #require(changeSet.commitNumber.value == reference.commitNumber, place)
     try #require(changeSet.inserted.sorted() == changes.identifiers(.inserted), place)
     try #require(changeSet.updated.sorted() == changes.identifiers(.updated), place)
     try #require(changeSet.deleted.sorted() == changes.identifiers(.deleted), place)
@@ -126,7 +126,7 @@ extension ModelRun {
       case nil: Issue.record("\(place): no change of \(key)")
       }
     }
-    let logged = try store.read { try $0.changes(since: before.commitNumber) }
+    let logged = try store.read { try $0.changes(since: CommitNumber(value: before.commitNumber)) }
     try #require(logged.map(\.updated) == [changeSet.updated], place)
     try #require(logged.map(\.collections) == [changeSet.collections], place)
   }

@@ -25,7 +25,7 @@ import Testing
     online.isOnline = true
     let commit = try store.commit { [online] in try $0.set(online) }
     #expect(commit.changeSet?.updated == ["Person:1"])
-    #expect(commit.changeSet?.commitNumber == 2)
+    #expect(commit.changeSet?.commitNumber.value == 2)
     for id in 0..<10 {
       let message = try store.read { try $0.model("Message:\(id)", as: Message.self) }
       #expect(message?.author == online)
@@ -96,7 +96,7 @@ import Testing
       }
     }
     #expect(try store.read { try $0.count() } == 0)
-    #expect(try store.read { try $0.commitNumber } == 0)
+    #expect(try store.read { try $0.commitNumber.value } == 0)
   }
 
   @Test func `a collection lists nodes in order and loses deleted ones`() throws {

@@ -93,11 +93,14 @@ import Testing
       let again = try ModelStore(path: path, configuration: configuration)
       #expect(try again.read { try $0.parents(of: "leaf") } == [])
       #expect(try again.read { try $0.parents(of: "other") } == ["a"])
-      #expect(try again.read { try $0.changes(since: 1) }.map(\.inserted) == [["other"]])
+      #expect(
+        try again.read { try $0.changes(since: CommitNumber(value: 1)) }.map(\.inserted) == [
+          ["other"]
+        ])
       #expect(try again.verify().problems == [])
       again.close()
       let third = try ModelStore(path: path, configuration: configuration)
-      #expect(try third.read { try $0.commitNumber } == 2)
+      #expect(try third.read { try $0.commitNumber.value } == 2)
     }
   }
 }

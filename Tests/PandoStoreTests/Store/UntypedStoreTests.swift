@@ -39,12 +39,15 @@ import Testing
     }
     let commit = try store.commit { try $0.set(person(1, "Ada L.")) }
     #expect(commit.changeSet?.updated == ["Person:1"])
-    #expect(commit.changeSet?.commitNumber == 2)
+    #expect(commit.changeSet?.commitNumber.value == 2)
     for id in 0..<10 {
       let tree = try store.read { try $0.tree("Message:\(id)") }
       #expect(tree?["author"]?["name"] == "Ada L.")
     }
-    #expect(try store.read { try $0.changes(since: 1) }.map(\.updated) == [["Person:1"]])
+    #expect(
+      try store.read { try $0.changes(since: CommitNumber(value: 1)) }.map(\.updated) == [
+        ["Person:1"]
+      ])
     #expect(try store.verify().problems == [])
   }
 

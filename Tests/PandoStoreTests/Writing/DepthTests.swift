@@ -73,11 +73,11 @@ import Testing
     in store: ModelStore, sourceLocation: SourceLocation = #_sourceLocation,
     _ write: @escaping @Sendable (inout ModelTransaction) throws -> Void
   ) throws {
-    let before = try store.read { try [Int($0.commitNumber), $0.count()] }
+    let before = try store.read { try [Int($0.commitNumber.value), $0.count()] }
     expectFailure(model: .nestingTooDeep, "\(limit) levels", sourceLocation: sourceLocation) {
       try store.write { try write(&$0) }
     }
-    let after = try store.read { try [Int($0.commitNumber), $0.count()] }
+    let after = try store.read { try [Int($0.commitNumber.value), $0.count()] }
     #expect(before == after, sourceLocation: sourceLocation)
   }
 

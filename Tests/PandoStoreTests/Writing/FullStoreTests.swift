@@ -292,7 +292,7 @@ import Testing
     } throws: {
       ($0 as? LMDBError)?.code == .mapFull
     }
-    #expect(try store.read { try $0.changes(since: 0) }.count == 100)
+    #expect(try store.read { try $0.changes(since: .zero) }.count == 100)
   }
 
   @Test func `what a cursor needs stays in a full store until the cursor goes`() throws {
@@ -302,11 +302,11 @@ import Testing
     let store = try ModelStore.temporary(configuration: configuration)
     defer { store.close() }
     _ = try store.cursor(named: "slow")
-    let start = try store.read { try $0.commitNumber }
+    let start = try store.read { try $0.commitNumber.value }
     let count = (0..<100_000).first { id in
       (try? store.write { try $0.set(Page(id: id, text: "x")) }) == nil
     }
-    #expect(try store.read { try $0.changes(since: start) }.count == count)
+    #expect(try store.read { try $0.changes(since: CommitNumber(value: start)) }.count == count)
     #expect(try store.removeCursor(named: "slow"))
     try store.write { try $0.set(Page(id: -1, text: "x")) }
   }

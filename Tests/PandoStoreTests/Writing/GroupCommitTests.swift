@@ -20,20 +20,22 @@ import Testing
   {
     let store = try ModelStore.temporary(configuration: .forTests)
     let told = Locked<[UInt64]>([])
-    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
+    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
+    }
     let queue = try WriteQueue(store)
     for id in 0..<20 { queue.submit(context: id) { try $0.set(leaf(id)) } }
     let outcomes = queue.run()
     for (id, outcome) in outcomes.enumerated() {
       let changeSet = try #require(try outcome.get())
-      #expect(changeSet.commitNumber == UInt64(id + 1))
+      #expect(changeSet.commitNumber.value == UInt64(id + 1))
       #expect(changeSet.inserted == ["leaf:\(id)"])
       #expect(changeSet.context as? Int == id)
     }
     #expect(told.value == Array(1...20))
     #expect(store.counters.writes == 20)
     #expect(store.counters.flushes == 1, "the write that held the queue up takes all along")
-    #expect(try store.read { try $0.changes(since: 0) }.map(\.commitNumber) == Array(1...20))
+    #expect(
+      try store.read { try $0.changes(since: .zero) }.map(\.commitNumber.value) == Array(1...20))
     #expect(try store.verify().problems == [])
   }
 
@@ -51,7 +53,7 @@ import Testing
     let outcomes = queue.run()
     #expect(throws: Stop.self) { try outcomes[1].get() }
     #expect(throws: Stop.self) { try outcomes[3].get() }
-    let numbers = try [0, 2, 4].map { try outcomes[$0].get()?.commitNumber }
+    let numbers = try [0, 2, 4].map { try outcomes[$0].get()?.commitNumber.value }
     #expect(numbers == [1, 2, 3])
     #expect(try store.read { try $0.identifiers() } == ["leaf:0", "leaf:2", "leaf:4"])
     #expect(runs.value[0] == 3, "once for each neighbour that spoilt the flush, and once more")
@@ -71,7 +73,7 @@ import Testing
     }
     queue.submit { _ in throw Stop() }
     let outcomes = queue.run()
-    #expect(try outcomes[0].get()?.commitNumber == 2)
+    #expect(try outcomes[0].get()?.commitNumber.value == 2)
     #expect(throws: Stop.self) { try outcomes[1].get() }
     #expect(runs.value == 1)
   }
@@ -84,8 +86,8 @@ import Testing
     let queue = try WriteQueue(store)
     for id in 0..<3 {
       queue.submit { transaction in
-        let number = try transaction.snapshot.commitNumber
-        let changes = try transaction.snapshot.changes(since: 0)
+        let number = try transaction.snapshot.commitNumber.value
+        let changes = try transaction.snapshot.changes(since: .zero)
         seen.withLock { $0.append(number) }
         logged.withLock { $0.append(changes.count) }
         try transaction.set(leaf(id))
@@ -105,7 +107,7 @@ import Testing
     queue.submit { try $0.set(leaf(0)) }
     queue.submit { try $0.set(leaf(1)) }
     queue.submit { _ in }
-    let numbers = try queue.run().map { try $0.get()?.commitNumber }
+    let numbers = try queue.run().map { try $0.get()?.commitNumber.value }
     #expect(numbers == [nil, 2, nil])
     #expect(told.value == 1)
   }
@@ -118,7 +120,7 @@ import Testing
     for id in 0..<count { queue.submit { try $0.set(leaf(id)) } }
     let outcomes = queue.run()
     for (id, outcome) in outcomes.enumerated() {
-      #expect(try outcome.get()?.commitNumber == UInt64(id + 1))
+      #expect(try outcome.get()?.commitNumber.value == UInt64(id + 1))
     }
     #expect(outcomes.count == count)
     #expect(store.counters.flushes == 2)
@@ -162,7 +164,7 @@ import Testing
             try transaction.set(leaf(id))
           }
         ) { result in
-          let number = try? result.get()?.commitNumber
+          let number = try? result.get()?.commitNumber.value
           numbers.withLock { $0.append(number ?? 0) }
           if id == 5 { last.signal() }
         }
@@ -181,7 +183,8 @@ import Testing
     let store = try ModelStore.temporary(configuration: .forTests)
     let running = Locked(0)
     let told = Locked<[UInt64]>([])
-    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
+    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
+    }
     try onThreads(4) { thread in
       for step in 0..<50 {
         let isRefused = step % 5 == thread
@@ -210,7 +213,8 @@ import Testing
   @Test func `many threads and tasks write at once`() async throws {
     let store = try ModelStore.temporary(configuration: .forTests)
     let told = Locked<[UInt64]>([])
-    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber) } }
+    store.setCommitHandler { changeSet in told.withLock { $0.append(changeSet.commitNumber.value) }
+    }
     let numbers = Locked<Set<UInt64>>([])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<16 {
@@ -225,7 +229,7 @@ import Testing
               }
               #expect(commit.result == id)
               #expect(commit.changeSet?.inserted == ["leaf:\(id)"])
-              if let number = commit.changeSet?.commitNumber {
+              if let number = commit.changeSet?.commitNumber.value {
                 #expect(numbers.withLock { $0.insert(number).inserted })
               }
             } catch is Stop {

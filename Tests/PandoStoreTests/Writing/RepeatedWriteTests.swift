@@ -58,12 +58,12 @@ import Testing
     }
     queue.submit { try $0.set(leaf(1000)) }
     let outcomes = queue.run()
-    #expect(try outcomes[0].get()?.commitNumber == 1)
+    #expect(try outcomes[0].get()?.commitNumber.value == 1)
     expectFailure(engine: .mapFull, "it may not grow above 2097152 bytes") {
       _ = try outcomes[1].get()
     }
     expectFailure(engine: .mapFull) { _ = try outcomes[2].get() }
-    #expect(try outcomes[3].get()?.commitNumber == 2)
+    #expect(try outcomes[3].get()?.commitNumber.value == 2)
     #expect(try store.read { try $0.identifiers() } == ["leaf:0", "leaf:1000"])
     try store.write { try $0.delete("leaf:0") }
     #expect(try store.verify().problems == [])

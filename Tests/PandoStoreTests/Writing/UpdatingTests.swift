@@ -238,7 +238,8 @@ import Testing
     try store.update(Task.self, "Task:1") { $0.count += 1 }
     let newest = try #require(try store.read { try $0.lastCommit(of: "Task:1") })
     expectFailure(
-      .changedMeanwhile, "Task:1: commit 1 was expected to be its last, but commit \(newest) has"
+      .changedMeanwhile,
+      "Task:1: commit 1 was expected to be its last, but commit \(newest.value) has"
     ) {
       try store.write(expecting: ["Task:1": number]) { try $0.set(read) }
     }

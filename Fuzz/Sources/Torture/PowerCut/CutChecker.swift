@@ -187,7 +187,7 @@ struct CutChecker {
     let store = try ModelStore(path: path, configuration: configuration)
     defer { store.close() }
     return try store.read { snapshot in
-      let number = Int(try snapshot.commitNumber) % Workload.numbersPerCut
+      let number = Int(try snapshot.commitNumber.value) % Workload.numbersPerCut
       try workload.check(snapshot, steps: try promise.steps(number))
       return number
     }
@@ -223,12 +223,12 @@ struct CutChecker {
   private func checkChanges(_ store: ModelStore, _ number: Int) throws {
     try store.read { snapshot in
       do {
-        let changes = try snapshot.changes(since: UInt64(promise.newest))
+        let changes = try snapshot.changes(since: CommitNumber(value: UInt64(promise.newest)))
         try require(
           number >= promise.newest && changes.count == number - promise.newest + 3,
           "\(changes.count) changes since commit \(promise.newest), the state was of \(number)")
       } catch let error as StoreError where error.code == .changesExpired {
-        let newest = Int(try snapshot.commitNumber)
+        let newest = Int(try snapshot.commitNumber.value)
         try require(
           newest > Workload.numbersPerCut, "commit \(newest) has expired changes before it")
       }

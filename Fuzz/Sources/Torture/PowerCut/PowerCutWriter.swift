@@ -29,7 +29,8 @@ enum PowerCutWriter {
       store.setCommitHandler { [unowned store] changeSet in
         guard let place = changeSet.context as? Place else { return }
         let flush = earlier + store.counters.flushes
-        write("commit \(changeSet.commitNumber) \(flush) \(place.task) \(place.step)", to: marks)
+        write(
+          "commit \(changeSet.commitNumber.value) \(flush) \(place.task) \(place.step)", to: marks)
       }
       try await withThrowingTaskGroup { group in
         for task in 0..<workload.taskCount {
@@ -41,7 +42,7 @@ enum PowerCutWriter {
                 if isFlushed { $0.flushWhenCommitted() }
                 try workload.perform(task: task, step: step, in: &$0)
               }
-              let number = commit.changeSet?.commitNumber ?? 0
+              let number = commit.changeSet?.commitNumber.value ?? 0
               write("returned \(number)", to: marks)
               if level.isRelaxed, (task + step) % 7 == 0 { try await store.flush() }
               if isFlushed || level.isRelaxed && (task + step) % 7 == 0 {

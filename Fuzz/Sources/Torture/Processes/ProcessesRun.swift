@@ -174,7 +174,7 @@ struct ProcessesRun {
     try verify()
     let store = try ModelStore(path: path, configuration: .torture(isReadOnly: true))
     defer { store.close() }
-    let commits = try store.statistics().commitNumber
+    let commits = try store.statistics().commitNumber.value
     delays.sort()
     let shown = othersCommits.values.reduce(0, +)
     return """

@@ -24,7 +24,7 @@ struct SoakFile {
   mutating func note(_ statistics: StoreStatistics) {
     sizeMax = max(sizeMax, statistics.fileSizeInBytes)
     usedMax = max(usedMax, statistics.usedSizeInBytes)
-    samples.append((.now, Int(statistics.commitNumber)))
+    samples.append((.now, Int(statistics.commitNumber.value)))
   }
 
   /// A reader stood while so many commits were made.

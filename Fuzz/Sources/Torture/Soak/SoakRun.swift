@@ -89,7 +89,7 @@ struct SoakRun {
       let visitor = try ChildProcess([
         "soak-visitor", path, "\(Self.taskCount)", "--seed", "\(options.seed)",
       ])
-      let start = try store.statistics().commitNumber
+      let start = try store.statistics().commitNumber.value
       let report = try store.verify()
       try require(report.isClean, "verify: \(report.problems)")
       verifications += 1
@@ -98,7 +98,7 @@ struct SoakRun {
       }
       try visitor.requireSuccess("the visitor")
       visitors += 1
-      file.noteRead(commits: Int(try store.statistics().commitNumber - start))
+      file.noteRead(commits: Int(try store.statistics().commitNumber.value - start))
       file.noteVisit(ContinuousClock.now - visit)
       let next = ContinuousClock.now + .seconds(interval)
       while ContinuousClock.now < next {
@@ -126,7 +126,7 @@ struct SoakRun {
     let report = try store.verify()
     try require(report.isClean, "verify: \(report.problems)")
     for (index, sizes) in memory.enumerated() { try checkMemory("process \(index)", sizes) }
-    let commits = Int(try store.statistics().commitNumber)
+    let commits = Int(try store.statistics().commitNumber.value)
     let limit = try file.check(bytesPerCommit: bytesWritten / max(1, commits))
     let peak = memory.joined().max() ?? 0
     say(

@@ -14,7 +14,7 @@ extension Workload {
   /// Throws unless a snapshot shows exactly so many steps of each task.
   func check(_ snapshot: borrowing ModelSnapshot, steps: [Int]) throws {
     let commitCount = steps.reduce(0, +)
-    let number = try snapshot.commitNumber % UInt64(Self.numbersPerCut)
+    let number = try snapshot.commitNumber.value % UInt64(Self.numbersPerCut)
     let isWhole = otherTypes.isEmpty ? Int(number) == commitCount : Int(number) >= commitCount
     try require(isWhole, "commit \(number) with steps \(steps)")
     let others = try otherTypes.reduce(0) { try $0 + snapshot.count(ofType: $1) }
@@ -74,12 +74,13 @@ extension Workload {
 
   /// Throws unless the change log has the newest commits, as far as a power cut has left it.
   private func checkChanges(_ snapshot: borrowing ModelSnapshot) throws {
-    let newest = try snapshot.commitNumber
+    let newest = try snapshot.commitNumber.value
     let isCut = newest >= Self.numbersPerCut
     var since = newest - min(newest % UInt64(Self.numbersPerCut), 20)
     while true {
       do {
-        let numbers = try snapshot.changes(since: since).map(\.commitNumber)
+        let numbers = try snapshot.changes(since: CommitNumber(value: since)).map(
+          \.commitNumber.value)
         let expected = since == newest ? [] : Array(since + 1...newest)
         return try require(numbers == expected, "the change log: \(numbers), not \(expected)")
       } catch let error as StoreError where error.code == .changesExpired && isCut {

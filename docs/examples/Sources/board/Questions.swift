@@ -79,7 +79,7 @@ struct IssueThread: Codable, Sendable {
   let issue: Issue
   let comments: [Comment]
   /// The last commit that has changed the issue or added a comment; changes of a user in it do not count.
-  let commit: UInt64
+  let commit: CommitNumber
 }
 
 /// A column with its cards.

@@ -106,10 +106,10 @@ extension HTTPRequest {
   }
 
   /// The commit that `If-Match` names; `nil` without such a field.
-  var expectedCommit: UInt64? {
+  var expectedCommit: CommitNumber? {
     get throws(HTTPError) {
       guard let text = values(of: "if-match").first else { return nil }
-      guard let number = UInt64(text.filter { $0 != "\"" }) else {
+      guard let number = CommitNumber(text.filter { $0 != "\"" }) else {
         throw HTTPError(400, "If-Match: \(text): it is what ETag said")
       }
       return number

@@ -179,7 +179,7 @@ struct CommitAnswer: Encodable {
 
   init(_ changeSet: ChangeSet?) {
     guard let changeSet else { return }
-    commit = changeSet.commitNumber
+    commit = changeSet.commitNumber.value
     inserted = changeSet.inserted
     updated = changeSet.updated
     deleted = changeSet.deleted
