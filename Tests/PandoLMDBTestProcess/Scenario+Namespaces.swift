@@ -10,6 +10,10 @@ extension Scenario {
   static func writeOnThread(_ path: String) throws {
     let environment = try Environment(path: path, configuration: configuration)
     let table = try environment.table("rows", keys: .string, values: .uint64)
+    // ThreadSanitizer starts a thread of its own beside the first one.
+    let hasStarted = Locked(false)
+    startThread { hasStarted.withLock { $0 = true } }
+    while !hasStarted.withLock(\.self) { sched_yield() }
     say("open")
     guard let line = readLine() else { return }
     if let wanted = Int32(line) { try setNextThread(wanted) }

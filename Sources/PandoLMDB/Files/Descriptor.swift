@@ -38,16 +38,17 @@ private enum ForkedDescriptors {
 
   /// A byte for each number: 1 if a child gives it up.
   ///
-  /// Bytes, and no lock: another thread could have that when a child is made.
-  nonisolated(unsafe) private static let marks: UnsafeMutablePointer<UInt8>? = unsafe makeMarks()
+  /// Atomic, and without a lock: another thread could have that when a child is made.
+  nonisolated(unsafe) private static let marks: UnsafeMutablePointer<Atomic<UInt8>>? =
+    unsafe makeMarks()
 
-  private static func makeMarks() -> UnsafeMutablePointer<UInt8>? {
+  private static func makeMarks() -> UnsafeMutablePointer<Atomic<UInt8>>? {
     let marks = unsafe mmap(
       nil, countMaximum, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
     guard let marks = unsafe marks, unsafe marks != MAP_FAILED,
       pthread_atfork(nil, nil, { ForkedDescriptors.giveUp() }) == 0
     else { return nil }
-    return unsafe marks.assumingMemoryBound(to: UInt8.self)
+    return unsafe marks.assumingMemoryBound(to: Atomic<UInt8>.self)
   }
 
   static func mark(_ number: CInt, _ isMarked: Bool) {
@@ -55,7 +56,7 @@ private enum ForkedDescriptors {
     guard index >= 0, index < countMaximum else { return }
     if !isMarked, index >= end.load(ordering: .relaxed) { return }
     guard let marks = unsafe marks else { return }
-    unsafe marks[index] = isMarked ? 1 : 0
+    unsafe marks[index].store(isMarked ? 1 : 0, ordering: .relaxed)
     if isMarked { end.max(index + 1, ordering: .sequentiallyConsistent) }
   }
 
@@ -64,14 +65,13 @@ private enum ForkedDescriptors {
     let end = end.load(ordering: .relaxed)
     guard end > 0, let marks = unsafe marks else { return }
     let other = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-    for number in 0..<end where unsafe marks[number] == 1 {
+    for number in 0..<end where unsafe marks[number].exchange(0, ordering: .relaxed) == 1 {
       if other >= 0 {
         dup2(other, CInt(number))
         _ = fcntl(CInt(number), F_SETFD, FD_CLOEXEC)
       } else {
         PandoSystem.close(CInt(number))
       }
-      unsafe marks[number] = 0
     }
     if other >= 0 { PandoSystem.close(other) }
   }
