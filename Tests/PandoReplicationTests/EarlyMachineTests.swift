@@ -138,7 +138,7 @@ import Testing
       if isAsked {
         try await second.caughtUp()
       } else {
-        for try await change in followed where change.commitNumber == seen + 9 { break }
+        for try await change in followed where change.commitNumber.value == seen.value + 9 { break }
       }
       #expect(try second.store.dumpLines() == first.dump())
       try await second.store.write { try $0.set(Leaf(id: "again")) }

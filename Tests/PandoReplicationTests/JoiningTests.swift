@@ -38,7 +38,11 @@ import Testing
   ) async throws {
     for store in stores { try await store.caughtUp() }
     let dump = try shared(stores[0])
+    let number = try stores[0].store.read { try $0.commitNumber }
+    #expect(number.history != 0, sourceLocation: sourceLocation)
     for store in stores {
+      #expect(
+        try store.store.read { try $0.commitNumber } == number, sourceLocation: sourceLocation)
       #expect(try shared(store) == dump, sourceLocation: sourceLocation)
       #expect(try store.store.verify().isClean, sourceLocation: sourceLocation)
       #expect(!store.status.isStopped, sourceLocation: sourceLocation)
@@ -242,6 +246,7 @@ import Testing
       try await fill(stores[0].store, 10..<15)
       try await stores[2].caughtUp()
       let dump = try stores[0].store.dumpLines()
+      let last = try stores[0].store.read { try $0.commitNumber }
       await close(stores)
       log.truncate(to: kept)
       let error = #expect(throws: StoreError.self) { try open("\(path)/a", log) }
@@ -259,6 +264,13 @@ import Testing
       }
       try await fill(stores[1].store, 20..<24)
       try await expectEqual(stores)
+      // What was written before the log began again is known by the same numbers.
+      for store in stores {
+        let changes = try store.store.read { try $0.changes(since: last) }
+        #expect(changes.count == 4)
+        #expect(Set(changes.map(\.commitNumber.history)).count == 1)
+        #expect(changes.allSatisfy { $0.commitNumber.history != last.history })
+      }
       await close(stores)
     }
   }

@@ -1,4 +1,5 @@
 import PandoFixtures
+import PandoLMDB
 import PandoModels
 import PandoReplication
 import PandoStore
@@ -146,10 +147,17 @@ import Testing
       }
       // What was let go of without being closed can be opened again.
       store = try open("\(path)/3", MemoryConnection(log)).store
-      weak let released = store
       store = nil
-      while released != nil { await Task.yield() }
-      let again = try open("\(path)/3", MemoryConnection(log))
+      var found: ReplicatedStore?
+      while found == nil {
+        do {
+          found = try open("\(path)/3", MemoryConnection(log))
+        } catch let error as LMDBError where error.code == .alreadyOpen {
+          // The thread that let go of it last is still closing it.
+          await Task.yield()
+        }
+      }
+      let again = try #require(found)
       try await again.caughtUp()
       #expect(try again.store.read { try $0.count() } == 3)
       await again.close()

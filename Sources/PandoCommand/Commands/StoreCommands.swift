@@ -175,7 +175,7 @@ enum ChangesCommand: Command {
       .assumingNoWriter,
       .value(
         "--since", "N",
-        "only commits after N, such as 41 or 41.6f3a90c2d1e4b577; all the log holds unless given"),
+        "only commits after N or N.HISTORY; all the log holds unless given"),
       .json,
     ],
     notes: [

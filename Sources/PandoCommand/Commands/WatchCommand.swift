@@ -12,7 +12,7 @@ enum WatchCommand: Command {
       .assumingNoWriter,
       .value(
         "--since", "N",
-        "begin behind commit N, such as 41 or 41.6f3a90c2d1e4b577; behind the newest one unless given"
+        "begin behind commit N or N.HISTORY; behind the newest one unless given"
       ),
       .value("--cursor", "NAME", "go on where NAME has stopped, and remember how far it comes"),
       .value("--type", "TYPE", repeats: true, "only nodes with a record of this type"),

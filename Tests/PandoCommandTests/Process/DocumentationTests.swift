@@ -43,6 +43,7 @@ import Testing
       (#"[0-9]+ pages"#, "N pages"), (#"\b[0-9a-f]{32}\b"#, "ID"),
       (#"/tmp/[^ ]*"#, "PATH"),
       (#"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"#, "AUTHOR"),
+      (#""history":"[0-9a-f]{16}""#, "HISTORY"),
       (#"[0-9-]{10}T[0-9:]{8}Z"#, "DATE"), (#"N (µs|ms|s)\b"#, "TIME"), (#" +"#, " "),
     ] {
       line = line.replacingOccurrences(of: pattern, with: mask, options: .regularExpression)

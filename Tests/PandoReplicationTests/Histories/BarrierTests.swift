@@ -110,7 +110,7 @@ import Testing
       let dump = try first.dump()
       for machine in machines {
         #expect(try machine.fixture.dump() == dump)
-        #expect(try machine.fixture.store.read { try $0.commitNumber } == 9)
+        #expect(try machine.fixture.store.read { try $0.commitNumber.value } == 9)
         #expect(machine.fixture.replica.statistics.malformed == 0)
       }
       #expect(log.messages.count == 1 + 9 + 9 + 3)
