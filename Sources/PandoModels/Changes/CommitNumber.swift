@@ -50,10 +50,9 @@ extension CommitNumber: LosslessStringConvertible {
     return "\(value).\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)"
   }
 
-  /// Reads a number from its ``description``.
+  /// Reads a number from its ``description``; `nil` for any other text.
   ///
   /// - Parameter description: The text.
-  /// - Returns: `nil` for any other text.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
     guard let value = UInt64(parts[0]) else { return nil }

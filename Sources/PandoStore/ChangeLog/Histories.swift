@@ -1,4 +1,3 @@
-import PandoLMDB
 import PandoModels
 
 /// Which opening of the store has made which commits: the row `histories` of the `meta` table.
@@ -13,7 +12,9 @@ import PandoModels
 /// store is older than the row.
 struct Histories: Equatable {
   static let key = Array("histories".utf8)
-  /// How many are kept. Beyond that the second oldest becomes part of the oldest, so its numbers are refused.
+  /// How many are kept.
+  ///
+  /// Beyond that the second oldest becomes part of the oldest, so its numbers are refused.
   static let countMaximum = 512
 
   private(set) var parts: [(first: UInt64, history: UInt64)] = []
@@ -66,77 +67,4 @@ struct Histories: Equatable {
 
   /// A mark that no other history has.
   static func newMark() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
-}
-
-extension StoreReader {
-  /// The histories of the store.
-  func histories() throws -> Histories {
-    let key = Histories.key
-    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
-      return Histories()
-    }
-    return try Histories(bytes)
-  }
-
-  /// The number of a commit, with its history.
-  func number(_ value: UInt64) throws -> CommitNumber {
-    try histories().number(value)
-  }
-
-  /// Finds the place of a commit that a caller knows.
-  ///
-  /// - Parameters:
-  ///   - known: The commit.
-  ///   - newest: The newest commit that is there.
-  ///   - subject: Whom an error names; the commit if `nil`.
-  /// - Returns: The number.
-  /// - Throws: ``StoreError`` `changesExpired` for one of another history, or one that is yet to come.
-  func place(of known: CommitNumber, newest: UInt64, for subject: String? = nil) throws -> UInt64 {
-    func expired(_ reason: String) -> StoreError {
-      StoreError(
-        .changesExpired, subject ?? "commit \(known.value)",
-        "\(reason); the store may have been restored from a backup: read the data afresh, and go on "
-          + "behind the commit number of that snapshot")
-    }
-    if known.value > newest {
-      throw expired("commit \(known.value) is not there, the newest is commit \(newest)")
-    }
-    if known.history != 0, known.value != 0 {
-      let own = try histories().number(known.value)
-      if own != known {
-        throw expired("the store's commit \(known.value) is of another history than \(known)")
-      }
-    }
-    return known.value
-  }
-}
-
-extension WriteSession {
-  /// The number of the next commit; the first one of this opening begins a history.
-  ///
-  /// Replicated stores have the histories of their log.
-  func nextNumber() throws -> CommitNumber {
-    let value = nextCommitNumber
-    if let known = state.history { return CommitNumber(value: value, history: known) }
-    let known = core.history
-    // Others have written nothing since.
-    if let known, known.last == countersAtStart?.commitNumber {
-      state.history = known.mark
-      return CommitNumber(value: value, history: known.mark)
-    }
-    var histories = try reading { try $0.histories() }
-    if known == nil, !state.counters.isReplicated {
-      histories.begin(Histories.newMark(), at: value)
-      try put(histories)
-    }
-    state.history = histories.newest
-    return CommitNumber(value: value, history: histories.newest)
-  }
-
-  /// Writes which histories there are.
-  func put(_ histories: Histories) throws {
-    let bytes = histories.bytes
-    let key = Histories.key
-    try put(bytes.span, forKey: key.span, in: tables.meta)
-  }
 }

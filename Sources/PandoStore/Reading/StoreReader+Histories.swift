@@ -1,0 +1,45 @@
+import PandoLMDB
+import PandoModels
+
+extension StoreReader {
+  /// The histories of the store.
+  func histories() throws -> Histories {
+    let key = Histories.key
+    guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {
+      return Histories()
+    }
+    return try Histories(bytes)
+  }
+
+  /// The number of a commit, with its history.
+  func number(_ value: UInt64) throws -> CommitNumber {
+    try histories().number(value)
+  }
+
+  /// Finds the place of a commit that a caller knows.
+  ///
+  /// - Parameters:
+  ///   - known: The commit.
+  ///   - newest: The newest commit that is there.
+  ///   - subject: Whom an error names; the commit if `nil`.
+  /// - Returns: The number.
+  /// - Throws: ``StoreError`` `changesExpired` for one of another history, or one that is yet to come.
+  func place(of known: CommitNumber, newest: UInt64, for subject: String? = nil) throws -> UInt64 {
+    func expired(_ reason: String) -> StoreError {
+      StoreError(
+        .changesExpired, subject ?? "commit \(known.value)",
+        "\(reason); the store may have been restored from a backup: read the data afresh, and go on "
+          + "behind the commit number of that snapshot")
+    }
+    if known.value > newest {
+      throw expired("commit \(known.value) is not there, the newest is commit \(newest)")
+    }
+    if known.history != 0, known.value != 0 {
+      let own = try histories().number(known.value)
+      if own != known {
+        throw expired("the store's commit \(known.value) is of another history than \(known)")
+      }
+    }
+    return known.value
+  }
+}

@@ -1,0 +1,31 @@
+import PandoModels
+
+extension WriteSession {
+  /// The number of the next commit; the first one of this opening begins a history.
+  ///
+  /// Replicated stores have the histories of their log.
+  func nextNumber() throws -> CommitNumber {
+    let value = nextCommitNumber
+    if let known = state.history { return CommitNumber(value: value, history: known) }
+    let known = core.history
+    // Others have written nothing since.
+    if let known, known.last == countersAtStart?.commitNumber {
+      state.history = known.mark
+      return CommitNumber(value: value, history: known.mark)
+    }
+    var histories = try reading { try $0.histories() }
+    if known == nil, !state.counters.isReplicated {
+      histories.begin(Histories.newMark(), at: value)
+      try put(histories)
+    }
+    state.history = histories.newest
+    return CommitNumber(value: value, history: histories.newest)
+  }
+
+  /// Writes which histories there are.
+  func put(_ histories: Histories) throws {
+    let bytes = histories.bytes
+    let key = Histories.key
+    try put(bytes.span, forKey: key.span, in: tables.meta)
+  }
+}
