@@ -117,8 +117,8 @@ package enum EntryLimits {
   package static let partByteCount = 512 << 10
   /// The largest entry, in bytes.
   package static let entryByteCount = 64 << 20
-  /// The newest version of the form; 2 has former names and defaults of indexes.
-  package static let version: UInt8 = 2
+  /// The newest version of the form; 2 has former names and defaults of indexes, 3 schema versions.
+  package static let version: UInt8 = 3
 }
 
 extension EntryChain {

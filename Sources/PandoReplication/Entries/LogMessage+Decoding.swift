@@ -124,7 +124,8 @@ extension CBORReader {
   }
 
   private mutating func write() throws -> WriteEffects {
-    try expect(8)
+    let partCount = try arrayHead()
+    guard partCount == 8 || partCount == 9 else { throw malformed("not 8 or 9 parts") }
     var write = WriteEffects()
     write.isCommit = try bool()
     write.isWholeStore = try bool()
@@ -146,6 +147,15 @@ extension CBORReader {
         index.fallbacks = try reader.list { reader in unsafe [UInt8](try reader.byteString()) }
       }
       return WriteEffects.IndexEdit(index, isAdded: isAdded)
+    }
+    if partCount == 9 {
+      write.schemas = try list { reader in
+        let count = try reader.arrayHead()
+        guard count == 2 || count == 3 else { throw reader.malformed("not 2 or 3 parts") }
+        return WriteEffects.Schema(
+          try reader.text(), try reader.number(),
+          migratedFrom: count == 3 ? try reader.number() : nil)
+      }
     }
     let changes = !write.removed.isEmpty || !write.nodes.isEmpty || !write.lists.isEmpty
     guard write.isCommit || !changes else { throw malformed("changes that are no commit") }

@@ -28,9 +28,11 @@ extension LogMessage {
     return bytes
   }
 
-  /// The lowest version that has all of it: 2 for an index whose fields have former names or defaults.
+  /// The lowest version that has all of it: 2 for an index whose fields have former names or defaults, 3 for schema
+  /// versions.
   private var version: UInt8 {
     guard case .entry(let entry) = self else { return 1 }
+    if entry.writes.contains(where: { !$0.schemas.isEmpty }) { return 3 }
     let isNew = entry.writes.contains { $0.indexes.contains { !$0.index.fallbacks.isEmpty } }
     return isNew ? 2 : 1
   }
@@ -92,7 +94,7 @@ extension CBORWriter {
   }
 
   private mutating func append(_ write: WriteEffects) {
-    append(arrayHead: 8)
+    append(arrayHead: write.schemas.isEmpty ? 8 : 9)
     append(write.isCommit)
     append(write.isWholeStore)
     append(list: write.removed) { $0.append($1) }
@@ -112,6 +114,13 @@ extension CBORWriter {
       writer.append(edit.index.typeName)
       writer.append(list: edit.index.fields) { $0.append($1) }
       if !fallbacks.isEmpty { writer.append(list: fallbacks) { $0.append(byteString: $1) } }
+    }
+    if write.schemas.isEmpty { return }
+    append(list: write.schemas) { writer, schema in
+      writer.append(arrayHead: schema.migratedFrom == nil ? 2 : 3)
+      writer.append(schema.typeName)
+      writer.append(UInt64(schema.version))
+      if let before = schema.migratedFrom { writer.append(UInt64(before)) }
     }
   }
 

@@ -38,6 +38,19 @@ struct JudgingWindow {
     func isLater(_ commit: UInt64?) -> Bool { commit.map { $0 > base && $0 < own } ?? false }
     return keys.nodes.contains { isLater(nodes[$0]) } || keys.lists.contains { isLater(lists[$0]) }
   }
+
+  /// Tells whether a migration has not seen a record of its type, because others have changed it after a commit.
+  func conflicts(
+    _ schemas: [WriteEffects.Schema], after base: UInt64,
+    _ transaction: borrowing ModelTransaction
+  ) throws -> Bool {
+    for schema in schemas where schema.migratedFrom != nil {
+      for (name, commit) in nodes where commit > base {
+        if try transaction.hasRecord(ofType: schema.typeName, name.text) { return true }
+      }
+    }
+    return false
+  }
 }
 
 /// What a write has changed, by name.

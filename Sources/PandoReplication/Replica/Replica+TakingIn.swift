@@ -322,6 +322,7 @@ extension Replica {
     where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
       fits = false
     }
+    if fits { fits = try !isOvertaken(entry, flush.transaction) }
     if fits { try window.open(after: entry.baseCommit, flush.transaction) }
     guard entry.baseCommit <= start else {
       throw EntryFault.malformed("it was made from what comes later")
@@ -329,13 +330,14 @@ extension Replica {
     if start - entry.baseCommit > window.range { fits = false }
     if !entry.writes.isEmpty { taken.wanted = position }
     var poisoned = WriteKeys()
-    let areValid = entry.writes.enumerated().map { index, write in
+    let areValid = try entry.writes.enumerated().map { index, write in
       let keys = WriteKeys(write)
       let isValid =
-        fits && !leftOut.writes.contains(RefusedWrite(position: position, index: index))
+        try fits && !leftOut.writes.contains(RefusedWrite(position: position, index: index))
         && (!configuration.judges
           || !(write.isWholeStore && start > entry.baseCommit)
             && !window.conflicts(keys, after: entry.baseCommit, before: start + 1)
+            && !window.conflicts(write.schemas, after: entry.baseCommit, flush.transaction)
             && !keys.meets(poisoned))
       if !isValid { poisoned.formUnion(keys) }
       return isValid
@@ -356,7 +358,7 @@ extension Replica {
     for (index, write) in entry.writes.enumerated() where areValid[index] {
       do {
         let changeSet = try flush.write(own: isOwn ? index : nil) { transaction in
-          try transaction.apply(write, firstNode: firstNode)
+          try transaction.apply(write, firstNode: firstNode, position: position)
         }
         if let changeSet { window.note(changeSet) }
         if isOwn { taken.verdicts?[index] = .applied(changeSet) }
@@ -365,6 +367,22 @@ extension Replica {
       }
     }
     flush.transaction.setNextNode(firstNode + entry.nodeCount)
+  }
+
+  /// Whether a newer program has written a type of an entry since what that was made from: the entry's program has to
+  /// look whether it may.
+  private func isOvertaken(
+    _ entry: Entry, _ transaction: borrowing ModelTransaction
+  ) throws -> Bool {
+    let own = entry.writes.flatMap(\.schemas)
+    for type in entry.types {
+      guard let written = try transaction.writtenSchema(ofType: type.name),
+        written.position > entry.base
+      else { continue }
+      let isNew = own.contains { $0.typeName == type.name && $0.version >= written.version }
+      if !isNew { return true }
+    }
+    return false
   }
 
   /// Of which history an entry was made.

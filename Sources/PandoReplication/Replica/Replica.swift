@@ -227,6 +227,7 @@ extension Replica {
     try transaction.trimChains(from: draft.row.position, to: position)
     try transaction.setReplicationRow(row)
     try transaction.setOrigin(origin, OriginRow(counter: identity.counter, position: position))
+    try transaction.setSchemas(draft.writes.flatMap(\.schemas), at: position)
     noteEnd(position)
     noteCoverage(draft.row.position, wanted: position)
     count { $0.direct += 1 }
@@ -241,8 +242,11 @@ extension Replica {
     for write in draft.writes {
       for node in write.nodes { names.formUnion(node.records.map(\.typeName)) }
     }
-    let types = try names.sorted { $0.hasBytes(before: $1) }.map {
-      Entry.TypeVersion($0, try transaction.schemaVersion(ofType: $0))
+    let schemas = draft.writes.flatMap(\.schemas)
+    let types = try names.sorted { $0.hasBytes(before: $1) }.map { name in
+      // As it was when the flush began.
+      let before = schemas.first { $0.typeName == name && $0.migratedFrom != nil }?.migratedFrom
+      return Entry.TypeVersion(name, try before ?? transaction.schemaVersion(ofType: name))
     }
     unsafe counter += 1
     let entry = Entry(

@@ -36,6 +36,9 @@ public final class ReplicatedStore: Sendable {
   /// A store that has followed the log before is opened also where the log can't be reached: it can be read, its writes
   /// fail as `unavailable`, and it follows as soon as the log is there.
   ///
+  /// Migrations of the configuration that the log has not seen run in a write that all machines get, once the store has
+  /// caught up: then the log has to be there.
+  ///
   /// - Parameters:
   ///   - path: The folder of the store; made if it is not there.
   ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
@@ -56,7 +59,11 @@ public final class ReplicatedStore: Sendable {
       throw error
     }
     do {
-      replica = try translatingFaults(path) { [store] in try Replica(store, log: log) }
+      replica = try translatingFaults(path) { [store] in
+        let replica = try Replica(store, log: log)
+        try Self.migrate(store, replica)
+        return replica
+      }
     } catch {
       store.close()
       log.close()
@@ -90,6 +97,8 @@ public final class ReplicatedStore: Sendable {
     _ replica: ReplicaConfiguration = ReplicaConfiguration()
   ) throws -> ModelStore {
     try join(path, log, replica)
+    var configuration = configuration
+    configuration.migratesThroughLog = true
     let store = try ModelStore(path: path, configuration: configuration)
     do {
       // Left by a machine that came before there was a copy.
@@ -105,6 +114,23 @@ public final class ReplicatedStore: Sendable {
     _ = try LogRepair.becomeNewestCopy(path, log, replica)
     return try ModelStore(path: path, configuration: configuration)
   }
+
+  /// Runs the migrations that the log has not seen, in a write that all machines get: once the store has all of it.
+  private static func migrate(_ store: ModelStore, _ replica: Replica) throws {
+    for attempt in 1... {
+      guard try store.hasDueMigrations else { return }
+      do {
+        try replica.passBarrier()
+        try store.write { try $0.runDueMigrations() }
+      } catch let error as StoreError
+        where error.code == .conflict && attempt < migrationAttemptMaximum
+      {
+        // Others write the type all the time.
+      }
+    }
+  }
+
+  private static let migrationAttemptMaximum = 10
 
   /// Begins a store as the newest copy beside a log, where there is no store.
   private static func join(

@@ -163,6 +163,8 @@ public struct StoreConfiguration: Sendable {
   public var followsOtherProcesses = true
   /// Whether the store keeps as much of the change log from now on as this asks for; a new one does.
   package var raisesRetention = true
+  /// Whether a store that follows a log, or has nothing, is left to who opens it to be migrated.
+  package var migratesThroughLog = false
   /// What becomes of a write of a type whose records a newer program has written.
   ///
   /// The version of this program is the `schemaVersion` of the type, 1 without `SchemaVersioned`, or that of

@@ -4,13 +4,13 @@ package import PandoModels
 extension StoreReader {
   /// The newest schema version that has written a type or that a migration of it has reached, at least 1.
   func schemaVersion(ofTypeNamed name: String, _ row: TypeRow?) throws -> UInt32 {
-    let migrated = max(1, row?.schemaVersion ?? 0)
+    max(1, row?.schemaVersion ?? 0, try schemaRow(ofTypeNamed: name)?.version ?? 0)
+  }
+
+  func schemaRow(ofTypeNamed name: String) throws -> SchemaRow? {
     let key = SchemaRow.key(name)
-    guard let value = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return migrated }
-    guard value.count == 4, let written = ByteFields.littleEndian(value, at: 0, width: 4) else {
-      throw StoreError.damaged("type \(name)", "the row of its schema version is malformed")
-    }
-    return max(migrated, UInt32(written))
+    guard let value = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
+    return try SchemaRow(value, name)
   }
 }
 

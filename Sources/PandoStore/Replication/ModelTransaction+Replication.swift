@@ -83,7 +83,35 @@ extension ModelTransaction {
 
   /// The version that the records of a type have, 0 for one that is not known.
   package func schemaVersion(ofType name: String) throws -> UInt32 {
-    try session.reading { try $0.typeRow(named: name)?.schemaVersion ?? 0 }
+    try session.state.types[name]?.schemaVersion
+      ?? session.reading { try $0.typeRow(named: name)?.schemaVersion ?? 0 }
+  }
+
+  /// The newest version that a program has written a type with, and where the log has told of it; `nil` if it has not.
+  package func writtenSchema(
+    ofType name: String
+  ) throws -> (version: UInt32, position: UInt64)? {
+    guard let row = try session.reading({ try $0.schemaRow(ofTypeNamed: name) }),
+      let position = row.position
+    else { return nil }
+    return (row.version, position)
+  }
+
+  /// Notes what a flush has told the log of schema versions.
+  package func setSchemas(_ schemas: [WriteEffects.Schema], at position: UInt64) throws {
+    for schema in schemas where schema.migratedFrom == nil {
+      try session.putSchema(schema, at: position)
+    }
+  }
+
+  /// Whether a node has a record of a type.
+  package func hasRecord(ofType typeName: String, _ identifier: String) throws -> Bool {
+    try session.reading { reader in
+      guard let type = try session.state.types[typeName] ?? reader.typeRow(named: typeName),
+        let node = try reader.node(identifier), let row = try reader.summary(of: node)
+      else { return false }
+      return row.types.contains(type.number)
+    }
   }
 
   /// Gives a type a number, if it has none.
@@ -107,9 +135,9 @@ extension ModelTransaction {
 
   /// Does what a write has done somewhere else.
   ///
-  /// - Throws: As ``WriteSession/apply(_:firstNode:)``.
-  package func apply(_ effects: WriteEffects, firstNode: UInt64) throws {
-    try session.whole { try session.apply(effects, firstNode: firstNode) }
+  /// - Throws: As ``WriteSession/apply(_:firstNode:position:)``.
+  package func apply(_ effects: WriteEffects, firstNode: UInt64, position: UInt64) throws {
+    try session.whole { try session.apply(effects, firstNode: firstNode, position: position) }
   }
 }
 

@@ -7,7 +7,7 @@ package enum SharedRows {
   /// What the keys of the rows of `meta` are, or begin with.
   package static let metaKeys = [NewestChanges.key, Histories.key, ReplicationRow.key]
   package static let metaPrefixes = [
-    ChainRows.prefix, OriginRow.prefix, DeletionRules.prefix,
+    ChainRows.prefix, OriginRow.prefix, SchemaRow.prefix, DeletionRules.prefix,
   ]
   /// The row of the counters, which holds the store's own identifier as well, and where that lies.
   package static let countersKey = StoreState.key

@@ -104,6 +104,18 @@ package struct WriteEffects: Sendable {
     }
   }
 
+  /// A schema version that a type has come to.
+  package struct Schema: Sendable, Equatable {
+    package var typeName: String
+    package var version: UInt32
+    /// By a migration from this one; `nil` by a program that has written the type.
+    package var migratedFrom: UInt32?
+
+    package init(_ typeName: String, _ version: UInt32, migratedFrom: UInt32? = nil) {
+      (self.typeName, self.version, self.migratedFrom) = (typeName, version, migratedFrom)
+    }
+  }
+
   /// Nodes that were there and are gone, also those that have been stored anew since.
   package var removed: [String] = []
   package var nodes: [Node] = []
@@ -112,6 +124,7 @@ package struct WriteEffects: Sendable {
   package var askedFor: [String] = []
   package var rules: [Rules] = []
   package var indexes: [IndexEdit] = []
+  package var schemas: [Schema] = []
   /// Whether it is a commit.
   package var isCommit = false
   /// Whether no other commit may have come between what it saw and itself.
@@ -129,6 +142,6 @@ package struct WriteEffects: Sendable {
 
   /// Whether other stores have nothing to do for it.
   package var isEmpty: Bool {
-    !isCommit && askedFor.isEmpty && rules.isEmpty && indexes.isEmpty
+    !isCommit && askedFor.isEmpty && rules.isEmpty && indexes.isEmpty && schemas.isEmpty
   }
 }

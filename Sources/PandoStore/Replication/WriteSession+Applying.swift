@@ -17,9 +17,21 @@ extension WriteSession {
   /// - Parameters:
   ///   - effects: What the write has done.
   ///   - firstNode: The number that the first new node of the entry can have.
+  ///   - position: Where the entry is in the log.
   /// - Throws: ``EntryRefusal``, `StoreError` or `ModelError` if it can't be done; then the transaction
   ///   can't go on.
-  func apply(_ effects: WriteEffects, firstNode: UInt64) throws {
+  func apply(_ effects: WriteEffects, firstNode: UInt64, position: UInt64) throws {
+    for schema in effects.schemas {
+      if let from = schema.migratedFrom {
+        _ = try typeNumber(named: schema.typeName)
+        guard state.types[schema.typeName]?.schemaVersion == from else {
+          throw EntryRefusal("\(schema.typeName) was migrated before")
+        }
+        state.types.change(schema.typeName) { $0.schemaVersion = schema.version }
+      } else {
+        try putSchema(schema, at: position)
+      }
+    }
     var application = try EffectsApplication(self, effects, firstNode)
     try application.putNodes()
     try application.editLists()
@@ -45,6 +57,25 @@ extension WriteSession {
     state.content?.mix(named: effects.nodes.map(\.identifier))
     for identifier in effects.removed { state.content?.delete(identifier) }
     for list in effects.lists { state.content?.mix(list.cacheKey) }
+  }
+}
+
+extension WriteSession {
+  /// Notes with which version a program has written a type.
+  ///
+  /// - Throws: ``EntryRefusal`` if a newer program has.
+  func putSchema(_ schema: WriteEffects.Schema, at position: UInt64) throws {
+    let name = schema.typeName
+    let newest = try reading { reader in
+      try reader.schemaVersion(ofTypeNamed: name, state.types[name] ?? reader.typeRow(named: name))
+    }
+    guard newest <= schema.version else {
+      throw EntryRefusal("\(name) was written by a program of version \(newest)")
+    }
+    let known = try reading { try $0.schemaRow(ofTypeNamed: name) }
+    if let known, known.version == schema.version, known.position != nil { return }
+    let (key, row) = (SchemaRow.key(name), SchemaRow(version: schema.version, position: position))
+    try put(row.bytes.span, forKey: key.span, in: tables.meta)
   }
 }
 

@@ -24,6 +24,12 @@ extension WriteSession {
       guard let row = try reading({ try $0.summary(of: node) }) else { continue }
       effects.askedFor.append(row.identifier)
     }
+    // A write of rows of this store alone leaves it to the next one.
+    if changeSet != nil || !effects.isEmpty || !notes.hasLocalChanges {
+      effects.schemas = exchange(&state.schemas, with: []).map {
+        WriteEffects.Schema($0.typeName, $0.version, migratedFrom: $0.migratedFrom)
+      }
+    }
     guard let changeSet else { return effects }
     effects.removed = changeSet.deleted
     for identifier in changeSet.inserted + changeSet.updated {

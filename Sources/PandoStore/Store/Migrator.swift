@@ -16,10 +16,14 @@ struct Migrator {
     let migrations = try core.read { try due(in: $0) }
     guard !migrations.isEmpty else { return }
     guard !core.configuration.isReadOnly else { return try refuse(migrations) }
-    guard try core.read({ try $0.state(path: core.path)?.isReplicated }) != true else {
+    let state = try core.read { try $0.state(path: core.path) }
+    if core.configuration.migratesThroughLog {
+      // With an entry, once it has all that the log holds.
+      if let state, state.isReplicated || state.commitNumber == 0 { return }
+    } else if state?.isReplicated == true {
       throw StoreError(
         .replicated, core.path,
-        "a replicated store can't be migrated; migrate it before it gets its log")
+        "a replicated store is migrated by a program that opens it with its log")
     }
     // Held until the migration is committed.
     var lock: MigrationLock?
@@ -35,6 +39,22 @@ struct Migrator {
         _ = try session.endWrite(context: nil)
         try session.endFlush()
       }
+    }
+  }
+
+  /// Whether there are migrations that the store has not seen.
+  var hasDue: Bool { get throws { try !core.read { try due(in: $0) }.isEmpty } }
+
+  /// Runs the migrations that are due in a write of a replicated store: others get what has come of them.
+  func runDue(_ session: WriteSession) throws {
+    for migration in try session.reading({ try due(in: $0) }) {
+      _ = try session.typeNumber(named: migration.typeName)
+      let before = session.state.types[migration.typeName]?.schemaVersion ?? 0
+      try run(migration, session)
+      session.state.schemas.append(
+        SchemaNote(
+          typeName: migration.typeName, version: UInt32(clamping: migration.version),
+          migratedFrom: before))
     }
   }
 

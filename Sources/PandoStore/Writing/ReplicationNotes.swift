@@ -26,6 +26,14 @@ struct ReplicationNotes {
   }
 }
 
+/// A schema version that a type has come to, and the log does not have yet.
+struct SchemaNote {
+  let typeName: String
+  let version: UInt32
+  /// By a migration from this one; `nil` by a program that has written the type.
+  var migratedFrom: UInt32?
+}
+
 extension WriteSession {
   /// Begins to note what other stores have to know of a write.
   func beginNotes() { state.notes = ReplicationNotes(firstNewNode: state.counters.nextNode) }

@@ -29,7 +29,14 @@ extension WriteSession {
     let program = directory.schemaVersion(of: type, named: name)
     let stored = Int(
       try reading { try $0.schemaVersion(ofTypeNamed: name, state.types[name]) })
-    if stored < program {
+    if state.counters.isReplicated {
+      // With the entry all machines learn of it, also where an earlier version has noted it in this store alone.
+      let row = try reading { try $0.schemaRow(ofTypeNamed: name) }
+      let shared = row?.position == nil ? 0 : row?.version ?? 0
+      if max(1, shared, state.types[name]?.schemaVersion ?? 0) < program {
+        state.schemas.append(SchemaNote(typeName: name, version: UInt32(clamping: program)))
+      }
+    } else if stored < program {
       let key = SchemaRow.key(name)
       let bytes = SchemaRow.bytes(UInt32(clamping: program))
       // It says nothing of the records.

@@ -60,6 +60,8 @@ import PandoModels
     var content: WrittenContent?
     /// What other stores have to know of this write; `nil` if the store has no log.
     var notes: ReplicationNotes?
+    /// Schema versions that the log does not have yet, and the next write brings it.
+    var schemas: [SchemaNote] = []
     /// Whether the write is to be on the disk when it is answered.
     var isFlushed = false
     /// What an operation threw that had changed rows: the write can't be kept.
