@@ -5,59 +5,110 @@
 
   /// A connection of the library, from its start until nobody uses it any more.
   ///
-  /// Any thread. The library connects it again by itself when a server goes.
+  /// Any thread. One that is lost stays so: the library would wait for its next attempt by a clock that can be set.
   @safe
   final class NATSConnection: @unchecked Sendable {
     // Sendable because the library locks, and the pointers never change.
     let handle: OpaquePointer
     let context: OpaquePointer
+    /// The largest message that the server takes, in bytes.
+    let payloadMaximum: Int
+    /// The server that it is connected to.
+    let server: String
+    private let watch: Watch
+    private let number: UInt
     /// Subscriptions that have ended, and that the reader may be about to lock; as numbers.
     private let kept = Locked<[UInt]>([])
+
+    /// Hears what happens to a connection, which may be more than once after its end.
+    private final class Watch: NATSListener {
+      let isLost = Locked(false)
+      private let owner: any NATSConnectionOwner
+
+      init(_ owner: any NATSConnectionOwner) { self.owner = owner }
+
+      func closed() {
+        if isLost.withLock({ exchange(&$0, with: true) }) { return }
+        owner.connectionWasLost()
+      }
+
+      func failed(_ status: natsStatus, _ text: String) { owner.connectionFailed(status, text) }
+    }
 
     /// Connects.
     ///
     /// - Parameters:
     ///   - configuration: Where to.
-    ///   - addresses: The servers.
-    ///   - listener: The number of who hears of what happens to it.
-    /// - Throws: ``LogFault`` `unavailable`.
+    ///   - addresses: The servers, in the order in which they are tried.
+    ///   - owner: Who hears of what happens to it.
+    /// - Throws: ``NATSConnectionFault``.
     init(
-      _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress], listener: UInt
-    ) throws(LogFault) {
+      _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress],
+      _ owner: any NATSConnectionOwner
+    ) throws {
       var options: OpaquePointer?
       guard unsafe natsOptions_Create(&options) == NATS_OK, let options = unsafe options else {
-        throw .unavailable("libnats gives no options")
+        throw NATSConnectionFault(isAway: false, reason: "libnats gives no options")
       }
       defer { unsafe natsOptions_Destroy(options) }
-      try unsafe Self.fill(options, configuration, addresses, listener)
+      watch = Watch(owner)
+      number = NATSHandles.add(watch)
+      do {
+        try unsafe Self.fill(options, configuration, addresses, number)
+        (unsafe handle, unsafe context) = try unsafe Self.connect(
+          options, addresses, isEncrypted: configuration.tls != nil)
+      } catch {
+        NATSHandles.remove(number)
+        throw error
+      }
+      payloadMaximum = unsafe Int(natsConnection_GetMaxPayload(handle))
+      var buffer = [CChar](repeating: 0, count: 512)
+      let status = unsafe natsConnection_GetConnectedUrl(handle, &buffer, buffer.count)
+      let address = status == NATS_OK ? try? NATSAddress(natsText(buffer)) : nil
+      server = address?.description ?? "a server"
+    }
+
+    deinit {
+      NATSHandles.remove(number)
+      let (handle, context) = unsafe (UInt(bitPattern: handle), UInt(bitPattern: context))
+      let kept = kept.withLock(\.self)
+      // It waits for the reader, which this may be.
+      SharedThreads.runSomewhere {
+        unsafe natsConnection_Close(OpaquePointer(bitPattern: handle))
+        for address in kept { unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address)) }
+        unsafe jsCtx_Destroy(OpaquePointer(bitPattern: context))
+        unsafe natsConnection_Destroy(OpaquePointer(bitPattern: handle))
+      }
+    }
+
+    private static func connect(
+      _ options: OpaquePointer, _ addresses: [NATSAddress], isEncrypted: Bool
+    ) throws(NATSConnectionFault) -> (OpaquePointer, OpaquePointer) {
       var handle: OpaquePointer?
       let status = unsafe natsConnection_Connect(&handle, options)
       let names = addresses.map(\.description).joined(separator: ", ")
       guard status == NATS_OK, let handle = unsafe handle else {
-        throw .unavailable("no connection to \(names): \(natsText(status))")
+        throw NATSConnectionFault(
+          isAway: NATSStatus.isAway(status, isEncrypted: isEncrypted),
+          reason: "no connection to \(names): \(natsText(status))")
       }
       var context: OpaquePointer?
       let made = unsafe natsConnection_JetStream(&context, handle, nil)
       guard made == NATS_OK, let context = unsafe context else {
         unsafe natsConnection_Destroy(handle)
-        throw .unavailable("no use of JetStream at \(names): \(natsText(made))")
+        throw NATSConnectionFault(
+          isAway: false, reason: "no use of JetStream at \(names): \(natsText(made))")
       }
-      unsafe self.handle = handle
-      unsafe self.context = context
-    }
-
-    deinit {
-      // Waits for the reader.
-      unsafe natsConnection_Close(handle)
-      for address in kept.withLock(\.self) {
-        unsafe natsSubscription_Destroy(OpaquePointer(bitPattern: address))
-      }
-      unsafe jsCtx_Destroy(context)
-      unsafe natsConnection_Destroy(handle)
+      return unsafe (handle, context)
     }
 
     /// Ends it, and lets calls go that wait.
-    func close() { unsafe natsConnection_Close(handle) }
+    ///
+    /// - Parameter deadline: How long to wait for the end.
+    func close(until deadline: Int64 = 0) {
+      watch.closed()
+      _ = boundedCall(until: deadline) { [self] in unsafe natsConnection_Close(handle) }
+    }
 
     /// Keeps a subscription until the connection ends.
     func keep(_ subscription: OpaquePointer) {
@@ -67,24 +118,15 @@
     /// Whether an answer to a question that is asked now comes.
     func makesRoundTrip(milliseconds: Int64) -> Bool {
       guard isConnected else { return false }
-      return unsafe natsConnection_FlushTimeout(handle, milliseconds) == NATS_OK
-    }
-
-    var isConnected: Bool { unsafe natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
-
-    var isClosed: Bool { unsafe natsConnection_IsClosed(handle) }
-
-    /// The largest message that the server takes, in bytes.
-    var payloadMaximum: Int { unsafe Int(natsConnection_GetMaxPayload(handle)) }
-
-    /// The server that it is connected to; `nil` if there is none.
-    var server: String? {
-      var buffer = [CChar](repeating: 0, count: 512)
-      guard unsafe natsConnection_GetConnectedUrl(handle, &buffer, buffer.count) == NATS_OK else {
-        return nil
+      let deadline = monotonicNanoseconds() + milliseconds * 1_000_000
+      let status = boundedCall(until: deadline) { [self] in
+        unsafe natsConnection_FlushTimeout(handle, milliseconds)
       }
-      return (try? NATSAddress(natsText(buffer)))?.description
+      return status == NATS_OK
     }
+
+    /// Whether it has not been lost; the library is not asked, as it may hold its lock.
+    var isConnected: Bool { !watch.isLost.withLock(\.self) }
 
     /// Sends a message without bytes, for which nobody waits.
     func signal(_ subject: String) { unsafe natsConnection_Publish(handle, subject, nil, 0) }
@@ -92,11 +134,14 @@
     private static func fill(
       _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress],
       _ listener: UInt
-    ) throws(LogFault) {
-      func set(_ what: String, _ status: natsStatus) throws(LogFault) {
-        guard status == NATS_OK else { throw .unavailable("\(what): \(natsText(status))") }
+    ) throws(NATSConnectionFault) {
+      func set(_ what: String, _ status: natsStatus) throws(NATSConnectionFault) {
+        guard status == NATS_OK else {
+          throw NATSConnectionFault(isAway: false, reason: "\(what): \(natsText(status))")
+        }
       }
-      let timeout = Int64(max(1, configuration.requestTimeoutInMilliseconds))
+      let timeout = min(
+        Int64(max(1, configuration.requestTimeoutInMilliseconds)), NATSLink.connectWait)
       let urls = unsafe addresses.map { unsafe strdup($0.url) }
       defer { unsafe urls.forEach { unsafe free($0) } }
       var pointers = unsafe urls.map { unsafe UnsafePointer($0) }
@@ -104,12 +149,8 @@
       unsafe try set("name", natsOptions_SetName(options, "pando \(configuration.stream)"))
       unsafe try set("timeout", natsOptions_SetTimeout(options, timeout))
       unsafe try set("write deadline", natsOptions_SetWriteDeadline(options, timeout))
-      unsafe try set("reconnecting", natsOptions_SetMaxReconnect(options, Int32.max))
-      unsafe try set("reconnecting", natsOptions_SetReconnectWait(options, reconnectWait))
-      unsafe try set(
-        "reconnecting", natsOptions_SetReconnectJitter(options, reconnectWait, reconnectWait))
-      // Nothing is kept back for a server that is not there: the caller is told instead.
-      unsafe try set("reconnect buffer", natsOptions_SetReconnectBufSize(options, 1))
+      unsafe try set("order", natsOptions_SetNoRandomize(options, true))
+      unsafe try set("reconnecting", natsOptions_SetAllowReconnect(options, false))
       unsafe try set("pings", natsOptions_SetPingInterval(options, pingInterval))
       unsafe try set("pings", natsOptions_SetMaxPingsOut(options, 2))
       unsafe try set("sending", natsOptions_SetSendAsap(options, true))
@@ -117,8 +158,8 @@
       let closure = unsafe UnsafeMutableRawPointer(bitPattern: listener)
       unsafe try set(
         "callbacks",
-        natsOptions_SetReconnectedCB(
-          options, { _, closure in unsafe NATSHandles.listener(closure)?.reconnected() }, closure))
+        natsOptions_SetClosedCB(
+          options, { _, closure in unsafe NATSHandles.listener(closure)?.closed() }, closure))
       unsafe try set(
         "callbacks",
         natsOptions_SetErrorHandler(
@@ -136,9 +177,11 @@
 
     private static func fillSecurity(
       _ options: OpaquePointer, _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress]
-    ) throws(LogFault) {
-      func set(_ what: String, _ status: natsStatus) throws(LogFault) {
-        guard status == NATS_OK else { throw .unavailable("\(what): \(natsText(status))") }
+    ) throws(NATSConnectionFault) {
+      func set(_ what: String, _ status: natsStatus) throws(NATSConnectionFault) {
+        guard status == NATS_OK else {
+          throw NATSConnectionFault(isAway: false, reason: "\(what): \(natsText(status))")
+        }
       }
       let isEncrypted = configuration.tls != nil || addresses.contains(where: \.isEncrypted)
       if isEncrypted {
@@ -150,7 +193,8 @@
         }
         if let file = tls.certificateFile {
           guard let key = tls.keyFile else {
-            throw .unavailable("the client certificate in \(file) has no key")
+            throw NATSConnectionFault(
+              isAway: false, reason: "the client certificate in \(file) has no key")
           }
           unsafe try set(
             "client certificate in \(file)", natsOptions_LoadCertificatesChain(options, file, key))
@@ -167,7 +211,8 @@
       case .none: break
       case .user(let name, let file):
         guard let password = firstLine(of: file) else {
-          throw .unavailable("the password file \(file) can't be read")
+          throw NATSConnectionFault(
+            isAway: false, reason: "the password file \(file) can't be read")
         }
         unsafe try set("user", natsOptions_SetUserInfo(options, name, password))
       case .nkey(let key, let file):
@@ -178,10 +223,23 @@
       }
     }
 
-    /// In milliseconds, for one server; as much again by chance.
-    private static let reconnectWait: Int64 = 250
     /// In milliseconds: a server that stands still is left after the third.
     private static let pingInterval: Int64 = 1000
+  }
+
+  /// Why there is no connection.
+  struct NATSConnectionFault: Error {
+    /// Whether the servers may be there at another time.
+    let isAway: Bool
+    let reason: String
+  }
+
+  /// Who has connections, and hears what happens to them, on threads of the library.
+  protocol NATSConnectionOwner: AnyObject, Sendable {
+    /// A connection is no more.
+    func connectionWasLost()
+    /// The server, or the library, complains.
+    func connectionFailed(_ status: natsStatus, _ text: String)
   }
 
   /// What a status of the library says, with the words that it has kept for this thread.

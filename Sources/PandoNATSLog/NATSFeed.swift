@@ -46,18 +46,18 @@
 
     init(_ link: NATSLink) {
       self.link = link
-      link.onReconnect { [weak self] in self?.subscribeAgain() }
+      link.onChange { [weak self] in self?.subscribeAgain() }
     }
 
     /// Has a closure told of each message that comes.
     ///
-    /// - Parameters:
-    ///   - position: Where to begin, if nothing has been asked for.
-    ///   - onEnd: Gets the position of each.
-    func follow(from position: UInt64, _ onEnd: @escaping @Sendable (UInt64) -> Void) {
+    /// If nothing has been asked for, it begins behind what is there when the log is reached.
+    ///
+    /// - Parameter onEnd: Gets the position of each.
+    func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
       let starts = state.withLock { state in
         state.onEnd = onEnd
-        if !state.isWanted { state.move(to: position) }
+        if !state.isWanted { state.move(to: State.atEnd) }
         return state.starts
       }
       state.notifyAll()
@@ -89,8 +89,17 @@
         state.question = nil
       }
       state.notifyAll()
-      state.waiting { $0.isRunning ? nil : () }
+      let end = monotonicNanoseconds() + Self.closingWait
+      state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Void? in
+        let rest = end - monotonicNanoseconds()
+        if !state.isRunning || rest <= 0 { return () }
+        nanoseconds = rest
+        return nil
+      }
     }
+
+    /// In nanoseconds: how long the thread is waited for, which the library may hold.
+    private static let closingWait: Int64 = 2_000_000_000
   }
 
   extension NATSFeed {
@@ -111,7 +120,7 @@
       let (starts, moves) = state.withLock { state in
         state.taken = position
         let moves =
-          !state.isWanted || position + 1 < state.first
+          !state.isWanted || state.next == State.atEnd || position + 1 < state.first
           || position >= state.next + Self.skippedMaximum
           || state.gone.map { position + 1 >= $0 } ?? false
         if moves { state.move(to: position + 1) }
@@ -266,6 +275,9 @@
       mutating get { hasRoom ? exchange(&question, with: nil) : nil }
     }
 
+    /// The position that comes next, as long as nobody knows where the log ends.
+    static var atEnd: UInt64 { 0 }
+
     /// Begins at another position.
     mutating func move(to position: UInt64) {
       subscribeAgain()
@@ -334,9 +346,10 @@
         guard case .subscribe(let generation, let position) = task else { break }
         let started = monotonicNanoseconds()
         do {
-          subscription = try link.call { connection, milliseconds in
+          let first = try self.first(position)
+          subscription = try link.call { [self] connection, milliseconds in
             try NATSSubscription.start(
-              connection, self, generation, at: position, of: link.configuration.stream,
+              connection, self, generation, at: first, of: link.configuration.stream,
               milliseconds: milliseconds)
           }
           pause = Self.pauseMinimum
@@ -360,6 +373,19 @@
       }
       state.withLock { $0.isRunning = false }
       state.notifyAll()
+    }
+
+    /// The position to subscribe from.
+    private func first(_ position: UInt64) throws -> UInt64 {
+      guard position == State.atEnd else { return position }
+      let end = try link.end()
+      let onEnd = state.withLock { state in
+        if state.next == State.atEnd { state.next = end + 1 }
+        return state.onEnd
+      }
+      // What came before it was known.
+      if end > 0 { onEnd?(end) }
+      return end + 1
     }
 
     private func nextTask() -> Task {

@@ -36,8 +36,8 @@
     func receive(_ message: OpaquePointer, _ connection: OpaquePointer)
     /// No more messages come.
     func complete()
-    /// The connection is back, perhaps to another server.
-    func reconnected()
+    /// The connection is no more.
+    func closed()
     /// The server, or the library, complains.
     func failed(_ status: natsStatus, _ text: String)
   }
@@ -45,7 +45,7 @@
   extension NATSListener {
     func receive(_ message: OpaquePointer, _ connection: OpaquePointer) {}
     func complete() {}
-    func reconnected() {}
+    func closed() {}
     func failed(_ status: natsStatus, _ text: String) {}
   }
 #endif

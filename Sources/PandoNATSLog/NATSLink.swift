@@ -3,29 +3,39 @@
   import PandoReplication
   import PandoSystem
 
-  /// The connection of a log, and a new one when the library has given up.
-  final class NATSLink: NATSListener {
-    private struct State {
+  /// The connection of a log, and a new one when it was lost.
+  ///
+  /// Nothing of the library is waited for but by a clock that is never set.
+  final class NATSLink: NATSConnectionOwner {
+    fileprivate struct State {
       var connection: NATSConnection?
       var isClosed = false
+      /// When the attempt began that is under way, if one is, and which it is.
+      var attemptStart: Int64?
+      var attemptNumber = 0
       /// When a new connection may be tried.
       var nextAttempt: Int64 = 0
-      /// What was wrong last.
-      var trouble: String?
+      /// What was wrong last, and whether the servers were away.
+      var trouble: NATSConnectionFault?
+      /// What a server has complained of.
+      var complaint: String?
+      /// The server that was lost last.
+      var lostServer: String?
       /// What the server does not allow; the last of it.
       var refusal: String?
       var refusalCount = 0
-      var onReconnect: (@Sendable () -> Void)?
+      /// Whether the last call that failed found nobody who could answer.
+      var wasAway = false
+      var onChange: (@Sendable () -> Void)?
     }
 
     let configuration: NATSLogConfiguration
     private let addresses: [NATSAddress]
     private let state = Monitor(State())
-    private let handle = Locked<UInt>(0)
 
-    /// Connects.
+    /// Connects, unless the servers are away: then it goes on trying whenever it is asked for something.
     ///
-    /// - Throws: ``LogFault`` `unavailable`.
+    /// - Throws: ``LogFault`` `unavailable` if they refuse the connection, or the configuration can't be.
     init(_ configuration: NATSLogConfiguration) throws(LogFault) {
       self.configuration = configuration
       var addresses: [NATSAddress] = []
@@ -38,22 +48,28 @@
         throw .unavailable(
           "plain text does not go to \(address), which is another machine; use TLS, or allow it")
       }
-      let number = NATSHandles.add(self)
-      handle.withLock { $0 = number }
-      do {
-        let connection = try connect()
-        state.withLock { $0.connection = connection }
-      } catch {
-        NATSHandles.remove(number)
-        throw error
+      let first = state.withLock { $0.beginsAttempt(monotonicNanoseconds(), 0) }
+      attempt(first ?? 1)
+      let deadline = monotonicNanoseconds() + timeout
+      let fault = state.waiting { (state: inout State, nanoseconds: inout Int64?) -> String?? in
+        if state.connection != nil { return .some(nil) }
+        if let trouble = state.trouble { return trouble.isAway ? .some(nil) : trouble.reason }
+        let rest = deadline - monotonicNanoseconds()
+        if rest <= 0 { return .some(nil) }
+        nanoseconds = rest
+        return nil
+      }
+      if let fault {
+        _ = close()
+        throw .unavailable(fault)
       }
     }
 
     var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
 
-    /// Calls a closure whenever the connection is back.
-    func onReconnect(_ body: @escaping @Sendable () -> Void) {
-      state.withLock { $0.onReconnect = body }
+    /// Calls a closure whenever a connection was lost, or there is a new one.
+    func onChange(_ body: @escaping @Sendable () -> Void) {
+      state.withLock { $0.onChange = body }
     }
 
     /// Ends the connection.
@@ -61,17 +77,22 @@
     /// - Returns: Whether it was not closed before.
     func close() -> Bool {
       let (isFirst, connection) = state.withLock { state in
-        defer { state.isClosed = true }
+        defer { (state.isClosed, state.onChange) = (true, nil) }
         return (!state.isClosed, exchange(&state.connection, with: nil))
       }
       state.notifyAll()
       guard isFirst else { return false }
-      connection?.close()
-      NATSHandles.remove(handle.withLock(\.self))
+      connection?.close(until: monotonicNanoseconds() + Self.closingWait)
       return true
     }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// Whether there is a connection at present.
+    var isConnected: Bool { state.withLock { $0.connection?.isConnected ?? false } }
+
+    /// Whether the last call that failed found nobody who could answer: it may go at another time.
+    var wasAway: Bool { state.withLock(\.wasAway) }
 
     /// How often the server has refused something.
     var refusalCount: Int { state.withLock(\.refusalCount) }
@@ -86,27 +107,76 @@
     /// A cluster without a leader loses questions: one that changes nothing is asked again before the time is up.
     ///
     /// - Parameters:
-    ///   - isAppend: Whether each attempt has all the time that is left.
-    ///   - body: Gets the connection and how many milliseconds to wait for an answer. Throws ``NATSNotNow``
-    ///     to be called again.
+    ///   - isAppend: Whether each attempt has all the time that is left; half of it where the caller has said how long
+    ///     it waits (`LogDeadline`), and will ask again.
+    ///   - body: Gets the connection and how many milliseconds to wait for an answer, on another thread. Throws
+    ///     ``NATSNotNow`` to be called again.
     /// - Returns: What the closure returns.
     /// - Throws: ``LogFault``; `unavailable` when the time is up.
-    func call<Result>(
-      isAppend: Bool = false, _ body: (NATSConnection, Int64) throws -> Result
+    func call<Result: Sendable>(
+      isAppend: Bool = false, _ body: @escaping @Sendable (NATSConnection, Int64) throws -> Result
     ) throws -> Result {
-      let deadline = monotonicNanoseconds() + timeout
+      let limit = LogDeadline.nanoseconds
+      let deadline = min(monotonicNanoseconds() + timeout, limit ?? .max)
       while true {
         let connection = try self.connection(until: deadline)
-        do {
-          let rest = max(1, (deadline - monotonicNanoseconds()) / 1_000_000)
-          return try body(connection, isAppend ? rest : min(rest, Self.answerWait))
-        } catch let notNow as NATSNotNow {
-          let reason = "\(server(connection)): \(notNow.reason)"
-          guard monotonicNanoseconds() + Self.pause < deadline, pause() else {
-            throw LogFault.unavailable(isClosed ? "the log is closed" : reason)
+        let now = monotonicNanoseconds()
+        let rest = deadline - now
+        let wait =
+          if !isAppend {
+            min(rest, Self.answerWait)
+          } else if limit != nil {
+            max(rest / 2, min(rest, Self.appendWaitMinimum))
+          } else {
+            rest
           }
+        let milliseconds = max(1, wait / 1_000_000)
+        let answer = boundedCall(
+          until: now + max(0, wait) + Self.grace, unless: { [self] in isClosed }
+        ) { Swift.Result { try body(connection, milliseconds) } }
+        let reason: String
+        do {
+          guard let answer else {
+            if isClosed { throw isAppend ? LogFault.noAnswer : Self.isClosedFault }
+            // It waits still: this connection is of no use any more.
+            discard(connection)
+            if isAppend { throw LogFault.noAnswer }
+            throw NATSNotNow(reason: "no answer")
+          }
+          return try answer.get()
+        } catch let notNow as NATSNotNow {
+          reason = "\(connection.server): \(notNow.reason)"
+          if notNow.isSilence { examine(connection) }
+        } catch LogFault.noAnswer {
+          examine(connection)
+          throw LogFault.noAnswer
+        } catch {
+          state.withLock { $0.wasAway = false }
+          throw error
+        }
+        guard monotonicNanoseconds() + Self.pause < deadline, pause() else {
+          throw isClosed ? Self.isClosedFault : away(reason)
         }
       }
+    }
+
+    private func away(_ reason: String) -> LogFault {
+      state.withLock { $0.wasAway = true }
+      return .unavailable(reason)
+    }
+
+    /// Looks, on another thread, whether a server is there that has not answered, and leaves it if it is not.
+    private func examine(_ connection: NATSConnection) {
+      guard connection.isConnected, !isClosed else { return }
+      SharedThreads.runSomewhere { [self] in
+        if !connection.makesRoundTrip(milliseconds: Self.roundTripWait) { discard(connection) }
+      }
+    }
+
+    /// Leaves a connection, and its server.
+    private func discard(_ connection: NATSConnection) {
+      state.withLock { $0.lostServer = connection.server }
+      connection.close()
     }
 
     /// How an error names the server.
@@ -116,7 +186,7 @@
 
     /// The last position of the log's stream.
     func end() throws -> UInt64 {
-      try call { connection, milliseconds in
+      try call { [configuration] connection, milliseconds in
         var found = pando_nats_stream()
         var code: CInt = 0
         let status = unsafe pando_nats_look(
@@ -143,11 +213,13 @@
       since count: Int
     ) -> any Error {
       let reason = "\(what): \(natsText(status))"
-      if isClosed { return LogFault.unavailable("the log is closed") }
+      if isClosed { return Self.isClosedFault }
       if let refusal = refusal(after: count) {
         return LogFault.unavailable("\(server(connection)): \(what): \(refusal)")
       }
-      if NATSStatus.isPassing(status, code) { return NATSNotNow(reason: reason) }
+      if NATSStatus.isPassing(status, code) {
+        return NATSNotNow(reason: reason, isSilence: status == NATS_TIMEOUT)
+      }
       return LogFault.unavailable("\(server(connection)): \(reason)")
     }
 
@@ -169,68 +241,95 @@
     func connection(until deadline: Int64) throws(LogFault) -> NATSConnection {
       enum Step {
         case use(NATSConnection)
-        case renew
-        case fail(String)
+        case attempt(Int)
+        case fail(LogFault)
       }
       while true {
         let step = state.waiting { (state: inout State, nanoseconds: inout Int64?) -> Step? in
-          if state.isClosed { return .fail("the log is closed") }
+          if state.isClosed { return .fail(Self.isClosedFault) }
           if let connection = state.connection, connection.isConnected { return .use(connection) }
           let now = monotonicNanoseconds()
-          if state.connection?.isClosed ?? true, now >= state.nextAttempt {
-            state.nextAttempt = now + Self.attemptInterval
-            return .renew
+          if now >= deadline {
+            state.wasAway = state.trouble?.isAway ?? true
+            let reason =
+              state.trouble?.reason ?? state.complaint
+              ?? "\(server(nil)): the connection is lost"
+            return .fail(.unavailable(reason))
           }
-          if now >= deadline { return .fail(state.trouble ?? "the connection is lost") }
-          // The library tells when it is back; where it does not, somebody looks.
+          if let number = state.beginsAttempt(now, attemptWait) { return .attempt(number) }
           nanoseconds = min(deadline - now, Self.pause)
           return nil
         }
         switch step {
         case .use(let connection): return connection
-        case .fail(let reason): throw .unavailable("\(server(nil)): \(reason)")
-        case .renew: try renew()
+        case .fail(let fault): throw fault
+        case .attempt(let number): attempt(number)
         }
       }
     }
 
-    private func renew() throws(LogFault) {
-      let connection: NATSConnection
-      do {
-        connection = try connect()
-      } catch {
-        if case .unavailable(let reason) = error { state.withLock { $0.trouble = reason } }
-        return
-      }
-      let isClosed = state.withLock { state in
-        if !state.isClosed { state.connection = connection }
-        return state.isClosed
-      }
-      if isClosed { connection.close() } else { reconnected() }
+    /// How long an attempt may take before another one is made beside it.
+    private var attemptWait: Int64 {
+      (Int64(addresses.count) * Self.connectWait + 1000) * 1_000_000
     }
 
-    private func connect() throws(LogFault) -> NATSConnection {
-      let connection = try NATSConnection(
-        configuration, addresses, listener: handle.withLock(\.self))
+    /// Tries to connect, on another thread.
+    private func attempt(_ number: Int) {
+      SharedThreads.runSomewhere { [self] in
+        let lost = state.withLock(\.lostServer)
+        // The one that was lost is tried last.
+        let order = addresses.shuffled().ordered(by: {
+          $0.description != lost && $1.description == lost
+        })
+        let found = Result { try connect(order) }
+        let unused = state.withLock { state -> NATSConnection? in
+          if state.attemptNumber == number { state.attemptStart = nil }
+          switch found {
+          case .success(let connection):
+            if state.isClosed || state.connection?.isConnected ?? false { return connection }
+            state.connection = connection
+            (state.trouble, state.complaint) = (nil, nil)
+          case .failure(let error):
+            state.trouble =
+              error as? NATSConnectionFault
+              ?? NATSConnectionFault(isAway: false, reason: "\(error)")
+          }
+          return nil
+        }
+        state.notifyAll()
+        if let unused {
+          unused.close()
+        } else if case .success = found {
+          changed()
+        }
+      }
+    }
+
+    private func connect(_ order: [NATSAddress]) throws -> NATSConnection {
+      let connection = try NATSConnection(configuration, order, self)
       let least = NATSLog.messageByteCount + NATSLog.envelopeByteCount
       guard connection.payloadMaximum >= least else {
         connection.close()
-        throw .unavailable(
-          "\(server(connection)): messages of \(connection.payloadMaximum) bytes at most are taken, "
+        throw NATSConnectionFault(
+          isAway: false,
+          reason:
+            "\(connection.server): messages of \(connection.payloadMaximum) bytes at most are taken, "
             + "and the log needs \(least); raise max_payload")
       }
       return connection
     }
 
-    func reconnected() {
-      let body = state.withLock(\.onReconnect)
+    private func changed() {
+      let body = state.withLock(\.onChange)
       state.notifyAll()
       body?()
     }
 
-    func failed(_ status: natsStatus, _ text: String) {
+    func connectionWasLost() { changed() }
+
+    func connectionFailed(_ status: natsStatus, _ text: String) {
       state.withLock { state in
-        if !text.isEmpty { state.trouble = text }
+        if !text.isEmpty { state.complaint = text }
         if status == NATS_NOT_PERMITTED {
           state.refusal = text
           state.refusalCount += 1
@@ -238,16 +337,42 @@
       }
     }
 
-    /// In milliseconds: how long a question waits before it is asked again.
-    private static let answerWait: Int64 = 2000
+    private static let isClosedFault = LogFault.unavailable("the log is closed")
+    /// In milliseconds: how long one server may take to let somebody in.
+    static let connectWait: Int64 = 2500
+    /// In nanoseconds: how long a question waits before it is asked again.
+    private static let answerWait: Int64 = 2_000_000_000
+    /// In nanoseconds: the least that an append waits, if there is as much.
+    private static let appendWaitMinimum: Int64 = 1_000_000_000
+    /// In milliseconds: how long a server that has not answered may take for a sign of life.
+    private static let roundTripWait: Int64 = 500
+    /// In nanoseconds: how much later than it was told the library may return.
+    private static let grace: Int64 = 200_000_000
     /// In nanoseconds, between two attempts of a call.
     private static let pause: Int64 = 50_000_000
+    /// In nanoseconds: how long the end of a connection is waited for.
+    private static let closingWait: Int64 = 1_000_000_000
+  }
+
+  extension NATSLink.State {
+    /// Whether it is time for an attempt to connect; says so once.
+    ///
+    /// - Returns: The number of the attempt.
+    fileprivate mutating func beginsAttempt(_ now: Int64, _ wait: Int64) -> Int? {
+      guard now >= nextAttempt, attemptStart.map({ now - $0 > wait }) ?? true else { return nil }
+      (attemptStart, nextAttempt) = (now, now + Self.attemptInterval)
+      attemptNumber += 1
+      return attemptNumber
+    }
+
     /// In nanoseconds, between two new connections.
-    private static let attemptInterval: Int64 = 1_000_000_000
+    private static var attemptInterval: Int64 { 250_000_000 }
   }
 
   /// Nothing was done; it may go later.
   struct NATSNotNow: Error {
     let reason: String
+    /// Whether nobody has said anything.
+    var isSilence = false
   }
 #endif

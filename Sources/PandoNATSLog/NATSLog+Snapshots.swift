@@ -12,6 +12,7 @@
     ///   - nextPart: Gives the parts of the copy; one of more than 512 KiB is sent in several.
     /// - Throws: ``LogFault``, and what `nextPart` throws. The copy does not count then.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+      try find()
       try findSnapshotStream()
       let name = "\(UInt64.random(in: 0...UInt64.max))"
       var record = SnapshotRecord(position: position)
@@ -69,6 +70,7 @@
     /// - Returns: The larger of the parts of its time and of its bytes.
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
+      try find()
       let stream = try look(configuration.stream, configuration.streamSubject)
       guard stream.last > position else { return 0 }
       if position + 1 < stream.first { return 1 }
@@ -92,6 +94,7 @@
     /// - Throws: `LogFault` `unavailable`; then something may be removed already.
     /// - Complexity: O(size of what is removed), at the server.
     public func removeAll() throws {
+      try find()
       for stream in [configuration.stream, configuration.snapshotStream] {
         guard
           try lookIfThere(
@@ -105,7 +108,7 @@
 
     /// Removes the messages before one; all of them before none.
     private func purge(_ stream: String, before first: UInt64, _ what: String) throws {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var code: CInt = 0
         let status = unsafe pando_nats_purge(
@@ -139,7 +142,7 @@
       var attempts = 0
       while true {
         do {
-          return try link.call(isAppend: true) { connection, milliseconds in
+          return try link.call(isAppend: true) { [self] connection, milliseconds in
             try publish(
               bytes, to: (configuration.snapshotStream, subject), named: name, expecting: nil,
               connection, milliseconds)
@@ -153,6 +156,7 @@
 
     /// The records of all copies, the newest first; damaged records are left out.
     private func snapshots() throws -> [SnapshotRecord] {
+      try find()
       let stream = configuration.snapshotStream
       guard let last = try lastClosing(of: stream) else { return [] }
       var records: [SnapshotRecord] = []
@@ -168,7 +172,7 @@
 
     /// Where the last record lies; `nil` if there is none.
     private func lastClosing(of stream: String) throws -> UInt64? {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
         var code: CInt = 0
@@ -187,7 +191,7 @@
     private func closing(
       from sequence: UInt64, of stream: String
     ) throws -> (sequence: UInt64, bytes: [UInt8]) {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
         let status = unsafe pando_nats_next(

@@ -34,7 +34,8 @@
         }
         switch NATSStatus.append(status, ack.code) {
         case .endsElsewhere: throw LogFault.endsElsewhere
-        case .notNow: throw NATSNotNow(reason: "\(target.subject): \(natsText(status))")
+        case .notNow:
+          throw NATSNotNow(reason: "\(target.subject): \(natsText(status))")
         case .refused: throw LogFault.unavailable(reason)
         case .unknown: throw LogFault.noAnswer
         }
@@ -56,7 +57,7 @@
     }
 
     func lookIfThere(_ stream: String, _ subject: String) throws -> pando_nats_stream? {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var found = pando_nats_stream()
         var code: CInt = 0
@@ -85,7 +86,7 @@
           "\(link.server(nil)): there is no stream \(stream); a new log is begun with makesStream, and one that "
             + "was lost is repaired")
       }
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var code: CInt = 0
         let age = isLog ? Int64(configuration.maximalAgeInSeconds) * 1_000_000_000 : 0
@@ -128,7 +129,7 @@
     func message(
       at position: UInt64, of stream: String
     ) throws -> (subject: String, bytes: [UInt8], time: Int64)? {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
         var code: CInt = 0

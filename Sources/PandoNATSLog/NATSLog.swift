@@ -30,22 +30,27 @@
     private let feed: NATSFeed
     /// Whether somebody reads.
     private let isReading = Monitor(false)
+    /// Whether the streams were there, and as they have to be.
+    private let isFound = Locked(false)
 
     /// Connects to a log, and makes its streams if they are not there and it is to.
     ///
+    /// Where the servers are away, or elect a leader for longer than a request waits, that is done with the first call
+    /// that reaches them.
+    ///
     /// - Parameter configuration: Where it is.
-    /// - Throws: ``LogFault`` `unavailable`, which names the server and what is wrong.
+    /// - Throws: ``LogFault`` `unavailable` where the servers refuse, or the stream can't hold a log; it names the server
+    ///   and what is wrong.
     public init(_ configuration: NATSLogConfiguration) throws {
       self.configuration = configuration
       try Self.check(configuration)
       link = try NATSLink(configuration)
       feed = NATSFeed(link)
+      guard link.isConnected else { return }
       do {
-        try findStream(
-          configuration.stream, configuration.streamSubject, isLog: true,
-          makes: configuration.makesStream)
-        if configuration.makesStream { try findSnapshotStream() }
+        try find()
       } catch {
+        if link.wasAway { return }
         close()
         throw error
       }
@@ -64,8 +69,9 @@
     public func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
+      try find()
       if end == 0, try self.end() > 0 { throw LogFault.endsElsewhere }
-      let position = try link.call(isAppend: true) { connection, milliseconds in
+      let position = try link.call(isAppend: true) { [self] connection, milliseconds in
         try publish(
           message, to: (configuration.stream, configuration.streamSubject), named: name,
           expecting: end, connection, milliseconds)
@@ -85,10 +91,11 @@
     /// - Throws: `LogFault`.
     public func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
       precondition(limit > 0, "a limit of \(limit) messages")
+      try find()
       try begin()
       defer { finish() }
       if limit == 1, !feed.isWanted { return try message(behind: position) }
-      let deadline = monotonicNanoseconds() + link.timeout
+      let deadline = min(monotonicNanoseconds() + link.timeout, LogDeadline.nanoseconds ?? .max)
       var end: UInt64 = 0
       while true {
         let messages = try feed.take(after: position, limit: limit, until: end, deadline: deadline)
@@ -107,7 +114,8 @@
     /// - Returns: The message; `nil` if it is not there.
     /// - Throws: `LogFault`.
     public func message(at position: UInt64) throws -> LoggedMessage? {
-      try message(at: position, of: configuration.stream).map {
+      try find()
+      return try message(at: position, of: configuration.stream).map {
         LoggedMessage(position: position, bytes: $0.bytes)
       }
     }
@@ -120,15 +128,15 @@
     /// - Returns: The position; 0 if there is none.
     /// - Throws: `LogFault`.
     public func end() throws -> UInt64 {
-      try look(configuration.stream, configuration.streamSubject).last
+      try find()
+      return try look(configuration.stream, configuration.streamSubject).last
     }
 
     /// Has a closure told of messages as they come; see `ReplicationLog`.
     ///
     /// - Parameter onEnd: Gets positions, on a thread of the log.
     public func follow(_ onEnd: @escaping @Sendable (UInt64) -> Void) {
-      // What is not known yet comes as messages; positions from here on do in any case.
-      feed.follow(from: ((try? end()) ?? 0) + 1, onEnd)
+      feed.follow(onEnd)
     }
 
     /// Ends the connection; later calls throw.
@@ -136,6 +144,16 @@
       guard link.close() else { return }
       isReading.notifyAll()
       feed.close()
+    }
+
+    /// Sees, once, that the streams are there and as they have to be.
+    func find() throws {
+      if isFound.withLock(\.self) { return }
+      try findStream(
+        configuration.stream, configuration.streamSubject, isLog: true,
+        makes: configuration.makesStream)
+      if configuration.makesStream { try findSnapshotStream() }
+      isFound.withLock { $0 = true }
     }
 
     /// Lets one thread read at a time.

@@ -99,8 +99,10 @@
         let isQuiet = isComplete.waiting { (isComplete: inout Bool, nanoseconds: inout Int64?) in
           if isComplete { return true }
           let rest = deadline - monotonicNanoseconds()
-          nanoseconds = rest
-          return rest > 0 ? nil : false
+          // With a connection that is lost it is kept in any case.
+          if rest <= 0 || !connection.isConnected { return false }
+          nanoseconds = min(rest, Self.completionStep)
+          return nil
         }
         if isQuiet, connection.makesRoundTrip(milliseconds: Self.roundTripWait) {
           unsafe natsSubscription_Destroy(subscription)
@@ -153,6 +155,7 @@
     private static let threshold: Int64 = 10_000_000_000
     /// In nanoseconds.
     private static let completionWait: Int64 = 5_000_000_000
+    private static let completionStep: Int64 = 50_000_000
     /// In milliseconds.
     private static let roundTripWait: Int64 = 1000
   }

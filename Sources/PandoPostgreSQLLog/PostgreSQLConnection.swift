@@ -189,16 +189,28 @@
   extension PostgreSQLConnection {
     private func connect(until deadline: Int64) throws(PostgreSQLFailure) {
       var state = PGRES_POLLING_WRITING
+      var stage = CONNECTION_STARTED
       while state != PGRES_POLLING_OK {
         guard unsafe PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
-          throw PostgreSQLFailure(.notNow, words)
+          let words = words
+          let isAway =
+            stage == CONNECTION_STARTED || stage == CONNECTION_NEEDED
+            || Self.passing.contains { words.contains($0) }
+          throw PostgreSQLFailure(.notNow, words, isAway: isAway)
         }
         guard try isReady(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline) else {
-          throw PostgreSQLFailure(.notNow, "it does not answer")
+          throw PostgreSQLFailure(.notNow, "it does not answer", isAway: true)
         }
+        stage = unsafe PQstatus(handle)
         state = unsafe PQconnectPoll(handle)
       }
     }
+
+    /// What a server says that lets nobody in at present, or the library of one that has gone.
+    private static let passing = [
+      "starting up", "shutting down", "recovery mode", "too many", "closed the connection",
+      "Connection reset",
+    ]
 
     /// Sees that the server can hold a log, and how it treats this connection.
     private func prepare(

@@ -21,8 +21,12 @@
     let words: String
     /// The constraint that keeps a row out.
     var constraint = ""
+    /// Whether a server could not be reached, and did not refuse a connection.
+    var isAway = false
 
-    init(_ kind: Kind, _ words: String) { (self.kind, self.words) = (kind, words) }
+    init(_ kind: Kind, _ words: String, isAway: Bool = false) {
+      (self.kind, self.words, self.isAway) = (kind, words, isAway)
+    }
 
     /// Reads what a server has answered.
     init(_ result: OpaquePointer) {

@@ -14,6 +14,8 @@
       var pause = PostgreSQLLink.pauseMinimum
       /// What was wrong last.
       var trouble: String?
+      /// Whether the last call that failed found nobody who could answer.
+      var wasAway = false
       /// How often a connection was made, or lost.
       var changeCount: UInt64 = 0
     }
@@ -23,9 +25,9 @@
     private let addresses: [PostgreSQLAddress]
     private let state = Monitor(State())
 
-    /// Connects.
+    /// Connects, unless the servers are away: then it goes on trying whenever it is asked for something.
     ///
-    /// - Throws: ``LogFault`` `unavailable`.
+    /// - Throws: ``LogFault`` `unavailable` if they refuse the connection, or the configuration can't be.
     init(_ configuration: PostgreSQLLogConfiguration) throws(LogFault) {
       self.configuration = configuration
       var addresses: [PostgreSQLAddress] = []
@@ -35,9 +37,17 @@
       do {
         put(try connect(until: monotonicNanoseconds() + timeout))
       } catch {
-        throw .unavailable(error.words)
+        guard error.isAway else { throw .unavailable(error.words) }
+        let words = error.words
+        state.withLock { ($0.trouble, $0.wasAway) = (words, true) }
       }
     }
+
+    /// Whether there is a connection that nobody uses.
+    var isConnected: Bool { state.withLock { !$0.idle.isEmpty } }
+
+    /// Whether the last call that failed found nobody who could answer: it may go at another time.
+    var wasAway: Bool { state.withLock(\.wasAway) }
 
     var timeout: Int64 { Int64(max(1, configuration.requestTimeoutInMilliseconds)) * 1_000_000 }
 
@@ -64,7 +74,8 @@
     ///
     /// - Parameters:
     ///   - what: What it is about, for errors.
-    ///   - isAppend: Whether it can't be repeated when the answer is lost.
+    ///   - isAppend: Whether it can't be repeated when the answer is lost. It gives up halfway where the caller has said
+    ///     how long it waits (`LogDeadline`), and will ask again.
     ///   - body: Gets the connection, and how long to wait. What it throws as ``PostgreSQLFailure`` that passes
     ///     has it called again.
     /// - Returns: What the closure returns.
@@ -73,11 +84,17 @@
       _ what: String, isAppend: Bool = false,
       _ body: (PostgreSQLConnection, Int64) throws -> Result
     ) throws -> Result {
-      let deadline = monotonicNanoseconds() + timeout
+      let limit = LogDeadline.nanoseconds
+      let deadline = min(monotonicNanoseconds() + timeout, limit ?? .max)
       while true {
         let connection = try self.connection(until: deadline)
         do {
-          let result = try body(connection, deadline)
+          var end = deadline
+          if isAppend, limit != nil {
+            let now = monotonicNanoseconds()
+            end = now + max((deadline - now) / 2, min(deadline - now, Self.appendWaitMinimum))
+          }
+          let result = try body(connection, end)
           put(connection)
           return result
         } catch let failure as PostgreSQLFailure {
@@ -87,10 +104,12 @@
           case .lost where isAppend, .closed where isAppend: throw LogFault.noAnswer
           case .closed: throw Self.isClosedFault
           case .refused:
+            state.withLock { $0.wasAway = false }
             throw LogFault.unavailable("\(connection.address): \(what): \(failure.words)")
           case .lost, .notNow:
             guard monotonicNanoseconds() + Self.pauseMinimum < deadline, wait(Self.pauseMinimum)
             else {
+              state.withLock { $0.wasAway = true }
               throw isClosed
                 ? Self.isClosedFault
                 : LogFault.unavailable("\(connection.address): \(what): \(failure.words)")
@@ -125,6 +144,7 @@
     func connect(until deadline: Int64) throws(PostgreSQLFailure) -> PostgreSQLConnection {
       let first = state.withLock(\.preferred)
       var reasons: [String] = []
+      var areAway = true
       for step in 0..<addresses.count {
         let index = (first + step) % addresses.count
         let now = monotonicNanoseconds()
@@ -137,9 +157,10 @@
         } catch {
           if error.kind == .closed { throw error }
           reasons.append("\(addresses[index]): \(error.words)")
+          areAway = areAway && (error.isAway || error.kind == .lost)
         }
       }
-      throw PostgreSQLFailure(.notNow, reasons.joined(separator: "; "))
+      throw PostgreSQLFailure(.notNow, reasons.joined(separator: "; "), isAway: areAway)
     }
 
     /// A connection that stands, for the caller alone.
@@ -155,6 +176,7 @@
           if let connection = state.idle.popLast() { return .use(connection) }
           let now = monotonicNanoseconds()
           if now >= deadline {
+            state.wasAway = true
             return .fail(.unavailable(state.trouble ?? "the server does not answer"))
           }
           if now >= state.nextAttempt {
@@ -203,5 +225,7 @@
     private static let pauseMinimum: Int64 = 50_000_000
     private static let pauseMaximum: Int64 = 1_000_000_000
     private static let idleMaximum = 2
+    /// In nanoseconds: the least that an append waits, if there is as much.
+    private static let appendWaitMinimum: Int64 = 1_000_000_000
   }
 #endif

@@ -15,6 +15,7 @@
     /// - Throws: `LogFault`, and what `nextPart` throws. The copy does not count then, and what there is of it is
     ///   removed by one that is put a day later.
     public func putSnapshot(at position: UInt64, _ nextPart: () throws -> [UInt8]?) throws {
+      try find()
       let what = "putting a copy beside log \(tables.title)"
       let number = try link.call(what) { connection, deadline in
         try connection.run(
@@ -94,7 +95,8 @@
 
     /// The copies that are closed, the newest first.
     private func snapshots() throws -> [Copy] {
-      try link.call("copies beside log \(tables.title)") { connection, deadline in
+      try find()
+      return try link.call("copies beside log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT number, position, part_count, checksum FROM \(tables.copies)

@@ -37,25 +37,39 @@
     let tables: PostgreSQLTables
     let link: PostgreSQLLink
     private let watch: PostgreSQLWatch
+    /// Whether the tables were there, and as they have to be.
+    private let isFound = Locked(false)
 
     /// Connects to a log, and makes its tables if they are not there and it is to.
     ///
+    /// Where the servers are away that is done with the first call that reaches them.
+    ///
     /// - Parameter configuration: Where it is.
-    /// - Throws: `LogFault` `unavailable`, which names the server and what is wrong.
+    /// - Throws: `LogFault` `unavailable` where the servers refuse, or the tables are something else; it names the server
+    ///   and what is wrong.
     public init(_ configuration: PostgreSQLLogConfiguration) throws {
       self.configuration = configuration
       tables = try PostgreSQLTables(configuration)
       link = try PostgreSQLLink(configuration)
       watch = PostgreSQLWatch(link, tables)
+      guard link.isConnected else { return }
       do {
-        try findTables()
+        try find()
       } catch {
+        if link.wasAway { return }
         close()
         throw error
       }
     }
 
     deinit { close() }
+
+    /// Sees, once, that the tables are there and as they have to be.
+    func find() throws {
+      if isFound.withLock(\.self) { return }
+      try findTables()
+      isFound.withLock { $0 = true }
+    }
 
     /// Appends a message; see `ReplicationLog`.
     ///
@@ -70,6 +84,7 @@
     public func append(
       _ message: [UInt8], named name: String, expecting end: UInt64?
     ) throws -> UInt64 {
+      try find()
       let position = try link.call("appending to log \(tables.title)", isAppend: true) {
         connection, deadline in
         try append(message, named: name, expecting: end, connection, deadline)
@@ -88,6 +103,7 @@
     public func messages(after position: UInt64, limit: Int) throws -> [LoggedMessage] {
       precondition(limit > 0, "a limit of \(limit) messages")
       guard let after = Int64(exactly: position) else { return [] }
+      try find()
       return try link.call("messages of log \(tables.title)") { connection, deadline in
         try messages(after: after, limit: limit, connection, deadline)
       }
@@ -100,6 +116,7 @@
     /// - Throws: `LogFault`.
     public func message(at position: UInt64) throws -> LoggedMessage? {
       guard let place = Int64(exactly: position) else { return nil }
+      try find()
       return try link.call("a message of log \(tables.title)") { connection, deadline in
         let rows = try connection.run(
           "SELECT message FROM \(tables.messages) WHERE position = $1", [.number(place)],
@@ -117,7 +134,8 @@
     /// - Returns: The position; 0 if there is none.
     /// - Throws: `LogFault`.
     public func end() throws -> UInt64 {
-      try link.call("the end of log \(tables.title)") { connection, deadline in
+      try find()
+      return try link.call("the end of log \(tables.title)") { connection, deadline in
         let rows = try connection.run("SELECT last FROM \(tables.end)", until: deadline)
         guard let last = rows.isEmpty ? nil : rows.number(0, 0) else { throw isWithoutEnd }
         return UInt64(clamping: last)

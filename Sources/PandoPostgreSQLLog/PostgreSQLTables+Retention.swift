@@ -41,7 +41,8 @@
     /// - Returns: The larger of the parts of its time and of its bytes.
     /// - Throws: `LogFault`.
     public func retentionUsed(since position: UInt64) throws -> Double {
-      try link.call("what log \(tables.title) keeps") { connection, deadline in
+      try find()
+      return try link.call("what log \(tables.title) keeps") { connection, deadline in
         let rows = try connection.run(
           """
           SELECT e.last, e.total, e.seconds_kept, e.bytes_kept, m.total - octet_length(m.message),

@@ -114,6 +114,38 @@ public struct ReplicaChecks {
     await there.close()
   }
 
+  /// A store opens while the server is away, and follows when it is there; its writes fail while the server is away or
+  /// stands still, and closing it does not wait for that.
+  public func checkAway() async throws {
+    let before = try replicated("a")
+    try await before.store.write { try $0.set(Note(id: "1")) }
+    await before.close()
+    try server.kill()
+    let store = try replicated("a")
+    #expect(try store.store.read { try $0.count() } == 1)
+    await expectUnavailable(store)
+    #expect(throws: StoreError.self) { try store.checkHealth() }
+    #expect(!store.status.isStopped)
+    try server.start()
+    while store.status.lastHeard == nil || store.status.failure != nil { await Task.yield() }
+    try store.checkHealth()
+    try await written(store) { try $0.set(Note(id: "2")) }
+    try server.stop()
+    await expectUnavailable(store)
+    await store.close()
+    try server.go()
+    let again = try replicated("a")
+    #expect(try again.store.read { try $0.count() } == 2)
+    await again.close()
+  }
+
+  private func expectUnavailable(_ store: ReplicatedStore) async {
+    let error = await #expect(throws: StoreError.self) {
+      try await store.store.write { try $0.set(Note(id: "refused")) }
+    }
+    #expect(error?.code == .unavailable, "\(error as Any)")
+  }
+
   /// A store stops where the log has let go of what it needs.
   public func checkStopping() throws {
     let (behind, ahead) = (try Machine("\(path)/1", server), try Machine("\(path)/2", server))

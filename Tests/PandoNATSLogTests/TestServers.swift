@@ -16,8 +16,9 @@
       var process: ChildProcess?
     }
 
-    /// Where the program is; `nil` if it is not installed.
+    /// Where the program is: `PANDO_NATS_SERVER`, or what is installed; `nil` if none is.
     static let program: String? = {
+      if let given = ProcessInfo.processInfo.environment["PANDO_NATS_SERVER"] { return given }
       let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
       let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/bin"]
       return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }

@@ -23,7 +23,7 @@
     /// Puts a message anywhere.
     @discardableResult
     func put(_ bytes: [UInt8], _ subject: String, of stream: String) throws -> UInt64 {
-      try link.call { connection, milliseconds in
+      try link.call { [self] connection, milliseconds in
         try publish(
           bytes, to: (stream, subject), named: nil, expecting: nil, connection, milliseconds)
       }

@@ -40,6 +40,12 @@
       try withReplicas { try $0.checkOtherLog() }
     }
 
+    @Test func `a store opens while its server is away, follows when it comes, and closes at once`()
+      async throws
+    {
+      try await withReplicasAsync { try await $0.checkAway() }
+    }
+
     @Test func `machines join, come back and go on by a copy in the engine`() async throws {
       try await withReplicasAsync { try await $0.checkJoining() }
     }

@@ -220,6 +220,38 @@ import Testing
     }
   }
 
+  @Test func `who comes while others wait in vain for the log waits for it himself`() throws {
+    let (log, isAway) = (MemoryLog(), Locked(false))
+    let gate = Monitor((isOpen: false, count: 0))
+    try withTemporaryDirectory { path in
+      let connection = MemoryConnection(log) { call, moment in
+        guard isAway.withLock(\.self), call == .messages else { return }
+        gate.withLock { $0.count += 1 }
+        gate.notifyAll()
+        gate.waiting { $0.isOpen ? () : nil }
+        throw LogFault.unavailable("no answer")
+      }
+      let fixture = try ReplicaFixture(path, connection)
+      defer { fixture.store.close() }
+      isAway.withLock { $0 = true }
+      // There is something to be taken in before.
+      fixture.replica.noteEnd(99)
+      try onThreads(3) { thread in
+        if thread > 0 { gate.waiting { $0.count > 0 ? () : nil } }
+        guard thread < 2 else {
+          while fixture.store.queuedWriteCount < 2 { sched_yield() }
+          gate.withLock { $0.isOpen = true }
+          return gate.notifyAll()
+        }
+        let error = #expect(throws: StoreError.self) {
+          try fixture.store.write { try $0.set(Leaf(id: "\(thread)")) }
+        }
+        #expect(error?.code == .unavailable)
+      }
+      #expect(gate.withLock(\.count) == 2)
+    }
+  }
+
   @Test func `closing does not wait for a log that never answers`() async throws {
     let log = MemoryLog()
     let gate = Monitor((isClosed: false, isMet: false, isEnded: false))

@@ -336,6 +336,18 @@ extension GroupCommit {
     }
   }
 
+  /// Takes what has been queued meanwhile, and ends the batch.
+  private func takeRest(_ group: inout Group) -> [any GroupedWrite] {
+    guard group.isOpen else { return [] }
+    group.isOpen = false
+    let writes = state.withLock { state in
+      defer { hasWrites.store(!state.batches.isEmpty, ordering: .relaxed) }
+      return state.batches.removeFirst().writes
+    }
+    group.count += writes.count
+    return writes
+  }
+
   /// Runs writes in one transaction; each is answered, whatever happens.
   private func commit(
     _ group: inout Group, in environment: Environment, for owner: (any GroupCommitOwner)?
@@ -358,9 +370,9 @@ extension GroupCommit {
         do {
           try owner?.settle()
         } catch {
-          while takeMore(&group) {}
           for write in group.writes { write.end(error) }
-          return
+          // Those who have come meanwhile have not waited as long.
+          group.writes = takeRest(&group)
         }
       } catch let spoilt as SpoiltGroup {
         owner?.didFail()

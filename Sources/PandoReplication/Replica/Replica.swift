@@ -103,7 +103,12 @@ package final class Replica: StoreReplicator {
     origin = Self.randomIdentity()
     let interruptions = log.interruptionCount
     do {
-      let joined = try Self.join(store, log, configuration)
+      // Who has a store need not wait for long.
+      let wait = Int64(configuration.resendDurationMaximum / .nanoseconds(1))
+      let isMember = try store.read { try $0.replicationRow != nil }
+      let joined = try LogDeadline.$nanoseconds.withValue(
+        isMember ? monotonicNanoseconds() + wait : nil
+      ) { try Self.join(store, log, configuration) }
       (identity, self.joined) = (joined.log, Locked(joined))
       comparison.withLock {
         $0 = Comparison(time: configuration.clock(), interruptions: interruptions)
