@@ -244,6 +244,34 @@ public struct ProcedureChecks {
     try run("A write without an answer", name: "none", status: 1)
   }
 
+  /// Machines get a newer program one after another: the first migrates for all, and older ones read only.
+  public func checkUpgrading() async throws {
+    try await begin()
+    var configuration = ModelStore.Configuration.forTests
+    configuration.migrations = [
+      Migration(typeName: "Note", version: 2) { $0["text"] = "migrated" }
+    ]
+    let one = try ReplicatedStore(
+      path: "\(folder)/one", log: try server.makeLog(), configuration: configuration)
+    #expect(try run("Upgrading programs").contains("end of the log"))
+    let two = try open("two")
+    try await two.caughtUp()
+    #expect(try two.store.read { try $0.model("Note:7", as: Note.self) }?.text == "migrated")
+    let error = await #expect(throws: StoreError.self) {
+      try await two.store.write { try $0.set(Note(id: "11")) }
+    }
+    #expect(error?.code == .newerSchema, "\(error as Any)")
+    await two.close()
+    let upgraded = try ReplicatedStore(
+      path: "\(folder)/two", log: try server.makeLog(), configuration: configuration)
+    try await upgraded.store.write { try $0.set(Note(id: "11", text: "newer")) }
+    try await one.caughtUp()
+    #expect(try one.store.read { try $0.model("Note:11", as: Note.self) }?.text == "newer")
+    for machine in [one, upgraded] { await machine.close() }
+    for name in ["one", "two"] { try await serving(name) { _ in } }
+    #expect(try dump("one") == dump("two"))
+  }
+
   /// Servers are restarted, and the log answers.
   public func checkServers() async throws {
     try await begin()

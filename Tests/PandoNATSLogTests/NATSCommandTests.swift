@@ -62,6 +62,12 @@
       }
     }
 
+    /// The number behind some words of a line.
+    private func number(_ output: String, _ words: String) throws -> Int {
+      #expect(output.hasPrefix(words) && output.hasSuffix("\n"), "\(output)")
+      return try #require(Int(output.dropFirst(words.count).dropLast()), "\(output)")
+    }
+
     private func write(_ ids: ClosedRange<Int>, to store: ReplicatedStore) async throws {
       for id in ids { try await store.store.write { try $0.set(Note(id: "\(id)")) } }
     }
@@ -70,26 +76,30 @@
       try await withFixture { fixture in
         let first = try fixture.open("a")
         try await write(1...3, to: first)
-        // A service may have it open.
-        #expect(try fixture.run("a", "put-copy") == "the log has a copy with position 4\n")
-        #expect(
-          try fixture.run("b", "join") == "\(fixture.folder)/b has position 5\n")
+        // A service may have it open. Positions of messages without writes lie between.
+        let copied = try number(fixture.run("a", "put-copy"), "the log has a copy with position ")
+        #expect(copied >= 4)
+        let joined = try number(fixture.run("b", "join"), "\(fixture.folder)/b has position ")
+        #expect(joined > copied)
         try await write(4...5, to: first)
-        let status = try fixture.run("b").split(separator: "\n").map { line in
+        let lines = try fixture.run("b").split(separator: "\n").map { line in
           line.split(separator: " ").joined(separator: " ")
         }
-        #expect(
-          status[1...] == ["position 5", "commit 3", "end of the log 7, 2 ahead", "newest copy 4"])
+        #expect(lines.count == 5 && lines[1...2] == ["position \(joined)", "commit 3"], "\(lines)")
+        #expect(lines.last == "newest copy \(copied)", "\(lines)")
+        #expect(lines[3].hasPrefix("end of the log ") && lines[3].hasSuffix(" ahead"), "\(lines)")
         let json = try JSONSerialization.jsonObject(
           with: Data(try fixture.run("a", "status", "--json").utf8))
         let fields = try #require(json as? [String: Any])
-        #expect(fields["position"] as? Int == 7)
-        #expect(fields["end"] as? Int == 7)
-        #expect(fields["snapshot"] as? Int == 4)
-        let copied = try ChildProcess.run(
+        let position = try #require(fields["position"] as? Int)
+        #expect(position >= joined + 2)
+        #expect(try #require(fields["end"] as? Int) >= position)
+        #expect(fields["snapshot"] as? Int == copied)
+        let run = try ChildProcess.run(
           "pando", ["replica", "\(fixture.folder)/a", "put-copy", "--to", "\(fixture.folder)/c"])
-        #expect(copied.output == "\(fixture.folder)/c has a copy with position 7\n", "\(copied)")
-        #expect(try fixture.run("c", "join") == "\(fixture.folder)/c has position 8\n")
+        let carried = try number(run.output, "\(fixture.folder)/c has a copy with position ")
+        #expect(carried >= position, "\(run)")
+        #expect(try number(fixture.run("c", "join"), "\(fixture.folder)/c has position ") > carried)
         await first.close()
         let read = try ChildProcess.run("pando", ["get", "\(fixture.folder)/c", "Note:5"])
         #expect(read.output.contains("\"5\""), "\(read)")

@@ -43,6 +43,10 @@
       try await withProcedures { try await $0.checkOutcome() }
     }
 
+    @Test func `machines get a newer program one after another`() async throws {
+      try await withProcedures { try await $0.checkUpgrading() }
+    }
+
     @Test func `servers restart, and machines go on`() async throws {
       try await withProcedures { try await $0.checkServers() }
     }

@@ -1,4 +1,5 @@
 import PandoFixtures
+import PandoLMDB
 import PandoModels
 import PandoReplication
 import PandoStore
@@ -235,6 +236,45 @@ import Testing
         try fourth.store.read { try $0.model("Book:1", as: Second.Book.self) }?.isbn == "978-0")
       try await expectEqual([first, second, third])
       for store in [first, second, third, fourth] { await store.close() }
+    }
+  }
+
+  /// Fixed: positions of the log that was lost counted in the one that took its place.
+  @Test func `a log that begins again keeps the guard, and takes writes`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      var first = try open("\(path)/a", MemoryConnection(log))
+      for id in 1...9 { try await first.store.write { try $0.set(Leaf(id: "\(id)")) } }
+      try await first.store.write { try $0.set(Second.Book(id: 1, title: "a", isbn: "1")) }
+      await first.close()
+      log.truncate(to: 0)
+      log.forgetNames()
+      try await ReplicatedStore.republish(path: "\(path)/a", log: MemoryConnection(log))
+      first = try open("\(path)/a", MemoryConnection(log))
+      let second = try open("\(path)/b", MemoryConnection(log))
+      try await second.caughtUp()
+      await expectNewerSchema(second.store)
+      let free = TreeNode("Book:2", type: "Book", fields: ["id": .integer(2), "title": "c"])
+      for (turn, store) in [first, second].enumerated() {
+        // Behind what it has not seen: it is judged.
+        try await first.store.write { try $0.set(Leaf(id: "at \(turn)")) }
+        try await store.store.write { try $0.set(free) }
+      }
+      try await expectEqual([first, second])
+      for store in [first, second] { await store.close() }
+    }
+  }
+
+  @Test func `a version that an earlier library has noted in one store refuses no entry`() throws {
+    try withReplicas(2) { replicas in
+      let environment = replicas[1].store.environment
+      let table = try environment.rawTable("meta", create: false)
+      let (key, value) = (Array("schema:Book".utf8), [3, 0, 0, 0] as [UInt8])
+      try environment.write { try $0.put(value.span, forKey: key.span, in: table) }
+      try replicas[0].store.write { try $0.set(Second.Book(id: 1, title: "b", isbn: "2")) }
+      try replicas[1].replica.catchUp()
+      #expect(try replicas[0].dump() == replicas[1].dump())
+      #expect(try replicas[1].store.read { try $0.identifiers() } == ["Book:1"])
     }
   }
 

@@ -322,7 +322,7 @@ extension Replica {
     where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
       fits = false
     }
-    if fits { fits = try !isOvertaken(entry, flush.transaction) }
+    if fits { fits = try !isOvertaken(entry, before, flush.transaction) }
     if fits { try window.open(after: entry.baseCommit, flush.transaction) }
     guard entry.baseCommit <= start else {
       throw EntryFault.malformed("it was made from what comes later")
@@ -372,12 +372,13 @@ extension Replica {
   /// Whether a newer program has written a type of an entry since what that was made from: the entry's program has to
   /// look whether it may.
   private func isOvertaken(
-    _ entry: Entry, _ transaction: borrowing ModelTransaction
+    _ entry: Entry, _ before: ReplicationRow, _ transaction: borrowing ModelTransaction
   ) throws -> Bool {
     let own = entry.writes.flatMap(\.schemas)
     for type in entry.types {
       guard let written = try transaction.writtenSchema(ofType: type.name),
-        written.position > entry.base
+        // Of a log that was begun again lower down it says nothing.
+        written.position > entry.base, written.position <= before.position
       else { continue }
       let isNew = own.contains { $0.typeName == type.name && $0.version >= written.version }
       if !isNew { return true }

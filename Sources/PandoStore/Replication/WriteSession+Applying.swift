@@ -66,14 +66,19 @@ extension WriteSession {
   /// - Throws: ``EntryRefusal`` if a newer program has.
   func putSchema(_ schema: WriteEffects.Schema, at position: UInt64) throws {
     let name = schema.typeName
-    let newest = try reading { reader in
-      try reader.schemaVersion(ofTypeNamed: name, state.types[name] ?? reader.typeRow(named: name))
+    // What an earlier version has noted in this store alone does not count: all have to come to the same.
+    let (known, migrated) = try reading { reader in
+      (
+        try reader.schemaRow(ofTypeNamed: name),
+        try (state.types[name] ?? reader.typeRow(named: name))?.schemaVersion ?? 0
+      )
     }
+    let shared = known?.position == nil ? nil : known
+    let newest = max(migrated, shared?.version ?? 0)
     guard newest <= schema.version else {
       throw EntryRefusal("\(name) was written by a program of version \(newest)")
     }
-    let known = try reading { try $0.schemaRow(ofTypeNamed: name) }
-    if let known, known.version == schema.version, known.position != nil { return }
+    if shared?.version == schema.version { return }
     let (key, row) = (SchemaRow.key(name), SchemaRow(version: schema.version, position: position))
     try put(row.bytes.span, forKey: key.span, in: tables.meta)
   }
