@@ -14,6 +14,10 @@ public protocol LogServer: AnyObject, Sendable {
   func go() throws
   /// Lets the log forget the messages before a position.
   func forget(before position: UInt64) throws
+  /// Keeps a copy of what the engine has on its disk.
+  func keep() throws
+  /// Has the engine be as it was when that was kept: what it has acknowledged since is lost.
+  func rewind() throws
   /// Removes the log with the copies beside it.
   func remove() throws
 }

@@ -226,6 +226,55 @@ public struct ReplicaChecks {
     for store in stores { await store.close() }
   }
 
+  /// An engine loses its last message, and goes on without it: the machine that has it says so, and the others go on.
+  ///
+  /// - Parameter isOpen: Whether that machine is open meanwhile.
+  /// - Throws: What keeps it from being seen.
+  public func checkFork(isOpen: Bool) async throws {
+    let first = try replicated("a")
+    var second = try replicated("b")
+    try await written(first) { try $0.set(Note(id: "1")) }
+    _ = try await second.read(after: first.position) { _ in }
+    await second.close()
+    try server.keep()
+    try await written(first) { try $0.set(Note(id: "lost")) }
+    let position = try first.position
+    if !isOpen { await first.close() }
+    try server.rewind()
+    second = try replicated("b")
+    for id in ["2", "3"] { try await written(second) { try $0.set(Note(id: id)) } }
+    if isOpen {
+      let error = await #expect(throws: StoreError.self) {
+        try await written(first) { try $0.set(Note(id: "refused")) }
+      }
+      // The first that it found may have been the shorter log.
+      #expect([.forked, .logLost].contains(error?.code), "\(error as Any)")
+      #expect(first.status.isStopped)
+      #expect(first.status.failure?.code == error?.code)
+      #expect(try first.store.read { try $0.model("Note:lost", as: Note.self) } != nil)
+      await first.close()
+    }
+    let error = #expect(throws: StoreError.self) { try replicated("a") }
+    #expect(error?.code == .forked, "\(error as Any)")
+    #expect(error?.reason.contains("taken in \(position)") == true, "\(error as Any)")
+    // The others go on, and so does it when it has become equal to them.
+    try await written(second) { try $0.set(Note(id: "4")) }
+    try await second.putSnapshot()
+    let log = try server.makeLog()
+    try await ReplicatedStore.replace(path: "\(path)/a", log: log)
+    log.close()
+    let again = try replicated("a")
+    try await written(again) { try $0.set(Note(id: "5")) }
+    try await second.caughtUp()
+    for store in [again, second] {
+      let names = try store.store.read { try $0.count() }
+      #expect(names == 5)
+      #expect(try store.store.read { try $0.model("Note:lost", as: Note.self) } == nil)
+      #expect(store.status.failure == nil)
+      await store.close()
+    }
+  }
+
   private func replicated(_ name: String) throws -> ReplicatedStore {
     try ReplicatedStore(
       path: "\(path)/\(name)", log: try server.makeLog(), configuration: .forTests)

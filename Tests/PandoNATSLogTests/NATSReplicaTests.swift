@@ -44,6 +44,13 @@
       try await withReplicasAsync { try await $0.checkAway() }
     }
 
+    @Test(arguments: [true, false])
+    func `a machine that has what the log has lost says so, and the others go on`(
+      isOpen: Bool
+    ) async throws {
+      try await withReplicasAsync { try await $0.checkFork(isOpen: isOpen) }
+    }
+
     @Test func `machines join, come back and go on by a copy in the engine`() async throws {
       try await withReplicasAsync { try await $0.checkJoining() }
     }

@@ -175,6 +175,22 @@
       try ask("STREAM.PURGE.log", "{\"seq\":\(position)}")
     }
 
+    func keep() throws {
+      kill()
+      try? FileManager.default.removeItem(atPath: "\(members[0].folder)/kept")
+      try FileManager.default.copyItem(
+        atPath: "\(members[0].folder)/js", toPath: "\(members[0].folder)/kept")
+      try start()
+    }
+
+    func rewind() throws {
+      kill()
+      try FileManager.default.removeItem(atPath: "\(members[0].folder)/js")
+      try FileManager.default.copyItem(
+        atPath: "\(members[0].folder)/kept", toPath: "\(members[0].folder)/js")
+      try start()
+    }
+
     func remove() throws {
       let answer = try ask("STREAM.NAMES")
       for stream in ["log", "log-snapshots"] where answer.contains("\"\(stream)\"") {

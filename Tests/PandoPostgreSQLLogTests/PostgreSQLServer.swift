@@ -168,6 +168,19 @@
       try run("DELETE FROM pando.log_messages WHERE position < \(position)")
     }
 
+    func keep() throws {
+      kill()
+      try Self.run("/bin/cp", ["-a", "\(folder)/data", "\(folder)/kept"])
+      try start()
+    }
+
+    func rewind() throws {
+      kill()
+      try FileManager.default.removeItem(atPath: "\(folder)/data")
+      try Self.run("/bin/cp", ["-a", "\(folder)/kept", "\(folder)/data"])
+      try start()
+    }
+
     func remove() throws { try run("DROP SCHEMA pando CASCADE") }
 
     private func signal(_ signal: Int32, until wanted: String?) {

@@ -173,6 +173,33 @@ import Testing
     }
   }
 
+  /// It took the place of a newer one, and whoever needed that waited for ever.
+  @Test func `a copy from which nobody could go on is not put`() async throws {
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let ahead = try ReplicaFixture("\(path)/a", MemoryConnection(log))
+      defer { ahead.store.close() }
+      let behind = try ReplicaFixture("\(path)/b", MemoryConnection(log))
+      defer { behind.store.close() }
+      for id in 0..<3 { try await ahead.store.write { try $0.set(Leaf(id: "\(id)")) } }
+      #expect(try ahead.replica.putSnapshot() == 4)
+      log.forget(first: 3)
+      let error = #expect(throws: LogFault.self) { try behind.replica.putSnapshot() }
+      guard case .unavailable(let reason)? = error else { return }
+      #expect(reason.contains("ends at position 4"))
+      #expect(reason.contains("behind 1,"))
+      let refusal = await #expect(throws: StoreError.self) {
+        try await ReplicatedStore.putSnapshot(
+          path: "\(path)/b", log: MemoryConnection(log))
+      }
+      #expect(refusal?.code == .unavailable)
+      #expect(log.state.withLock { $0.snapshot?.position } == 4)
+      try behind.replica.catchUp()
+      #expect(behind.replica.statistics.replaced == 1)
+      #expect(try behind.dump() == ahead.dump())
+    }
+  }
+
   @Test func `a store that the log has left puts no copy, and nobody begins as one`() throws {
     let log = MemoryLog()
     try withTemporaryDirectory { path in

@@ -44,13 +44,27 @@ extension Replica {
 
   /// Compares a copy of the store with the log.
   ///
-  /// - Throws: As ``look()``; ``LogFault`` `unavailable` for a log that says that it is shorter.
+  /// - Throws: As ``look()``; ``LogFault`` `unavailable` for a log that says that it is shorter, or that does not go on
+  ///   from the copy.
   func look(at copy: ModelStore) throws {
     let (end, row) = try examine(copy)
     if let row, end < row.position {
       throw LogFault.unavailable(
         "the log says that it ends at position \(end), and the copy has \(row.position)")
     }
+    if let row { try Self.requireRest(behind: row, end: end, log) }
+  }
+
+  /// Looks whether a log still has what comes behind a copy: others would wait for it, and go on from no other copy.
+  ///
+  /// - Throws: ``LogFault`` `unavailable` if it has not.
+  static func requireRest(
+    behind row: ReplicationRow, end: UInt64, _ log: any ReplicationLog
+  ) throws {
+    guard end > row.position, try log.message(at: row.position + 1) == nil else { return }
+    throw LogFault.unavailable(
+      "the log ends at position \(end) and has let go of what comes behind \(row.position), which the copy has: nobody "
+        + "could go on from it")
   }
 
   /// Compares a store, or a copy of it, with the log.

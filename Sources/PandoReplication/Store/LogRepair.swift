@@ -154,6 +154,7 @@ enum LogRepair {
     let copy = try copy(path)
     defer { copy.remove() }
     try checkCopy(copy, of: log, path)
+    try Replica.requireRest(behind: copy.row, end: try log.end(), log)
     try copy.reading { try log.putSnapshot(at: copy.row.position, $0) }
     return copy.row.position
   }

@@ -56,6 +56,12 @@ final class LyingLog: @unchecked Sendable {
     return UInt64(count)
   }
 
+  /// Gives the other server what it lacks behind its own messages.
+  func complete() {
+    let (own, other) = (servers[leader].messages, servers[1 - leader].messages)
+    if other.count < own.count { servers[1 - leader].messages += own[other.count...] }
+  }
+
   func deliverDelayed() {
     for message in delayed { _ = try? append(message) }
     delayed = []

@@ -381,6 +381,7 @@ extension LyingSimulation {
     hasFaults = false
     log.isThere = true
     log.deliverDelayed()
+    log.complete()
     for member in members {
       (member.isCut, member.isFull) = (false, false)
       member.end = UInt64(log.end)
