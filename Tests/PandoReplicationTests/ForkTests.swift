@@ -20,6 +20,7 @@ import Testing
       try replicas[0].store.write { try $0.set(Leaf(id: "1")) }
       try replicas[1].replica.catchUp()
       try replicas[0].store.write { try $0.set(Leaf(id: "lost")) }
+      try replicas[0].replica.look()
       log.truncate(to: 2)
       try replicas[1].store.write { try $0.set(Leaf(id: "2")) }
       try body(log, replicas, path)
@@ -76,6 +77,26 @@ import Testing
       expectForked(log, at: 3, end: 3) {
         try replicas[0].store.write { try $0.set(Leaf(id: "refused")) }
       }
+    }
+  }
+
+  /// What it has written behind that is the log's again, and says nothing of what lies before.
+  @Test(arguments: [true, false])
+  func `a store that has gone on behind what the log has lost is told`(isOpenedAgain: Bool) throws {
+    try withFork { log, replicas, path in
+      for id in ["3", "4"] { try replicas[0].store.write { try $0.set(Leaf(id: id)) } }
+      #expect(try replicas[0].store.position() == 5)
+      func look() throws {
+        if !isOpenedAgain { return _ = try replicas[0].replica.look() }
+        replicas[0].store.close()
+        try ReplicaFixture("\(path)/0", MemoryConnection(log)).store.close()
+      }
+      let error = #expect(throws: StoreError.self) { try look() }
+      #expect(error?.code == .forked)
+      #expect(error?.reason.contains("at position 3 ") == true, "\(error as Any)")
+      #expect(error?.reason.contains("taken in 5") == true, "\(error as Any)")
+      try replicas[1].replica.catchUp()
+      #expect(replicas[1].replica.statistics.foreign == 2)
     }
   }
 

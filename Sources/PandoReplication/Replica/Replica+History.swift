@@ -8,6 +8,8 @@ extension Replica {
     /// As the clock of the configuration says; `nil` if something has happened since.
     var time: Int64?
     var interruptions: UInt64 = 0
+    /// How far it was then; 0 before the first time.
+    var position: UInt64 = 0
   }
 
   /// Looks where the log ends, and whether it has what the store has taken in last.
@@ -84,11 +86,14 @@ extension Replica {
     let found = try halting {
       let found = try Self.identify(store, log)
       joined.withLock { $0 = found ?? $0 }
-      return try Self.compareIfLonger(store, log)
+      return try Self.compareIfLonger(store, log, since: comparison.withLock(\.position))
     }
     noteHeard()
-    if found.end >= found.row?.position ?? 0 {
-      comparison.withLock { $0 = Comparison(time: now, interruptions: interruptions) }
+    let position = found.row?.position ?? 0
+    if found.end >= position {
+      comparison.withLock {
+        $0 = Comparison(time: now, interruptions: interruptions, position: position)
+      }
     }
     return found
   }
@@ -155,29 +160,54 @@ extension Replica {
     _ store: ModelStore, _ log: any ReplicationLog, _ configuration: ReplicaConfiguration
   ) throws -> UInt64 {
     if configuration.omissions.contains(.lastMessage) { return try log.end() }
-    let (end, row) = try compareIfLonger(store, log)
+    let (end, row) = try compareIfLonger(store, log, since: 0)
     if let row { try check(row, end: end, of: store) }
     return end
   }
 
   /// The same, where the log does not say that it is shorter.
+  ///
+  /// What a store has written by itself at once says nothing of what lies before: the message where it was last time is
+  /// compared too, and the first time some more.
   private static func compareIfLonger(
-    _ store: ModelStore, _ log: any ReplicationLog
+    _ store: ModelStore, _ log: any ReplicationLog, since previous: UInt64
   ) throws -> (end: UInt64, row: ReplicationRow?) {
     // Read before: others may come meanwhile, and the store take them in.
-    let (found, before) = try store.read { snapshot -> (ReplicationRow?, EntryChain?) in
-      guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, nil) }
-      return (row, try snapshot.chain(at: row.position - 1))
+    let (found, pairs) = try store.read { snapshot -> (ReplicationRow?, [Pair]) in
+      guard let row = try snapshot.replicationRow, row.position > 0 else { return (nil, []) }
+      var positions = [row.position]
+      if previous == 0 {
+        let first = row.position - min(row.position - 1, firstCount)
+        positions += (first..<row.position).reversed()
+      } else if previous < row.position {
+        positions.append(previous)
+      }
+      return (row, try positions.compactMap { try Pair($0, snapshot) })
     }
     let end = try log.end()
     guard let row = found, end >= row.position else { return (end, found) }
-    // Without the hash before it, which an earlier version has not kept, nothing can be said; no more where the log
-    // has let go of the message.
-    guard let before, let message = try log.message(at: row.position) else { return (end, row) }
-    guard before.appending(message.bytes) == row.chain else {
-      throw forked(at: row.position, behind: row.position, end: end, store.path)
+    for pair in pairs {
+      // No more where the log has let go of the message.
+      guard let message = try log.message(at: pair.position) else { break }
+      guard pair.before.appending(message.bytes) == pair.own else {
+        throw forked(at: pair.position, behind: row.position, end: end, store.path)
+      }
     }
     return (end, row)
+  }
+
+  /// What a store knows of one position; nothing where an earlier version has not kept it.
+  private struct Pair {
+    let position: UInt64
+    let before: EntryChain
+    let own: EntryChain
+
+    init?(_ position: UInt64, _ snapshot: ModelSnapshot) throws {
+      guard let before = try snapshot.chain(at: position - 1),
+        let own = try snapshot.chain(at: position)
+      else { return nil }
+      (self.position, self.before, self.own) = (position, before, own)
+    }
   }
 
   static func forked(
@@ -215,6 +245,8 @@ extension Replica {
         + "the store has can't be told")
   }
 
+  /// How many messages before the last one are compared when a store is opened.
+  private static let firstCount: UInt64 = 15
   /// In nanoseconds: longer ago than that, and the store is compared before it writes.
   private static let lookMaximum: Int64 = 10_000_000_000
 }

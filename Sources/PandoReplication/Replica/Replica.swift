@@ -123,6 +123,7 @@ package final class Replica: StoreReplicator {
         EntryIdentity(origin: $0.origin, counter: $0.counter)
       })
     let position = try store.read { try $0.replicationRow?.position ?? 0 }
+    if joined.withLock({ $0 != nil }) { comparison.withLock { $0.position = position } }
     // A store that was just opened tells its history once, where nobody else does.
     if position > 1 { noteCoverage(0, wanted: position) }
     store.attach(self)

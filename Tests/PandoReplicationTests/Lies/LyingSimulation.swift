@@ -323,7 +323,17 @@ extension LyingSimulation {
       if isNoticed { log.interruptionCount += 1 }
     case .damagedCopy:
       guard var bytes = log.snapshot?.bytes, bytes.count > 64 else { return }
-      for _ in 0..<16 { bytes[number(bytes.count)] ^= 255 }
+      if omissions.contains(.pages) || number(2) == 0 {
+        // In records alone: what reads other pages without having looked at them ends the process.
+        let word = Array("marks".utf8)
+        for index in bytes.indices.dropLast(word.count)
+        where bytes[index] == word[0] && bytes[index...].starts(with: word) {
+          bytes[index] = UInt8(ascii: "n")
+        }
+        guard bytes != log.snapshot?.bytes ?? [] else { return }
+      } else {
+        for _ in 0..<16 { bytes[number(bytes.count)] ^= 255 }
+      }
       log.snapshot?.bytes = bytes
       log.isSnapshotDamaged = true
     case .clockJump:
@@ -417,7 +427,8 @@ extension LyingSimulation {
       guard position == log.end else {
         return "\(member.index) is at \(position), and the log ends at \(log.end)"
       }
-      if let newerPosition,
+      // One that is alone with a history of its own has nobody to hear it from.
+      if let newerPosition, !told.keys.contains(where: { $0 != .newProgram && $0.losesSomething }),
         log.servers[member.server].message(at: Int(newerPosition))?.name == "newer"
       {
         return "\(member.index) has come past the message of a newer version"
