@@ -168,6 +168,30 @@ static inline natsStatus pando_nats_push(
   return status;
 }
 
+/* Makes a consumer that nobody uses, which says when it was made: the server's time. */
+static inline natsStatus pando_nats_time(
+  jsCtx *context, const char *stream, int64_t milliseconds, char *name, int size, int64_t *time, int *code)
+{
+  jsConsumerConfig consumer;
+  jsOptions options;
+  jsErrCode error = (jsErrCode)0;
+  jsConsumerInfo *info = NULL;
+  jsConsumerConfig_Init(&consumer);
+  consumer.DeliverPolicy = js_DeliverNew;
+  consumer.AckPolicy = js_AckExplicit;
+  consumer.InactiveThreshold = 1000000000;
+  consumer.MemoryStorage = true;
+  consumer.Replicas = 1;
+  jsOptions_Init(&options);
+  options.Wait = milliseconds;
+  natsStatus status = js_AddConsumer(&info, context, stream, &consumer, &options, &error);
+  *code = (int)error;
+  *time = status == NATS_OK && info ? info->Created : 0;
+  snprintf(name, (size_t)size, "%s", status == NATS_OK && info && info->Name ? info->Name : "");
+  jsConsumerInfo_Destroy(info);
+  return status;
+}
+
 /* Reads one message of a stream. */
 static inline natsStatus pando_nats_get(
   jsCtx *context, const char *stream, uint64_t sequence, int64_t milliseconds, natsMsg **message, int *code)

@@ -20,6 +20,7 @@ extension StoreEvent {
     case .replicaReplaced: "replica_replaced"
     case .replicaDisconnected: "replica_disconnected"
     case .replicaReconnected: "replica_reconnected"
+    case .weakLog: "weak_log"
     }
   }
 
@@ -56,6 +57,7 @@ extension StoreEvent {
       "the replica became the copy beside its log, at position \(position)"
     case .replicaDisconnected(let error): "the replica takes nothing in: \(error)"
     case .replicaReconnected: "the replica takes in again what others write"
+    case .weakLog(let reason): "the log does not promise all that it could: \(reason)"
     }
   }
 }

@@ -30,7 +30,7 @@
     }
 
     let configuration: NATSLogConfiguration
-    private let addresses: [NATSAddress]
+    let addresses: [NATSAddress]
     private let state = Monitor(State())
 
     /// Connects, unless the servers are away: then it goes on trying whenever it is asked for something.
@@ -131,6 +131,7 @@
             rest
           }
         let milliseconds = max(1, wait / 1_000_000)
+        let refusals = refusalCount
         let answer = boundedCall(
           until: now + max(0, wait) + Self.grace, unless: { [self] in isClosed }
         ) { Swift.Result { try body(connection, milliseconds) } }
@@ -138,6 +139,9 @@
         do {
           guard let answer else {
             if isClosed { throw isAppend ? LogFault.noAnswer : Self.isClosedFault }
+            if let refusal = refusal(after: refusals) {
+              throw LogFault.unavailable("\(connection.server): \(refusal)")
+            }
             // It waits still: this connection is of no use any more.
             discard(connection)
             if isAppend { throw LogFault.noAnswer }

@@ -81,10 +81,38 @@
       }
       guard stream.age > 0 else { return used }
       guard let first = try message(at: position + 1, of: configuration.stream) else { return 1 }
-      var now = timespec()
-      unsafe clock_gettime(CLOCK_REALTIME, &now)
-      let age = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - first.time
+      let age = try time(of: configuration.stream) - first.time
       return max(used, Double(age) / Double(stream.age))
+    }
+
+    /// How old the newest copy is, by the clock of the servers; see `ReplicationLog`.
+    ///
+    /// - Returns: Its age; `nil` if there is none.
+    /// - Throws: `LogFault`.
+    public func snapshotAge() throws -> Duration? {
+      try find()
+      let stream = configuration.snapshotStream
+      guard let last = try lastClosing(of: stream) else { return nil }
+      return .nanoseconds(max(0, try time(of: stream) - last.time))
+    }
+
+    /// What time it is at the server that leads a stream, in nanoseconds since 1970.
+    ///
+    /// A consumer says when it was made; versions before 2.10 tell the time by nothing else.
+    private func time(of stream: String) throws -> Int64 {
+      try link.call { [self] connection, milliseconds in
+        let refusals = link.refusalCount
+        var (code, time): (CInt, Int64) = (0, 0)
+        var name = [CChar](repeating: 0, count: 256)
+        let status = unsafe pando_nats_time(
+          connection.context, stream, milliseconds, &name, CInt(name.count), &time, &code)
+        guard status == NATS_OK else {
+          throw link.fault(
+            status, code, "the time of stream \(stream)", connection, since: refusals)
+        }
+        connection.signal("$JS.API.CONSUMER.DELETE.\(stream).\(natsText(name))")
+        return time
+      }
     }
 
     /// Empties the log: removes all messages, and the copies beside it.
@@ -158,7 +186,7 @@
     private func snapshots() throws -> [SnapshotRecord] {
       try find()
       let stream = configuration.snapshotStream
-      guard let last = try lastClosing(of: stream) else { return [] }
+      guard let last = try lastClosing(of: stream)?.sequence else { return [] }
       var records: [SnapshotRecord] = []
       var next: UInt64 = 1
       while next <= last {
@@ -170,8 +198,8 @@
       return records.reversed()
     }
 
-    /// Where the last record lies; `nil` if there is none.
-    private func lastClosing(of stream: String) throws -> UInt64? {
+    /// Where the last record lies, and when it came; `nil` if there is none.
+    private func lastClosing(of stream: String) throws -> (sequence: UInt64, time: Int64)? {
       try link.call { [self] connection, milliseconds in
         let refusals = link.refusalCount
         var message: OpaquePointer?
@@ -183,7 +211,7 @@
           throw link.fault(status, code, "copies in stream \(stream)", connection, since: refusals)
         }
         defer { unsafe natsMsg_Destroy(message) }
-        return unsafe natsMsg_GetSequence(message)
+        return (unsafe natsMsg_GetSequence(message), unsafe natsMsg_GetTime(message))
       }
     }
 

@@ -32,6 +32,8 @@
     private let isReading = Monitor(false)
     /// Whether the streams were there, and as they have to be.
     private let isFound = Locked(false)
+    /// What the servers do not promise; `nil` as long as they have not been asked.
+    private let promises = Monitor<[String]?>(nil)
 
     /// Connects to a log, and makes its streams if they are not there and it is to.
     ///
@@ -153,8 +155,25 @@
         configuration.stream, configuration.streamSubject, isLog: true,
         makes: configuration.makesStream)
       if configuration.makesStream { try findSnapshotStream() }
-      isFound.withLock { $0 = true }
+      if isFound.withLock({ exchange(&$0, with: true) }) { return }
+      let replicas = try look(configuration.stream, configuration.streamSubject).replicas
+      // Servers that stand still are not waited for.
+      SharedThreads.runSomewhere { [configuration, addresses = link.addresses, promises] in
+        let found = NATSPromises(configuration, addresses, replicas: replicas).warnings
+        promises.withLock { $0 = found }
+        promises.notifyAll()
+      }
     }
+
+    /// What the log does not promise as it is set up; see `ReplicationLog`.
+    ///
+    /// Servers are asked once, when the log is first reached: for their version, which should be 2.10.23 or later, how many
+    /// keep the stream, and, at their ``NATSLogConfiguration/monitors``, whether they flush each message
+    /// (`sync_interval: always`). It is empty until they have answered, or a second has gone by.
+    public var warnings: [String] { promises.withLock(\.self) ?? [] }
+
+    /// The same, as soon as the servers have been asked.
+    func waitForWarnings() -> [String] { promises.waiting(for: \.self) }
 
     /// Lets one thread read at a time.
     private func begin() throws {

@@ -72,6 +72,11 @@
     public var subject: String?
     /// On how many servers each stream is kept, if it is made here: 1, 3 or 5.
     public var replicas = 3
+    /// Where the servers' monitoring listens, as `http://10.0.0.1:8222`, one address for each server.
+    ///
+    /// They are asked, in plain text, whether each message is flushed before it is acknowledged; nothing is sent but the
+    /// question. Where none is given `NATSLog.warnings` says that it is not known.
+    public var monitors: [String] = []
     /// How long a call waits for the engine, in milliseconds; at least 1.
     public var requestTimeoutInMilliseconds = 5000
     /// How connections are encrypted; `nil` for plain text.

@@ -86,6 +86,23 @@
       }
     }
 
+    /// How old the newest copy is, by the clock of the server; see `ReplicationLog`.
+    ///
+    /// - Returns: Its age; `nil` if there is none.
+    /// - Throws: `LogFault`.
+    public func snapshotAge() throws -> Duration? {
+      try find()
+      return try link.call("copies beside log \(tables.title)") { connection, deadline in
+        let rows = try connection.run(
+          """
+          SELECT (extract(epoch FROM clock_timestamp() - begun_at) * 1000)::bigint
+          FROM \(tables.copies) WHERE closed IS NOT NULL ORDER BY closed DESC LIMIT 1
+          """, until: deadline)
+        let age = rows.isEmpty ? nil : rows.number(0, 0)
+        return age.map { .milliseconds(max(0, $0)) }
+      }
+    }
+
     private struct Copy {
       var number: Int64
       var position: UInt64

@@ -200,6 +200,9 @@ public struct ReplicaChecks {
     let position = try await first.putSnapshot()
     let log = try server.makeLog()
     #expect(try log.snapshotPosition() == position)
+    // By the log's own clock, whatever that of this machine says.
+    #expect(try #require(try log.snapshotAge()) < .seconds(1800))
+    #expect(try log.retentionUsed(since: 0) < 0.5)
     #expect(try log.retentionUsed(since: position) == 0)
     #expect(try log.retentionUsed(since: 0) > 0)
     try server.forget(before: 250)

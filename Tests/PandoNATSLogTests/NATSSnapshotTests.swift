@@ -30,6 +30,22 @@
       }
     }
 
+    /// Of use with a clock of the machine that is an hour off (.ci/long clock).
+    @Test func `ages are told by the clock of the servers`() throws {
+      try withServers { servers in
+        var configuration = servers.configuration()
+        configuration.maximalAgeInSeconds = 3600
+        let log = try NATSLog(configuration)
+        defer { log.close() }
+        _ = try log.append(bytes(1), named: "1", expecting: nil)
+        #expect(try log.retentionUsed(since: 0) < 0.5)
+        #expect(try log.snapshotAge() == nil)
+        try log.put([bytes("a")], at: 1)
+        let age = try #require(try log.snapshotAge())
+        #expect(age < .seconds(1800) && age >= .zero)
+      }
+    }
+
     @Test func `a copy that is not whole is passed over`() throws {
       try withServers { servers in
         let log = try NATSLog(servers.configuration())

@@ -12,6 +12,7 @@
     // Sendable because one test starts and ends servers, from one thread.
     struct Member {
       let port: Int
+      let monitorPort: Int
       let folder: String
       var process: ChildProcess?
     }
@@ -23,6 +24,14 @@
       let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/bin"]
       return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
     }()
+
+    /// Its version, for example 2, 9, 10.
+    static let version: [Int]? = program.flatMap { program in
+      // nats-server: v2.9.10
+      (try? ChildProcess.run(program, ["--version"]))?.output.split(separator: "v").last.flatMap {
+        NATSPromises.version(in: "\"version\":\"\($0)\"")
+      }
+    }
 
     static var isThere: Bool { program != nil }
 
@@ -40,11 +49,15 @@
     ///   - count: How many; more than one are a cluster.
     ///   - folder: An empty folder.
     ///   - settings: What the configuration of each has beside.
+    ///   - jetStream: What that of JetStream has beside.
     ///   - scheme: What their addresses begin with.
     /// - Throws: What keeps them from starting.
     ///
     /// With `PANDO_TEST_TLS` in the environment they speak TLS only, and want to see a certificate.
-    init(_ count: Int, in folder: String, settings: String = "", scheme: String = "nats") throws {
+    init(
+      _ count: Int, in folder: String, settings: String = "", jetStream: String = "",
+      scheme: String = "nats"
+    ) throws {
       let isEncrypted = scheme == "nats" && Self.encryptsAll
       self.scheme = isEncrypted ? "tls" : scheme
       var settings = settings
@@ -55,24 +68,27 @@
         settings += "\n" + certificates.settings
         tls = certificates.tls
       }
-      let ports = try Self.freePorts(2 * count)
+      let ports = try Self.freePorts(3 * count)
       for index in 0..<count {
         let own = "\(folder)/\(index)"
         try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
-        let routes = ports[count...].map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
+        let routes = ports[count..<2 * count].map { "\"nats://127.0.0.1:\($0)\"" }.joined(
+          separator: ", ")
         let cluster = """
           cluster { name: test, listen: "127.0.0.1:\(ports[count + index])", routes: [\(routes)] }
           """
         let text = """
           listen: "127.0.0.1:\(ports[index])"
+          http: "127.0.0.1:\(ports[2 * count + index])"
           server_name: "s\(index)"
           log_file: "\(own)/log"
-          jetstream { store_dir: "\(own)/js", max_mem: 64M, max_file: 64G }
+          jetstream { store_dir: "\(own)/js", max_mem: 64M, max_file: 64G, \(jetStream) }
           \(count > 1 ? cluster : "")
           \(settings)
           """
         try text.write(toFile: "\(own)/server.conf", atomically: false, encoding: .utf8)
-        members.append(Member(port: ports[index], folder: own))
+        members.append(
+          Member(port: ports[index], monitorPort: ports[2 * count + index], folder: own))
       }
       for index in members.indices { try start(index) }
     }
@@ -208,11 +224,12 @@
 
   /// Runs a closure with servers of its own.
   func withServers<Result>(
-    _ count: Int = 1, settings: String = "", scheme: String = "nats",
+    _ count: Int = 1, settings: String = "", jetStream: String = "", scheme: String = "nats",
     _ body: (TestServers) throws -> Result
   ) throws -> Result {
     try withTemporaryDirectory { folder in
-      let servers = try TestServers(count, in: folder, settings: settings, scheme: scheme)
+      let servers = try TestServers(
+        count, in: folder, settings: settings, jetStream: jetStream, scheme: scheme)
       defer { servers.end() }
       return try body(servers)
     }

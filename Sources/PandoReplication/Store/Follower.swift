@@ -12,6 +12,8 @@ final class Follower: Sendable {
     var lookTime: Int64 = 0
     /// When a message without writes may be tried again.
     var markTime: Int64 = 0
+    /// What the log does not promise, and was reported.
+    var warnings: Set<String> = []
     var isEnded = false
     var failure: StoreError?
   }
@@ -96,12 +98,20 @@ final class Follower: Sendable {
         return state.failure
       }
       tell(found, before, store)
+      tellOfWarnings(store)
       state.withLock { state in
         if found != nil { state.lookTime = monotonicNanoseconds() + Self.pause }
         if replica.halt != nil && replica.awaitedCopy == nil || found?.code == .closed {
           state.isEnded = true
         }
       }
+    }
+  }
+
+  /// Reports what the log has said since the last time that it does not promise.
+  private func tellOfWarnings(_ store: ModelStore) {
+    for warning in log.warnings where state.withLock({ $0.warnings.insert(warning).inserted }) {
+      store.report(.weakLog(warning))
     }
   }
 

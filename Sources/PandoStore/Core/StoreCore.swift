@@ -94,7 +94,8 @@ final class StoreCore: Sendable {
       case .fieldKept: counters.keptFields += 1
       case .reloaded: counters.reloads += 1
       case .childrenDisagree, .watchesByPolling, .unknownType, .newerSchema, .waitsForMigration,
-        .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected:
+        .replicaStopped, .replicaReplaced, .replicaDisconnected, .replicaReconnected,
+        .weakLog:
         break
       }
     }
@@ -194,6 +195,8 @@ public enum StoreEvent: Sendable {
   case replicaDisconnected(StoreError)
   /// A replicated store takes in again what others write.
   case replicaReconnected
+  /// The log of a replicated store does not promise something as it is set up; told once for each.
+  case weakLog(String)
 }
 
 /// How often things have happened since the store was opened.

@@ -1,0 +1,190 @@
+#if NATS
+  import PandoSystem
+
+  /// What servers say of themselves, and what follows from it for what they acknowledge.
+  struct NATSPromises {
+    /// What a server has said.
+    struct Server {
+      /// As errors name it.
+      let name: String
+      /// Its version; `nil` if it has not said.
+      let version: [Int]?
+    }
+
+    /// Whether a server flushes what it acknowledges.
+    struct Monitor {
+      let name: String
+      /// `nil` if it has not said.
+      let flushesAlways: Bool?
+    }
+
+    var servers: [Server]
+    /// Those whose monitoring can be asked.
+    var monitors: [Monitor]
+    /// How many servers keep the stream.
+    var replicas: Int64
+    var stream: String
+
+    /// What they do not promise, one sentence each.
+    var warnings: [String] {
+      var warnings: [String] = []
+      for server in servers {
+        guard let version = server.version else {
+          warnings.append("\(server.name) does not say which version of nats-server it is")
+          continue
+        }
+        let text = version.map { "\($0)" }.joined(separator: ".")
+        if version.lexicographicallyPrecedes(Self.leastVersion) {
+          warnings.append(
+            "\(server.name) is nats-server \(text), which loses acknowledged writes where most servers stand still or "
+              + "lose power; use 2.10.23 or later")
+        } else if !version.lexicographicallyPrecedes(Self.unknownVersion) {
+          warnings.append(
+            "\(server.name) is nats-server \(text): what sync_interval means from 2.15 on is not known to this program"
+          )
+        }
+      }
+      if replicas < 2 {
+        warnings.append("the stream \(stream) is kept on one server, and is gone with it")
+      }
+      for monitor in monitors where monitor.flushesAlways != true {
+        warnings.append(
+          monitor.flushesAlways == nil
+            ? "\(monitor.name) does not say whether it flushes what it acknowledges"
+            : "\(monitor.name) acknowledges what is not on its disk yet; set sync_interval to always"
+        )
+      }
+      if monitors.count < servers.count {
+        warnings.append(
+          "whether all servers flush what they acknowledge is not known: name the addresses of their monitoring"
+        )
+      }
+      return warnings
+    }
+
+    /// Reads a version from what a server says of itself, as JSON.
+    static func version(in text: String) -> [Int]? {
+      let text = text.filter { !$0.isWhitespace }
+      guard let start = text.firstRange(of: #""version":""#),
+        let end = text[start.upperBound...].firstIndex(of: "\"")
+      else { return nil }
+      let release = text[start.upperBound..<end].prefix { $0 != "-" }
+      let parts = release.split(separator: ".").map { Int($0) }
+      guard parts.count == 3, !parts.contains(nil) else { return nil }
+      return parts.compactMap(\.self)
+    }
+
+    /// Reads from what the monitoring says (`/varz`) whether each message is flushed.
+    static func flushesAlways(in text: String) -> Bool? {
+      let text = text.filter { !$0.isWhitespace }
+      guard text.contains(#""store_dir":"#) else { return nil }
+      return text.contains(#""sync_always":true"#)
+    }
+
+    private static let leastVersion = [2, 10, 23]
+    private static let unknownVersion = [2, 15, 0]
+  }
+
+  extension NATSPromises {
+    /// Asks servers; those that do not answer within a second say nothing.
+    init(
+      _ configuration: NATSLogConfiguration, _ addresses: [NATSAddress], replicas: Int64
+    ) {
+      servers = addresses.map { address in
+        // A server says who it is before anything else, also one that wants TLS then.
+        let text = NATSProbe.answer(of: address.host, address.port, to: "", endsAtLine: true)
+        return Server(name: address.description, version: text.flatMap(Self.version))
+      }
+      monitors = configuration.monitors.map { text in
+        guard let address = NATSProbe.address(ofMonitor: text) else {
+          return Monitor(name: "a monitoring that has no address", flushesAlways: nil)
+        }
+        let answer = NATSProbe.answer(
+          of: address.host, address.port,
+          to: "GET /varz HTTP/1.0\r\nHost: \(address)\r\nConnection: close\r\n\r\n",
+          endsAtLine: false)
+        return Monitor(
+          name: address.description, flushesAlways: answer.flatMap(Self.flushesAlways))
+      }
+      self.replicas = replicas
+      stream = configuration.stream
+    }
+  }
+
+  /// A question over plain TCP, and its answer.
+  enum NATSProbe {
+    /// The address of a monitoring, as `http://10.0.0.1:8222`; `nil` if it is none.
+    static func address(ofMonitor text: String) -> NATSAddress? {
+      guard text.hasPrefix("http://") else { return nil }
+      return try? NATSAddress("nats://" + text.dropFirst("http://".count))
+    }
+
+    /// Asks.
+    ///
+    /// - Parameters:
+    ///   - host: Whom.
+    ///   - port: Where.
+    ///   - request: What to send.
+    ///   - endsAtLine: Whether the answer is one line; else it ends with the connection.
+    /// - Returns: The answer; `nil` if there is none within a second, or it is too long.
+    static func answer(
+      of host: String, _ port: Int, to request: String, endsAtLine: Bool
+    ) -> String? {
+      let deadline = monotonicNanoseconds() + wait
+      let found = boundedCall(until: deadline) { () -> String? in
+        guard let descriptor = connect(host, port) else { return nil }
+        defer { close(descriptor) }
+        let sent = Array(request.utf8)
+        let count = unsafe sent.withUnsafeBytes { bytes in
+          unsafe send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        }
+        guard count == sent.count else { return nil }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < byteCountMaximum, monotonicNanoseconds() < deadline {
+          let count = unsafe part.withUnsafeMutableBytes { buffer in
+            unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+          }
+          if count < 0 { return nil }
+          bytes += part.prefix(count)
+          if count == 0 || endsAtLine && bytes.last == UInt8(ascii: "\n") {
+            return String(decoding: bytes, as: UTF8.self)
+          }
+        }
+        return nil
+      }
+      return found ?? nil
+    }
+
+    private static func connect(_ host: String, _ port: Int) -> CInt? {
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard unsafe getaddrinfo(host, "\(port)", &hints, &list) == 0 else { return nil }
+      defer { unsafe freeaddrinfo(list) }
+      var next = unsafe list
+      while let found = unsafe next {
+        let info = unsafe found.pointee
+        let descriptor = unsafe socket(info.ai_family, info.ai_socktype, info.ai_protocol)
+        if descriptor >= 0 {
+          // The system counts these by a clock that is never set.
+          var second = timeval(tv_sec: 1, tv_usec: 0)
+          let size = socklen_t(MemoryLayout<timeval>.size)
+          for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            unsafe setsockopt(descriptor, SOL_SOCKET, option, &second, size)
+          }
+          if unsafe PandoSystem.connect(descriptor, info.ai_addr, info.ai_addrlen) == 0 {
+            return descriptor
+          }
+          close(descriptor)
+        }
+        unsafe next = info.ai_next
+      }
+      return nil
+    }
+
+    /// In nanoseconds.
+    private static let wait: Int64 = 1_000_000_000
+    private static let byteCountMaximum = 1 << 20
+  }
+#endif
