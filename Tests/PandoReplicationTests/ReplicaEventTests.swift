@@ -1,4 +1,5 @@
 import PandoFixtures
+import PandoMetrics
 import PandoModels
 import PandoReplication
 import PandoStore
@@ -24,6 +25,8 @@ import Testing
           default: nil
           }
         guard let line else { return }
+        // What a service logs says the same.
+        #expect(event.name.hasPrefix("replica_") && event.logLine.hasPrefix("the replica "))
         events.withLock { $0.append(line) }
         events.notifyAll()
       }
