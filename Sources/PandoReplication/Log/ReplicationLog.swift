@@ -98,6 +98,8 @@ public protocol ReplicationLog: AnyObject, Sendable {
 
 extension ReplicationLog {
   /// Reads the next message behind the one before.
+  ///
+  /// - Complexity: As ``messages(after:limit:)`` for one message.
   public func message(at position: UInt64) throws -> LoggedMessage? {
     precondition(position > 0, "positions begin at 1")
     do {
@@ -111,6 +113,8 @@ extension ReplicationLog {
   public var interruptionCount: UInt64 { 0 }
 
   /// Nothing is known.
+  ///
+  /// - Complexity: O(1).
   public func snapshotAge() throws -> Duration? { nil }
 
   /// None.
