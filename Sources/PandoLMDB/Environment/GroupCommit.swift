@@ -15,6 +15,9 @@ package protocol GroupedWrite: AnyObject, Sendable {
   /// - Parameter error: Why it has failed; `nil` if it is committed.
   func end(_ error: (any Error)?)
 
+  /// Whether it is known what became of it: then it is answered at once, though its group runs again.
+  var isDecided: Bool { get }
+
   /// Asks its caller, who waits, to lead the group; never called where a thread leads for all.
   func askToLead()
 
@@ -27,6 +30,7 @@ package protocol GroupedWrite: AnyObject, Sendable {
 extension GroupedWrite {
   package func askToLead() { preconditionFailure("a thread leads for all") }
   package func leaveGroup() -> Bool { false }
+  package var isDecided: Bool { false }
 }
 
 /// Whoever has something to do around the writes of a group, on the thread that leads it.
@@ -374,6 +378,8 @@ extension GroupCommit {
           // Those who have come meanwhile have not waited as long.
           group.writes = takeRest(&group)
         }
+        for write in group.writes where write.isDecided { write.end(nil) }
+        group.writes.removeAll { $0.isDecided }
       } catch let spoilt as SpoiltGroup {
         owner?.didFail()
         let write = group.writes.remove(at: spoilt.index)

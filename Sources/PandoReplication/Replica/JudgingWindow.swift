@@ -5,20 +5,32 @@ import PandoStore
 struct JudgingWindow {
   /// The commit behind which all is known.
   private var start: UInt64?
+  /// The last commit of which it is known.
+  private var last: UInt64 = 0
   private var nodes: [ByteString: UInt64] = [:]
   private var lists: [ByteString: UInt64] = [:]
 
   /// Learns all that came after a commit.
   mutating func open(after commit: UInt64, _ transaction: borrowing ModelTransaction) throws {
-    if let start, start <= commit { return }
-    self = JudgingWindow()
-    start = commit
-    for changeSet in try transaction.snapshot.changes(since: CommitNumber(value: commit)) {
+    let newest = transaction.lastCommit
+    if start.map({ $0 > commit }) ?? true || nodes.count + lists.count > Self.countMaximum {
+      self = JudgingWindow()
+      (start, last) = (commit, commit)
+    }
+    guard last < newest else { return }
+    for changeSet in try transaction.snapshot.changes(since: CommitNumber(value: last)) {
       note(changeSet)
     }
+    last = newest
   }
 
+  /// With so many names it begins anew.
+  private static let countMaximum = 100_000
+
   mutating func note(_ changeSet: ChangeSet) {
+    // Others between are read when the next entry asks.
+    guard start != nil, changeSet.commitNumber.value == last + 1 else { return }
+    last += 1
     for names in [changeSet.updated, changeSet.inserted, changeSet.deleted] {
       for name in names { nodes[ByteString(name)] = changeSet.commitNumber.value }
     }

@@ -76,6 +76,7 @@ extension Replica {
         try configuration.onStep?(.willTakeIn)
       }
     }
+    unsafe window = JudgingWindow()
     noteEnd(copy.row.position)
     noteCoverage(0, wanted: copy.row.position)
     count { $0.replaced += 1 }

@@ -33,6 +33,8 @@ private struct RepeatedBeginning: Error {}
 private struct TakenIn {
   var statistics = ReplicaStatistics()
   var verdicts: [WriteVerdict]?
+  var judgements: [Replica.Judgement] = []
+  var window = JudgingWindow()
   /// The highest position from which an entry was made, and the last one that has to be compared.
   var covered: UInt64 = 0
   var wanted: UInt64 = 0
@@ -54,13 +56,22 @@ extension Replica {
   private func decide(_ writer: EntryWriter) throws -> [WriteVerdict] {
     defer { unsafe sent = nil }
     if let failure = unsafe exchange(&failure, with: nil) { throw failure }
-    var verdicts: [WriteVerdict]?
     var attempts = 0
     var end = unsafe sent?.deadline ?? deadline(ofWritesSince: .max)
     try serveBarrier(until: end)
+    if needsLook { noteEnd(try lookBeforeWriting(until: end)) }
+    if unsafe awaitedTurn != nil {
+      waitForTurn(behind: try writer.read { try $0.replicationRow?.position ?? 0 })
+    }
+    // What comes meanwhile is for the next flush: others may append all the time.
+    let goal = lastSeen
     while true {
       if needsLook { noteEnd(try lookBeforeWriting(until: end)) }
       let position = try writer.read { try $0.replicationRow?.position ?? 0 }
+      if unsafe sent == nil, goal <= position {
+        unsafe mayLag = true
+        return []
+      }
       let messages: [LoggedMessage]
       do {
         messages = try LogDeadline.$nanoseconds.withValue(end) {
@@ -74,10 +85,11 @@ extension Replica {
       if !messages.isEmpty {
         noteEnd(messages[messages.count - 1].position)
         do {
-          verdicts = try takeIn(messages, writer) ?? verdicts
-        } catch is StoreError where halt != nil && verdicts != nil {
-          // It lies behind what became of the writes; who comes next is told.
-          return verdicts ?? []
+          if let verdicts = try takeIn(messages, writer) {
+            // What was refused has to see the newest.
+            unsafe mayLag = verdicts.allSatisfy(\.isApplied)
+            return verdicts
+          }
         } catch let beginning as Rebeginning {
           try goOn(from: beginning.position, behind: position, isBegunAgain: true, writer)
         }
@@ -87,8 +99,6 @@ extension Replica {
         }
         continue
       }
-      let isDecided = unsafe sent == nil || verdicts != nil
-      if isDecided, lastSeen <= position { return verdicts ?? [] }
       attempts += 1
       guard attempts <= configuration.resendCountMaximum,
         attempts == 1 || monotonicNanoseconds() < end
@@ -98,7 +108,7 @@ extension Replica {
           .unavailable, "replication",
           "the log does not say what became of a write; it may be found there later")
       }
-      if !isDecided, unsafe sent?.position == nil {
+      if let sent = unsafe sent, sent.position == nil {
         do { try send() } catch LogFault.noAnswer { noteInterruption() }
       }
     }
@@ -168,6 +178,8 @@ extension Replica {
       }
       noteCoverage(
         taken.covered, wanted: taken.wanted, isUrgent: taken.statistics.foreign > 0)
+      note(taken.judgements)
+      unsafe window = taken.window
       count { statistics in
         statistics.judged += taken.statistics.judged
         statistics.refused += taken.statistics.refused
@@ -191,7 +203,9 @@ extension Replica {
     let start = row.position
     taken.start = start
     try transaction.beginChains(at: row)
-    var window = JudgingWindow()
+    // Put back where this is committed.
+    var window = unsafe exchange(&window, with: JudgingWindow())
+    defer { taken.window = window }
     for message in messages where message.position > row.position {
       taken.position = row.position
       guard
@@ -323,12 +337,14 @@ extension Replica {
       fits = false
     }
     if fits { fits = try !isOvertaken(entry, before, flush.transaction) }
-    if fits { try window.open(after: entry.baseCommit, flush.transaction) }
     guard entry.baseCommit <= start else {
       throw EntryFault.malformed("it was made from what comes later")
     }
     if start - entry.baseCommit > window.range { fits = false }
-    if !entry.writes.isEmpty { taken.wanted = position }
+    if !entry.writes.isEmpty {
+      taken.wanted = position
+      if fits { try window.open(after: entry.baseCommit, flush.transaction) }
+    }
     var poisoned = WriteKeys()
     let areValid = try entry.writes.enumerated().map { index, write in
       let keys = WriteKeys(write)
@@ -344,6 +360,12 @@ extension Replica {
     }
     taken.statistics.judged += areValid.count
     taken.statistics.refused += areValid.filter { !$0 }.count
+    if !entry.writes.isEmpty {
+      taken.judgements.append(
+        Judgement(
+          origin: entry.identity.origin, position: position,
+          refused: areValid.contains(false) ? poisoned : nil))
+    }
     let isOwn = unsafe entry.identity == sent?.identity
     if isOwn { taken.verdicts = areValid.map { _ in .refused } }
     try noteAnswer(entry, areValid, at: position, flush.transaction)

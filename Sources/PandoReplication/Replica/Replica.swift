@@ -48,16 +48,24 @@ package final class Replica: StoreReplicator {
   /// When the log was heard last.
   let heard = Locked<ContinuousClock.Instant?>(nil)
   /// Which opening of a store this is, and the same of messages without writes.
-  private let origin: [UInt8]
+  let origin: [UInt8]
   let markerOrigin = Replica.randomIdentity()
   /// The last position that is known to be there.
-  private let seen = Locked<UInt64>(0)
+  let seen = Monitor<UInt64>(0)
   private let counters = Locked(ReplicaStatistics())
   // Used on the thread that leads the writes only.
   nonisolated(unsafe) private var counter: UInt64 = 0
   nonisolated(unsafe) private var draft: Draft?
   nonisolated(unsafe) var sent: Sent?
   nonisolated(unsafe) var failure: (any Error)?
+  /// Whether the next flush may begin though others have written since the last one was settled.
+  nonisolated(unsafe) var mayLag = false
+  /// What the last commits have changed, as far as that was asked for.
+  nonisolated(unsafe) var window = JudgingWindow()
+  /// Machines whose writes were refused, in the order of the log.
+  nonisolated(unsafe) var turns: [Turn] = []
+  /// How long the next flush waits for one of them; `nil` if it does not.
+  nonisolated(unsafe) var awaitedTurn: Int64?
   /// Entries whose answer was lost, and which have not come yet.
   nonisolated(unsafe) var unanswered: Set<EntryIdentity> = []
   /// Why nothing is written or taken in any more.
@@ -157,7 +165,10 @@ package final class Replica: StoreReplicator {
   }
 
   /// Notes that there is a message at a position: the next flush takes it in.
-  package func noteEnd(_ position: UInt64) { seen.withLock { $0 = max($0, position) } }
+  package func noteEnd(_ position: UInt64) {
+    seen.withLock { $0 = max($0, position) }
+    seen.notify()
+  }
 
   var lastSeen: UInt64 { seen.withLock(\.self) }
 
@@ -176,7 +187,8 @@ extension Replica {
     if let position = unsafe sent?.position, position > row.position { throw GroupDetour() }
     unsafe sent = nil
     // What is written into a log that has lost what it is made from, others leave out.
-    if needsLook || needsMarker || lastSeen > row.position { throw GroupDetour() }
+    let mayLag = unsafe exchange(&mayLag, with: false)
+    if needsLook || needsMarker || !mayLag && lastSeen > row.position { throw GroupDetour() }
     unsafe draft = Draft(
       row: row, commit: transaction.lastCommit, nextNode: transaction.nextNode,
       nextType: transaction.nextType)
@@ -204,6 +216,7 @@ extension Replica {
       }
       draft.writes.append(WriteEffects())
     }
+    if isHeldBack(draft.writes) { throw GroupDetour() }
     let bytes = try entry(of: draft, newTypes, transaction)
     let identity = EntryIdentity(origin: origin, counter: unsafe counter)
     unsafe sent = Sent(
@@ -281,6 +294,8 @@ package struct ReplicaConfiguration: Sendable {
   /// A write that had to wait for
   /// others before waits twice as long, all in all.
   package var resendDurationMaximum = Duration.seconds(5)
+  /// How long others wait for a machine whose writes were refused.
+  package var turnMaximum = Duration.milliseconds(100)
   /// At how many looks in a row nobody has written before it appends a mark; not the same in all, so that one is first.
   package var quietLookCount = Int.random(in: 1...2)
   /// How many messages are taken in with one transaction at most.

@@ -41,4 +41,8 @@ package enum WriteVerdict: Sendable {
   case applied(ChangeSet?)
   /// Nothing of it is; it has to see what came before.
   case refused
+
+  package var isApplied: Bool {
+    if case .applied = self { true } else { false }
+  }
 }

@@ -198,8 +198,10 @@ extension Writer: GroupCommitOwner {
       self.writer = writer
     }
 
+    var isDecided: Bool { verdict != nil }
+
     func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
-      if verdict == nil { outcome = try writer.run(self) }
+      outcome = try writer.run(self)
     }
 
     func end(_ error: (any Error)?) {

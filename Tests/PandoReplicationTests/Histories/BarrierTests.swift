@@ -117,6 +117,19 @@ import Testing
     }
   }
 
+  @Test func `a barrier passes behind more commits than are kept`() throws {
+    let log = MemoryLog()
+    try withMachines(2, on: log) { machines in
+      let store = machines[0].fixture.store
+      for value in 0..<Int(ModelTransaction.judgedCommitCount) + 10 {
+        let node = TreeNode("n:\(value % 100)", type: "N", fields: ["v": .integer(Int64(value))])
+        try store.write { try $0.set(node) }
+      }
+      for machine in machines { try machine.fixture.replica.passBarrier() }
+      #expect(try machines[1].fixture.dump() == machines[0].fixture.dump())
+    }
+  }
+
   @Test func `callers who come while others wait share a message`() throws {
     let log = MemoryLog()
     let gate = Monitor((isClosed: true, isMet: false))

@@ -38,6 +38,7 @@ extension ReplicaConfiguration {
   static var forTests: Self {
     var configuration = Self()
     configuration.resendCountMaximum = 8
+    configuration.turnMaximum = .zero
     return configuration
   }
 }

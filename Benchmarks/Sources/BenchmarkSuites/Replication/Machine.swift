@@ -56,6 +56,20 @@
       try replica.store.write { try $0.set(reading) }
     }
 
+    /// Counts up a number that all machines have.
+    func countUp() throws {
+      try replica.store.write { transaction in
+        let known = try transaction.snapshot.model("reading:counter", as: Reading.self)
+        try transaction.set(
+          Reading(identifier: "reading:counter", number: (known?.number ?? 0) + 1, text: ""))
+      }
+    }
+
+    /// How far that number is.
+    func counted() throws -> Int {
+      try replica.store.read { try $0.model("reading:counter", as: Reading.self)?.number ?? 0 }
+    }
+
     /// Writes until it is sure that it has.
     func writeAgainAndAgain(_ number: Int) throws {
       while true {

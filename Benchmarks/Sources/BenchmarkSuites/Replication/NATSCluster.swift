@@ -37,9 +37,11 @@
     func log(_ name: String) throws -> NATSLog {
       // A cluster takes a while to find itself.
       let end = ContinuousClock.now + .seconds(30)
+      var configuration = NATSLogConfiguration(servers: addresses, stream: name)
+      configuration.makesStream = true
       while true {
         do {
-          return try NATSLog(NATSLogConfiguration(servers: addresses, stream: name))
+          return try NATSLog(configuration)
         } catch {
           guard ContinuousClock.now < end else { throw error }
         }

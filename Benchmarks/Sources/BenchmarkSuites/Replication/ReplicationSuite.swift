@@ -19,6 +19,8 @@
       if runner.options.threads >= 64 { try measureWriting(threadCount: 64) }
       try measureShowing()
       try measureFairness()
+      try measureMachines()
+      try measureCounter()
       try measureBacklog()
       try measureJoining()
       try measureKill()
@@ -134,6 +136,90 @@
         Comparison(
           name: "replication/three/share", title: "replication three, least share of a third",
           value: least, goal: .atLeast(0.5)))
+    }
+
+    /// Machines that write nodes of their own all the time, with several threads each: one of them, and ten.
+    private func measureMachines() throws {
+      for machineCount in [1, 10] {
+        try measureTogether(
+          machineCount == 1 ? "alone-8" : "ten-8", "a node set by one of \(machineCount) machines",
+          machineCount: machineCount, threadCount: 8
+        ) { machine, number, writer in
+          try machine.write(number, of: writer)
+        } total: { machine in
+          try machine.count()
+        }
+      }
+      judge("ten-8", atShare: 0.99, goal: 200)
+      guard let ten = runner.rate(.pando, in: "ten-8"), let one = runner.rate(.pando, in: "alone-8")
+      else { return }
+      runner.add(
+        Comparison(
+          name: "replication/ten-8/share", title: "replication, ten machines against one",
+          value: ten / one, goal: .atLeast(3)))
+    }
+
+    /// Ten machines that count up one number.
+    private func measureCounter() throws {
+      try measureTogether(
+        "counter", "a number that ten machines count up", machineCount: 10, threadCount: 1
+      ) { machine, _, _ in
+        try machine.countUp()
+      } total: { machine in
+        try machine.counted()
+      }
+      judgeRate("counter", atLeast: 300)
+    }
+
+    /// Machines that write for some time, each with some threads.
+    private func measureTogether(
+      _ name: String, _ operation: String, machineCount: Int, threadCount: Int,
+      _ write: @escaping @Sendable (Machine, Int, Int) throws -> Void,
+      total: @escaping (Machine) throws -> Int
+    ) throws {
+      let duration = Duration.milliseconds(runner.options.scaled(smoke: 300, standard: 8_000))
+      try measure(
+        name, operation,
+        [
+          "machines": machineCount, "threads": threadCount,
+          "milliseconds": Int(duration / .milliseconds(1)),
+        ]
+      ) { cluster in
+        let first = try Machine(cluster, try runner.makeDirectory())
+        var machines = [first]
+        for _ in 1..<machineCount {
+          machines.append(try Machine(cluster, try runner.makeDirectory(), joining: first))
+        }
+        defer { for machine in machines { machine.close() } }
+        let written = Mutex(0)
+        let all = machines
+        let latencies = (0..<machineCount * threadCount).map { _ in Latencies(stride: 1) }
+        let start = ContinuousClock.now
+        var measurement = try Measurement.time(1) { _ in
+          let shared = ThreadLatencies(latencies)
+          try Threads.run(machineCount * threadCount) { index in
+            var count = 0
+            while ContinuousClock.now - start < duration {
+              try shared[index].time { try write(all[index / threadCount], count, index) }
+              count += 1
+            }
+            written.withLock { $0 += count }
+          }
+          return 0
+        }
+        let count = written.withLock(\.self)
+        for machine in machines {
+          try machine.catchUp()
+          guard try total(machine) == count else {
+            throw BenchmarkError(.wrongResult, "a machine lacks writes of the others")
+          }
+        }
+        measurement = Measurement(
+          operationCount: count, duration: measurement.duration,
+          processorDuration: measurement.processorDuration, checksum: 0)
+        for one in latencies { measurement.latencies.add(one.distribution) }
+        return measurement
+      }
     }
 
     /// What a machine takes in that was away.

@@ -1,0 +1,74 @@
+import PandoStore
+import PandoSystem
+
+/// Machines that write the same nodes one after another, so that none is refused again and again.
+///
+/// The log shows everybody which writes were refused. Whoever was refused first has the next turn: the others hold
+/// back what they would write to the same nodes, until its entry has come or for a moment. That is a courtesy: what is
+/// valid does not depend on it.
+extension Replica {
+  /// A machine whose writes were refused.
+  struct Turn {
+    let origin: [UInt8]
+    /// The position of the entry that was refused first.
+    let position: UInt64
+    /// What it wants to write.
+    var keys: WriteKeys
+    /// When the entry was refused last, in nanoseconds.
+    var time: Int64
+  }
+
+  /// What became of an entry, as far as turns go.
+  struct Judgement {
+    let origin: [UInt8]
+    let position: UInt64
+    /// What its refused writes have changed; `nil` if all are valid.
+    let refused: WriteKeys?
+  }
+
+  /// Notes what became of entries that are taken in.
+  func note(_ judgements: [Judgement]) {
+    guard !judgements.isEmpty else { return }
+    let now = monotonicNanoseconds()
+    for judgement in judgements {
+      let index = unsafe turns.firstIndex { $0.origin == judgement.origin }
+      guard let refused = judgement.refused else {
+        if let index { unsafe turns.remove(at: index) }
+        continue
+      }
+      if let index {
+        (unsafe turns[index].keys, unsafe turns[index].time) = (refused, now)
+      } else {
+        unsafe turns.append(
+          Turn(origin: judgement.origin, position: judgement.position, keys: refused, time: now))
+      }
+    }
+  }
+
+  /// Whether a flush has to leave the turn to another machine.
+  func isHeldBack(_ writes: [WriteEffects]) -> Bool {
+    let now = monotonicNanoseconds()
+    unsafe turns.removeAll { now - $0.time >= turnMaximum }
+    if unsafe turns.isEmpty { return false }
+    var keys = WriteKeys()
+    for write in writes { keys.formUnion(WriteKeys(write)) }
+    let first = unsafe turns.first { $0.origin == origin || $0.keys.meets(keys) }
+    guard let first, first.origin != origin else { return false }
+    unsafe awaitedTurn = first.time + turnMaximum
+    return true
+  }
+
+  /// Waits until the log has more than the store, if a flush was held back, or until the turn is over.
+  func waitForTurn(behind position: UInt64) {
+    guard let end = unsafe exchange(&awaitedTurn, with: nil) else { return }
+    seen.waiting { seen, pause -> Void? in
+      let left = end - monotonicNanoseconds()
+      if seen > position || left <= 0 { return () }
+      pause = left
+      return nil
+    }
+  }
+
+  /// In nanoseconds: so long others wait for a machine that was refused.
+  private var turnMaximum: Int64 { Int64(configuration.turnMaximum / .nanoseconds(1)) }
+}
