@@ -165,6 +165,39 @@ import Testing
     }
   }
 
+  /// It says of the right history that it was made from commits that are not there, or not any more.
+  @Test(arguments: [true, false])
+  func `an entry whose commit does not fit its position is left out, and stops nobody`(
+    isTooHigh: Bool
+  ) throws {
+    let log = MemoryLog()
+    try withReplicas(2, on: log) { replicas in
+      var write = WriteEffects()
+      write.isCommit = true
+      // More than the change log keeps.
+      for counter in UInt64(1)...3 {
+        let entry = try replicas[0].store.entry(
+          Array(repeating: write, count: 5_000), counter: counter)
+        log.append(LogMessage.entry(entry).bytes)
+        for replica in replicas { try replica.replica.catchUp() }
+      }
+      var entry = try replicas[0].store.entry([write], counter: 4)
+      entry.baseCommit = isTooHigh ? entry.baseCommit + 1 : 0
+      log.append(LogMessage.entry(entry).bytes)
+      let commits = try replicas[0].store.read { try $0.commitNumber }
+      for replica in replicas {
+        try replica.replica.catchUp()
+        #expect(try replica.store.position() == UInt64(log.messages.count))
+        #expect(try replica.store.read { try $0.commitNumber } == commits)
+        #expect(replica.replica.statistics.malformed == (isTooHigh ? 1 : 0))
+        #expect(replica.replica.statistics.refused == (isTooHigh ? 0 : 1))
+      }
+      for replica in replicas {
+        try replica.store.write { try $0.set(Leaf(id: "1", text: replica.store.path)) }
+      }
+    }
+  }
+
   /// Two servers have shown two messages at one position, and both stores have come past it.
   @Test func `a store that has taken in another message long ago is told by the next entry`() throws
   {

@@ -60,7 +60,7 @@ import Testing
 
   /// The control: the simulation sees it if a replica leaves undone what a lie needs.
   @Test(arguments: [
-    Canary([.lostEnd], [.lastMessage]), Canary([.lostMiddle], [.gaps]),
+    Canary([.lostEnd], [.lastMessage]), Canary([.lostMiddle], [.gaps, .origins, .lastMessage]),
     Canary([.twoHistories], [.lastMessage]), Canary([.twoHistories], [.marks]),
     Canary([.lostStream], [.lastMessage]), Canary([.emptied], [.lastMessage]),
     Canary([.damagedCopy, .lateJoiner], [.pages]), Canary([.newProgram], [.versions]),

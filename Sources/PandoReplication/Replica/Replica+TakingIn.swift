@@ -332,15 +332,15 @@ extension Replica {
         return
       }
     }
+    guard entry.baseCommit <= start else {
+      throw EntryFault.malformed("it was made from what comes later")
+    }
+    if start - entry.baseCommit > window.range { fits = false }
     for type in entry.types
     where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
       fits = false
     }
     if fits { fits = try !isOvertaken(entry, before, flush.transaction) }
-    guard entry.baseCommit <= start else {
-      throw EntryFault.malformed("it was made from what comes later")
-    }
-    if start - entry.baseCommit > window.range { fits = false }
     if !entry.writes.isEmpty {
       taken.wanted = position
       if fits { try window.open(after: entry.baseCommit, flush.transaction) }

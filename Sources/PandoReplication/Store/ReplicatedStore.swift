@@ -228,8 +228,9 @@ public final class ReplicatedStore: Sendable {
   /// messages; the two newest are kept.
   ///
   /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `unavailable` where the log can't be reached, `closed`; `LMDBError` where the copy has no
-  ///   place in the store's folder.
+  /// - Throws: `StoreError` `unavailable` where the log can't be reached, or has let go of what comes behind this store's
+  ///   position, so that nobody could go on from the copy; `logLost` or `forked` where the log is not the store's any more;
+  ///   `closed`; `LMDBError` where the copy has no place in the store's folder.
   /// - Complexity: O(size of the store).
   @discardableResult
   public func putSnapshot() async throws -> UInt64 {
@@ -244,7 +245,7 @@ public final class ReplicatedStore: Sendable {
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
   /// - Returns: The position that the copy has.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store throws.
+  /// - Throws: `StoreError` `replicated` if the store has followed no log; as ``putSnapshot()``; what opening a store throws.
   /// - Complexity: O(size of the store).
   @discardableResult
   public static func putSnapshot(path: String, log: any ReplicationLog) async throws -> UInt64 {

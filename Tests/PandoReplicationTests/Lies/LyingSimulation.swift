@@ -324,11 +324,11 @@ extension LyingSimulation {
     case .damagedCopy:
       guard var bytes = log.snapshot?.bytes, bytes.count > 64 else { return }
       if omissions.contains(.pages) || number(2) == 0 {
-        // In records alone: what reads other pages without having looked at them ends the process.
-        let word = Array("marks".utf8)
+        // A name of a field in records alone: what reads other pages without having looked at them ends the process.
+        let word = [0x65] + Array("marks".utf8)
         for index in bytes.indices.dropLast(word.count)
         where bytes[index] == word[0] && bytes[index...].starts(with: word) {
-          bytes[index] = UInt8(ascii: "n")
+          bytes[index + 1] = UInt8(ascii: "n")
         }
         guard bytes != log.snapshot?.bytes ?? [] else { return }
       } else {
