@@ -1,6 +1,9 @@
 import PandoModels
 
 extension WriteSession {
+  /// The commit number that the write under way gets if it changes anything.
+  var nextCommitNumber: UInt64 { state.counters.commitNumber + 1 }
+
   /// The number of the next commit; the first one of this opening begins a history.
   ///
   /// Replicated stores have the histories of their log.
