@@ -35,7 +35,9 @@
     /// What the servers do not promise; `nil` as long as they have not been asked.
     private let promises = Monitor<[String]?>(nil)
 
-    /// Connects to a log, and makes its streams if they are not there and it is to.
+    /// Connects to a log.
+    ///
+    /// With ``NATSLogConfiguration/makesStream`` it makes the streams that are not there.
     ///
     /// Where the servers are away, or elect a leader for longer than a request waits, that is done with the first call
     /// that reaches them.
@@ -169,7 +171,8 @@
     ///
     /// Servers are asked once, when the log is first reached: for their version, which should be 2.10.23 or later, how many
     /// keep the stream, and, at their ``NATSLogConfiguration/monitors``, whether they flush each message
-    /// (`sync_interval: always`). It is empty until they have answered, or a second has gone by.
+    /// (`sync_interval: always`). It is empty until all have been asked, one after another; one that does not answer takes
+    /// a second.
     public var warnings: [String] { promises.withLock(\.self) ?? [] }
 
     /// The same, as soon as the servers have been asked.

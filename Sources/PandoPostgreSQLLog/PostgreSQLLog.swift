@@ -40,7 +40,9 @@
     /// Whether the tables were there, and as they have to be.
     private let isFound = Locked(false)
 
-    /// Connects to a log, and makes its tables if they are not there and it is to.
+    /// Connects to a log.
+    ///
+    /// With ``PostgreSQLLogConfiguration/makesTables`` it makes the tables that are not there.
     ///
     /// Where the servers are away that is done with the first call that reaches them.
     ///

@@ -30,7 +30,8 @@ public final class ReplicatedStore: Sendable {
   ///
   /// An empty log begins with what the store holds. A new store begins as the newest copy that some machine has put
   /// beside the log, or with the log's first message where there is none. One that was away for longer than the log
-  /// keeps messages becomes the newest copy in one commit, its properties and tables of its own excepted. Waits for the
+  /// keeps messages becomes the newest copy in one commit, its properties and tables of its own excepted; if the copy is
+  /// more than 10 000 positions ahead of it, the store stops as `logLost`. Waits for the
   /// log and for such a copy; not for what comes behind: see ``caughtUp()``.
   ///
   /// A store that has followed the log before is opened also where the log can't be reached: it can be read, its writes
@@ -43,7 +44,7 @@ public final class ReplicatedStore: Sendable {
   ///   - path: The folder of the store; made if it is not there.
   ///   - log: The log, of which this store becomes the only user: ``close()`` closes it.
   ///   - configuration: As that of `ModelStore`; not with the durability `relaxed`.
-  /// - Throws: `StoreError` `unavailable` where a new store can't reach the log, `logLost` for a log that is not the
+  /// - Throws: `StoreError` `unavailable` where a new store can't reach the log, `logLost` or `forked` for a log that is not the
   ///   store's, `replicated` for a store that can't join, `damaged` for a copy that is; what opening a store throws. Then the log
   ///   is closed.
   /// - Complexity: As opening a `ModelStore`, and the wait for the log. O(size of the newest copy) for a new store.
@@ -182,7 +183,7 @@ public final class ReplicatedStore: Sendable {
   ///
   /// - Parameter name: The `writeName` of the error with which the write failed; also behind another opening of the
   ///   store.
-  /// - Returns: What became of it; `nil` if the store keeps no write of that name. The last 10 000 are kept.
+  /// - Returns: What became of it; `nil` if the store keeps no write of that name. At least the last 9 000 are kept.
   /// - Throws: What reading a store throws.
   /// - Complexity: As a read.
   public func outcome(ofWrite name: String) throws -> WriteOutcome? {
@@ -212,7 +213,7 @@ public final class ReplicatedStore: Sendable {
   /// to the log, which several callers at once share: where a server says that the log ends is not sure, because
   /// others may have taken over from it. So it needs the right to append.
   ///
-  /// - Throws: `StoreError` `unavailable` where the log does not take the message, `logLost` or `needsUpgrade` where
+  /// - Throws: `StoreError` `unavailable` where the log does not take the message, `logLost`, `forked` or `needsUpgrade` where
   ///   the store can't follow it any more, `closed`.
   /// - Complexity: O(size of the messages that the store lacks), and the wait for the log. O(size of the store) where a
   ///   copy takes their place.
@@ -277,7 +278,8 @@ public final class ReplicatedStore: Sendable {
   ///   - path: The folder of the store.
   ///   - log: The log; it stays open.
   /// - Returns: The position from which the log goes on.
-  /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable`; what opening a store
+  /// - Throws: `StoreError` `replicated` if the store has followed no log, `logLost` for a log that another store has
+  ///   begun, `unavailable`; what opening a store
   ///   throws. It can be done again then.
   /// - Complexity: O(size of the store).
   @discardableResult
@@ -294,7 +296,8 @@ public final class ReplicatedStore: Sendable {
   ///   - log: The log; it stays open.
   /// - Returns: The position that the store has then.
   /// - Throws: `StoreError` `replicated` if the store has followed no log, `unavailable` if the log has no copy, or
-  ///   can't be reached; what opening a store throws. Then the store is as it was.
+  ///   can't be reached, `logLost` or `forked` if the copy is not of the log; what opening a store throws. Then the store is
+  ///   as it was.
   /// - Complexity: O(size of the copy), and O(*n* log *n*) for *n* rows of the store and the copy, which are compared.
   @discardableResult
   public static func replace(path: String, log: any ReplicationLog) async throws -> UInt64 {

@@ -26,7 +26,7 @@ public struct ReplicationStatus: Sendable {
   public var log: String
   /// When the log answered, or told of something, last; `nil` if it has not yet.
   ///
-  /// It is looked at every three seconds.
+  /// It is looked at every two seconds.
   public var lastHeard: ContinuousClock.Instant?
   /// How old the newest copy beside the log is, by the log's clock; `nil` if there is none, or that is not known yet.
   ///

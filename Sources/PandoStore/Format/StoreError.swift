@@ -98,7 +98,7 @@ public struct StoreError: Error, CustomStringConvertible {
   public let reason: String
   /// The error of the layer below, if one was the cause.
   public let underlying: (any Error)?
-  /// The name of a write of a replicated store that may be in the log, though nobody has said so; else `nil`.
+  /// The name of a write that the log may have although it gave no answer; `nil` for any other error.
   ///
   /// Keep it: `ReplicatedStore.outcome(ofWrite:)` says later what became of the write.
   public package(set) var writeName: String?
