@@ -1,3 +1,4 @@
+import Glibc
 import PandoFixtures
 import PandoLMDB
 import PandoModels
@@ -79,6 +80,43 @@ import Testing
       for replica in replicas {
         try replica.replica.catchUp()
         #expect(try replica.store.read { try $0.model("Leaf:a", as: Leaf.self)?.text } == "xx")
+      }
+    }
+  }
+
+  @Test func `writes that share a commit that fails behind the log are made once`() async throws {
+    let isFull = Locked(false)
+    var configuration = ReplicaConfiguration.forTests
+    configuration.onStep = { step in
+      if step == .willCommit, isFull.withLock({ $0 }) { throw Self.full }
+    }
+    let log = MemoryLog()
+    try await withTemporaryDirectory { path in
+      let replicas = try (0..<2).map {
+        try ReplicaFixture("\(path)/\($0)", MemoryConnection(log), configuration)
+      }
+      let store = replicas[0].store
+      try await store.write { try $0.set(Leaf(id: "a", text: "")) }
+      let mayGoOn = Locked(false)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<3 {
+          group.addTask {
+            try await store.write { transaction in
+              while index == 0, !mayGoOn.withLock(\.self) { sched_yield() }
+              try transaction.update(Leaf.self, "Leaf:a") { $0.text += "\(index)" }
+            }
+          }
+          while store.queuedWriteCount <= index { await Task.yield() }
+        }
+        isFull.withLock { $0 = true }
+        mayGoOn.withLock { $0 = true }
+        try await group.waitForAll()
+      }
+      for replica in replicas {
+        try replica.replica.catchUp()
+        let text = try replica.store.read { try $0.model("Leaf:a", as: Leaf.self)?.text }
+        #expect(text?.sorted() == ["0", "1", "2"])
+        await replica.store.close()
       }
     }
   }

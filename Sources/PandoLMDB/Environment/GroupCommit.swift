@@ -398,6 +398,11 @@ extension GroupCommit {
         } else {
           // One of them may be at fault (too large for the disk, say): each gets a commit of its own.
           for write in group.writes {
+            // With one before it may have come to light what became of this one.
+            if write.isDecided {
+              write.end(nil)
+              continue
+            }
             var alone = Group(writes: [write], count: 1, expectedCount: 1, isOpen: false)
             commit(&alone, in: environment, for: owner)
           }

@@ -13,7 +13,10 @@ struct JudgingWindow {
   /// Learns all that came after a commit.
   mutating func open(after commit: UInt64, _ transaction: borrowing ModelTransaction) throws {
     let newest = transaction.lastCommit
-    if start.map({ $0 > commit }) ?? true || nodes.count + lists.count > Self.countMaximum {
+    // What lies before the commit is not asked for, and the change log may not have it any more.
+    if start.map({ $0 > commit }) ?? true || last < commit
+      || nodes.count + lists.count > Self.countMaximum
+    {
       self = JudgingWindow()
       (start, last) = (commit, commit)
     }

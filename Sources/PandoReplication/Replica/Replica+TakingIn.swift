@@ -97,7 +97,9 @@ extension Replica {
         if messages.count == configuration.messagesPerCommit {
           end = deadline(ofWritesSince: .max)
         }
-        continue
+        // What the log does not have yet is sent again, though others append all the time.
+        let isLost = unsafe sent.map { $0.position == nil } ?? false
+        if !isLost || messages[messages.count - 1].position < goal { continue }
       }
       attempts += 1
       guard attempts <= configuration.resendCountMaximum,
@@ -332,10 +334,10 @@ extension Replica {
         return
       }
     }
-    guard entry.baseCommit <= start else {
+    if fits, entry.baseCommit > start {
       throw EntryFault.malformed("it was made from what comes later")
     }
-    if start - entry.baseCommit > window.range { fits = false }
+    if entry.baseCommit > start || start - entry.baseCommit > window.range { fits = false }
     for type in entry.types
     where try flush.transaction.schemaVersion(ofType: type.name) != type.schemaVersion {
       fits = false

@@ -14,7 +14,8 @@ extension Replica {
     let position: UInt64
     /// What it wants to write.
     var keys: WriteKeys
-    /// When the entry was refused last, in nanoseconds.
+    /// When an entry was refused first, and last, in nanoseconds.
+    let start: Int64
     var time: Int64
   }
 
@@ -30,6 +31,7 @@ extension Replica {
   func note(_ judgements: [Judgement]) {
     guard !judgements.isEmpty else { return }
     let now = monotonicNanoseconds()
+    endTurns(at: now)
     for judgement in judgements {
       let index = unsafe turns.firstIndex { $0.origin == judgement.origin }
       guard let refused = judgement.refused else {
@@ -40,7 +42,9 @@ extension Replica {
         (unsafe turns[index].keys, unsafe turns[index].time) = (refused, now)
       } else {
         unsafe turns.append(
-          Turn(origin: judgement.origin, position: judgement.position, keys: refused, time: now))
+          Turn(
+            origin: judgement.origin, position: judgement.position, keys: refused, start: now,
+            time: now))
       }
     }
   }
@@ -48,7 +52,7 @@ extension Replica {
   /// Whether a flush has to leave the turn to another machine.
   func isHeldBack(_ writes: [WriteEffects]) -> Bool {
     let now = monotonicNanoseconds()
-    unsafe turns.removeAll { now - $0.time >= turnMaximum }
+    endTurns(at: now)
     if unsafe turns.isEmpty { return false }
     var keys = WriteKeys()
     for write in writes { keys.formUnion(WriteKeys(write)) }
@@ -56,6 +60,13 @@ extension Replica {
     guard let first, first.origin != origin else { return false }
     unsafe awaitedTurn = first.time + turnMaximum
     return true
+  }
+
+  /// Ends the turns of machines that do not come, or are refused however long the others wait.
+  private func endTurns(at now: Int64) {
+    unsafe turns.removeAll {
+      now - $0.time >= turnMaximum || now - $0.start >= 10 * turnMaximum
+    }
   }
 
   /// Waits until the log has more than the store, if a flush was held back, or until the turn is over.

@@ -11,8 +11,8 @@ extension WriteSession {
     let value = nextCommitNumber
     if let known = state.history { return CommitNumber(value: value, history: known) }
     let known = core.history
-    // Others have written nothing since.
-    if let known, known.last == countersAtStart?.commitNumber {
+    // Others have written nothing since; a log may have begun a history meanwhile.
+    if let known, known.last == countersAtStart?.commitNumber, !state.counters.isReplicated {
       state.history = known.mark
       return CommitNumber(value: value, history: known.mark)
     }

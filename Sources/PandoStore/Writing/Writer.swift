@@ -201,7 +201,7 @@ extension Writer: GroupCommitOwner {
     var isDecided: Bool { verdict != nil }
 
     func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws {
-      outcome = try writer.run(self)
+      if !isDecided { outcome = try writer.run(self) }
     }
 
     func end(_ error: (any Error)?) {

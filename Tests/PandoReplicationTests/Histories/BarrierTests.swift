@@ -121,11 +121,16 @@ import Testing
     let log = MemoryLog()
     try withMachines(2, on: log) { machines in
       let store = machines[0].fixture.store
+      try machines[1].write(1, "other")
+      try machines[0].fixture.replica.passBarrier()
       for value in 0..<Int(ModelTransaction.judgedCommitCount) + 10 {
         let node = TreeNode("n:\(value % 100)", type: "N", fields: ["v": .integer(Int64(value))])
         try store.write { try $0.set(node) }
       }
       for machine in machines { try machine.fixture.replica.passBarrier() }
+      try machines[1].write(2, "other")
+      for machine in machines { try machine.fixture.replica.passBarrier() }
+      #expect(try machines[0].read("other") == 2)
       #expect(try machines[1].fixture.dump() == machines[0].fixture.dump())
     }
   }
