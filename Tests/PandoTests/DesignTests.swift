@@ -30,7 +30,7 @@ import Testing
     "PandoTestSupport": ["PandoManagers", "PandoRemote", "PandoSystem"],
     "PandoCommand": [
       "Pando", "PandoMetrics", "PandoManagers", "PandoRemote", "PandoReplication", "PandoNATSLog",
-      "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
+      "PandoPostgreSQLLog", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem",
     ],
   ]
 
