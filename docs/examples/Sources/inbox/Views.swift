@@ -186,7 +186,7 @@ extension ChangeSet {
     let words = parts.compactMap { word, names in
       names.isEmpty ? nil : "\(word) \(names.joined(separator: ", "))"
     }
-    return "number \(commitNumber): " + words.joined(separator: "; ")
+    return "number \(commitNumber.value): " + words.joined(separator: "; ")
   }
 }
 
