@@ -234,7 +234,7 @@
     let reason: String
   }
 
-  /// Who has connections, and hears what happens to them, on threads of the library.
+  /// An owner of connections, which the library tells on its threads what happens to them.
   protocol NATSConnectionOwner: AnyObject, Sendable {
     /// A connection is no more.
     func connectionWasLost()

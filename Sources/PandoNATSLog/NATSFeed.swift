@@ -383,7 +383,7 @@
         if state.next == State.atEnd { state.next = end + 1 }
         return state.onEnd
       }
-      // What came before it was known.
+      // The messages before it were known.
       if end > 0 { onEnd?(end) }
       return end + 1
     }

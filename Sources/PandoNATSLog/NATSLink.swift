@@ -15,9 +15,9 @@
       var attemptNumber = 0
       /// When a new connection may be tried.
       var nextAttempt: Int64 = 0
-      /// What was wrong last, and whether the servers were away.
+      /// The last failure, and whether the servers were away.
       var trouble: NATSConnectionFault?
-      /// What a server has complained of.
+      /// The complaint of a server.
       var complaint: String?
       /// The server that was lost last.
       var lostServer: String?

@@ -96,7 +96,7 @@
       return .nanoseconds(max(0, try time(of: stream) - last.time))
     }
 
-    /// What time it is at the server that leads a stream, in nanoseconds since 1970.
+    /// The time at the server that leads a stream, in nanoseconds since 1970.
     ///
     /// A consumer says when it was made; versions before 2.10 tell the time by nothing else.
     private func time(of stream: String) throws -> Int64 {

@@ -32,7 +32,7 @@
     private let isReading = Monitor(false)
     /// Whether the streams were there, and as they have to be.
     private let isFound = Locked(false)
-    /// What the servers do not promise; `nil` as long as they have not been asked.
+    /// The promises that the servers lack; `nil` as long as they have not been asked.
     private let promises = Monitor<[String]?>(nil)
 
     /// Connects to a log.
