@@ -111,13 +111,18 @@
         var made: NATSLog?
         while made == nil { made = try? NATSLog(configuration) }
         made?.close()
-        let settings = configuration
-        let acknowledged = Monitor<[UInt64: String]>([:])
+        // All are there before the first server ends: one that opens needs servers that answer.
+        let logs = try (0..<4).map { _ in try NATSLog(configuration) }
+        defer { for log in logs { log.close() } }
+        let progress = Monitor((acknowledged: [UInt64: String](), hasFailed: false))
         try onThreads(5) { thread in
           guard thread < 4 else {
             // Ends one after the other, whenever some more have been acknowledged.
             for step in 1...6 {
-              acknowledged.waiting { $0.count >= step * 1500 ? () : nil }
+              let goesOn = progress.waiting {
+                $0.hasFailed ? false : $0.acknowledged.count >= step * 1500 ? true : nil
+              }
+              guard goesOn else { return }
               if step == 4 {
                 for index in 0..<3 { servers.kill(index) }
                 for index in 0..<3 { try servers.start(index) }
@@ -128,18 +133,22 @@
             }
             return
           }
-          let log = try NATSLog(settings)
-          defer { log.close() }
-          for number in 0..<2500 {
-            let text = "\(thread) \(number)"
-            let position = try log.appendSurely(bytes(text), named: text)
-            acknowledged.withLock { $0[position] = text }
-            acknowledged.notifyAll()
+          do {
+            for number in 0..<2500 {
+              let text = "\(thread) \(number)"
+              let position = try logs[thread].appendSurely(bytes(text), named: text)
+              progress.withLock { $0.acknowledged[position] = text }
+              progress.notifyAll()
+            }
+          } catch {
+            progress.withLock { $0.hasFailed = true }
+            progress.notifyAll()
+            throw error
           }
         }
         let log = try NATSLog(servers.configuration())
         defer { log.close() }
-        let all = acknowledged.withLock(\.self)
+        let all = progress.withLock(\.acknowledged)
         #expect(all.count == 10_000)
         try check(log, all)
       }

@@ -132,23 +132,38 @@ import Testing
   }
 
   @Test func `a write that asks for it is on the disk when it returns`() async throws {
+    // The thread makes a checkpoint of its own after half of the interval: then the versions tell nothing.
+    let limit = Duration.seconds(30)
+    while true {
+      let start = ContinuousClock.now
+      let versions = try await versionsAroundFlushes()
+      if start.duration(to: .now) >= limit { continue }
+      #expect(versions == [0, 3, 3, 4])
+      return
+    }
+  }
+
+  /// How far the checkpoint moves with a write, one that asks for a flush, another write, and a flush.
+  private func versionsAroundFlushes() async throws -> [UInt64] {
     try await withTemporaryDirectory { path in
       let store = try ModelStore(path: path, configuration: Self.configuration())
       try await store.write { try $0.set(Person(id: 1, name: "Ada")) }
       let before = try CheckpointBoot.version(path)
+      var versions: [UInt64] = []
       try await store.write { try $0.set(Person(id: 1, name: "Bob")) }
-      #expect(try CheckpointBoot.version(path) == before)
+      versions.append(try CheckpointBoot.version(path) - before)
       try await store.write {
         $0.flushWhenCommitted()
         try $0.set(Person(id: 1, name: "Eve"))
       }
-      #expect(try CheckpointBoot.version(path) == before + 3)
+      versions.append(try CheckpointBoot.version(path) - before)
       // The wish is that of one write.
       try await store.write { try $0.set(Person(id: 1, name: "Ada")) }
-      #expect(try CheckpointBoot.version(path) == before + 3)
+      versions.append(try CheckpointBoot.version(path) - before)
       try await store.flush()
-      #expect(try CheckpointBoot.version(path) == before + 4)
+      versions.append(try CheckpointBoot.version(path) - before)
       await store.close()
+      return versions
     }
   }
 
