@@ -16,18 +16,7 @@ let languageSettings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// With sections of their own, the linker leaves functions out that a program does not use: a service
-// weighs 0.4 MB less (docs/benchmarks.md, "Weight and build time").
-let librarySettings: [SwiftSetting] =
-  languageSettings + [
-    .strictMemorySafety(),
-    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
-  ]
-
-// Modules that wait, sort out and tell, most of the time: smaller by a seventh for half a percent more
-// instructions.
-let smallSettings: [SwiftSetting] =
-  librarySettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+let librarySettings: [SwiftSetting] = languageSettings + [.strictMemorySafety()]
 
 let package = Package(
   name: "pando",
@@ -72,15 +61,15 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "PandoConsistency", dependencies: ["PandoModels", "PandoSystem"],
-      swiftSettings: smallSettings),
+      swiftSettings: librarySettings),
     .target(
       name: "PandoProviders",
       dependencies: ["PandoConsistency", "PandoStore", "PandoModels", "PandoSystem"],
-      swiftSettings: smallSettings),
+      swiftSettings: librarySettings),
     .target(
       name: "PandoManagers",
       dependencies: ["PandoProviders", "PandoStore", "PandoModels", "PandoSystem"],
-      swiftSettings: smallSettings),
+      swiftSettings: librarySettings),
     .target(
       name: "PandoReplication",
       dependencies: ["PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
@@ -108,7 +97,7 @@ let package = Package(
     .target(
       name: "PandoRemote",
       dependencies: ["PandoManagers", "PandoStore", "PandoLMDB", "PandoModels", "PandoSystem"],
-      swiftSettings: smallSettings),
+      swiftSettings: librarySettings),
     .target(
       name: "PandoURLSession", dependencies: ["PandoRemote", "PandoManagers"],
       swiftSettings: librarySettings),
@@ -118,7 +107,7 @@ let package = Package(
         "PandoReplication", "PandoManagers", "PandoProviders", "PandoConsistency", "PandoStore",
         "PandoSystem",
       ],
-      swiftSettings: smallSettings),
+      swiftSettings: librarySettings),
     .target(
       name: "PandoTestSupport",
       dependencies: ["PandoRemote", "PandoManagers", "PandoSystem"],

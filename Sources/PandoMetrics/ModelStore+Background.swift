@@ -37,7 +37,6 @@ extension ModelStore {
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled, and then there is no copy. A
   ///   copy that waits for a long write of another process ends behind that.
   /// - Complexity: O(size of the file).
-  @_optimize(size)
   public func copy(
     to destination: String, compacting: Bool = false,
     progress: (@Sendable (StoreProgress) -> Void)? = nil
@@ -70,7 +69,6 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: Reads the file twice.
-  @_optimize(size)
   public func verify(
     progress: (@Sendable (VerificationProgress) -> Void)? = nil
   ) async throws -> VerificationReport {
@@ -88,7 +86,6 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: As the synchronous form; `CancellationError` if the task is cancelled.
   /// - Complexity: As the synchronous form.
-  @_optimize(size)
   public static func verify(
     path: String, progress: (@Sendable (VerificationProgress) -> Void)? = nil
   ) async throws -> VerificationReport {

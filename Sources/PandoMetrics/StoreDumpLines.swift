@@ -66,7 +66,6 @@ extension ModelStore {
 private final class DumpSource: Sendable {
   private let line: DumpLineQueue
 
-  @_optimize(size)
   init(_ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?) {
     let queue = DumpLineQueue { store.closedError }
     line = queue
@@ -90,7 +89,6 @@ private final class DumpSource: Sendable {
     }
   }
 
-  @_optimize(size)
   private static func dump(
     _ store: ModelStore, _ progress: (@Sendable (StoreProgress) -> Void)?, to queue: DumpLineQueue
   ) throws {

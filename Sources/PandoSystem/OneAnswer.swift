@@ -20,7 +20,6 @@ package final class OneAnswer<Value: Sendable>: Sendable {
   }
 
   /// Gives the answer; the first one counts.
-  @_optimize(size)
   package func finish(_ result: Result<Value, any Error>) {
     let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
       guard state.result == nil else { return nil }

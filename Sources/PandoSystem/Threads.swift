@@ -124,7 +124,6 @@ package enum LargeStack {
   /// Runs a closure on a new thread with a large stack, and waits for it.
   ///
   /// Without room for one more thread it runs on the calling one.
-  @_optimize(size)
   package static func run(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
       // The calling thread waits while the other one runs it.

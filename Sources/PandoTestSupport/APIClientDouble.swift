@@ -1,5 +1,5 @@
-public import PandoRemote
 import FoundationEssentials
+public import PandoRemote
 import PandoSystem
 
 /// A server in memory: answers as it is told, and remembers what it was asked.

@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 import Testing
 
 /// The manager against a reference that works everything out in full.

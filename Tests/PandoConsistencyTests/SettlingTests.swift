@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 /// Who is asked of an update that carries what many hold, and whether everybody has it in the end.

@@ -1,7 +1,7 @@
-import PandoSystem
-import PandoLMDB
-import Synchronization
 import PandoFixtures
+import PandoLMDB
+import PandoSystem
+import Synchronization
 import Testing
 
 /// Readers on many threads see exactly the contents of their own version.

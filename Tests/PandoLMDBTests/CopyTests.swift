@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
+import PandoFixtures
 import PandoLMDB
 import Synchronization
-import PandoFixtures
 import Testing
 
 @Suite struct CopyTests {

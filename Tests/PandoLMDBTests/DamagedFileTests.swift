@@ -1,6 +1,6 @@
 import Glibc
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// Files that are no whole LMDB files are errors before they are mapped.

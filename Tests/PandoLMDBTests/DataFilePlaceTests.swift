@@ -1,6 +1,6 @@
 import Glibc
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// An environment writes only to the file that it has opened, and only while that has its path and its contents.

@@ -1,7 +1,7 @@
 import CPandoLMDB
 import Glibc
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 @Suite struct EnvironmentTests {

@@ -1,6 +1,6 @@
 import Glibc
-import PandoSystem
 import PandoFixtures
+import PandoSystem
 import Synchronization
 import Testing
 

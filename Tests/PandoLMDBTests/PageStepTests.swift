@@ -1,5 +1,5 @@
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// Steps of a cursor that are read from the page, beside those that liblmdb makes.

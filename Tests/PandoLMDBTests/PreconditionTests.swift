@@ -1,5 +1,5 @@
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// A caller's mistakes stop the process and say what was wrong.

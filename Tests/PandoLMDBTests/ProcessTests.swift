@@ -1,5 +1,5 @@
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// What happens between processes, and what system calls that fail do.

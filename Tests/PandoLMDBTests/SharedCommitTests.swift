@@ -1,7 +1,7 @@
 import Dispatch
+import PandoFixtures
 import PandoLMDB
 import PandoSystem
-import PandoFixtures
 import Testing
 
 /// Writes of several threads that share a commit.

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// Files beside the data file belong to those to whom that belongs.

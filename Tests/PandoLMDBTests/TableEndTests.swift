@@ -1,5 +1,5 @@
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 @Suite struct TableEndTests {

@@ -1,5 +1,5 @@
-import PandoRemote
 import Foundation
+import PandoRemote
 import PandoTestSupport
 
 extension APIClientDouble {

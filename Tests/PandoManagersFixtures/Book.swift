@@ -1,7 +1,7 @@
-import PandoManagers
-import PandoRemote
 import Foundation
+import PandoManagers
 import PandoModels
+import PandoRemote
 
 /// A book of the tests: every kind of field that a filter can name.
 struct Book: PersistentEntity, RemoteEntity {

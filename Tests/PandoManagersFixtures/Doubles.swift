@@ -1,8 +1,8 @@
-import PandoManagers
 import PandoLMDB
-import PandoSystem
+import PandoManagers
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Runs a test with an empty store, which is closed afterwards.
 func withModelStore<Result>(

@@ -1,7 +1,7 @@
-import PandoManagers
-import PandoRemote
 import Foundation
+import PandoManagers
 import PandoModels
+import PandoRemote
 import PandoStore
 
 /// A book of the library's server.

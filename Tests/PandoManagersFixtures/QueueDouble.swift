@@ -1,7 +1,7 @@
 import PandoManagers
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Something that tasks wait for without holding a thread.
 final class Signal: Sendable {

@@ -1,9 +1,9 @@
-import PandoURLSession
-import PandoManagers
 import Foundation
-import PandoSystem
-import PandoStore
 import PandoFixtures
+import PandoManagers
+import PandoStore
+import PandoSystem
+import PandoURLSession
 
 /// A server, a client of it, a store and a queue; all ended afterwards.
 struct QueueFixture {

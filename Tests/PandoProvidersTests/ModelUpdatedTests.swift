@@ -1,6 +1,6 @@
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 import Testing
 
 /// The hook in place of a method that one could override.

@@ -2,11 +2,11 @@
 // ACTION `write` sets three entities, each with its request in one transaction; `change` changes one twice
 // and removes another; `drain` sends what is left. With a step the process kills itself when it comes to that step for the nth time.
 
-import PandoURLSession
-import PandoManagers
 import Foundation
+import PandoManagers
 import PandoModels
 import PandoStore
+import PandoURLSession
 
 /// A book, as the tests know it.
 struct Volume: PersistentEntity, MutableEntity {

@@ -1,9 +1,10 @@
 import Foundation
 import PandoModels
-import PandoTestSupport
 import PandoStore
-@testable import PandoManagersFixtures
+import PandoTestSupport
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// The doubles and helpers for tests of those who build on managers.
 @Suite struct DoublesTests {

@@ -3,6 +3,7 @@ import PandoFixtures
 import PandoManagers
 import PandoSystem
 import PandoURLSession
+
 @testable import PandoManagersFixtures
 
 /// A server in a process of its own: the program `HTTPTestProcess`.

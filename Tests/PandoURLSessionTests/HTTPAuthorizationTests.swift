@@ -3,8 +3,9 @@ import PandoFixtures
 import PandoManagers
 import PandoSystem
 import PandoURLSession
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// How requests are let in: the server welcomes `Bearer 2`.
 @Suite struct HTTPAuthorizationTests {

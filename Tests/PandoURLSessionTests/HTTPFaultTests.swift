@@ -2,8 +2,9 @@ import Foundation
 import PandoFixtures
 import PandoManagers
 import PandoURLSession
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What the client makes of a server in another process that fails.
 ///

@@ -5,8 +5,9 @@ import PandoManagers
 import PandoStore
 import PandoSystem
 import PandoURLSession
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Queued requests and a server in another process that fails: nothing is lost, nothing is done twice, and
 /// all in order.

@@ -2,8 +2,9 @@ import Foundation
 import PandoFixtures
 import PandoManagers
 import PandoURLSession
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Answers that are read piece by piece.
 @Suite struct HTTPStreamTests {

@@ -1,9 +1,10 @@
-import PandoURLSession
-import PandoManagers
 import Foundation
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoURLSession
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct URLSessionAPIClientTests {
   /// Runs `body` with a client of a server that is stopped afterwards.

@@ -1,6 +1,6 @@
 import FuzzSupport
-import PandoModels
 import Pando
+import PandoModels
 import Synchronization
 
 /// A provider of a list, and the list that follows from what it was told.

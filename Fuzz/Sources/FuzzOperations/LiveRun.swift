@@ -1,7 +1,7 @@
 import FuzzSupport
-import PandoModels
 import Pando
 import PandoFixtures
+import PandoModels
 
 /// Providers over the store of a run: they make some of its writes, and show all of them.
 final class LiveRun {

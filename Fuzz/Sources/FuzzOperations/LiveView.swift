@@ -1,6 +1,6 @@
 import FuzzSupport
-import PandoModels
 import Pando
+import PandoModels
 import Synchronization
 
 /// A provider of one type, what it must show, and what its delegate has seen.

@@ -1,8 +1,8 @@
-import PandoManagers
 import FoundationEssentials
+import PandoManagers
 import PandoModels
-import PandoStore
 import PandoRemote
+import PandoStore
 
 /// `pando queue`: shows, retries and drops the requests that wait for a server.
 enum QueueCommand: Command {

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Listeners that are told together: each as usual, and then one delegate for all of them.
 ///

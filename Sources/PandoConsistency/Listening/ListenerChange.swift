@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// One change on its way to a listener.
 final class ListenerChange: StagedChange, @unchecked Sendable {

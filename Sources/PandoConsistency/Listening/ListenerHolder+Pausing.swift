@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension ListenerHolder {
   /// Who paused a listener.

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// What happens on the delivery target.
 extension ListenerHolder {

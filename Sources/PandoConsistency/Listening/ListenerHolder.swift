@@ -1,6 +1,6 @@
 import FoundationEssentials
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// A listener as the manager keeps it: by a weak reference, with what is on its way to it.
 ///

@@ -1,6 +1,6 @@
 public import FoundationEssentials
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 extension ConsistencyManager {
   /// Registers a listener for every identifier in what it shows.

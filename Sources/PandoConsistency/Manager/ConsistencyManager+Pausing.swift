@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension ConsistencyManager {
   /// Makes a listener stand still: it gets no call until it is resumed.

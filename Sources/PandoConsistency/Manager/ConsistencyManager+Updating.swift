@@ -1,5 +1,5 @@
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 extension ConsistencyManager {
   /// Replaces a model, and everything in its tree, in every tree that holds it.
@@ -63,7 +63,6 @@ extension ConsistencyManager {
   /// - Parameter completion: Called once on the manager's delivery target when it is carried out:
   ///   nothing of the listeners is left then, and a call that one was in has returned. It is called
   ///   behind what was queued before, also for providers.
-  @_optimize(size)
   public func clearListenersAndCancelAllTasks(_ completion: (@Sendable () -> Void)? = nil) {
     context.epoch.withLock { $0 += 1 }
     let holders = listeners.withLock { $0.removeAll() }

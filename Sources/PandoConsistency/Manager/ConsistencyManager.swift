@@ -1,5 +1,5 @@
-import PandoSystem
 package import PandoModels
+import PandoSystem
 
 /// Keeps every live tree true: a node that changes, changes in every tree that shows it.
 ///

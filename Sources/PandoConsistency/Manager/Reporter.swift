@@ -1,6 +1,6 @@
 import Dispatch
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Tells a manager's delegate, on a queue of its own, and those who listen to every update.
 final class Reporter: PipelineReporter {

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveRegistry {
   /// A holder that an update may concern.

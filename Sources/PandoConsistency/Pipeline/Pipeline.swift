@@ -1,6 +1,6 @@
 import Dispatch
-package import PandoSystem
 import PandoModels
+package import PandoSystem
 
 /// The one place where updates are worked out and published, in the order in which they were queued.
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import PandoSystem
 package import PandoModels
+import PandoSystem
 
 /// What may be done on the pipeline: regenerate trees, register them, publish and deliver.
 ///

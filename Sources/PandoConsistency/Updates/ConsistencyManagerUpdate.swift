@@ -1,6 +1,6 @@
 public import FoundationEssentials
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// One update as it was posted.
 ///

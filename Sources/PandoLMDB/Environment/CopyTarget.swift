@@ -27,7 +27,6 @@ struct CopyTarget {
   ///   - mode: The permissions of the copy.
   /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, or another copy is being
   ///   made there; else the system's code. Nothing has changed then.
-  @_optimize(size)
   init(folder: String, mode: UInt32) throws(LMDBError) {
     self.folder = folder
     path = "\(folder)/\(DataFile.name)"
@@ -53,7 +52,6 @@ struct CopyTarget {
   }
 
   /// Refuses a folder with a data file, or with what is left of one.
-  @_optimize(size)
   private static func checkIsFree(_ folder: String) throws(LMDBError) {
     var status = stat()
     for name in [DataFile.name, CheckpointFile.name] {
@@ -65,7 +63,6 @@ struct CopyTarget {
   }
 
   /// Opens the file, and locks it.
-  @_optimize(size)
   private static func open(
     _ path: String, in folder: String, _ mode: UInt32, _ hasMadeFolder: inout Bool
   ) throws(LMDBError) -> CInt {
@@ -91,7 +88,6 @@ struct CopyTarget {
   /// Locks the file.
   ///
   /// - Returns: `false` if it has got another name before, or was removed.
-  @_optimize(size)
   private static func lock(_ descriptor: CInt, _ path: String) throws(LMDBError) -> Bool {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
@@ -116,7 +112,6 @@ struct CopyTarget {
   ///
   /// - Throws: ``LMDBError`` with code `fileExists` if the folder has got a data file meanwhile, else the
   ///   system's code.
-  @_optimize(size)
   func publish() throws(LMDBError) {
     if retryInterrupted({ fsync(descriptor) }) != 0 { throw .system("fsync", partial) }
     if renameUnlessTaken(partial, path) != 0 { throw .system("rename", path) }
@@ -124,7 +119,6 @@ struct CopyTarget {
   }
 
   /// Removes the copy, under whatever name, and the folder if it was made for it.
-  @_optimize(size)
   func remove() {
     for name in [partial, path] where Self.isName(name, of: descriptor) { unsafe unlink(name) }
     if hasMadeFolder { unsafe rmdir(folder) }

@@ -34,7 +34,6 @@ final class DataFilePlace: Sendable {
   ///   - folder: The folder, which is there.
   ///   - file: The data file.
   ///   - durability: What commits wait for.
-  @_optimize(size)
   init(_ folder: String, _ file: borrowing DataFile, _ durability: Durability) {
     self.folder = Self.withoutLinks(folder)
     path = "\(self.folder)/\(DataFile.name)"
@@ -46,7 +45,6 @@ final class DataFilePlace: Sendable {
       }
   }
 
-  @_optimize(size)
   private static func withoutLinks(_ folder: String) -> String {
     guard let resolved = unsafe realpath(folder, nil) else { return folder }
     defer { unsafe free(resolved) }
@@ -56,7 +54,6 @@ final class DataFilePlace: Sendable {
   /// Refuses what lies at the path, unless it is the file that is open.
   ///
   /// - Throws: ``LMDBError`` with code `fileMoved`.
-  @_optimize(size)
   func check() throws(LMDBError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {

@@ -7,7 +7,6 @@ extension Environment {
   ///   - path: The folder; nothing is done where it has no data file.
   ///   - configuration: How it will be opened.
   /// - Throws: As opening.
-  @_optimize(size)
   package static func settleCheckpoint(
     path: String, _ configuration: Configuration
   ) throws(LMDBError) {
@@ -36,7 +35,6 @@ extension Environment {
   /// - Returns: From how many power cuts the file has been brought back.
   /// - Throws: ``LMDBError`` with code `otherDurability` if another process writes the other way, `readOnly`
   ///   if the version has to be put in place and this is opened for reading only, else the system's code.
-  @_optimize(size)
   static func settleCheckpoint(
     _ file: borrowing DataFile, folder: String, _ configuration: Configuration
   ) throws(LMDBError) -> UInt64 {
@@ -90,7 +88,6 @@ extension Environment {
   /// written since the system was started.
   ///
   /// A copy of another identity may be a snapshot of the disk, which has what a power cut would leave.
-  @_optimize(size)
   private static func isTrusted(
     _ file: borrowing DataFile, _ slot: CheckpointSlot
   ) throws(LMDBError) -> Bool {

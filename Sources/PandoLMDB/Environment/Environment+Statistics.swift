@@ -15,7 +15,6 @@ extension Environment {
   /// - Returns: The figures.
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
   /// - Complexity: O(*r*) for *r* reader slots.
-  @_optimize(size)
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
     try checkProcess("statistics")
     let oldestStart = readers.oldestStartInNanoseconds()
@@ -49,7 +48,6 @@ extension Environment {
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
   /// - Complexity: O(*r*) for *r* reader slots.
   /// - Note: LMDB: `mdb_reader_list`.
-  @_optimize(size)
   public func openReaders() throws(LMDBError) -> [OpenReader] {
     try checkProcess("openReaders")
     let ticket = try readers.enter()
@@ -83,7 +81,6 @@ extension Snapshot {
   /// - Returns: The figures.
   /// - Throws: ``LMDBError`` with code `badTable` if the table was opened after this snapshot.
   /// - Complexity: O(1).
-  @_optimize(size)
   public func statistics(of table: RawTable) throws(LMDBError) -> TableStatistics {
     let pages = try handle.statistics(of: table)
     let pageCount = pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages

@@ -177,7 +177,6 @@ extension LMDBError {
   package var isForWantOfRoom: Bool { code == .mapFull || code == .diskFull }
 
   /// The error of the system call that has just failed.
-  @_optimize(size)
   static func system(_ function: String, _ detail: String) -> LMDBError {
     .failed(errno, function, detail)
   }
@@ -189,7 +188,6 @@ extension LMDBError {
   ///   - function: The call.
   ///   - detail: What was asked for.
   /// - Returns: The error.
-  @_optimize(size)
   static func failed(_ status: CInt, _ function: String, _ detail: String) -> LMDBError {
     var detail = detail
     if let limit = limitBehind(status) {
@@ -210,7 +208,6 @@ extension LMDBError {
   ///   - path: The folder of the environment.
   ///   - detail: What was asked for.
   /// - Returns: The error.
-  @_optimize(size)
   static func reading(
     _ status: CInt, _ function: StaticString, _ path: String, _ detail: String = ""
   ) -> LMDBError {
@@ -224,7 +221,6 @@ extension LMDBError {
   }
 
   /// The error of bytes that are no value of the type asked for.
-  @_optimize(size)
   static func undecodable(_ type: String, _ reason: String) -> LMDBError {
     LMDBError(.undecodable, function: type, detail: reason)
   }

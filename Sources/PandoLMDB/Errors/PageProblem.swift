@@ -149,7 +149,6 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// The system's text for an error number.
-  @_optimize(size)
   static func message(ofSystemError number: Int32) -> String {
     // The text is copied at once; on Linux known numbers give constant texts, safe on any thread.
     guard let text = unsafe strerror(number) else { return "error \(number)" }

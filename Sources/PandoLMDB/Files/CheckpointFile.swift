@@ -19,7 +19,6 @@ final class CheckpointFile: Sendable {
   ///   - mode: The permissions of a new file where there is no data file.
   /// - Returns: The file; `nil` if it is not there and is not to be made.
   /// - Throws: ``LMDBError`` with the system's code.
-  @_optimize(size)
   static func open(
     folder: String, makes: Bool, isReadOnly: Bool = false, mode: UInt32
   ) throws(LMDBError) -> CheckpointFile? {
@@ -58,7 +57,6 @@ final class CheckpointFile: Sendable {
   func close() { file.close() }
 
   /// The newest slot; `nil` if none was ever written.
-  @_optimize(size)
   func newest() -> CheckpointSlot? {
     let slots = (0..<2).compactMap { index -> CheckpointSlot? in
       let count = CheckpointSlot.byteCount
@@ -73,7 +71,6 @@ final class CheckpointFile: Sendable {
   ///   - slot: The slot; its sequence number is chosen here.
   ///   - newest: The newest one now.
   /// - Throws: ``LMDBError`` with the system's code.
-  @_optimize(size)
   func write(_ slot: CheckpointSlot, after newest: CheckpointSlot?) throws(LMDBError) {
     var slot = slot
     slot.sequence = (newest?.sequence ?? 0) + 1
@@ -86,18 +83,15 @@ final class CheckpointFile: Sendable {
 
 extension DataFile {
   /// Reads bytes; `nil` if the file ends before.
-  @_optimize(size)
   func read(_ byteCount: Int, at offset: Int) -> [UInt8]? {
     readAll(byteCount, from: descriptor, at: offset)
   }
 
-  @_optimize(size)
   func write(_ bytes: [UInt8], at offset: Int) throws(LMDBError) {
     try writeAll(bytes, to: descriptor, at: offset)
   }
 
   /// Brings all that is written to the disk.
-  @_optimize(size)
   func flush() throws(LMDBError) { try flushAll(descriptor) }
 }
 
@@ -118,21 +112,18 @@ extension DataFile {
   ///   - byte: Which one.
   ///   - type: `F_WRLCK`, `F_RDLCK` or `F_UNLCK`.
   /// - Returns: `false` if the file system has no such locks.
-  @_optimize(size)
   @discardableResult
   func lock(_ byte: LockedByte, _ type: CInt) -> Bool {
     OpenFileLocks.set(byte.rawValue, type, of: descriptor)
   }
 
   /// Whether another open file, of whatever process, has a lock.
-  @_optimize(size)
   func isLockedElsewhere(_ byte: LockedByte) -> Bool {
     OpenFileLocks.areHeldElsewhere(byte.rawValue..<byte.rawValue + 1, of: descriptor)
   }
 }
 
 /// Reads bytes; `nil` if the file ends before, or can't be read.
-@_optimize(size)
 private func readAll(_ byteCount: Int, from descriptor: CInt, at offset: Int) -> [UInt8]? {
   var bytes = [UInt8](repeating: 0, count: byteCount)
   while true {
@@ -141,7 +132,6 @@ private func readAll(_ byteCount: Int, from descriptor: CInt, at offset: Int) ->
   }
 }
 
-@_optimize(size)
 private func writeAll(
   _ bytes: [UInt8], to descriptor: CInt, at offset: Int
 ) throws(LMDBError) {
@@ -153,7 +143,6 @@ private func writeAll(
   }
 }
 
-@_optimize(size)
 private func flushAll(_ descriptor: CInt) throws(LMDBError) {
   if retryInterrupted({ fdatasync(descriptor) }) != 0 { throw .system("fdatasync", "a checkpoint") }
 }

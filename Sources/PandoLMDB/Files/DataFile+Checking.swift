@@ -15,7 +15,6 @@ extension DataFile {
   ///   - mode: The permissions of new files.
   /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
   /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
-  @_optimize(size)
   func checkHeader(folder: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) -> Int {
     for _ in 1..<Self.attemptCount {
       if let size = try? checkHeaderOnce(folder: folder, isReadOnly: isReadOnly) { return size }
@@ -27,7 +26,6 @@ extension DataFile {
     return try checkHeaderOnce(folder: folder, isReadOnly: isReadOnly)
   }
 
-  @_optimize(size)
   private func checkHeaderOnce(folder: String, isReadOnly: Bool) throws(LMDBError) -> Int {
     let size = try sizeInBytes()
     if size == 0, !isReadOnly { return 0 }
@@ -55,7 +53,6 @@ extension DataFile {
   /// Pages that were taken and given back within one transaction count as used but are never
   /// written, so a whole file may end before its last page. Then every page beyond the end must
   /// be in the free list, or the file was cut off.
-  @_optimize(size)
   private static func checkVersion(_ meta: MetaRecord, in file: PageFile) throws {
     let size = file.sizeInBytes
     if let problem = meta.versionProblem(fileSizeInBytes: size) {
@@ -107,7 +104,6 @@ extension DataFile {
   ///
   /// - Parameter folder: The folder of the environment.
   /// - Returns: Whether nothing can be in it.
-  @_optimize(size)
   static func isUnfinished(folder: String) -> Bool {
     guard let file = try? PageFile(environment: folder) else { return false }
     let pageSize = UInt64(1.roundedUpToPage)
@@ -136,7 +132,6 @@ extension DataFile {
   ///   - folder: The folder of the environment.
   ///   - mode: The permissions of a new lock file.
   /// - Returns: Whether the file is empty now.
-  @_optimize(size)
   func discardUnfinished(folder: String, mode: UInt32) -> Bool {
     let lockFile = openBesideData(LockFile.name, in: folder, mode: mode)
     guard lockFile >= 0 else { return false }

@@ -33,7 +33,6 @@ struct DataFile: ~Copyable, Sendable {
   func close() { file.close() }
 
   /// The size of the file.
-  @_optimize(size)
   func sizeInBytes() throws(LMDBError) -> Int {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", Self.name) }
@@ -56,7 +55,6 @@ struct DataFile: ~Copyable, Sendable {
   ///
   /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. What is
   /// left then is less than liblmdb writes at once, which is at most 64 pages.
-  @_optimize(size)
   func isOnFullDisk() -> Bool {
     var status = statvfs()
     guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
@@ -64,7 +62,6 @@ struct DataFile: ~Copyable, Sendable {
   }
 
   /// How large this process may make files, if the file has hardly any room left below that (`ulimit -f`).
-  @_optimize(size)
   func reachedLimit() -> UInt64? {
     guard let limit = processLimit(.fileSize), let size = try? sizeInBytes() else { return nil }
     return UInt64(size) + 64 * 4096 > limit ? limit : nil
@@ -74,7 +71,6 @@ struct DataFile: ~Copyable, Sendable {
   ///
   /// Linux remembers a failed write-back once for each open file description, so this descriptor
   /// still learns of a failure that liblmdb's own descriptor has reported.
-  @_optimize(size)
   func hasFailedFlush() -> Bool {
     retryInterrupted { fdatasync(descriptor) } != 0
   }
@@ -88,7 +84,6 @@ extension DataFile {
   ///
   /// - Parameter path: The folder.
   /// - Throws: ``LMDBError`` with the system's code.
-  @_optimize(size)
   static func flushNames(in path: String) throws(LMDBError) {
     for folder in [path, "\(path)/.."] {
       let descriptor = retryInterrupted {
@@ -107,7 +102,6 @@ extension DataFile {
 }
 
 /// Repeats a system call that a signal interrupted.
-@_optimize(size)
 package func retryInterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
   while true {
     let result = call()

@@ -23,7 +23,6 @@ enum LockFile {
   /// - Returns: The number of the last commit in it, to be checked when the environment is open; `nil` if the
   ///   file can't be mapped.
   /// - Throws: ``LMDBError`` with code `diskFull` where there is no room, else the system's code.
-  @_optimize(size)
   static func reserve(
     in folder: String, maximumReaders: Int, mode: UInt32
   ) throws(LMDBError) -> CommitSignal? {
@@ -54,7 +53,6 @@ enum LockFile {
   ///   - isReadOnly: Whether it is opened for reading.
   ///   - assumingNoWriter: Whether the caller says that nobody writes.
   /// - Throws: ``LMDBError`` with code `readOnlyFileSystem`.
-  @_optimize(size)
   static func refuseReadOnlyMount(
     _ folder: String, isReadOnly: Bool, assumingNoWriter: Bool
   ) throws(LMDBError) {
@@ -74,7 +72,6 @@ enum LockFile {
   }
 
   /// The size that liblmdb 0.9 gives the file: two cache lines of common state, and one a reader.
-  @_optimize(size)
   private static func sizeInBytes(readers: Int) -> Int {
     let cacheLineInBytes = 64
     return (readers + 2) * cacheLineInBytes

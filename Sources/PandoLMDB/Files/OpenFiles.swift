@@ -17,14 +17,12 @@ enum OpenFiles {
   /// Registers a file.
   ///
   /// - Throws: ``LMDBError`` with code `alreadyOpen` if it is registered.
-  @_optimize(size)
   static func register(_ identity: Identity, path: String) throws(LMDBError) {
     let isNew = open.withLock { $0.updateValue(getpid(), forKey: identity) != getpid() }
     if !isNew { throw LMDBError(.alreadyOpen, function: "open", detail: path) }
   }
 
   /// Forgets a file.
-  @_optimize(size)
   static func unregister(_ identity: Identity) {
     _ = open.withLock { $0.removeValue(forKey: identity) }
   }
@@ -41,7 +39,6 @@ enum ForkGuard {
   nonisolated(unsafe) private static let flag: UnsafePointer<UInt8>? = unsafe makeFlag()
 
   /// A name for this process, to be compared with a later one.
-  @_optimize(size)
   static func currentProcess() -> pid_t {
     _ = unsafe flag
     return getpid()
@@ -54,7 +51,6 @@ enum ForkGuard {
     return getpid() == process
   }
 
-  @_optimize(size)
   private static func makeFlag() -> UnsafePointer<UInt8>? {
     let byteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     let page = unsafe mmap(

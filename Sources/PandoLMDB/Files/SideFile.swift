@@ -12,7 +12,6 @@ import PandoSystem
 ///   - folder: The folder of the environment.
 ///   - mode: The permissions of a new file where there is no data file.
 /// - Returns: The open file; -1 with an error number in `errno`.
-@_optimize(size)
 package func openBesideData(_ name: String, in folder: String, mode: UInt32) -> CInt {
   let path = "\(folder)/\(name)"
   // Another process may make or remove it in between.
@@ -30,7 +29,6 @@ package func openBesideData(_ name: String, in folder: String, mode: UInt32) -> 
 }
 
 /// Gives a new file the owner, the group and the permissions of the data file.
-@_optimize(size)
 private func followData(_ descriptor: CInt, _ dataPath: String) {
   var (data, own) = (stat(), stat())
   guard unsafe stat(dataPath, &data) == 0, unsafe fstat(descriptor, &own) == 0 else { return }
@@ -49,7 +47,6 @@ private func followData(_ descriptor: CInt, _ dataPath: String) {
 ///   - path: The name that it has.
 ///   - newPath: The name that it gets, on the same disk.
 /// - Returns: 0; -1 with an error number in `errno`, `EEXIST` where a file has the name.
-@_optimize(size)
 package func renameUnlessTaken(_ path: String, _ newPath: String) -> CInt {
   if unsafe pando_rename_new(path, newPath) == 0 { return 0 }
   // A file system may be unable to look and rename in one step.

@@ -87,14 +87,12 @@ public struct PageReport: Hashable, Sendable {
 
 extension PageReport {
   /// A report of a file whose meta pages do not let it be walked.
-  @_optimize(size)
   init(_ problem: PageProblem, fileSizeInBytes: UInt64) {
     self.fileSizeInBytes = fileSizeInBytes
     problems = [problem]
     stoppedEarly = true
   }
 
-  @_optimize(size)
   init(_ walk: PageWalk) {
     pageSizeInBytes = walk.pageSize
     fileSizeInBytes = walk.fileSizeInBytes
@@ -120,7 +118,6 @@ extension PageReport {
 }
 
 extension PageReport.Table {
-  @_optimize(size)
   init(_ tree: PageTree, pageSize: Int) {
     name = tree.name.map { String(decoding: $0, as: UTF8.self) }
     entries = tree.entries

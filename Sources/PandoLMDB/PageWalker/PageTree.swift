@@ -79,7 +79,6 @@ enum KeyOrder {
   }
 
   /// Less than, equal to or greater than zero, as `left` sorts before, with or after `right`.
-  @_optimize(size)
   func compare(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
     switch self {
     case .bytes:

@@ -1,12 +1,10 @@
 extension PageWalk {
   /// Claims a page for a tree; says whether that is possible.
-  @_optimize(size)
   func claim(_ page: UInt64, parent: UInt64?, in tree: inout PageTree) throws -> Bool {
     try claim(run: 1, from: page, parent: parent, in: &tree)
   }
 
   /// Claims `count` consecutive pages for a tree; says whether that is possible.
-  @_optimize(size)
   func claim(
     run count: UInt64, from page: UInt64, parent: UInt64?, in tree: inout PageTree
   ) throws -> Bool {
@@ -34,7 +32,6 @@ extension PageWalk {
   }
 
   /// Reads the first bytes of a page; says whether that was possible.
-  @_optimize(size)
   func read(
     _ page: UInt64, byteCount: Int, into buffer: PageBuffer, in tree: inout PageTree
   ) throws -> Bool {
@@ -51,7 +48,6 @@ extension PageWalk {
   }
 
   /// Asks the system for the children of a branch page, neighbours together.
-  @_optimize(size)
   func announceChildren(of page: borrowing Page) {
     var run: Range<UInt64> = 0..<0
     for index in 0..<page.nodeCount {
@@ -67,7 +63,6 @@ extension PageWalk {
     announce(run)
   }
 
-  @_optimize(size)
   private func announce(_ run: Range<UInt64>) {
     guard !run.isEmpty else { return }
     let size = UInt64(pageSize)
@@ -75,7 +70,6 @@ extension PageWalk {
   }
 
   /// Checks that a page knows its own number.
-  @_optimize(size)
   func checkPageNumber(
     _ page: borrowing Page, _ number: UInt64, in tree: inout PageTree
   ) throws -> Bool {
@@ -85,7 +79,6 @@ extension PageWalk {
   }
 
   /// Checks that used and free pages do not overlap.
-  @_optimize(size)
   func checkAccounts() throws {
     try used.forEachPage(alsoIn: free) { page in
       try note(
@@ -109,7 +102,6 @@ extension PageWalk {
   ///   - tree: The tree to which the page belongs.
   /// - Returns: Whether every node may be read.
   /// - Throws: ``Stop`` at the last problem that is wanted.
-  @_optimize(size)
   func checkNodes(
     _ page: borrowing Page, _ number: UInt64, isBranch: Bool, in tree: inout PageTree
   ) throws -> Bool {
@@ -134,7 +126,6 @@ extension PageWalk {
     return true
   }
 
-  @_optimize(size)
   private func faultInNodes(_ page: borrowing Page, isBranch: Bool) -> String? {
     let size = page.bytes.count
     let upper = page.upper
@@ -168,13 +159,11 @@ extension PageWalk {
     return nil
   }
 
-  @_optimize(size)
   private func clearNodeSizes(_ page: borrowing Page, before count: Int) {
     for index in 0..<count { nodeSizes[page.nodeOffset(index) / 2] = 0 }
   }
 
   /// Checks the sizes of a page's keys and that they ascend.
-  @_optimize(size)
   func checkKeys(
     _ page: borrowing Page, _ number: UInt64, from first: Int, in tree: inout PageTree
   ) throws -> Bool {
@@ -194,7 +183,6 @@ extension PageWalk {
   }
 
   /// Checks the size of one key.
-  @_optimize(size)
   func checkKeySize(
     _ byteCount: Int, key index: Int, _ number: UInt64, in tree: inout PageTree
   ) throws -> Bool {
@@ -218,14 +206,12 @@ extension PageWalk {
   }
 
   /// Records that a key does not sort after the one before it.
-  @_optimize(size)
   func noteOrder(key index: Int, isEqual: Bool, _ number: UInt64, in tree: inout PageTree) throws {
     let relation = isEqual ? "equals" : "sorts before"
     try note(.keyOrder, page: number, in: &tree, "key \(index) \(relation) key \(index - 1)")
   }
 
   /// Checks that a page's keys, which ascend, are in the range its parents give.
-  @_optimize(size)
   func checkBounds(
     _ page: borrowing Page, _ position: PagePosition, first: Int, in tree: inout PageTree
   ) throws -> Bool {

@@ -1,6 +1,5 @@
 extension PageWalk {
   /// Checks a leaf whole, then follows what its nodes hold.
-  @_optimize(size)
   func walkLeaf(_ position: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree) throws {
     let page = Page(buffer.bytes)
     guard try checkNodes(page, position.page, isBranch: false, in: &tree),
@@ -26,14 +25,12 @@ extension PageWalk {
   }
 
   /// Gives an entry to the visitor, if this tree's are wanted.
-  @_optimize(size)
   func visit(_ key: Span<UInt8>, _ value: Span<UInt8>, in tree: PageTree) throws {
     guard tree.isVisited else { return }
     try visitor?(key, value)
   }
 
   /// A value inside the leaf.
-  @_optimize(size)
   private func walkValue(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -49,7 +46,6 @@ extension PageWalk {
   }
 
   /// A value on pages of its own.
-  @_optimize(size)
   private func walkOverflow(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -76,7 +72,6 @@ extension PageWalk {
   ///
   /// A run may be longer than its value: a value that shrinks in the transaction that wrote it
   /// stays where it is.
-  @_optimize(size)
   private func checkOverflow(
     _ first: UInt64, valueByteCount: Int, parent: UInt64, in tree: inout PageTree
   ) throws -> UInt64? {
@@ -108,7 +103,6 @@ extension PageWalk {
   }
 
   /// The record of a named table, in the main table.
-  @_optimize(size)
   private func walkTableNode(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -143,7 +137,6 @@ extension PageWalk {
   /// The key is the id (8 bytes) of the transaction that freed the pages. The value is a list of
   /// numbers of 8 bytes: how many pages, then their numbers in descending order. Room behind the
   /// list is possible: liblmdb reserves records before it knows what is left for them.
-  @_optimize(size)
   func readFreeRecord(
     key: Span<UInt8>, pages: Span<UInt8>, on page: UInt64, in tree: inout PageTree
   ) throws {

@@ -1,6 +1,5 @@
 extension PageWalk {
   /// Walks every tree, then accounts for every page.
-  @_optimize(size)
   func run() throws {
     try walk(&freeListTree)
     var main = PageTree(mainOf: meta)
@@ -14,14 +13,12 @@ extension PageWalk {
   }
 
   /// Walks a table and keeps it for the report, even if the walk stops within.
-  @_optimize(size)
   func walkTable(_ table: inout PageTree) throws {
     defer { tables.append(table) }
     try walk(&table)
   }
 
   /// Walks one tree and compares it with its record.
-  @_optimize(size)
   func walk(_ tree: inout PageTree) throws {
     guard try checkRecord(&tree), tree.record.root != PageFormat.noPage else { return }
     let root = PagePosition(
@@ -39,7 +36,6 @@ extension PageWalk {
     }
   }
 
-  @_optimize(size)
   private func checkRecord(_ tree: inout PageTree) throws -> Bool {
     let record = tree.record
     guard tree.kind == .freeList || !record.has(PageFormat.TableFlags.duplicates) else {
@@ -79,7 +75,6 @@ extension PageWalk {
   }
 
   /// Walks a page and all below it.
-  @_optimize(size)
   func walkPage(_ position: PagePosition, in tree: inout PageTree) throws {
     guard try claim(position.page, parent: position.parent, in: &tree) else { return }
     let buffer = buffer(atLevel: position.level)
@@ -105,7 +100,6 @@ extension PageWalk {
     }
   }
 
-  @_optimize(size)
   private func noteDepth(
     _ what: String, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -114,7 +108,6 @@ extension PageWalk {
       "is \(what) at level \(position.level) of a tree whose leaves are at \(tree.record.depth)")
   }
 
-  @_optimize(size)
   private func walkBranch(
     _ position: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree
   ) throws {

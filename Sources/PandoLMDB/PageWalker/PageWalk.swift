@@ -72,7 +72,6 @@ final class PageWalk {
   }
 
   /// Records a problem of a tree.
-  @_optimize(size)
   func note(
     _ kind: PageProblem.Kind, page: UInt64?, in tree: inout PageTree, _ message: String
   ) throws {
@@ -81,7 +80,6 @@ final class PageWalk {
   }
 
   /// Records a problem, and stops the walk if it is the last that is wanted.
-  @_optimize(size)
   func note(_ problem: PageProblem) throws {
     problems.append(problem)
     if problems.count >= problemLimit {
@@ -91,7 +89,6 @@ final class PageWalk {
   }
 
   /// Counts pages as seen; now and then says so and looks whether others have written.
-  @_optimize(size)
   func tick(_ pages: UInt64) throws {
     pagesSeen += pages
     guard pagesUntilTick <= pages else {
@@ -105,14 +102,12 @@ final class PageWalk {
   }
 
   /// The buffer of a level of the walk.
-  @_optimize(size)
   func buffer(atLevel level: Int) -> PageBuffer {
     while buffers.count <= level { buffers.append(PageBuffer(byteCount: pageSize)) }
     return buffers[level]
   }
 
   /// A buffer of at least `byteCount` bytes, the same for every value.
-  @_optimize(size)
   func valueBuffer(ofAtLeast byteCount: Int) -> PageBuffer {
     if valueBuffer.byteCount < byteCount {
       // Twice the size of the last one, so that growing values do not each cost an allocation.
@@ -134,13 +129,11 @@ struct PageBitmap {
     words = [UInt64](repeating: 0, count: Int(limit / 64) + 1)
   }
 
-  @_optimize(size)
   func contains(_ page: UInt64) -> Bool {
     words[Int(page / 64)] & (1 << (page % 64)) != 0
   }
 
   /// Adds a page; says whether it was not there before.
-  @_optimize(size)
   mutating func insert(_ page: UInt64) -> Bool {
     let bit: UInt64 = 1 << (page % 64)
     guard words[Int(page / 64)] & bit == 0 else { return false }
@@ -150,7 +143,6 @@ struct PageBitmap {
   }
 
   /// Calls `body` with each page that is in both sets, in order.
-  @_optimize(size)
   func forEachPage(alsoIn other: PageBitmap, _ body: (UInt64) throws -> Void) rethrows {
     for index in words.indices {
       var both = words[index] & other.words[index]

@@ -44,7 +44,6 @@ public struct PageWalker: Sendable {
     ///
     /// - Parameter transactionID: What `mdb_txn_id` gives for the read transaction.
     /// - Returns: The version to walk.
-    @_optimize(size)
     public static func transaction(_ transactionID: UInt64) -> Version {
       Version(transactionID: transactionID)
     }
@@ -83,7 +82,6 @@ public struct PageWalker: Sendable {
   ///   is not an error here but part of the report.
   /// - Complexity: Reads each page once, but no contents of overflow pages except the free
   ///   list's. Memory: two bits for each page, and the largest record of the free list.
-  @_optimize(size)
   public func check(
     _ version: Version = .newest, problemLimit: Int = 100,
     progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
@@ -119,7 +117,6 @@ public struct PageWalker: Sendable {
   }
 
   /// Walks once; `nil` if other commits made the result worthless.
-  @_optimize(size)
   private func attempt(
     _ version: Version, problemLimit: Int, progress: ((Int, Int) throws -> Void)?
   ) throws -> PageReport? {
@@ -150,7 +147,6 @@ public struct PageWalker: Sendable {
   }
 
   /// Reads the meta pages and makes a walk over one version.
-  @_optimize(size)
   func begin(_ version: Version, problemLimit: Int) throws(PageWalkError) -> Beginning {
     guard let metas = MetaPair.read(from: file) else { return .busy }
     if let problem = metas.problem { return .refused(problem) }
@@ -190,7 +186,6 @@ extension PageWalker {
   ///   `body` throws.
   /// - Complexity: Reads the main table's pages, then each page of the table once. Memory: the
   ///   largest value.
-  @_optimize(size)
   public func forEachEntry(
     inTable name: String?, version: Version = .newest,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
@@ -216,7 +211,6 @@ extension PageWalker {
     }
   }
 
-  @_optimize(size)
   private func visit(
     _ name: [UInt8]?, in walk: PageWalk,
     _ body: @escaping (Span<UInt8>, Span<UInt8>) throws -> Void

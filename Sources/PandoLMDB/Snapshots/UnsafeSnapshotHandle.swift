@@ -38,7 +38,6 @@ extension UnsafeSnapshotHandle {
   }
 
   /// The page counts of a table.
-  @_optimize(size)
   func statistics(of table: RawTable) throws(LMDBError) -> MDB_stat {
     table.checkBelongs(to: environment)
     var statistics = MDB_stat()

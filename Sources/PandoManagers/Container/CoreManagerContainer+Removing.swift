@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 extension CoreManagerContainer {
   /// Removes everything that is here: entities, lists, requests that wait or were refused, answers that are

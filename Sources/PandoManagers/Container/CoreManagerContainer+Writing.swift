@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 extension CoreManagerContainer {
   /// Changes entities of several types, other models and lists in one commit, and queues the requests

@@ -1,7 +1,7 @@
-public import PandoProviders
-import PandoSystem
 import PandoModels
+public import PandoProviders
 package import PandoStore
+import PandoSystem
 
 /// The core managers of a service, one for each entity type, over one store.
 ///

@@ -1,5 +1,5 @@
-import PandoProviders
 public import PandoModels
+import PandoProviders
 
 /// A query whose result is followed, change after change.
 ///

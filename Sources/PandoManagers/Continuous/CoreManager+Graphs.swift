@@ -1,7 +1,7 @@
-import PandoProviders
 import PandoModels
-import PandoSystem
+import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// Entities together with those that they are related to.
 extension CoreManager {

@@ -1,7 +1,7 @@
-import PandoSystem
 import PandoModels
 import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// Which graphs are followed, found by the nodes that they depend on.
 final class GraphFollowers: Sendable {

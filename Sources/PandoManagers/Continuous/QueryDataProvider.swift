@@ -1,7 +1,7 @@
 public import Observation
-import PandoSystem
 public import PandoModels
 public import PandoProviders
+import PandoSystem
 
 /// A live list of what a query finds: filtered and ordered as it says, after every change.
 ///

@@ -1,8 +1,8 @@
-import PandoProviders
 import Dispatch
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// How graphs join the order of commits, as queries do.
 extension StoreHub {

@@ -106,7 +106,6 @@ extension StoreHub: StorePipelineMember {
     graphs.fail(error, self)
   }
 
-  @_optimize(size)
   func storeHasClosed() {
     failRead(ManagerError(.closed, store.path, "the store was closed"))
   }

@@ -91,7 +91,6 @@ package enum PropertyNames {
   ///   - keyPath: A key path over stored properties; optionals on the way have no name.
   ///   - type: The type that it begins at.
   /// - Returns: The names.
-  @_optimize(size)
   package static func along(_ keyPath: AnyKeyPath, of type: Any.Type) -> String {
     let text = "\(keyPath)"
     let start = "\\\(type)"
@@ -106,7 +105,6 @@ package enum PropertyNames {
 
 extension PropertyNames {
   /// Returns them one by one; `nil` if the key path leads through something that is not stored.
-  @_optimize(size)
   static func stored(along keyPath: AnyKeyPath, of type: Any.Type) -> [String]? {
     let text = "\(keyPath)"
     let start = "\\\(type)"

@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 public import PandoStore
+import PandoSystem
 
 /// Which entities a query is about.
 ///

@@ -1,6 +1,6 @@
-import PandoSystem
 public import PandoModels
 package import PandoStore
+import PandoSystem
 
 /// A field as filters, orders and groups name it: by its key path, or for tools by its name.
 ///

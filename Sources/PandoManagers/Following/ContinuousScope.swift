@@ -1,8 +1,8 @@
 import FoundationEssentials
-import PandoProviders
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// What the managers of one container share: what is followed through them, so that it ends with the
 /// container's `close()`, and each other.

@@ -1,7 +1,7 @@
 import PandoModels
-import PandoSystem
 import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// Works out what commits mean for the queries that are followed.
 struct FollowingRun: PipelineStep {

@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 extension ModelSnapshot {
   /// Reads an entity with its place in the natural order.

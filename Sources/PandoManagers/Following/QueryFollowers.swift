@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Who follows queries of one entity type, and which of them a changed entity may concern.
 ///

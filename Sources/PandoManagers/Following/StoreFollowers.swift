@@ -1,7 +1,7 @@
-import PandoSystem
 import PandoModels
 import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// Who follows queries of one entity type over a store, whatever the type is.
 protocol StoreFollowers: AnyObject, Sendable {

@@ -4,7 +4,6 @@ import PandoStore
 extension EntityRead {
   /// What tells the question from others, in each run of the program: one key for each identifier that is
   /// asked for, else one for the query.
-  @_optimize(size)
   func keys(_ endpoint: RemoteEndpoint<E>?) -> [UInt64] {
     let request = endpoint?.key.map { "\n" + $0 } ?? ""
     guard let identifiers else { return [Self.hash(query.stableText + request)] }

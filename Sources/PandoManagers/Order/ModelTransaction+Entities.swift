@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 package import PandoStore
+import PandoSystem
 
 /// The order of writes, applied inside one transaction.
 extension ModelTransaction {

@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 /// How far the entities of a type are in step with a server that tells what has changed.
 struct SyncState: Equatable, Sendable {

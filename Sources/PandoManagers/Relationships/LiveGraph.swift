@@ -1,7 +1,7 @@
-import PandoProviders
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 
 /// One graph that somebody follows.
 ///

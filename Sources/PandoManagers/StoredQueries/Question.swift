@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoModels
 public import PandoStore
+import PandoSystem
 
 /// What is asked about the entities that a query gives, instead of them.
 ///

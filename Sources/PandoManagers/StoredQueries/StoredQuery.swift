@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 public import PandoStore
+import PandoSystem
 
 /// A typed query as the store answers it: fields by their stored names, identifiers as texts, and what
 /// only the entity itself can tell by numbers.
@@ -290,7 +290,6 @@ extension ModelStore {
   }
 
   /// Which indexes are to be made, maybe anew, and which are to be dropped.
-  @_optimize(size)
   private func changes(
     for types: [any Queryable.Type], _ dropping: IndexDropping, _ snapshot: ModelSnapshot
   ) throws -> (made: [ModelIndex], dropped: [ModelIndex]) {

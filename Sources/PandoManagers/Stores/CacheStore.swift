@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 import Synchronization
 
 /// A store in memory before a persistent one.

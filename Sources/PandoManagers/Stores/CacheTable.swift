@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// What a cache keeps, by the identifiers of nodes.
 ///

@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 public import PandoStore
+import PandoSystem
 
 /// Entities on the disk of this machine: ordinary nodes of a `ModelStore`.
 ///

@@ -1,6 +1,6 @@
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 
 /// The memory of a cache in a store that it was given.
 final class GivenCacheMemory<E: Entity>: CacheMemory {

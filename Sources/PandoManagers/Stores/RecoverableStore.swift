@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// A store with a second one to recover from.
 ///

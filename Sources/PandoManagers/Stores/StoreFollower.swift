@@ -1,7 +1,7 @@
-import PandoProviders
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 import Synchronization
 
 /// Knows which nodes of a model store have changed, for the caches over it.

@@ -7,7 +7,6 @@ extension ChangeSet: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -24,7 +23,6 @@ extension ChangeSet: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(commitNumber, forKey: TextKey("commitNumber"))
@@ -42,7 +40,6 @@ extension CollectionUpdate: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -54,7 +51,6 @@ extension CollectionUpdate: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(cacheKey, forKey: TextKey("cacheKey"))
@@ -67,7 +63,6 @@ extension CollectionChange: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws; `DecodingError` if there is no case, or more than one.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     let (name, values) = try container.onlyCase(of: Self.self, ["reset", "changes"])
@@ -81,7 +76,6 @@ extension CollectionChange: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     switch self {
@@ -99,7 +93,6 @@ extension CollectionChangeInformation: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws; `DecodingError` if there is no case, or more than one.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     let (name, values) = try container.onlyCase(
@@ -120,7 +113,6 @@ extension CollectionChangeInformation: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     func encode(_ name: String, _ label: String, _ index: Int, to target: Int? = nil) throws {

@@ -49,7 +49,6 @@ package struct TreeLevel {
 
 extension LargeStack {
   /// Runs a part of what is done with models, with what the coder has said for its thread.
-  @_optimize(size)
   package static func runModels(_ body: () -> Void) {
     let (mapWatch, mergeWatch) = (MapWatch.current, MergeWatch.current)
     run {

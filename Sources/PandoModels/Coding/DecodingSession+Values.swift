@@ -182,7 +182,7 @@ extension DecodingSession {
   }
 
   /// Goes on with a node on a stack that has room for what is inside.
-  @_optimize(size) @inline(never)
+  @inline(never)
   private func onLargeStack<Result>(
     from level: Int, _ body: () throws -> Result
   ) throws -> Result {
@@ -194,7 +194,7 @@ extension DecodingSession {
 
   /// Decodes a value that lies too deep, unless it is a model in what was encoded whole: such models have
   /// levels of their own.
-  @_optimize(size) @inline(never)
+  @inline(never)
   private func decodeBelowLimit<Value: Decodable>(
     _ type: Value.Type, _ traits: UnsafePointer<TypeTraits>, from value: CBORReader, level: Int
   ) throws -> Value {

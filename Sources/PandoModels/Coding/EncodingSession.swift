@@ -103,7 +103,7 @@ final class EncodingSession {
   }
 
   /// Goes on with a model on a stack that has room for what is inside.
-  @_optimize(size) @inline(never)
+  @inline(never)
   private func onLargeStack<Result>(
     from level: Int, _ body: () throws -> Result
   ) throws -> Result {

@@ -52,7 +52,6 @@ extension KeyedDecodingContainer<TextKey> {
   ///   - names: The names of its cases; others are passed over.
   /// - Returns: The name of the case, and its values.
   /// - Throws: `DecodingError` if the object holds none of the cases or several; what the decoder throws.
-  @_optimize(size)
   func onlyCase(of type: Any.Type, _ names: [String]) throws -> (name: String, values: Self) {
     let known = allKeys.filter { names.contains($0.stringValue) }
     guard known.count == 1 else {

@@ -1,5 +1,5 @@
-import PandoSystem
 import FoundationEssentials
+import PandoSystem
 
 /// Writes a ``TreeValue`` as JSON: names sorted by their bytes, no choice left open.
 ///
@@ -23,7 +23,6 @@ struct JSONWriter {
     self.isPretty = isPretty
   }
 
-  @_optimize(size)
   mutating func write(_ value: TreeValue) {
     begin(value)
     while let last = containers.indices.last {
@@ -38,7 +37,6 @@ struct JSONWriter {
   }
 
   /// Writes a whole value that holds no other, or opens a container.
-  @_optimize(size)
   private mutating func begin(_ value: TreeValue) {
     switch value {
     case .null: append("null")
@@ -61,7 +59,6 @@ struct JSONWriter {
   }
 
   /// Writes the next value of the innermost container, whose index is given.
-  @_optimize(size)
   private mutating func writeNext(of last: Int) {
     let next = containers[last].next
     containers[last].next += 1
@@ -75,7 +72,6 @@ struct JSONWriter {
     begin(containers[last].values[next])
   }
 
-  @_optimize(size)
   private mutating func write(_ value: Double) {
     guard !value.isFinite else { return append(value.description) }
     guard form == .lossless else {
@@ -86,13 +82,11 @@ struct JSONWriter {
     open("$double", .string(zeros + digits))
   }
 
-  @_optimize(size)
   private mutating func write(bytes: [UInt8]) {
     let text = Data(bytes).base64EncodedString()
     if form == .plain { write(text) } else { open("$bytes", .string(text)) }
   }
 
-  @_optimize(size)
   private mutating func write(_ value: TreeValue, tag: UInt64) {
     if form == .plain {
       if let number = JSONWriter.number(of: value, tag: tag) { return append(number) }
@@ -101,20 +95,17 @@ struct JSONWriter {
     open("$tagged", .array([TreeValue(exactly: tag) ?? .null, value]))
   }
 
-  @_optimize(size)
   private mutating func open(_ node: TreeNode) {
     guard form == .lossless else { return begin(node.fields) }
     open("$node", .array([.string(node.identifier), .string(node.typeName), node.fields]))
   }
 
-  @_optimize(size)
   private mutating func open(_ values: [TreeValue]) {
     guard !values.isEmpty else { return append("[]") }
     append("[")
     containers.append(Container(names: nil, values: values))
   }
 
-  @_optimize(size)
   private mutating func open(_ fields: [String: TreeValue]) {
     guard !fields.isEmpty else { return append("{}") }
     let sorted = fields.sorted(shorterFirst: false)
@@ -126,13 +117,11 @@ struct JSONWriter {
   }
 
   /// Opens an object with one field that stands for another value.
-  @_optimize(size)
   private mutating func open(_ escape: String, _ value: TreeValue) {
     append("{")
     containers.append(Container(names: [escape], values: [value]))
   }
 
-  @_optimize(size)
   private mutating func open(_ entries: [TreeValue: TreeValue]) {
     if form == .plain {
       let fields = entries.compactMap { key, value in key.stringValue.map { ($0, value) } }
@@ -145,7 +134,6 @@ struct JSONWriter {
     if form == .plain { open(sorted) } else { open("$entries", .array(sorted)) }
   }
 
-  @_optimize(size)
   private mutating func write(_ text: String) {
     output.append(UInt8(ascii: "\""))
     let bytes = text.utf8Span.span
@@ -157,12 +145,10 @@ struct JSONWriter {
     output.append(UInt8(ascii: "\""))
   }
 
-  @_optimize(size)
   private static func needsEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
-  @_optimize(size)
   private mutating func writeEscaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""): append("\\\"")
@@ -178,14 +164,12 @@ struct JSONWriter {
     }
   }
 
-  @_optimize(size)
   private mutating func breakLine() {
     guard isPretty else { return }
     output.append(UInt8(ascii: "\n"))
     output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * containers.count))
   }
 
-  @_optimize(size)
   private mutating func append(_ text: String) {
     output.append(contentsOf: text.utf8)
   }
@@ -193,7 +177,6 @@ struct JSONWriter {
 
 extension JSONWriter {
   /// The usual look of a tagged value that is a text: a URL or a UUID.
-  @_optimize(size)
   static func text(of value: TreeValue, tag: UInt64) -> String? {
     switch (tag, value) {
     case (32, .string(let text)):
@@ -208,7 +191,6 @@ extension JSONWriter {
   }
 
   /// The digits of a tagged value that is a number: an integer beyond 64 bits or a decimal number.
-  @_optimize(size)
   static func number(of value: TreeValue, tag: UInt64) -> String? {
     switch (tag, value) {
     case (2, .bytes(let bytes)):
@@ -226,7 +208,6 @@ extension JSONWriter {
     }
   }
 
-  @_optimize(size)
   private static func integer(_ value: TreeValue) -> String? {
     switch value {
     case .integer(let value): value.description
@@ -236,14 +217,12 @@ extension JSONWriter {
     }
   }
 
-  @_optimize(size)
   private static func magnitude(of bytes: [UInt8]) -> UInt128? {
     guard bytes.count <= 16 else { return nil }
     return bytes.reduce(0) { $0 << 8 | UInt128($1) }
   }
 
   /// Moves the decimal point, or writes an exponent where that would take many zeros.
-  @_optimize(size)
   private static func decimal(_ integer: String, exponent: Int64) -> String {
     let isNegative = integer.hasPrefix("-")
     let digits = isNegative ? String(integer.dropFirst()) : integer

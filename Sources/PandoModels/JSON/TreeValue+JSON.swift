@@ -43,7 +43,6 @@ extension TreeValue {
   ///   - form: How a value that JSON has no word for is written.
   ///   - isPretty: Whether to write one element or field a line, indented by two spaces.
   /// - Returns: The text, without a line break at the end.
-  @_optimize(size)
   public func json(_ form: JSONForm = .plain, isPretty: Bool = false) -> String {
     var writer = JSONWriter(form: form, isPretty: isPretty)
     writer.write(self)
@@ -155,7 +154,6 @@ enum JSONEscape {
   }
 
   /// The value that an object stands for, which has a name that begins with `$`.
-  @_optimize(size)
   static func value(of fields: [String: TreeValue]) throws(Failure) -> TreeValue {
     if fields.count == 1, let (name, content) = fields.first, !isDoubled(name) {
       guard let value = value(of: content, named: name) else {
@@ -178,12 +176,10 @@ enum JSONEscape {
   }
 
   /// Whether a name begins with two `$`, which may be followed by a combining mark.
-  @_optimize(size)
   private static func isDoubled(_ name: String) -> Bool {
     name.utf8.starts(with: "$$".utf8)
   }
 
-  @_optimize(size)
   private static func value(of content: TreeValue, named name: String) -> TreeValue? {
     switch (name, content) {
     case ("$bytes", .string(let text)):
@@ -212,7 +208,6 @@ enum JSONEscape {
     }
   }
 
-  @_optimize(size)
   private static func entries(_ pairs: [TreeValue]) -> TreeValue? {
     var entries = [TreeValue: TreeValue](minimumCapacity: pairs.count)
     for pair in pairs {
@@ -223,7 +218,6 @@ enum JSONEscape {
     return .entries(entries)
   }
 
-  @_optimize(size)
   private static func tag(_ value: TreeValue) -> UInt64? {
     switch value {
     case .integer(let value): UInt64(exactly: value)

@@ -68,7 +68,6 @@ public struct ModelError: Error {
   }
 
   /// The same error with the node it is about, where that is not known yet.
-  @_optimize(size)
   package func about(identifier: String, typeName: String) -> ModelError {
     guard self.identifier == nil else { return self }
     var error = self
@@ -87,7 +86,6 @@ public struct ModelError: Error {
   }
 
   /// Joins keys by dots; indexes are in brackets already.
-  @_optimize(size)
   private static func joined(_ path: ArraySlice<String>) -> String {
     path.dropFirst().reduce(into: path.first ?? "") { text, key in
       text += key.hasPrefix("[") ? key : ".\(key)"

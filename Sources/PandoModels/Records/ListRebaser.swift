@@ -16,7 +16,6 @@ struct ListRebaser {
   ///   - stored: The elements of the list as it is by now.
   /// - Returns: The list with the caller's changes.
   /// - Complexity: O(*n* log *n*).
-  @_optimize(size)
   static func rebase(
     _ base: [RecordReference], _ new: [RecordReference], _ stored: [RecordReference]
   ) -> [RecordReference] {
@@ -41,7 +40,6 @@ struct ListRebaser {
     }
   }
 
-  @_optimize(size)
   private static func rebase(_ base: [Key], _ new: [Key], _ stored: [Key]) -> [Key] {
     var places: [Key: Int] = [:]
     for (place, key) in base.enumerated() { places[key] = place }

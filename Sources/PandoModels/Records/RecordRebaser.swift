@@ -28,7 +28,6 @@ struct RecordRebaser {
   }
 
   /// - Returns: The body that is to be stored.
-  @_optimize(size)
   func rebase() throws(RecordFault) -> [UInt8] {
     var output = CBORWriter(minimumCapacity: new.byteCount + stored.byteCount)
     _ = try merge(
@@ -40,7 +39,6 @@ struct RecordRebaser {
   /// Appends what becomes of an item that is in all three.
   ///
   /// - Returns: Whether that holds a reference.
-  @_optimize(size)
   private func merge(
     _ base: Item, _ new: Item, _ stored: Item, at path: RecordBody.Path, depth: Int,
     into output: inout CBORWriter
@@ -70,7 +68,6 @@ struct RecordRebaser {
   }
 
   /// The same for what has names, or keys: these are in order in each.
-  @_optimize(size)
   private func merge(
     _ base: ItemPairs, _ new: ItemPairs, _ stored: ItemPairs, at path: RecordBody.Path,
     depth: Int, into output: inout CBORWriter
@@ -197,7 +194,6 @@ private final class ItemPairs {
   }
 
   /// The value at a place, which is left behind, if it is that of a key.
-  @_optimize(size)
   func take(_ key: [UInt8], _ place: inout Int) -> Range<Int>? {
     guard place < pairs.count, pairs[place].key == key else { return nil }
     defer { place += 1 }

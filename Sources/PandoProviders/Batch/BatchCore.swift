@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoSystem
 
 /// The part of a batch that the members know.

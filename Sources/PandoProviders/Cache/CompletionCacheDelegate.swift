@@ -1,5 +1,5 @@
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// A cache whose calls answer through completion handlers.
 ///
@@ -251,7 +251,6 @@ private final class CachePromise<Value: Sendable>: Sendable {
           "the cache let go of its completion handler without calling it")))
   }
 
-  @_optimize(size)
   func finish(_ value: Value, _ error: (any Error)?) {
     once.finish(error.map { .failure($0) } ?? .success(value))
   }

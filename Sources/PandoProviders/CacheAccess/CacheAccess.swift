@@ -1,7 +1,7 @@
-import PandoConsistency
 import Dispatch
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 import Synchronization
 
 /// The way to a custom cache: writes one after another in the order of the calls, and reads of a key
@@ -56,7 +56,6 @@ final class CacheAccess: @unchecked Sendable {
   ///   - operation: What was announced; `nil` if it has failed, so that there is nothing to write.
   ///   - reporter: Hears of failures.
   ///   - scope: The pipeline, on which others may follow at once.
-  @_optimize(size)
   func write(
     _ operation: (any ManagedOperation)?, _ reporter: ManagerReporter, _ scope: PipelineScope
   ) {

@@ -37,7 +37,6 @@ final class CacheWriter: Sendable {
   }
 
   /// Ends the task once the queue is empty.
-  @_optimize(size)
   func end() {
     let sleeper = state.withLock { state in
       state.hasEnded = true

@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoSystem
 
 extension CollectionDataProvider: AnyDataProvider, BatchMember {

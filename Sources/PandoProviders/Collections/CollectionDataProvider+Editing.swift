@@ -107,7 +107,6 @@ extension CollectionDataProvider {
     perform(.move(from: source, to: target), updateCache, context)
   }
 
-  @_optimize(size)
   private func perform(
     _ request: ListRequest<T>, _ updatesCache: Bool, _ context: (any Sendable)?
   ) -> PendingWrite {

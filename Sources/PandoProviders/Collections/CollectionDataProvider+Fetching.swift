@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension CollectionDataProvider {
   /// Shows the collection of a cache key, from whoever shows it already or from the store or cache.

@@ -1,6 +1,6 @@
-import PandoSystem
-package import PandoModels
 public import Observation
+package import PandoModels
+import PandoSystem
 
 /// Following a provider without a delegate: as asynchronous sequences, or by `withObservationTracking`,
 /// which sees reads of `data`, `count`, `isPaused` and elements.

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension CollectionDataProvider {
   /// Sets all elements, and the cache key they are stored and shared under.

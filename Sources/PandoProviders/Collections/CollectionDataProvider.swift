@@ -1,6 +1,6 @@
 public import FoundationEssentials
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// A live, ordered list of models.
 ///

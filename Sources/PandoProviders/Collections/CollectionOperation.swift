@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoModels
 import PandoStore
 import PandoSystem
@@ -40,7 +40,6 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     return update
   }
 
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     let count = try transaction.snapshot.collectionCount(cacheKey)
     if count == nil, !request.creates { throw DataProviderError.noSuchCollection(cacheKey) }
@@ -55,7 +54,6 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     try write(placed, &transaction, as: type)
   }
 
-  @_optimize(size)
   private func write<C: SimpleModel & Codable>(
     _ request: ListRequest<T>, _ transaction: inout ModelTransaction, as type: C.Type
   ) throws {
@@ -76,7 +74,6 @@ final class CollectionOperation<T: SimpleModel>: ManagedOperation {
     }
   }
 
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     if case .set(let models) = request {
       return try await cache.setCollection(models, forKey: cacheKey, context: context)

@@ -29,7 +29,6 @@ extension DataModelManager {
   ///   - context: Given to a custom cache; over a store it travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws.
   @discardableResult
-  @_optimize(size)
   public func cacheModel<T: SimpleModel>(
     _ model: T, forKey cacheKey: String, context: (any Sendable)? = nil
   ) -> PendingWrite {
@@ -56,7 +55,6 @@ extension DataModelManager {
   /// - Returns: The write on its way; it can be ignored. It fails with what the store or cache throws;
   ///   over a store it is refused if the collection's elements have another type.
   @discardableResult
-  @_optimize(size)
   public func cacheCollection<T: SimpleModel>(
     _ models: [T], forKey cacheKey: String, context: (any Sendable)? = nil
   ) -> PendingWrite {

@@ -11,7 +11,6 @@ struct HiddenElements: Sendable {
   var isEmpty: Bool { nodes.isEmpty }
 
   /// Adds an element that holds some nodes.
-  @_optimize(size)
   mutating func add(_ record: UndecodableRecord, holding nodes: [String]) {
     if !has(record) { records.append(record) }
     self.nodes.insert(ByteString(record.identifier))
@@ -22,7 +21,6 @@ struct HiddenElements: Sendable {
   mutating func add(_ unread: Set<ByteString>) { nodes.formUnion(unread) }
 
   /// Whether an element is among them.
-  @_optimize(size)
   func has(_ record: UndecodableRecord) -> Bool {
     records.contains { $0.identifier.hasSameBytes(as: record.identifier) }
   }
@@ -48,7 +46,6 @@ extension ModelSnapshot {
   /// Returns the elements that can be decoded, and which can't.
   ///
   /// - Throws: As ``elements(_:as:in:)``, but for elements.
-  @_optimize(size)
   func contents<T: SimpleModel>(
     _ cacheKey: String, as type: T.Type
   ) throws -> ListContents<T> {
@@ -66,7 +63,6 @@ extension ModelSnapshot {
   /// Returns one value for each element, `nil` where it can't be decoded.
   ///
   /// - Throws: As ``elements(_:as:in:)``, but for elements.
-  @_optimize(size)
   func places<T: SimpleModel>(
     _ cacheKey: String, as type: T.Type, in range: Range<Int>? = nil,
     undecodable: (UndecodableRecord, Int) -> Void = { _, _ in }

@@ -12,7 +12,6 @@ extension StoredEdit {
   ///   - context: Given to the cache.
   /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
   ///   `noSuchCollection`; what the cache throws.
-  @_optimize(size)
   func write(
     to cache: any CacheDelegate, _ cacheKey: String, makes: Bool, mayBeAbsent: Bool,
     context: (any Sendable)?

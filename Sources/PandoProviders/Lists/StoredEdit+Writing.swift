@@ -11,7 +11,6 @@ extension StoredEdit {
   /// - Returns: At which places.
   /// - Throws: ``DataProviderError`` `superseded` if the element it is about has gone,
   ///   `noSuchCollection`, `notCodable`; what the store throws.
-  @_optimize(size)
   func write(
     _ transaction: inout ModelTransaction, _ cacheKey: String, makes: Bool
   ) throws -> ListPlan {
@@ -21,7 +20,6 @@ extension StoredEdit {
     return try write(&transaction, cacheKey, makes: makes, as: type)
   }
 
-  @_optimize(size)
   private func write<C: SimpleModel & Codable>(
     _ transaction: inout ModelTransaction, _ cacheKey: String, makes: Bool, as type: C.Type
   ) throws -> ListPlan {

@@ -1,8 +1,8 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// An edit of a collection on its way to the store, the cache and other live trees.
 final class ListOperation<T: SimpleModel>: ManagedOperation {
@@ -71,7 +71,6 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     return update
   }
 
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     storedPlan.withLock { $0 = nil }
     hasSetModel.withLock { $0 = false }
@@ -92,7 +91,6 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     storedPlan.withLock { $0 = plan }
   }
 
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     guard let cacheKey = collection.cacheKey, let storedEdit else { return }
     switch cached.withLock({ $0 }) {
@@ -123,7 +121,6 @@ final class ListOperation<T: SimpleModel>: ManagedOperation {
     isWritten && (committedPlan ?? .nothing != .nothing || hasSetModel.withLock { $0 })
   }
 
-  @_optimize(size)
   func finish(_ scope: PipelineScope) {
     if isLost.withLock({ $0 }) {
       let error = DataProviderError.gone(collection.cacheKey ?? "")

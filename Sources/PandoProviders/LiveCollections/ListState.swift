@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoModels
 
 /// An edit that is shown and not yet committed.

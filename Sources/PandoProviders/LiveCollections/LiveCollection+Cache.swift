@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// The stored elements at this moment; `nil` if they are not known.

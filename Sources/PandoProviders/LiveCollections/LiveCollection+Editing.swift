@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Changes by providers and by static calls.
 extension LiveCollection {
@@ -88,7 +88,6 @@ extension LiveCollection {
     }
   }
 
-  @_optimize(size)
   private func perform(
     _ request: ListRequest<T>, by index: Int?, updatesCache: Bool, _ context: (any Sendable)?,
     _ state: inout ListState<T>

@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Somebody who waits for the answer of the store or cache.
 struct ListWaiter<T: SimpleModel>: Sendable {
@@ -119,7 +119,6 @@ extension LiveCollection {
   ///   - hidden: What is left out of it.
   ///   - number: When a cache was asked.
   ///   - scope: Publishes it.
-  @_optimize(size)
   func finishLoad(
     _ result: Result<[T]?, any Error>, besides hidden: HiddenElements = HiddenElements(),
     since number: UInt64?, _ scope: PipelineScope
@@ -193,7 +192,6 @@ final class CollectionLoad<T: SimpleModel>: StoreLoad {
 
   var isMiss: Bool { found.withLock { $0.models == nil } }
 
-  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     let found = found.withLock { $0 }
     var result = error.map { .failure($0) } ?? Result<[T]?, any Error>.success(found.models)

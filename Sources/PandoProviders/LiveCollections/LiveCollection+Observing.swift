@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// What observers of a member pull from, made at the first call.
@@ -46,7 +46,6 @@ extension LiveCollection {
   }
 
   /// What is committed, as a member's collection has it; `nil` if it is no member.
-  @_optimize(size)
   func committed(of member: UInt64) -> LiveList<T>? {
     state.withLock { state in state.index(of: member) == nil ? nil : state.committed }
   }

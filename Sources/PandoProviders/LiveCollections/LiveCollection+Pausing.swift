@@ -1,7 +1,7 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// Lets the elements stand still for a member.
@@ -86,7 +86,6 @@ extension ListState {
   /// committed: the member shows that from now on, and knows it.
   ///
   /// - Returns: What it is to be told; `nil` if nothing is different.
-  @_optimize(size)
   mutating func thaw(_ index: Int, tellsCommitted: Bool) -> ListTelling<T>? {
     guard let frozen = members[index].frozen, frozen.reasons.isEmpty else { return nil }
     members[index].frozen = nil

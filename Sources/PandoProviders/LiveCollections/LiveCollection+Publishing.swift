@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// Shows what an update did to the committed elements, below the edits that are pending.

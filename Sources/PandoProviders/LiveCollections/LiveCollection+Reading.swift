@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Reading what commits have made of a stored list. Elements that can't be decoded are left out.
 ///
@@ -35,7 +35,6 @@ extension LiveCollection {
   /// Notes what is left out of the elements that were read, and reports what is new there.
   ///
   /// Pipeline.
-  @_optimize(size)
   func hide(_ hidden: HiddenElements) {
     let former = state.withLock { exchange(&$0.hidden, with: hidden) }
     if hidden.isEmpty, former.isEmpty { return }
@@ -45,7 +44,6 @@ extension LiveCollection {
     }
   }
 
-  @_optimize(size)
   func loses(_ nodes: Set<ByteString>) -> Bool {
     state.withLock { state in
       let models = state.committed.models + (state.stored?.list?.models ?? [])
@@ -55,7 +53,6 @@ extension LiveCollection {
     }
   }
 
-  @_optimize(size)
   func hides(_ nodes: Set<ByteString>) -> Bool {
     let hidden = state.withLock { $0.hidden }
     return !hidden.nodes.isDisjoint(with: nodes)

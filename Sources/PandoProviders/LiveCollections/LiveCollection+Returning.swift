@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// The committed elements after somebody else's commit, if an element went in it and came in again

@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 extension LiveCollection {
   func commit(

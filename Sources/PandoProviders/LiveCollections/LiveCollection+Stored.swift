@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Working out what an update does to the stored elements, where they may be others than those that
 /// are shown. Pipeline.
@@ -164,7 +164,6 @@ extension LiveCollection {
   ///   - touched: The rows that may have changed; `nil` for all.
   ///   - staged: What is shown.
   ///   - scope: Keeps the registry.
-  @_optimize(size)
   func placeShadows(
     _ stored: inout StoredRows<T>, _ touched: Set<LiveRow>?, _ staged: StagedList<T>,
     _ scope: PipelineScope
@@ -192,7 +191,6 @@ extension LiveCollection {
 
 extension StagedList {
   /// The shown contents of rows after the update, as far as they are there.
-  @_optimize(size)
   fileprivate func committed(_ rows: [LiveRow], _ state: inout ListState<T>) -> [LiveRow: T] {
     var found: [LiveRow: T] = [:]
     func find(_ list: LiveList<T>) {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension LiveCollection {
   /// Works out what stored elements that were read as a whole do to a list that shows others.
@@ -17,7 +17,6 @@ extension LiveCollection {
   ///   - staged: What is shown.
   ///   - scope: Regenerates elements.
   /// - Returns: `false` if the elements are to be shown as they were read.
-  @_optimize(size)
   func stageReadApart(
     _ elements: ReadElements<T>, _ telling: StagedList<T>.Telling, _ update: LiveUpdate,
     _ operations: [ListOperation<T>], rows: [LiveRow], _ staged: inout StagedList<T>,

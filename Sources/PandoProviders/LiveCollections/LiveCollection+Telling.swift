@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Telling members' delegates, outside every lock, on the delivery target.
 ///

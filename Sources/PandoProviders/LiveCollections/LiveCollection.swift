@@ -1,7 +1,7 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 
 /// The elements that all providers of one cache key show; those of one provider if it has none.
 ///

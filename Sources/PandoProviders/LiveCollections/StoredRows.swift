@@ -132,7 +132,6 @@ extension ListScript {
   ///   - stored: The stored rows before it.
   ///   - kept: Rows that stay, though what was stored under them goes.
   /// - Returns: `nil` if it does not fit.
-  @_optimize(size)
   func shown(
     in shown: [LiveRow], stored: [LiveRow], keeping kept: Set<LiveRow>
   ) -> ListScript<T>? {

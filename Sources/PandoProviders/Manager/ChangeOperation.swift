@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoModels
 import PandoStore
 import PandoSystem
@@ -73,7 +73,6 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
     return update
   }
 
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     guard let type = M.self as? any (SimpleModel & Codable).Type else {
       throw DataProviderError.notCodable(M.self)
@@ -110,7 +109,6 @@ final class ChangeOperation<M: SimpleModel>: ManagedOperation {
       "the update gave it the identifier \(model.modelIdentifier ?? "nil"); an identifier stays")
   }
 
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     if let model = changed.withLock({ $0 }) { try await cache.set(model, context) }
   }

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 package import PandoModels
+import PandoSystem
 
 /// Models that somebody else keeps in memory, in step with those of this manager.
 extension DataModelManager {
@@ -48,7 +48,6 @@ extension DataModelManager {
   }
 
   /// Waits until what is queued so far is shown.
-  @_optimize(size)
   package func shown() async {
     if !consistencyManager.pipeline.rests { await consistencyManager.processed() }
   }

@@ -1,6 +1,6 @@
-import PandoSystem
 public import PandoModels
 public import PandoStore
+import PandoSystem
 
 /// Changes on nobody's behalf: whoever shows the nodes, shows them changed.
 extension DataModelManager {
@@ -12,7 +12,6 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
-  @_optimize(size)
   public func updateModel(
     _ model: any SimpleModel, updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
@@ -66,7 +65,6 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
-  @_optimize(size)
   public func deleteModels(
     _ models: [any SimpleModel], updateCache: Bool = true, context: (any Sendable)? = nil
   ) -> PendingWrite {
@@ -92,7 +90,6 @@ extension DataModelManager {
   ///   - context: Travels to everyone who is told.
   /// - Returns: The write on its way; it can be ignored.
   @discardableResult
-  @_optimize(size)
   public func deleteModels(
     withIdentifiers identifiers: [String], updateCache: Bool = true,
     context: (any Sendable)? = nil
@@ -140,7 +137,6 @@ extension DataModelManager {
   ///   manager is not over a store; `StoreError`, `LMDBError`.
   /// - Complexity: As the `async` form of `ModelStore.write(context:_:)`.
   @discardableResult
-  @_optimize(size)
   public func write<Result: Sendable>(
     context: (any Sendable)? = nil,
     _ body: @escaping @Sendable (inout ModelTransaction) throws -> Result
@@ -153,7 +149,6 @@ extension DataModelManager {
     return try await bridge.store.write(context: context, body)
   }
 
-  @_optimize(size)
   private func perform(_ operation: any ManagedOperation, _ updateCache: Bool) -> PendingWrite {
     perform(operation, updatesCache: updateCache)
     return operation.outcome

@@ -1,7 +1,7 @@
 public import PandoConsistency
-import PandoSystem
 import PandoModels
 public import PandoStore
+import PandoSystem
 
 /// The one object that the providers of a service share: what keeps them consistent, and where their
 /// data lives.
@@ -123,7 +123,6 @@ public final class DataModelManager: Sendable {
   /// - Parameters:
   ///   - operation: The change.
   ///   - updatesCache: Whether it reaches the store or the cache.
-  @_optimize(size)
   func perform(_ operation: any ManagedOperation, updatesCache: Bool) {
     // In one step, so that live trees and a cache get changes in the same order, and `close()` is
     // behind all changes that it does not refuse.

@@ -1,8 +1,8 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Nodes that are deleted, with all that can't be without them.
 final class DeleteOperation: ManagedOperation {
@@ -49,12 +49,10 @@ final class DeleteOperation: ManagedOperation {
     return update
   }
 
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     try transaction.delete(subjects)
   }
 
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     for identifier in subjects { try await cache.deleteModel(forKey: identifier, context: context) }
     for write in losses.withLock({ exchange(&$0.writes, with: []) }) { try await write(cache) }
@@ -68,7 +66,6 @@ final class DeleteOperation: ManagedOperation {
   /// On the pipeline.
   func noteLoss(of topic: any StoreTopic) { losses.withLock { $0.topics.append(topic) } }
 
-  @_optimize(size)
   func finish(_ scope: PipelineScope) {
     let topics = losses.withLock { exchange(&$0.topics, with: []) }
     let writes = topics.compactMap { $0.makeLoss(context: context) }

@@ -1,5 +1,5 @@
-import PandoSystem
 package import PandoModels
+import PandoSystem
 
 /// The part of a provider or collection that somebody observes, or that observes for its delegate.
 package protocol ObservedHolder: AnyObject, Sendable {
@@ -53,7 +53,6 @@ package final class ObservedHolders: Sendable {
   }
 
   /// Ends all observations.
-  @_optimize(size)
   func finish() {
     for holder in holders { holder.endObservations(nil) }
   }

@@ -81,7 +81,6 @@ package final class ObservedState<Contents: Sendable>: Sendable {
   }
 
   /// Ends all observations, also those to come; each still gets the last state first.
-  @_optimize(size)
   package func finish() {
     wake { $0.isFinished = true }
   }

@@ -30,11 +30,9 @@ protocol ManagedOperation: LiveOperation {
   func makeUpdate() -> LiveUpdate
 
   /// Carries it out in the store. Writer thread; may be called again when the flush is run again.
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws
 
   /// Carries it out in a custom cache.
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws
 
   /// Why it can't be carried out where there is no store that says so; `nil` if it can. Pipeline, at
@@ -47,7 +45,6 @@ protocol ManagedOperation: LiveOperation {
   func write(to shelf: MemoryShelf, _ scope: PipelineScope)
 
   /// Called when it is in the live trees. Pipeline.
-  @_optimize(size)
   func finish(_ scope: PipelineScope)
 
   /// Takes it back from whoever shows it already. Pipeline.

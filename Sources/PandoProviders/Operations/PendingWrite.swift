@@ -1,5 +1,5 @@
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// A change that is shown already and takes its way to the disk.
 ///
@@ -81,7 +81,6 @@ public final class PendingWrite: @unchecked Sendable {
   /// - Throws: What refused the change or made it fail; then it is shown no longer.
   /// - Complexity: O(1), and the wait.
   @discardableResult
-  @_optimize(size)
   public func committed() async throws -> ChangeSet? {
     try await withCheckedThrowingContinuation { continuation in
       let result = lock.withLock { _ in
@@ -93,7 +92,6 @@ public final class PendingWrite: @unchecked Sendable {
     }
   }
 
-  @_optimize(size)
   func finish(_ result: Result<ChangeSet?, any Error>) {
     let new = Outcome(result)
     let resumed = lock.withLock { _ in

@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoModels
 import PandoStore
 
@@ -25,12 +25,10 @@ final class UpdateOperation: ManagedOperation {
     LiveUpdate(setting: models, context: context, date: date)
   }
 
-  @_optimize(size)
   func write(_ transaction: inout ModelTransaction) throws {
     for model in models { try transaction.setTree(model) }
   }
 
-  @_optimize(size)
   func write(to cache: any CacheDelegate) async throws {
     for model in models { try await cache.set(model, context) }
   }

@@ -92,7 +92,6 @@ extension DataModelManager {
   /// - Returns: The write on its way; it can be ignored. It fails with the code `superseded` where the model has
   ///   been deleted meanwhile.
   @discardableResult
-  @_optimize(size)
   public func updateModel<M: SimpleModel & Codable>(
     _ new: M, replacing old: M, context: (any Sendable)? = nil
   ) -> PendingWrite {

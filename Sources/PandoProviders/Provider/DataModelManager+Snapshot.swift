@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 extension DataModelManager {
   /// Reads several providers at one moment: of each change, all of them show it or none.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// One live model: what is set on any provider, on the manager or in the store shows here.
 ///

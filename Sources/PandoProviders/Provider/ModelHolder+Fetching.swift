@@ -1,8 +1,8 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
 import PandoStore
+import PandoSystem
 
 extension ModelHolder {
   typealias Answer = @Sendable (Result<(any SimpleModel)?, any Error>, PipelineScope) -> Void
@@ -138,7 +138,6 @@ extension ModelHolder {
     registerAbsent(fetch.identifier, scope)
   }
 
-  @_optimize(size)
   private func end(_ fetch: CacheFetch, _ scope: PipelineScope) {
     scope.endJoin()
     let waitingFor = state.withLock { state in
@@ -223,7 +222,6 @@ struct FetchRequest: Sendable {
   }
 
   /// Shows what was found, and answers.
-  @_optimize(size)
   func finish(_ result: Result<(any SimpleModel)?, any Error>, _ scope: PipelineScope) {
     switch result {
     case .failure(let error):
@@ -254,7 +252,6 @@ final class StoreFetch: StoreLoad {
 
   var isMiss: Bool { found.withLock { $0 == nil } }
 
-  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope) {
     if let error { return request.finish(.failure(error), scope) }
     let model = found.withLock { $0 }

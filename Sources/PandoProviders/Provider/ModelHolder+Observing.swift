@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension ModelHolder: ObservedHolder {
   /// What observers pull from, made at the first call.

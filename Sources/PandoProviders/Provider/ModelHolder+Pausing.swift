@@ -1,7 +1,7 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 
 extension ModelHolder {
   var isPaused: Bool { state.withLock { $0.pause?.isPaused ?? false } }
@@ -68,7 +68,6 @@ extension ModelHolder {
   /// Ends a pause; on the pipeline.
   ///
   /// - Returns: What is to be told; `nil` if nothing is.
-  @_optimize(size)
   func finishResume() -> ResumedMember? {
     while true {
       let end = state.withLock { state -> PauseEnd? in

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension ModelHolder {
   /// What staging needs to know, read at one moment.
@@ -109,7 +109,6 @@ extension ModelHolder {
   }
 
   /// An identifier that is awaited, or that a cache is being asked for, is in the update.
-  @_optimize(size)
   private func stageAbsent(
     _ seen: Seen, _ update: LiveUpdate, _ scope: PipelineScope
   ) -> StagedModel? {

@@ -1,7 +1,7 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 
 /// The core of a ``DataProvider``: its model, its place in the registry, and what it has set itself.
 ///

@@ -1,5 +1,5 @@
-import PandoConsistency
 import FoundationEssentials
+import PandoConsistency
 import PandoModels
 import PandoStore
 import PandoSystem

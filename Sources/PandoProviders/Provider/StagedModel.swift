@@ -1,7 +1,7 @@
-import PandoConsistency
 import FoundationEssentials
-import PandoSystem
+import PandoConsistency
 import PandoModels
+import PandoSystem
 
 /// What an update does to one provider.
 struct StagedModel {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// What an update does to providers that come one after another in the order of their numbers.
 final class StagedModels: StagedChange, @unchecked Sendable {

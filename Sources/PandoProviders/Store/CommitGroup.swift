@@ -1,6 +1,6 @@
 package import PandoModels
-import PandoSystem
 package import PandoStore
+import PandoSystem
 
 /// Several commits that are shown in one step.
 package final class CommitGroup {
@@ -59,7 +59,6 @@ package final class CommitGroup {
     if let last = own.last, last.commitNumber.value == number { newest = last }
   }
 
-  @_optimize(size)
   private func fold(_ changeSets: [ChangeSet]) {
     newest = changeSets.last
     if changeSets.count == 1, let only = changeSets.last {
@@ -74,7 +73,6 @@ package final class CommitGroup {
     end(folding)
   }
 
-  @_optimize(size)
   private func end(_ folding: Folding) {
     let isThere = folding.isThere
     newest = folding.newest

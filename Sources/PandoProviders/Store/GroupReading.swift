@@ -39,7 +39,6 @@ final class GroupReading {
   }
 
   /// Reads; what can't be read is reported, and stays as it was in the live trees.
-  @_optimize(size)
   func read(_ snapshot: ModelSnapshot) {
     if let newest = group.newest {
       update.changeSet = newest
@@ -76,7 +75,6 @@ final class GroupReading {
   }
 
   /// Reads what could not be decoded, and may be now.
-  @_optimize(size)
   private func readUndecodable(_ snapshot: ModelSnapshot) {
     for identifier in bridge.unread.take(touched)
     where !changed.contains(identifier) && !update.deleted.contains(identifier) {
@@ -87,7 +85,6 @@ final class GroupReading {
   }
 
   /// The lists that show what can't be decoded any more, or leave out what has changed.
-  @_optimize(size)
   private func listsWithUndecodable() -> [ByteString] {
     var lists = bridge.topics.hiding(touched)
     var unread: Set<ByteString> = []
@@ -101,7 +98,6 @@ final class GroupReading {
 
   /// Adds what was set in memory of nodes that no commit has changed, where what was read holds them as
   /// they are stored.
-  @_optimize(size)
   private func overlay() {
     var nodes: Set<ByteString> = []
     for commit in update.topics.values {
@@ -124,7 +120,6 @@ final class GroupReading {
 
   /// Adds what this manager's operations give: a change in memory counts for what no later commit of
   /// this process has touched, a stored one for what the store held already.
-  @_optimize(size)
   private func addOperations(_ snapshot: ModelSnapshot) {
     var inMemory: [ByteString: [any SimpleModel]?] = [:]
     var all: [(given: LiveUpdate, isStored: Bool)] = []
@@ -220,7 +215,6 @@ final class GroupReading {
 
   /// Adds what a node is as the types of which a change in memory gave nothing: as it is stored, with
   /// the change merged in.
-  @_optimize(size)
   private func addOthers(
     _ identifier: ByteString, _ given: [any SimpleModel], _ snapshot: ModelSnapshot
   ) {
@@ -242,7 +236,6 @@ final class GroupReading {
 
   /// Reads what an operation gives that others have changed, and what is live of the rest: others may
   /// show it otherwise though the store had it already.
-  @_optimize(size)
   private func add(
     _ given: LiveUpdate, _ isStored: Bool, besides inMemory: [ByteString: [any SimpleModel]?],
     _ snapshot: ModelSnapshot
@@ -270,7 +263,6 @@ final class GroupReading {
   }
 
   /// Reads a node as a type, once.
-  @_optimize(size)
   private func read(
     _ identifier: ByteString, as type: any SimpleModel.Type, _ snapshot: ModelSnapshot,
     isRepeated: Bool = false
@@ -293,7 +285,6 @@ final class GroupReading {
     }
   }
 
-  @_optimize(size)
   private func read(
     _ cacheKey: ByteString, _ changes: [CollectionChange]?, _ snapshot: ModelSnapshot
   ) {
@@ -306,7 +297,6 @@ final class GroupReading {
   }
 
   /// Reads all that is live: nobody knows any more what has changed.
-  @_optimize(size)
   private func readEverything(_ snapshot: ModelSnapshot) {
     for (identifier, types) in bridge.consistency.liveNodes() {
       do {

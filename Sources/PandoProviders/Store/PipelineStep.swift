@@ -1,5 +1,5 @@
-import PandoSystem
 package import PandoConsistency
+import PandoSystem
 
 /// Something that is worked out and not shown yet.
 package protocol PipelineStep {

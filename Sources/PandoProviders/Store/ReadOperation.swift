@@ -27,7 +27,6 @@ final class ReadOperation<Value: Sendable>: ManagedOperation {
   func write(_ transaction: inout ModelTransaction) throws {}
   func write(to cache: any CacheDelegate) async throws {}
 
-  @_optimize(size)
   func finish(_ scope: PipelineScope) {
     bridge.loader.async { [bridge, read, answer] in
       answer(Result { try bridge.store.read(read) })

@@ -68,7 +68,6 @@ final class StoreBridge: Sendable {
   }
 
   /// Queues an operation; its place in the order is fixed when this returns.
-  @_optimize(size)
   func perform(_ operation: any ManagedOperation, writes: Bool) {
     if operation.isChange, !writes { noteSetInMemory() }
     if store.isReadOnly, !writes { return performInMemory(operation) }
@@ -171,7 +170,6 @@ extension StoreBridge: StorePipelineMember {
     return LiveStep(reading.update, consistency.scope) { self.tell(failures) }
   }
 
-  @_optimize(size)
   func finish(_ write: CommitEffects) {
     guard let ticket = ticket(of: write), ticket.end() else { return }
     let operation = ticket.operation

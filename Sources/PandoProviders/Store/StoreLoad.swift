@@ -18,7 +18,6 @@ protocol StoreLoad: AnyObject, Sendable {
   /// - Parameters:
   ///   - error: Why it could not be read.
   ///   - scope: Keeps the registry.
-  @_optimize(size)
   func finish(_ error: (any Error)?, _ scope: PipelineScope)
 }
 

@@ -38,7 +38,6 @@ package protocol StorePipelineMember: AnyObject, Sendable {
   func showsList(_ cacheKey: ByteString) -> Bool
 
   /// Called when everybody shows a write.
-  @_optimize(size)
   func finish(_ write: CommitEffects)
 
   /// Called at the place of a write that was refused.

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// The live collections of a manager, by cache key; none is kept alive.
 final class StoreTopics: Sendable {
@@ -43,7 +43,6 @@ final class StoreTopics: Sendable {
   var mayHide: Bool { hiding.withLock { !$0.isEmpty } }
 
   /// Notes whether the live collection of a cache key leaves out elements that can't be decoded.
-  @_optimize(size)
   func note(_ cacheKey: ByteString, isHiding: Bool) {
     hiding.withLock { hiding in
       if isHiding { hiding.insert(cacheKey) } else { hiding.remove(cacheKey) }
@@ -52,7 +51,6 @@ final class StoreTopics: Sendable {
 
   /// The cache keys of live collections that leave out an element which holds one of the nodes that a
   /// commit has changed.
-  @_optimize(size)
   func hiding(_ nodes: Set<ByteString>) -> [ByteString] {
     var found: [ByteString] = []
     for cacheKey in hiding.withLock({ $0 }) where topic(cacheKey)?.hides(nodes) ?? false {

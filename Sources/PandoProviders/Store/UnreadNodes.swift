@@ -10,13 +10,11 @@ final class UnreadNodes: Sendable {
   var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
 
   /// Adds what can't be decoded.
-  @_optimize(size)
   func add(_ failure: ReadFailure) {
     if !failure.nodes.isEmpty { waiting.withLock { $0.append(failure) } }
   }
 
   /// Whether one of them waits for one of some nodes.
-  @_optimize(size)
   func wait(for nodes: Set<ByteString>) -> Bool {
     waiting.withLock { $0.contains { !$0.nodes.isDisjoint(with: nodes) } }
   }
@@ -24,7 +22,6 @@ final class UnreadNodes: Sendable {
   /// Takes out those that wait for one of some nodes.
   ///
   /// - Returns: Their identifiers; one may be there several times.
-  @_optimize(size)
   func take(_ nodes: Set<ByteString>) -> [ByteString] {
     waiting.withLock { waiting in
       var found: [ByteString] = []

@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// Finds out what the models that a write was given say of the live trees of a manager.
 struct WritePlanning {
@@ -56,7 +56,6 @@ struct WritePlanning {
   }
 
   /// Whether something may be decodable now that could not be decoded.
-  @_optimize(size)
   private func mayRepair(_ changeSet: ChangeSet) -> Bool {
     if bridge.unread.isEmpty, !bridge.topics.mayHide { return false }
     var nodes: Set<ByteString> = []
@@ -67,7 +66,6 @@ struct WritePlanning {
   }
 
   /// Whether an edit was carried out at places of a stored list that are not those of the shown one.
-  @_optimize(size)
   private func needsList(_ operation: any ManagedOperation) -> Bool {
     guard operation.isWritten, let key = operation.collectionKey,
       let topic = bridge.topics.topic(ByteString(key))

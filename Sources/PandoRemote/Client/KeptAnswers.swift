@@ -1,6 +1,6 @@
 import FoundationEssentials
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Answers that a server can be asked about again, whether they still hold.
 ///

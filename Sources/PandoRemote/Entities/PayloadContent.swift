@@ -1,5 +1,5 @@
-import PandoManagers
 import FoundationEssentials
+import PandoManagers
 import PandoModels
 import PandoStore
 

@@ -1,5 +1,5 @@
-public import PandoManagers
 public import FoundationEssentials
+public import PandoManagers
 import PandoModels
 
 /// An entity that a server keeps.

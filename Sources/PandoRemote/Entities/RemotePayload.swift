@@ -1,5 +1,5 @@
-public import PandoManagers
 import FoundationEssentials
+public import PandoManagers
 import PandoModels
 
 /// Where the entities are in an answer, and what is known of them.

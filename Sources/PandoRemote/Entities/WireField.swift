@@ -1,5 +1,5 @@
-import PandoManagers
 import FoundationEssentials
+import PandoManagers
 import PandoModels
 
 /// How a field looks in the JSON of a server, where that is not how it is coded here.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PandoManagers
-import PandoStore
 import PandoModels
+import PandoStore
 import PandoSystem
 
 /// How the objects of a type look on the wire: what its ``WireField`` come to.
@@ -45,7 +45,6 @@ final class WireForm: Sendable {
   /// What a type declares; `nil` if it declares nothing.
   ///
   /// - Throws: `EncodingError` if the default of a field can't be encoded.
-  @_optimize(size)
   static func of<E: RemoteEntity>(_ type: E.Type) throws -> WireForm? {
     let fields = E.wireFields
     guard !fields.isEmpty else { return nil }
@@ -57,7 +56,6 @@ final class WireForm: Sendable {
   }
 
   /// An entity or a list of them from the wire, as the type's decoder reads it.
-  @_optimize(size)
   func received(_ value: TreeValue) -> TreeValue {
     switch value {
     case .array(let elements): return .array(elements.map(received))
@@ -77,7 +75,6 @@ final class WireForm: Sendable {
   }
 
   /// What the type's encoder has written, as it goes over the wire.
-  @_optimize(size)
   func sent(_ value: TreeValue) -> TreeValue {
     switch value {
     case .array(let elements): return .array(elements.map(sent))

@@ -1,6 +1,6 @@
+import FoundationEssentials
 import PandoManagers
 import PandoStore
-import FoundationEssentials
 
 extension IdentifierAlias {
   init<E: Entity>(_ old: EntityIdentifier<E>, becomes new: EntityIdentifier<E>) throws {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PandoManagers
-import PandoStore
 import PandoModels
+import PandoStore
 
 extension IdentifierAlias {
   /// What a model identifier that is local looks like in a body: `local:` and its key.
@@ -64,7 +64,6 @@ extension APIRequest {
   /// Puts a server's identifier in the place of a local one, wherever it stands as a whole: as a
   /// segment of the path, as a value behind the question mark or one of a list there, as the value of
   /// a header field, as a text or a name in a JSON content.
-  @_optimize(size)
   mutating func replace(_ alias: IdentifierAlias) {
     guard localIdentifiers.contains(where: { $0.hasSameBytes(as: alias.old) }) else { return }
     let local = IdentifierAlias.localText(of: alias.old)

@@ -45,7 +45,6 @@ final class IdentifierMerge<E: PersistentEntity> {
     }
   }
 
-  @_optimize(size)
   private func moveEntity(
     in transaction: inout ModelTransaction, isEdited: Bool, _ renamed: (E) throws -> E
   ) throws {

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 extension APIClientQueue {
   /// Forgets all requests, with their rows if these are in memory.

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension APIClientQueue {
   /// Sends a request in its turn and waits for the answer.
@@ -121,7 +121,6 @@ extension APIClientQueue.State {
   /// Adds a waiter to a request that equals one before, or a request.
   ///
   /// - Returns: Why it is not added.
-  @_optimize(size)
   fileprivate mutating func add(
     _ request: APIRequest, _ scope: ReadScope, limit: UInt64, _ waiter: UInt64,
     _ continuation: CheckedContinuation<APIResponse, any Error>

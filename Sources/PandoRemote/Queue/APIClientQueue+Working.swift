@@ -1,7 +1,7 @@
-import PandoSystem
+import PandoManagers
 import PandoModels
 import PandoStore
-import PandoManagers
+import PandoSystem
 
 /// The work of a queue; one task does it, so that one thing happens after another.
 extension APIClientQueue {
@@ -133,7 +133,6 @@ extension APIClientQueue {
   }
 
   /// Sends a request that is marked as on its way.
-  @_optimize(size)
   private func send(_ entry: QueuedRequest, _ generation: Int) async throws {
     if let local = entry.unknownIdentifiers.first {
       let error = APIError(

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import PandoSystem
+import PandoManagers
 import PandoModels
 public import PandoStore
-import PandoManagers
+import PandoSystem
 
 /// The requests to one server, in order: those that change something wait durably in a store.
 ///

@@ -1,5 +1,5 @@
-import PandoManagers
 import FoundationEssentials
+import PandoManagers
 import PandoModels
 
 /// What the reader of a queued request's answer has to know; stored with the request.

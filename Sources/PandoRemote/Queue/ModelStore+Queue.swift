@@ -1,6 +1,6 @@
+import PandoManagers
 import PandoModels
 public import PandoStore
-import PandoManagers
 
 extension ModelSnapshot {
   /// Returns the requests that wait for a server, in their order, then those that were refused.

@@ -1,7 +1,7 @@
-import PandoModels
-import PandoSystem
-import PandoStore
 import PandoManagers
+import PandoModels
+import PandoStore
+import PandoSystem
 
 /// The rows of a queue during one write: of a store, or of memory.
 ///

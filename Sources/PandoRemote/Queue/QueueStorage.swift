@@ -1,8 +1,8 @@
 import PandoLMDB
-import PandoSystem
+import PandoManagers
 import PandoModels
 import PandoStore
-import PandoManagers
+import PandoSystem
 
 /// Reads the answers to queued requests of a kind.
 struct QueueAnswerHandler: Sendable {

@@ -1,7 +1,7 @@
 import FoundationEssentials
+import PandoManagers
 import PandoModels
 import PandoStore
-import PandoManagers
 
 /// A request on its way into a queue.
 struct QueueDraft: Sendable {

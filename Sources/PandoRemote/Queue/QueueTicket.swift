@@ -1,6 +1,6 @@
 import PandoModels
-import PandoSystem
 public import PandoStore
+import PandoSystem
 
 /// The way of one request through a queue: from the transaction that makes it durable to its answer.
 ///

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 /// What a write has replaced: by this it is taken back when the server refuses it.
 struct QueuedUndo {

@@ -1,5 +1,5 @@
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// What a request stands in line for.
 struct LaneClaim {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import PandoManagers
 import PandoModels
-import PandoSystem
 import PandoStore
+import PandoSystem
 
 /// Takes back what a refused request has written, in the transaction that sets the request aside.
 ///

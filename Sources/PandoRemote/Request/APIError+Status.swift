@@ -25,7 +25,6 @@ extension APIError {
   }
 
   /// The date of a header field: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
-  @_optimize(size)
   static func date(_ text: String) -> Date? {
     let parts = text.split { !$0.isLetter && !$0.isNumber }
     let names = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -43,7 +42,6 @@ extension APIError {
   }
 
   /// The beginning of a content, in one line; `nil` if it is no text or empty.
-  @_optimize(size)
   static func quoted(_ body: Data) -> String? {
     let bytes = body.prefix(quotedByteCountMaximum)
     let text = String(decoding: bytes, as: UTF8.self).drop(while: \.isWhitespace)

@@ -1,7 +1,7 @@
 public import PandoManagers
-import PandoSystem
 import PandoModels
 public import PandoStore
+import PandoSystem
 
 /// The entities of one type on a server.
 ///

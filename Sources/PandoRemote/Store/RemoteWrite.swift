@@ -1,7 +1,7 @@
 import PandoManagers
-import PandoSystem
 import PandoModels
 import PandoStore
+import PandoSystem
 
 /// A write to a server, as one queued request or several.
 final class RemoteWrite<E: RemoteEntity>: QueuedWrite {

@@ -9,7 +9,6 @@ import PandoSystem
 ///   - body: The work. It asks `isCancelled` now and then, and gives up if its task has been cancelled.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws; `StoreError` `engine` without room for a thread.
-@_optimize(size)
 package func onThread<Result: Sendable>(
   named name: String, _ path: String,
   _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Result

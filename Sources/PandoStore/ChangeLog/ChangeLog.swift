@@ -122,7 +122,6 @@ enum ChangeLog {
   }
 
   /// - Returns: `nil` where it is not as ``encode(_:)`` writes it.
-  @_optimize(size)
   private static func read(
     _ bytes: UnsafeRawBufferPointer, _ wantsList: (ByteString) -> Bool
   ) throws -> ChangeSet? {
@@ -155,7 +154,6 @@ enum ChangeLog {
       collections: lists, author: author, date: Date(timeIntervalSinceReferenceDate: date))
   }
 
-  @_optimize(size)
   private static func names(_ key: String, _ reader: inout CBORReader) throws -> [String]? {
     guard try reader.text() == key else { return nil }
     let count = try reader.arrayHead()
@@ -165,7 +163,6 @@ enum ChangeLog {
     return names
   }
 
-  @_optimize(size)
   private static func decoding(
     _ number: CommitNumber, _ body: () throws -> ChangeSet
   ) throws -> ChangeSet {

@@ -55,7 +55,6 @@ struct ChangeLogRetention: Equatable {
   }
 
   /// The least that keeps what either of two asks for.
-  @_optimize(size)
   func raised(to other: ChangeLogRetention) -> ChangeLogRetention {
     var raised = self
     raised.commitCount = max(commitCount, other.commitCount)

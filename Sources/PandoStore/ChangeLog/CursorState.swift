@@ -49,11 +49,9 @@ public struct CursorState: Equatable, Sendable {
     return bytes
   }
 
-  @_optimize(size)
   static func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }
 
   /// Refuses a name that can't be a key.
-  @_optimize(size)
   static func check(_ name: String) throws {
     guard !name.isEmpty, name.utf8.count <= nameByteCountMaximum else {
       throw StoreError(

@@ -12,7 +12,6 @@ struct LoggedRecords: ~Copyable {
   private var count = 0
 
   /// Adds a record.
-  @_optimize(size)
   mutating func append(
     identifier: String, typeName: String, body: Span<UInt8>,
     children: [(reference: RecordReference, identifier: String, typeName: String)]
@@ -34,14 +33,12 @@ struct LoggedRecords: ~Copyable {
   }
 
   /// The bytes of the row.
-  @_optimize(size)
   consuming func encoded() -> [UInt8] {
     writer.insertHead(.array, UInt64(count), at: 0)
     return writer.bytes
   }
 
   /// Reads a row.
-  @_optimize(size)
   static func decode(_ bytes: Span<UInt8>, commitNumber: UInt64) throws -> [TreeNode] {
     do {
       // The bytes are read during the call only.
@@ -58,7 +55,6 @@ struct LoggedRecords: ~Copyable {
     }
   }
 
-  @_optimize(size)
   private static func record(_ reader: inout CBORReader) throws -> TreeNode {
     try expect(4, &reader)
     var node = TreeNode(try reader.text(), type: try reader.text())
@@ -81,7 +77,6 @@ struct LoggedRecords: ~Copyable {
   }
 
   /// Finds a child among those of a body, which are in the order of their numbers.
-  @_optimize(size)
   private static func find(
     _ reference: RecordReference,
     _ children: [(reference: RecordReference, record: TreeRecord)]
@@ -97,7 +92,6 @@ struct LoggedRecords: ~Copyable {
     return nil
   }
 
-  @_optimize(size)
   private static func expect(_ count: Int, _ reader: inout CBORReader) throws {
     guard try reader.arrayHead() == count else { throw reader.error(.wrongKind) }
   }

@@ -94,7 +94,6 @@ struct NewestChanges {
   }
 
   /// Where the change sets lie in ``bytes``, that of ``first`` first.
-  @_optimize(size)
   var ranges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = Self.headByteCount

@@ -40,7 +40,6 @@ public struct ChangeCursor: Sendable {
   ///
   /// - Parameter values: As in ``ModelStore/changes(since:values:)``.
   /// - Returns: A sequence that goes on there; each call begins anew.
-  @_optimize(size)
   public func changes(values: Bool = false) -> StoreChanges {
     StoreChanges(
       store, since: Result { try state.position }, readsRecords: values, cursor: name)
@@ -53,7 +52,6 @@ public struct ChangeCursor: Sendable {
   /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `changesExpired` for a commit that is not
   ///   there or is of another history; `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n*), and a commit.
-  @_optimize(size)
   public func acknowledge(_ commitNumber: CommitNumber) throws {
     try store.write { try $0.acknowledge(commitNumber, cursor: name) }
   }
@@ -63,7 +61,6 @@ public struct ChangeCursor: Sendable {
   /// - Parameter commitNumber: The last commit that is worked off.
   /// - Throws: As the synchronous form.
   /// - Complexity: O(log *n*), and a commit.
-  @_optimize(size)
   public func acknowledge(_ commitNumber: CommitNumber) async throws {
     let name = name
     try await store.write { try $0.acknowledge(commitNumber, cursor: name) }

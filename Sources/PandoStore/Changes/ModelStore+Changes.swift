@@ -11,7 +11,6 @@ extension ModelStore {
   /// - Returns: A sequence, which holds the store.
   /// - Note: Costs a thread of the process as long as there is an iterator, also where
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
-  @_optimize(size)
   public func changes(since commitNumber: CommitNumber? = nil, values: Bool = false) -> StoreChanges
   {
     let start = Result { try commitNumber ?? read { try $0.commitNumber } }
@@ -29,7 +28,6 @@ extension ModelStore {
   ///   behind a commit that is not there or is of another history;
   ///   `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n*); a commit where the cursor has to be made.
-  @_optimize(size)
   public func cursor(
     named name: String, startingAfter commitNumber: CommitNumber? = nil
   ) throws -> ChangeCursor {
@@ -45,7 +43,6 @@ extension ModelStore {
   /// - Returns: What is known of each, in the order of the bytes of their names.
   /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
   /// - Complexity: O(log *n* + *c*) for *c* cursors.
-  @_optimize(size)
   public func cursors() throws -> [CursorState] { try read { try $0.reader.cursors() } }
 
   /// Removes a cursor, so that the change log keeps nothing for it.
@@ -55,7 +52,6 @@ extension ModelStore {
   /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n*), and a commit.
   @discardableResult
-  @_optimize(size)
   public func removeCursor(named name: String) throws -> Bool {
     try CursorState.check(name)
     return try write { try $0.session.removeCursor(named: name) }
@@ -71,7 +67,6 @@ extension ModelStore {
   ///   - keepsRecords: Whether with the records. Those there are go when it is turned off.
   /// - Returns: What is kept now.
   /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
-  @_optimize(size)
   package func setRetention(
     commitCount: UInt64? = nil, cursorCommitCount: UInt64? = nil, keepsRecords: Bool? = nil
   ) throws -> (commitCount: UInt64, cursorCommitCount: UInt64, keepsRecords: Bool) {
@@ -100,7 +95,6 @@ extension ModelTransaction {
   ///   - name: The name of the cursor.
   /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a commit that is not there or is of another history.
   /// - Complexity: O(log *n*).
-  @_optimize(size)
   public mutating func acknowledge(_ commitNumber: CommitNumber, cursor name: String) throws {
     try session.whole { try session.acknowledge(commitNumber, cursor: name) }
   }

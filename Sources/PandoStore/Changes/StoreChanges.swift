@@ -29,7 +29,6 @@ public struct StoreChanges: AsyncSequence, Sendable {
   /// Begins behind the commit that the sequence was made with.
   ///
   /// - Returns: An iterator.
-  @_optimize(size)
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
   /// Brings one commit after another.
@@ -52,7 +51,6 @@ public struct StoreChanges: AsyncSequence, Sendable {
     ///   commit that was brought, or that is none of the store's past: read afresh, and begin anew behind what was read. What reading the
     ///   store throws.
     /// - Complexity: The wait, and the size of the change set; with the records O(log *n*) for each of them.
-    @_optimize(size)
     public mutating func next() async throws -> ChangeSet? {
       while true {
         let source = reading.source
@@ -108,7 +106,6 @@ public struct StoreChanges: AsyncSequence, Sendable {
       self.cursor = cursor
     }
 
-    @_optimize(size)
     func read(after last: CommitNumber, atMost count: Int) throws -> [ChangeSet] {
       try store.read { snapshot in
         let state = try snapshot.reader.state(path: store.path)
@@ -126,7 +123,6 @@ public struct StoreChanges: AsyncSequence, Sendable {
     }
 
     /// Adds the records, if they are asked for: one commit's at a time, as they may be large.
-    @_optimize(size)
     func withRecords(_ change: ChangeSet) throws -> ChangeSet {
       guard readsRecords else { return change }
       return try store.read { snapshot in
@@ -144,7 +140,6 @@ public struct StoreChanges: AsyncSequence, Sendable {
 
 extension StoreReader {
   /// The records that a commit has written: as they were then if the log has them, else as they are.
-  @_optimize(size)
   fileprivate func changedRecords(
     of change: ChangeSet, newest: CommitNumber
   ) throws -> [ChangedRecord] {

@@ -1,11 +1,10 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension StoreCheck {
   /// Every collection has its key in both tables, a whole list, and elements that the dependency
   /// index knows.
-  @_optimize(size)
   mutating func checkCollections(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     let names = try reader.snapshot.count(of: reader.tables.collectionNames)
     let total = try reader.snapshot.count(of: reader.tables.collections)
@@ -34,7 +33,6 @@ extension StoreCheck {
     try checkLooseRows(reader, numbers)
   }
 
-  @_optimize(size)
   private mutating func checkElements(
     of cacheKey: String, _ number: UInt64, _ reader: borrowing StoreReader
   ) throws {
@@ -78,7 +76,6 @@ extension StoreCheck {
   }
 
   /// No list has rows without a collection that owns it.
-  @_optimize(size)
   private mutating func checkLooseRows(
     _ reader: borrowing StoreReader, _ numbers: Set<UInt64>
   ) throws {
@@ -99,12 +96,10 @@ extension StoreCheck {
 
 extension StoreCheck {
   /// Every record of a type stands in each of its indexes with its value, and nothing else does.
-  @_optimize(size)
   mutating func checkIndexes(_ reader: borrowing StoreReader) throws {
     try noting { run in try run.checkRows(of: reader.indexes().values.joined(), reader) }
   }
 
-  @_optimize(size)
   private mutating func checkRows(
     of indexes: some Sequence<StoredIndex>, _ reader: borrowing StoreReader
   ) throws {
@@ -145,7 +140,6 @@ extension StoreCheck {
   /// records have a part in them.
   ///
   /// - Returns: How many are kept.
-  @_optimize(size)
   private mutating func checkRecords(
     of index: StoredIndex, _ found: UInt64, _ reader: borrowing StoreReader
   ) throws -> Int {
@@ -176,7 +170,6 @@ extension StoreCheck {
     return kept
   }
 
-  @_optimize(size)
   private mutating func checkRow(
     _ key: Span<UInt8>, of index: StoredIndex, _ reader: borrowing StoreReader
   ) throws {
@@ -197,7 +190,6 @@ extension StoreCheck {
   }
 
   /// Checks that a row of a unique index does not have the values of one before it.
-  @_optimize(size)
   private mutating func checkUnique(
     _ key: Span<UInt8>, of index: StoredIndex, _ group: inout [UInt8],
     _ values: inout Set<[QueryValue]>, _ reader: borrowing StoreReader
@@ -218,7 +210,6 @@ extension StoreCheck {
     }
   }
 
-  @_optimize(size)
   private func uniqueValues(
     of index: StoredIndex, in body: Span<UInt8>, _ reader: borrowing StoreReader
   ) throws -> [QueryValue]? {
@@ -227,7 +218,6 @@ extension StoreCheck {
     return try index.uniqueValues(in: body, source)
   }
 
-  @_optimize(size)
   private func name(of index: StoredIndex, _ reader: borrowing StoreReader) -> String {
     let type = try? reader.directory.name(ofTypeNumber: index.type, in: reader)
     return "index \(type ?? "type \(index.type)").\(index.name)"
@@ -236,7 +226,6 @@ extension StoreCheck {
 
 extension ModelSnapshot {
   /// Checks the indexes alone: what they hold against the records.
-  @_optimize(size)
   package func indexProblems() throws -> [VerificationReport.Problem] {
     var run = StoreCheck(progress: nil)
     try reader.forEachType { run.recordCounts[$1.number] = $1.recordCount }

@@ -1,10 +1,9 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension StoreCheck {
   /// Every node has an identifier row that leads back to it, and records in the order of their types.
-  @_optimize(size)
   mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       try noting { run in
@@ -29,7 +28,6 @@ extension StoreCheck {
   }
 
   /// Every identifier row leads to a node that bears the identifier.
-  @_optimize(size)
   mutating func checkIdentifiers(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.identifiers)
     if count != report.nodeCount {
@@ -55,7 +53,6 @@ extension StoreCheck {
 
   /// Every record has an intact header and a body by the rules of the format, stands among the nodes of
   /// its type, and each of its edges stands in the dependency index.
-  @_optimize(size)
   mutating func checkRecords(_ reader: borrowing StoreReader) throws {
     let total = try reader.snapshot.count(of: reader.tables.nodes)
     var nodeCount = 0
@@ -76,7 +73,6 @@ extension StoreCheck {
     }
   }
 
-  @_optimize(size)
   private mutating func checkRecord(
     _ index: Int, of row: borrowing NodeRow, node: UInt64, named name: String,
     _ reader: borrowing StoreReader
@@ -102,7 +98,6 @@ extension StoreCheck {
   }
 
   /// Each child of a record or an element exists and knows its parent.
-  @_optimize(size)
   mutating func checkEdges(
     of parent: RecordKey, _ edges: [RecordEdge], named name: String,
     _ reader: borrowing StoreReader
@@ -125,7 +120,6 @@ extension StoreCheck {
   }
 
   /// No node contains itself, or is nested too deep; asked of records that are sound.
-  @_optimize(size)
   mutating func checkCycles(_ reader: borrowing StoreReader) throws {
     guard report.isClean, let found = try reader.treeFault() else { return }
     let reason = found.fault == .cycle ? "contains itself" : found.fault.reason
@@ -133,7 +127,6 @@ extension StoreCheck {
   }
 
   /// The dependency index has no row beyond the edges that were found.
-  @_optimize(size)
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
     try reportProgress(.edges, count, of: count)
@@ -145,7 +138,6 @@ extension StoreCheck {
   }
 
   /// Numbers are given once, and the counts are those of the records.
-  @_optimize(size)
   mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var seen: Set<UInt32> = []
     try reader.snapshot.scan(reader.tables.types) { key, value in
@@ -170,7 +162,6 @@ extension StoreCheck {
   }
 
   /// The nodes of each type are those that have a record of it.
-  @_optimize(size)
   mutating func checkTypeBlocks(_ reader: borrowing StoreReader) throws {
     var found: [UInt32: UInt64] = [:]
     try reader.snapshot.scan(reader.tables.nodesByType) { key, value in
@@ -209,7 +200,6 @@ extension StoreCheck {
   }
 
   /// The change log reaches from the oldest commit it promises to the last one.
-  @_optimize(size)
   mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var expected = state.oldestChange
     try reader.snapshot.scan(reader.tables.changes) { key, value in

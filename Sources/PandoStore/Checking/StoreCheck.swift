@@ -21,7 +21,6 @@ struct StoreCheck {
   init(progress: ((VerificationProgress) throws -> Void)?) { self.progress = progress }
 
   /// Checks everything that a reader sees.
-  @_optimize(size)
   static func report(
     on reader: borrowing StoreReader, path: String,
     progress: ((VerificationProgress) throws -> Void)? = nil
@@ -31,7 +30,6 @@ struct StoreCheck {
     return check.report
   }
 
-  @_optimize(size)
   private mutating func check(_ reader: borrowing StoreReader, path: String) throws {
     do {
       guard let state = try reader.state(path: path) else {
@@ -54,7 +52,6 @@ struct StoreCheck {
   }
 
   /// Checks the indexes against records that are not checked themselves.
-  @_optimize(size)
   mutating func checkIndexesAlone(_ reader: borrowing StoreReader) throws {
     do {
       try checkIndexes(reader)
@@ -63,14 +60,12 @@ struct StoreCheck {
     }
   }
 
-  @_optimize(size)
   mutating func note(_ subject: String, _ reason: String) throws {
     report.problems.append(VerificationReport.Problem(subject: subject, reason: reason))
     if report.problems.count >= VerificationReport.problemCountMaximum { throw TooManyProblems() }
   }
 
   /// Notes what a check threw about damaged rows, and goes on with the next row.
-  @_optimize(size)
   mutating func noting(_ body: (inout StoreCheck) throws -> Void) throws {
     do {
       try body(&self)
@@ -81,7 +76,6 @@ struct StoreCheck {
     }
   }
 
-  @_optimize(size)
   func reportProgress(
     _ stage: VerificationProgress.Stage, _ completed: Int, of total: Int
   ) throws {
@@ -94,7 +88,6 @@ struct StoreCheck {
 
 extension StoreReader {
   /// Stops the process when the rows do not fit together; for tests and the `InternalChecks` trait.
-  @_optimize(size)
   func checkInvariants() throws {
     let problems = try StoreCheck.report(on: self, path: "the store").problems
     precondition(
@@ -183,7 +176,6 @@ public struct VerificationProgress: Sendable {
 
 extension StoreCheck {
   /// Walks every page of the newest version of a file, read without the memory map.
-  @_optimize(size)
   static func pages(
     ofStoreAt path: String, _ progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
@@ -191,7 +183,6 @@ extension StoreCheck {
   }
 
   /// Walks every page of a version of a file, read without the memory map.
-  @_optimize(size)
   static func pages(
     _ walker: PageWalker, _ version: PageWalker.Version,
     _ progress: ((VerificationProgress) throws -> Void)?

@@ -5,7 +5,6 @@ extension VerificationReport: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: TextKey.self)
@@ -26,7 +25,6 @@ extension VerificationReport: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(problems, forKey: TextKey("problems"))
@@ -45,7 +43,6 @@ extension VerificationReport.Problem: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -57,7 +54,6 @@ extension VerificationReport.Problem: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(subject, forKey: TextKey("subject"))

@@ -14,7 +14,6 @@ struct MigrationLock {
   private static func file(in path: String) -> String { "\(path)/\(name)" }
 
   /// Takes the lock; the lock of the writer is held.
-  @_optimize(size)
   init(takenIn path: String) {
     self.path = path
     descriptor = openBesideData(Self.name, in: path, mode: 0o600)
@@ -29,7 +28,6 @@ struct MigrationLock {
   }
 
   /// Gives the lock back, once.
-  @_optimize(size)
   func release() {
     guard descriptor >= 0 else { return }
     unsafe unlink(Self.file(in: path))
@@ -37,7 +35,6 @@ struct MigrationLock {
   }
 
   /// Whether a process migrates the store.
-  @_optimize(size)
   static func isTaken(in path: String) -> Bool {
     let descriptor = unsafe open(file(in: path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

@@ -37,7 +37,6 @@ final class MigrationWatch: Sendable {
   private init() {}
 
   /// Follows the writes of a store for as long as that lives.
-  @_optimize(size)
   func follow(_ core: StoreCore) {
     state.withLock { state in
       state.cores.append(Followed(core: core))

@@ -17,7 +17,6 @@ struct StoreContents {
 /// apart.
 extension StoreCore {
   /// Why nothing is written.
-  @_optimize(size)
   func moved(_ cause: any Error) -> StoreError {
     StoreError(
       .storeMoved, path,
@@ -25,14 +24,12 @@ extension StoreCore {
         + "close it, and open it where it is", underlying: cause)
   }
 
-  @_optimize(size)
   private func writtenOver(_ detail: String) -> StoreError {
     moved(
       LMDBError(.fileMoved, function: "write", detail: "the data file was written over: \(detail)"))
   }
 
   /// Runs what writes, and names the store where the environment says that it has moved.
-  @_optimize(size)
   func whileInPlace<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -42,7 +39,6 @@ extension StoreCore {
   }
 
   /// Remembers which store was opened.
-  @_optimize(size)
   func noteIdentity() throws {
     let found = try read { try $0.state(path: path)?.storeIdentifier }
     contents.withLock { $0.identifier = found }

@@ -24,7 +24,6 @@ final class StoreCore: Sendable {
   /// Types that have been reported as unknown.
   private let unknownTypes = Locked<Set<ByteString>>([])
 
-  @_optimize(size)
   init(path: String, environment: Environment, configuration: StoreConfiguration) throws {
     self.path = path
     self.environment = environment
@@ -58,7 +57,7 @@ final class StoreCore: Sendable {
   var closed: StoreError { StoreError(.closed, path, "the store has been closed") }
 
   /// Runs what looks at the environment, and names the store where that has been closed.
-  @inline(never) @_optimize(size)
+  @inline(never)
   func whileOpen(_ body: () throws -> Void) throws {
     do {
       try body()

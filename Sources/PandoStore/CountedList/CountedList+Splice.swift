@@ -316,7 +316,6 @@ extension CountedList.Splice {
   ///   - transaction: Where the rows from the level above on are still as they were.
   /// - Returns: One block or more, in list order.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
-  @_optimize(size)
   private func touchedBlocks(
     at depth: Int, in transaction: borrowing WriteTransaction
   ) throws -> [UInt64] {

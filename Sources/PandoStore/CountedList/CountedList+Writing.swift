@@ -117,7 +117,6 @@ extension CountedList {
   ///
   /// - Throws: `LMDBError`.
   /// - Complexity: O(*r* log *r*) for *r* rows.
-  @_optimize(size)
   func removeAll(in transaction: inout WriteTransaction) throws {
     var keys: [[UInt8]] = []
     try transaction.snapshot.scan(table, prefix: keyPrefix) { key, _ in

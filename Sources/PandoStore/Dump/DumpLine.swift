@@ -83,7 +83,6 @@ extension DumpLine {
   ///
   /// - Throws: `JSONError` when it is no JSON; ``StoreError`` `invalidDump` when it is no line of a
   ///   dump.
-  @_optimize(size)
   init(_ text: String, number: Int) throws {
     let value = try TreeValue(json: text, form: .lossless)
     guard let line = try Self.line(value, number) else {
@@ -92,12 +91,10 @@ extension DumpLine {
     self = line
   }
 
-  @_optimize(size)
   static func invalid(_ number: Int, _ reason: String) -> StoreError {
     StoreError(.invalidDump, "line \(number)", "\(reason); nothing was loaded")
   }
 
-  @_optimize(size)
   private static func line(_ value: TreeValue, _ number: Int) throws -> DumpLine? {
     if value["pando"]?.stringValue == "dump" {
       guard let commit = value["commit"]?.integerValue, commit >= 0 else { return nil }
@@ -144,7 +141,6 @@ extension DumpLine {
     return .end(nodeCount: Int(nodes), collectionCount: Int(collections))
   }
 
-  @_optimize(size)
   private static func value(
     _ name: String, _ version: UInt32, _ indexes: [ModelIndex], _ newestVersion: UInt32?
   ) -> TreeValue {
@@ -159,7 +155,6 @@ extension DumpLine {
   /// An index: its field, or a list of several; as `unique` of an object for one that is.
   ///
   /// With former names or defaults it is an object in which `fallbacks` has them, bytes for each field.
-  @_optimize(size)
   private static func value(_ index: ModelIndex) -> TreeValue {
     let fields = TreeValue.array(index.fields.map { .string($0) })
     if !index.fallbacks.isEmpty {
@@ -172,7 +167,6 @@ extension DumpLine {
       ? ["unique": fields] : index.fields.count == 1 ? .string(index.field) : fields
   }
 
-  @_optimize(size)
   private static func index(_ value: TreeValue, ofType typeName: String) -> ModelIndex? {
     if let field = value.stringValue { return ModelIndex(typeName: typeName, field: field) }
     let unique = value["unique"]
@@ -187,7 +181,6 @@ extension DumpLine {
     return index.fallbacks.count == fields.count ? index : nil
   }
 
-  @_optimize(size)
   private static func record(_ value: TreeValue) -> Record? {
     guard let parts = value.arrayValue, parts.count == 3, let typeName = parts[0].stringValue,
       let commit = parts[1].integerValue, commit >= 0

@@ -1,12 +1,11 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Writes the lines of a dump.
 struct StoreDump {
   let path: String
 
-  @_optimize(size)
   func run(_ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void) throws {
     try write(.header(commitNumber: reader.state(path: path)?.commitNumber ?? 0))
     var types: [(name: String, row: TypeRow)] = []
@@ -37,7 +36,6 @@ struct StoreDump {
     try write(.end(nodeCount: nodeCount, collectionCount: collectionCount))
   }
 
-  @_optimize(size)
   private func writeNodes(
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {
@@ -61,7 +59,6 @@ struct StoreDump {
     return count
   }
 
-  @_optimize(size)
   private func writeCollections(
     _ reader: borrowing StoreReader, _ write: (DumpLine) throws -> Void
   ) throws -> Int {

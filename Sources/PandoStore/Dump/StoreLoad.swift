@@ -19,7 +19,6 @@ extension LoadReport: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: TextKey.self)
@@ -31,7 +30,6 @@ extension LoadReport: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(nodeCount, forKey: TextKey("nodeCount"))
@@ -51,7 +49,6 @@ struct StoreLoad {
 
   init(_ session: WriteSession) { self.session = session }
 
-  @_optimize(size)
   mutating func run(_ nextLine: () throws -> String?) throws -> LoadReport {
     try requireEmptyStore()
     var number = 0
@@ -78,7 +75,6 @@ struct StoreLoad {
     return report
   }
 
-  @_optimize(size)
   private func requireEmptyStore() throws {
     guard session.state.notes == nil else {
       throw StoreError(
@@ -98,7 +94,6 @@ struct StoreLoad {
     }
   }
 
-  @_optimize(size)
   private mutating func take(_ line: DumpLine, _ number: Int) throws {
     if case .header(let commit) = line {
       guard commitNumber == nil else { throw DumpLine.invalid(number, "it is a second first line") }
@@ -154,7 +149,6 @@ struct StoreLoad {
     }
   }
 
-  @_optimize(size)
   private func refuseTreeFaults() throws {
     try session.reading { reader in
       guard let found = try reader.treeFault() else { return }
@@ -164,7 +158,6 @@ struct StoreLoad {
     }
   }
 
-  @_optimize(size)
   private func requirePromisedNodes() throws {
     try session.reading { reader in
       let tables = reader.tables
@@ -184,14 +177,12 @@ struct StoreLoad {
 }
 
 extension WriteSession {
-  @_optimize(size)
   func loadType(_ name: String, schemaVersion: UInt32) throws {
     _ = try typeNumber(named: name)
     state.types.change(name) { $0.schemaVersion = schemaVersion }
   }
 
   /// Stores a node of a dump with the commit numbers its records had.
-  @_optimize(size)
   func loadNode(
     _ identifier: String, isAskedFor: Bool, _ records: [DumpLine.Record], line: Int
   ) throws {
@@ -224,13 +215,11 @@ extension WriteSession {
     state.changes.insert(node, identifier)
   }
 
-  @_optimize(size)
   func loadElements(_ values: [TreeValue], _ cacheKey: String) throws {
     try insert(elements(values), at: nil, inCollection: cacheKey)
   }
 
   /// Gives the store the commit number of the dump; the load itself is no commit of its own.
-  @_optimize(size)
   func finishLoad(commitNumber: UInt64) throws {
     state.counters.commitNumber = commitNumber
     state.counters.oldestChange = commitNumber + 1

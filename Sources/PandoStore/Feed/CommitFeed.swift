@@ -230,7 +230,6 @@ extension CommitFeed {
   }
 
   /// Has all who wait and all followers find that the store is closed.
-  @_optimize(size)
   func endReaders() {
     let followers = state.withLock { state in
       state.isEnded = true

@@ -122,12 +122,10 @@ public struct StoreError: Error, CustomStringConvertible {
 
 extension StoreError {
   /// Damage that a check of the bytes found.
-  @_optimize(size)
   static func damaged(_ subject: String, _ reason: String) -> StoreError {
     StoreError(.damaged, subject, "\(reason); the store is damaged, run verify")
   }
 
-  @_optimize(size)
   static func noSuchCursor(_ name: String) -> StoreError {
     StoreError(
       .noSuchCursor, "cursor \(name)", "there is none of that name; make it with cursor(named:)")

@@ -1,5 +1,5 @@
-import PandoSystem
 public import PandoModels
+import PandoSystem
 import Synchronization
 
 /// A model type that says under which names its fields are coded, so that filters can name them.
@@ -83,7 +83,6 @@ public final class DeclaredFields: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
-  @_optimize(size)
   func check(
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
@@ -137,7 +136,6 @@ package final class DeclaredField: Sendable {
   /// Compares an instance with its encoded form.
   ///
   /// - Throws: `ModelError` `misdeclaredField`.
-  @_optimize(size)
   func check(
     _ model: any SimpleModel, _ body: UnsafeRawBufferPointer, _ children: any FieldChildren
   ) throws {
@@ -212,7 +210,6 @@ extension FieldPath {
 
   /// Compares a value, which is not null, with what is found in a body; and says under which keys beside
   /// the field it stands.
-  @_optimize(size)
   fileprivate func compare(
     _ value: QueryValue, _ findings: FieldFindings, _ children: any FieldChildren
   ) throws -> (Verdict, [String]) {

@@ -16,7 +16,6 @@ struct DeletionRules: Equatable {
   }
 
   /// The rules that a type declares: they hold for the former names of a field, too.
-  @_optimize(size)
   init(of type: any DeletionRuled.Type) {
     var rules = type.deletionRules
     let former = (type as? any FieldHistory.Type)?.formerFieldNames ?? [:]
@@ -29,7 +28,6 @@ struct DeletionRules: Equatable {
     self.init(rules)
   }
 
-  @_optimize(size)
   init(_ bytes: Span<UInt8>, typeName: String) throws {
     let text = try ByteFields.text(bytes, "the deletion rules of \(typeName)")
     let rules = text.split(separator: "\n").compactMap { line -> DeletionRule? in
@@ -49,7 +47,6 @@ struct DeletionRules: Equatable {
   static func key(_ typeName: String) -> [UInt8] { prefix + Array(typeName.utf8) }
 
   /// Refuses rules that can't be kept.
-  @_optimize(size)
   func check(_ typeName: String) throws {
     let names = Set(rules.map(\.field))
     guard names.count == rules.count else {

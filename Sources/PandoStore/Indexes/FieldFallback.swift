@@ -44,7 +44,6 @@ extension FieldFallback {
   ///   - key: The name under which the field is coded.
   ///   - history: The type.
   ///   - type: The type of the field, if it is known: the default is kept as that codes it.
-  @_optimize(size)
   init(of key: FieldKey, in history: any FieldHistory.Type, as type: Any.Type?) {
     let name = String(decoding: key.bytes, as: UTF8.self)
     formerNames = (history.formerFieldNames[name] ?? []).map { FieldKey($0) }
@@ -72,7 +71,6 @@ extension FieldPath {
   ///   - type: The type of the records.
   ///   - properties: The stored properties that the name leads through; `nil` if they are called as the
   ///     steps are.
-  @_optimize(size)
   package convenience init(_ name: String, in type: Any.Type, along properties: [String]? = nil) {
     let plain = FieldPath(name)
     var fallbacks: [FieldFallback] = []
@@ -109,7 +107,6 @@ extension FieldPath {
   /// Reads the fallbacks of a name.
   ///
   /// - Throws: ``StoreError`` `damaged` for bytes that are none.
-  @_optimize(size)
   convenience init(_ name: String, fallbackBytes bytes: [UInt8]) throws {
     let count = FieldPath(name).parts.count + 1
     var fallbacks: [FieldFallback] = []
@@ -140,7 +137,6 @@ extension FieldPath {
   }
 
   /// The fallbacks as bytes; empty if there are none.
-  @_optimize(size)
   var fallbackBytes: [UInt8] {
     var bytes: [UInt8] = []
     for (step, fallback) in fallbacks.enumerated() where !fallback.isEmpty {

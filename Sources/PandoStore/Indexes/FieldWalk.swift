@@ -70,7 +70,6 @@ extension FieldPath {
   /// What the name leads to in a body.
   ///
   /// - Throws: ``StoreError`` `damaged` when the bytes are no record body.
-  @_optimize(size)
   func findings(in body: Span<UInt8>, _ children: any FieldChildren) throws -> FieldFindings {
     // Read during the call only.
     try unsafe body.withUnsafeBytes { bytes throws in
@@ -131,7 +130,6 @@ extension FieldPath {
   }
 
   /// Goes on from a value with the steps that are left.
-  @_optimize(size)
   private func walk(
     _ step: Int, _ start: CBORReader, _ children: any FieldChildren,
     _ findings: inout FieldFindings
@@ -173,7 +171,6 @@ extension FieldPath {
   /// The record of a node that has the field of a step: the one that is meant, else another one.
   ///
   /// Fields of one name are the same in all of them.
-  @_optimize(size)
   private func having(
     _ step: Int, of node: UInt64, _ meant: CBORReader, _ children: any FieldChildren,
     _ findings: inout FieldFindings
@@ -191,7 +188,6 @@ extension FieldPath {
     return meant
   }
 
-  @_optimize(size)
   private func walkElements(
     _ elements: (count: Int, haveKeys: Bool), _ step: Int, _ start: CBORReader,
     _ children: any FieldChildren, _ findings: inout FieldFindings
@@ -220,7 +216,6 @@ extension FieldPath {
   }
 
   /// Under which keys of the last map the same is found.
-  @_optimize(size)
   func keys(
     of findings: FieldFindings, _ value: QueryValue, _ children: any FieldChildren
   ) throws -> [String] {
@@ -255,7 +250,6 @@ extension FieldPath {
   }
 
   /// Moves into the list or map that comes next; `nil` if something else comes.
-  @_optimize(size)
   private static func openElements(
     in reader: inout CBORReader
   ) throws(CBORError) -> (count: Int, haveKeys: Bool)? {

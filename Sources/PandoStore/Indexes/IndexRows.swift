@@ -18,7 +18,6 @@ struct IndexRows {
 
 extension StoredIndex {
   /// The rows of a record.
-  @_optimize(size)
   func rows(in body: Span<UInt8>, _ children: any FieldChildren) throws -> IndexRows {
     var result = IndexRows()
     for field in fields {

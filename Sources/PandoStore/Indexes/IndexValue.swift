@@ -1,6 +1,6 @@
 import FoundationEssentials
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// ``QueryValue``s as bytes whose order is the total order of values: the middle of an index row's
 /// key.

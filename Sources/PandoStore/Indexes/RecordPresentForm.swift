@@ -13,7 +13,6 @@ enum RecordPresentForm {
   /// - Returns: The body in its present form; `nil` if that is the one it has.
   /// - Throws: `CBORError` for bytes that are no record body; `ModelError` for a default that can't be
   ///   encoded.
-  @_optimize(size)
   static func body(_ body: Span<UInt8>, of type: any FieldHistory.Type) throws -> [UInt8]? {
     var entries = try entries(of: body)
     var isChanged = false

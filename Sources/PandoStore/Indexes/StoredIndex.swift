@@ -51,7 +51,6 @@ final class StoredIndex: Sendable {
     isPlain = fields.allSatisfy(\.isWhole)
   }
 
-  @_optimize(size)
   convenience init(key: Span<UInt8>, value: Span<UInt8>) throws {
     let malformed = StoreError.damaged("indexes", "a declaration is malformed")
     let flags = value.count > 4 ? value[4] : 0

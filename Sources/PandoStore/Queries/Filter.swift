@@ -17,7 +17,6 @@ package indirect enum FilterTree<Field: Hashable & Sendable>: Hashable, Sendable
 
 extension FilterTree {
   /// The fields that are asked for, from left to right.
-  @_optimize(size)
   package var fields: [Field] {
     var fields: [Field] = []
     forEachLeaf { leaf in

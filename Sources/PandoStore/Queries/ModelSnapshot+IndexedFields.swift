@@ -3,7 +3,6 @@ extension ModelSnapshot {
   ///
   /// For tools that know no Swift type: a field whose index has former names or a default finds records that
   /// lack its present name, too.
-  @_optimize(size)
   package func byIndexedFields(_ query: RecordQuery) throws -> RecordQuery {
     let indexes = try reader.directory.catalog.type(named: query.typeName, in: reader).indexes
     let fields = indexes.flatMap(\.fields).filter { !$0.fallbacks.isEmpty }

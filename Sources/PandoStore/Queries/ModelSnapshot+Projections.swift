@@ -46,7 +46,6 @@ extension ModelSnapshot {
   ///   - identifierCount: How many nodes are asked for by identifier, if nothing else is.
   /// - Returns: The plan.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  @_optimize(size)
   package func plan(
     for query: RecordQuery, withNodesOf others: [String], identifierCount: Int?
   ) throws -> QueryPlan {

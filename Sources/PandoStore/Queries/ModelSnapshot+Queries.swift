@@ -72,7 +72,6 @@ extension ModelSnapshot {
   }
 
   /// Returns the identifiers of the nodes that a query without computed fields finds, in its order.
-  @_optimize(size)
   package func identifiers(matching query: RecordQuery) throws -> [String] {
     var run = try QueryRun(query, reader, .nodes)
     var source = SnapshotSource.begin(reader)
@@ -85,7 +84,6 @@ extension ModelSnapshot {
   package func plan(for query: RecordQuery) throws -> QueryPlan { try QueryRun(query, reader).plan }
 
   /// Says how a question about the records of a query is answered.
-  @_optimize(size)
   package func plan(for question: RecordQuestion, to query: RecordQuery) throws -> QueryPlan {
     try AnswerRun.run(question, query, reader).plan
   }
@@ -116,7 +114,6 @@ extension ModelSnapshot {
   /// Returns the identifiers of the nodes that a query finds, in its order.
   ///
   /// `computing` finds the value of a computed field in a model.
-  @_optimize(size)
   package func identifiers<M: SimpleModel & Decodable>(
     matching query: RecordQuery, as type: M.Type, computing: (Int, M) throws -> QueryValue
   ) throws -> [String] {

@@ -128,7 +128,6 @@ struct AnswerRun {
   }
 
   @inline(never)
-  @_optimize(size)
   private func counted(
     _ field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> QueryAnswer {
@@ -143,7 +142,6 @@ struct AnswerRun {
 
   /// The value of each record, in the order of the query.
   @inline(never)
-  @_optimize(size)
   private func values(
     of field: RecordField, _ run: inout QueryRun, _ reader: borrowing StoreReader
   ) throws -> [QueryValue] {
@@ -168,7 +166,6 @@ struct AnswerRun {
   /// How many rows have each value of the field by which they are in order.
   ///
   /// - Returns: `nil` if the rows do not keep all values whole.
-  @_optimize(size)
   private func valueCounts(
     _ rows: OrderedRows, _ reader: borrowing StoreReader
   ) throws -> [QueryAnswer.ValueCount]? {

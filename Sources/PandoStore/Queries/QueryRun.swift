@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoLMDB
 import PandoModels
+import PandoSystem
 
 /// Answers one query over one version of the store.
 ///

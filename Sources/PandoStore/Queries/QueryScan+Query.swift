@@ -5,7 +5,6 @@ extension QueryScan {
   static let recordCountMinimum = 1_000
 
   /// Notes a scan; `nil` where the query asks for all records in their order, or there are few.
-  @_optimize(size)
   init?(_ query: RecordQuery, recordCount: Int, of typeRecordCount: Int) {
     guard typeRecordCount >= Self.recordCountMinimum else { return nil }
     var fields = query.uniqueBy + query.filter.fields

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 extension ModelSnapshot {
   /// Returns the cache keys of all collections.
@@ -75,7 +75,6 @@ extension ModelSnapshot {
   ///   - undecodable: Takes what does not decode, and its position.
   /// - Returns: The values, or `nil` if there is no such collection.
   /// - Throws: As ``collection(_:as:in:undecodable:)``.
-  @_optimize(size)
   package func places<M: SimpleModel & Decodable>(
     _ cacheKey: String, as type: M.Type, in range: Range<Int>? = nil,
     undecodable: (UndecodableRecord, Int) -> Void
@@ -95,7 +94,6 @@ extension ModelSnapshot {
   }
 
   /// Returns the identifiers of all nodes that an element of a collection is or holds.
-  @_optimize(size)
   package func nodes(inElementAt place: Int, of cacheKey: String) throws -> [String] {
     let elements = try reader.elements(of: cacheKey, in: place..<(place + 1)) { $0 } ?? []
     var found: Set<UInt64> = []
@@ -104,12 +102,10 @@ extension ModelSnapshot {
   }
 
   /// Returns the identifiers of a node, if there is one, and of all that it holds.
-  @_optimize(size)
   package func nodes(beneath identifier: String) throws -> [String] {
     try nodes(beneath: try reader.node(identifier).map { [$0] } ?? [])
   }
 
-  @_optimize(size)
   private func nodes(beneath found: Set<UInt64>) throws -> [String] {
     var found = found
     var rest = Array(found)

@@ -22,7 +22,6 @@ extension ModelSnapshot {
   ///   tombstones are forgotten.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
-  @_optimize(size)
   package func sequenceState(of identifier: String) throws -> SequenceState {
     let row = try reader.sequenceRow(of: identifier)
     var state = SequenceState()
@@ -51,7 +50,6 @@ extension ModelSnapshot {
   /// - Returns: The number of the commit.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
-  @_optimize(size)
   public func lastCommit(of identifier: String) throws -> CommitNumber? {
     try reader.lastCommit(of: identifier).map { try reader.number($0) }
   }
@@ -68,7 +66,6 @@ extension ModelSnapshot {
   /// - Returns: The position, which no other node has; `nil` if there is no such node.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n*).
-  @_optimize(size)
   package func naturalRank(of identifier: String) throws -> UInt64? {
     guard let node = try reader.node(identifier) else { return nil }
     let key = SequenceKey.rank(identifier)
@@ -83,14 +80,12 @@ extension ModelSnapshot {
 }
 
 extension StoreReader {
-  @_optimize(size)
   func sequenceRow(of identifier: String) throws -> SequenceRow? {
     let key = SequenceKey.row(identifier)
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
     return try SequenceRow(bytes, identifier: identifier)
   }
 
-  @_optimize(size)
   func lastCommit(of identifier: String) throws -> UInt64? {
     guard let node = try node(identifier),
       let newest = try recordKey(node: node, preferring: nil)
@@ -98,7 +93,6 @@ extension StoreReader {
     return try header(of: newest).commitNumber
   }
 
-  @_optimize(size)
   func tombstones() throws -> Tombstones {
     let key = SequenceKey.tombstones
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else {

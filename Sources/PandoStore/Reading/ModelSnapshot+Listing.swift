@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 extension ModelSnapshot {
   /// Calls a closure with identifiers in the order of their bytes.
@@ -42,7 +42,6 @@ extension ModelSnapshot {
   /// - Returns: The identifiers.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* identifiers with the prefix.
-  @_optimize(size)
   public func identifiers(
     ofType typeName: String? = nil, prefix: String = "", limit: Int = .max
   ) throws -> [String] {

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 public import PandoModels
+import PandoSystem
 
 /// One committed version of a store, or the present state of a write transaction.
 ///
@@ -89,7 +89,6 @@ public struct ModelSnapshot: ~Escapable {
   /// - Returns: The rules; empty if there are none.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *r*) for *r* rules.
-  @_optimize(size)
   public func deletionRules(ofType typeName: String) throws -> [DeletionRule] {
     try reader.deletionRules(ofTypeNamed: typeName)?.rules ?? []
   }

@@ -135,7 +135,6 @@ extension StoreReader {
   }
 
   /// Adds all records of a node as they lie here, for the change log.
-  @_optimize(size)
   func addRecords(of identifier: String, to records: inout LoggedRecords) throws {
     guard let node = try node(identifier), let row = try nodeRow(node) else { return }
     for index in 0..<row.recordCount {

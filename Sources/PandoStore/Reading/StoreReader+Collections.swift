@@ -13,7 +13,6 @@ extension StoreReader {
   }
 
   /// The key in `collections` under which a collection stands.
-  @_optimize(size)
   func collectionKey(_ cacheKey: String) throws -> [UInt8] {
     guard cacheKey.utf8.count <= IdentifierKey.shortByteCountMaximum else {
       return try longCollection(cacheKey)?.key ?? CollectionKey(cacheKey).bytes
@@ -22,7 +21,6 @@ extension StoreReader {
   }
 
   /// Finds a collection whose cache key is no key of the table, and the key that it has there.
-  @_optimize(size)
   private func longCollection(_ cacheKey: String) throws -> (number: UInt64, key: [UInt8])? {
     let key = try CollectionKey(cacheKey).bytes
     if let number = try collection(atKey: key.span, cacheKey) {
@@ -59,7 +57,6 @@ extension StoreReader {
   }
 
   /// The cache key of a row of `collections`.
-  @_optimize(size)
   func cacheKey(ofRow key: Span<UInt8>, _ value: Span<UInt8>) throws -> String {
     guard key.count > IdentifierKey.shortByteCountMaximum else {
       return try ByteFields.text(key, "a cache key")

@@ -3,7 +3,6 @@ import PandoModels
 
 extension StoreReader {
   /// The rules of a type; `nil` if it has none.
-  @_optimize(size)
   func deletionRules(ofTypeNamed name: String) throws -> DeletionRules? {
     let key = DeletionRules.key(name)
     guard let bytes = try snapshot.bytes(forKey: key.span, in: tables.meta) else { return nil }
@@ -11,7 +10,6 @@ extension StoreReader {
   }
 
   /// The rules of all types that have some, by type number.
-  @_optimize(size)
   func deletionRules() throws -> [UInt32: DeletionRules] {
     var rules: [UInt32: DeletionRules] = [:]
     try snapshot.scan(tables.meta, prefix: DeletionRules.prefix) { key, value in

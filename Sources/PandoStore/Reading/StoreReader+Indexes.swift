@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension StoreReader {
   /// The indexes of a type, in the order of the names of their fields.

@@ -66,7 +66,6 @@ extension StoreReader {
   }
 
   /// The nodes that a node refers to, in any of its records.
-  @_optimize(size)
   func children(of node: UInt64) throws -> [UInt64] {
     var children: Set<UInt64> = []
     for type in try requiredSummary(of: node).types {
@@ -101,7 +100,6 @@ extension StoreReader {
   }
 
   /// The nodes that a node holds directly, each once.
-  @_optimize(size)
   func childNodes(of node: UInt64) throws -> [UInt64] {
     guard let row = try nodeRow(node) else { return [] }
     var seen: Set<UInt64> = []
@@ -178,7 +176,6 @@ extension StoreReader {
   /// node's newest.
   ///
   /// - Complexity: O(*n* log *n*) for *n* records and references, and memory for *n* keys.
-  @_optimize(size)
   func treeFault() throws -> (record: RecordKey, fault: TreeFault)? {
     var found: (RecordKey, TreeFault)?
     var known: [RecordKey: Int] = [:]
@@ -207,7 +204,6 @@ extension StoreReader {
   /// - Returns: The length; or the record, and no length.
   /// - Throws: What `next` throws.
   /// - Complexity: O(*n*) for *n* records and ways between them that are not known.
-  @_optimize(size)
   func longestWay(
     from start: RecordKey, _ known: inout [RecordKey: Int],
     _ next: (RecordKey) throws -> [RecordKey]
@@ -247,7 +243,6 @@ extension StoreReader {
   }
 
   /// The records that refer to a record, as reading follows references.
-  @_optimize(size)
   func parentRecords(of key: RecordKey) throws -> [RecordKey] {
     var parents: [RecordKey] = []
     try forEachParent(of: key.node) { parent, _ in

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Rows that a transaction writes once, at its end, as they are by now.
 protocol PendingRows: AnyObject {
@@ -111,7 +111,6 @@ extension StoreReader {
   }
 
   /// What the row of a node says beside its records.
-  @_optimize(size)
   func summary(of node: UInt64) throws -> NodeSummary? {
     guard let row = try nodeRow(node) else { return nil }
     return try NodeSummary(row, node: node)
@@ -199,7 +198,6 @@ extension StoreReader {
   ///   - first: The lowest number that is asked for.
   /// - Returns: The nodes, of which each row is read when it is their turn.
   /// - Throws: ``StoreError`` for rows that are damaged.
-  @_optimize(size)
   func nodes(ofType type: UInt32, from first: UInt64 = 0) throws -> TypeNodes {
     let firstRow = TypeBlock.number(of: RecordKey(type: type, node: first))
     return TypeNodes(
@@ -226,7 +224,6 @@ extension StoreReader {
   /// The nodes that have a record of one of some types, and none of another, ascending.
   ///
   /// - Complexity: O(*b*) for *b* rows of nodes by type; once for each version and question.
-  @_optimize(size)
   func nodes(ofTypesNamed others: [String], lacking typeName: String) throws -> [UInt64] {
     try directory.catalog.nodes(of: [typeName] + others, in: self) {
       let own = try typeRow(named: typeName)?.number

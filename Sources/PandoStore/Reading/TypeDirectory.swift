@@ -66,7 +66,6 @@ final class TypeDirectory: Sendable {
   }
 
   /// Whether a Swift type declares former names or defaults of fields.
-  @_optimize(size)
   func hasHistory(_ type: any SimpleModel.Type) -> Bool {
     state.withLock {
       !$0.historyTypes.isEmpty && $0.historyTypes.contains(ObjectIdentifier(type))
@@ -75,7 +74,6 @@ final class TypeDirectory: Sendable {
 
   /// The name of a field as its type reads it; as it stands in records if this process has not used the
   /// type.
-  @_optimize(size)
   func path(_ name: String, ofTypeNamed typeName: String) -> FieldPath {
     guard let type = swiftType(named: typeName) else { return FieldPath(name) }
     if let declared = (type as? any FieldDeclaring.Type)?.declaredFields.stored(name) {
@@ -107,7 +105,6 @@ final class TypeDirectory: Sendable {
   }
 
   /// The deletion rules that a Swift type declares; `nil` if it declares none.
-  @_optimize(size)
   func deletionRules(of type: any SimpleModel.Type) -> DeletionRules? {
     state.withLock { $0.rules.isEmpty ? nil : $0.rules[ObjectIdentifier(type)] }
   }
@@ -224,7 +221,6 @@ final class QueryCatalog: Sendable {
   }
 
   /// Tells of a scan, if somebody wants to know.
-  @_optimize(size)
   func tell(_ scan: () -> QueryScan?) {
     if let handler = scanHandler.withLock({ $0 }), let scan = scan() { handler(scan) }
   }
@@ -242,7 +238,6 @@ final class QueryCatalog: Sendable {
   }
 
   /// Nodes by the names of types, found when a version is first asked for them.
-  @_optimize(size)
   func nodes(
     of typeNames: [String], in reader: borrowing StoreReader, _ find: () throws -> [UInt64]
   ) rethrows -> [UInt64] {

@@ -36,7 +36,6 @@ extension ModelSnapshot {
   /// - Returns: The records, in the order in which the store first saw their nodes.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
-  @_optimize(size)
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
   ) throws -> [UndecodableRecord] {
@@ -55,7 +54,6 @@ extension ModelSnapshot {
   /// Why nothing of a type can be read: its first record, if none of them fits the type.
   ///
   /// - Complexity: O(*n*) for *n* records before the first that fits.
-  @_optimize(size)
   package func incompatibility<M: SimpleModel & Decodable>(
     of type: M.Type
   ) throws -> UndecodableRecord? {

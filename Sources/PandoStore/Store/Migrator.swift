@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// Runs the migrations that a store has not seen yet: all of them in one transaction.
 struct Migrator {
@@ -11,7 +11,6 @@ struct Migrator {
 
   init(_ core: StoreCore) { self.core = core }
 
-  @_optimize(size)
   func run() throws {
     let migrations = try core.read { try due(in: $0) }
     guard !migrations.isEmpty else { return }
@@ -59,7 +58,6 @@ struct Migrator {
   }
 
   /// Refuses a store opened for reading whose records need a migration.
-  @_optimize(size)
   private func refuse(_ migrations: [Migration]) throws {
     for migration in migrations {
       let count = try core.read { try $0.typeRow(named: migration.typeName)?.recordCount ?? 0 }
@@ -72,7 +70,6 @@ struct Migrator {
   }
 
   /// The migrations whose version the store has not reached, in the order of their versions.
-  @_optimize(size)
   private func due(in reader: borrowing StoreReader) throws -> [Migration] {
     var versions: [String: UInt32] = [:]
     try reader.forEachType { name, row in versions[name] = row.schemaVersion }
@@ -80,7 +77,6 @@ struct Migrator {
       .filter { $0.version > Int(versions[$0.typeName] ?? 0) }
   }
 
-  @_optimize(size)
   private func run(_ migration: Migration, _ session: WriteSession) throws {
     let number = try session.typeNumber(named: migration.typeName)
     var keys: [RecordKey] = []
@@ -102,7 +98,6 @@ struct Migrator {
     }
   }
 
-  @_optimize(size)
   private func migrate(_ key: RecordKey, _ migration: Migration, _ session: WriteSession) throws {
     let old = try session.reading { reader in try reader.treeNode(key, depth: 0) }
     let name = "the migration of \(migration.typeName) to version \(migration.version)"

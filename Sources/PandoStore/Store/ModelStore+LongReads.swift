@@ -13,7 +13,6 @@ extension ModelStore {
   ///     it is checked; returns `false` to end the copy. `nil` never ends it.
   /// - Returns: Whether the copy is whole; else there is none.
   /// - Throws: As the other form.
-  @_optimize(size)
   package func copy(
     to destination: String, compacting: Bool,
     progress: ((_ completed: Int, _ total: Int) -> Bool)?
@@ -41,7 +40,6 @@ extension ModelStore {
   /// Walks the pages of a copy that has no name yet.
   ///
   /// - Returns: `false` if `goesOn` has ended it.
-  @_optimize(size)
   private func checkCopy(
     _ copy: PageWalker, _ goesOn: @escaping (_ share: Double) -> Bool
   ) throws -> Bool {
@@ -64,7 +62,6 @@ extension ModelStore {
   }
 
   /// Dumps like ``dump(_:)``, and tells which lines are nodes and how many of these there are.
-  @_optimize(size)
   package func dump(
     counting line: (_ text: String, _ isNode: Bool, _ nodeCount: Int) throws -> Void
   ) throws {

@@ -52,7 +52,6 @@ extension ModelStore {
   /// - Returns: Figures of one committed version.
   /// - Throws: ``StoreError`` `closed`, `LMDBError` or another ``StoreError`` when the store can't be read.
   /// - Complexity: O(*t*) for *t* types.
-  @_optimize(size)
   public func statistics() throws -> StoreStatistics {
     var statistics = StoreStatistics()
     try core.whileOpen {
@@ -92,7 +91,6 @@ extension ModelStore {
   /// - Returns: The process of each reader, and how many commits of the file its version is behind.
   /// - Throws: ``StoreError`` `closed`; `LMDBError` when the store can't be read.
   /// - Complexity: O(*r*) for *r* reader slots.
-  @_optimize(size)
   public func openReaders() throws -> [(processID: Int, commitsBehind: Int)] {
     var found: [(processID: Int, commitsBehind: Int)] = []
     try core.whileOpen {
@@ -116,7 +114,6 @@ extension ModelStore {
   /// - Parameters:
   ///   - count: How many.
   ///   - date: When the newest was made; `nil` if that is not known.
-  @_optimize(size)
   package func didShowOthersCommits(_ count: Int, newest date: Date?) {
     let delay = date.map { core.now().timeIntervalSince($0) }
     core.count { counters in
@@ -128,7 +125,6 @@ extension ModelStore {
   /// Reports that all that is live was read again.
   ///
   /// - Parameter count: How many commits it was behind.
-  @_optimize(size)
   package func didReload(behind count: Int) { core.report(.reloaded(commitCount: count)) }
 
   /// Writes a copy of one committed version while readers and writers go on.
@@ -143,7 +139,6 @@ extension ModelStore {
   ///   be compact and the file has lost pages (`PageReport`); ``StoreError`` `damaged` when its pages
   ///   are not sound: the pages of every copy are walked.
   /// - Complexity: O(size of the file).
-  @_optimize(size)
   public func copy(to destination: String, compacting: Bool = false) throws {
     _ = try copy(to: destination, compacting: compacting, progress: nil)
   }
@@ -161,7 +156,6 @@ extension ModelStore {
   /// - Returns: What was found; nothing is repaired.
   /// - Throws: `LMDBError` or `PageWalkError` when the file can't be read at all; what `progress` throws.
   /// - Complexity: Reads the file twice.
-  @_optimize(size)
   public func verify(
     progress: ((VerificationProgress) throws -> Void)? = nil
   ) throws -> VerificationReport {
@@ -181,7 +175,6 @@ extension ModelStore {
   /// needed, twice hardly ever.
   static let verificationAttemptMaximum = 64
 
-  @_optimize(size)
   private func verifyNewest(
     _ progress: ((VerificationProgress) throws -> Void)?
   ) throws -> VerificationReport {
@@ -214,7 +207,6 @@ extension ModelStore {
   /// - Throws: ``StoreError`` when the sound pages hold no store; `LMDBError` or `PageWalkError`
   ///   when the file can't be read at all; what `progress` throws.
   /// - Complexity: As `verify(progress:)`, and reads each page once before.
-  @_optimize(size)
   public static func verify(
     path: String, assumingNoWriter: Bool = false,
     progress: ((VerificationProgress) throws -> Void)? = nil
@@ -249,7 +241,6 @@ extension ModelStore {
   ///   in the same flush failed: load again from the first line.
   /// - Complexity: O(*n* log *n*); lines are taken one at a time.
   @discardableResult
-  @_optimize(size)
   public func load(nextLine: @Sendable () throws -> String?) throws -> LoadReport {
     let attempts = Atomic(0)
     return try write { transaction in
@@ -275,7 +266,6 @@ extension ModelStore {
   /// - Parameter line: Gets each line, without a line break.
   /// - Throws: What `line` throws; ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*); lines are made one at a time.
-  @_optimize(size)
   public func dump(_ line: (String) throws -> Void) throws {
     try dump(counting: { text, _, _ in try line(text) })
   }
@@ -290,7 +280,6 @@ extension ModelStore {
   /// - Returns: The records, in the order in which the store first saw their nodes.
   /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
   /// - Complexity: O(*n*) for *n* records of the type, all of which are decoded.
-  @_optimize(size)
   public func undecodable<M: SimpleModel & Decodable>(
     _ type: M.Type, limit: Int = .max
   ) throws -> [UndecodableRecord] { try read { try $0.undecodable(type, limit: limit) } }
@@ -305,7 +294,6 @@ extension ModelStore {
   ///
   /// - Parameter handler: Called on the thread that has asked, when the records have been looked at; it
   ///   must not block. `nil` removes it.
-  @_optimize(size)
   public func setScanHandler(_ handler: (@Sendable (QueryScan) -> Void)?) {
     core.directory.catalog.setScanHandler(handler)
   }

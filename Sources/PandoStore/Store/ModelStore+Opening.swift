@@ -1,7 +1,7 @@
 import FoundationEssentials
-import PandoSystem
 import PandoLMDB
 import PandoModels
+import PandoSystem
 
 extension ModelStore {
   /// How long an opening for reading waits for another process that is creating the store.
@@ -11,7 +11,6 @@ extension ModelStore {
   ///
   /// A store is created by a handful of commits. Who opens it for writing meanwhile does what is
   /// left of them; who opens it for reading can only wait.
-  @_optimize(size)
   static func open(path: String, configuration: Configuration) throws -> StoreCore {
     guard configuration.isReadOnly else {
       return try openOnce(path: path, configuration: configuration)
@@ -38,7 +37,6 @@ extension ModelStore {
     "is an empty LMDB file: a store whose creation was cut short, which opening it for writing completes, or none"
 
   /// Whether an error is what a reader meets while another process creates the store.
-  @_optimize(size)
   private static func isOfUnfinishedStore(_ error: any Error, path: String) -> Bool {
     if let error = error as? StoreError { return error.reason == emptyFile }
     guard let error = error as? LMDBError else { return false }
@@ -50,7 +48,6 @@ extension ModelStore {
 
   /// Opens the environment, with a smaller map where the address space is limited (`ulimit -v`): a
   /// map grows by itself when it is full.
-  @_optimize(size)
   private static func openEnvironment(
     path: String, _ configuration: Environment.Configuration
   ) throws -> Environment {
@@ -69,7 +66,6 @@ extension ModelStore {
   /// The smallest map that is tried; less is no machine to keep a store on.
   private static let mapSizeInBytesMinimum = 64 << 20
 
-  @_optimize(size)
   private static func openOnce(path: String, configuration: Configuration) throws -> StoreCore {
     var engine = Environment.Configuration()
     engine.mapSizeInBytes = configuration.mapSizeInBytes
@@ -114,7 +110,6 @@ extension ModelStore {
   /// Walks every page of the file, without the memory map, before anything else touches it.
   ///
   /// - Returns: `false` if others write all the time, who have mapped it.
-  @_optimize(size)
   private static func verifyPages(path: String) throws -> Bool {
     guard !Environment.isUnmade(path: path) else { return true }  // a new store
     do {
@@ -126,7 +121,6 @@ extension ModelStore {
   }
 
   /// Walks every page of a version that a reader keeps.
-  @_optimize(size)
   private static func verifyPages(of core: StoreCore) throws {
     for attempt in 1...verificationAttemptMaximum {
       do {
@@ -143,7 +137,6 @@ extension ModelStore {
     }
   }
 
-  @_optimize(size)
   static func refuseProblems(_ report: VerificationReport, path: String) throws {
     guard let problem = report.problems.first else { return }
     throw StoreError(
@@ -152,7 +145,6 @@ extension ModelStore {
   }
 
   /// Refuses a file that is no Pando store of this format, before anything is written to it.
-  @_optimize(size)
   private static func refuseForeignFile(_ environment: Environment, path: String) throws {
     let foreign = StoreError(
       .notAStore, path, "is an LMDB file with rows of its own and no Pando store")
@@ -179,7 +171,6 @@ extension ModelStore {
     }
   }
 
-  @_optimize(size)
   private static func tableNames(_ environment: Environment) throws -> Set<[UInt8]> {
     let unnamed = try environment.rawTable(nil, create: false)
     return try environment.read { snapshot in
@@ -193,7 +184,6 @@ extension ModelStore {
   }
 
   /// Whether there is a state row; one of another format throws.
-  @_optimize(size)
   private static func hasState(
     _ environment: Environment, _ names: Set<[UInt8]>, path: String
   ) throws -> Bool {
@@ -208,7 +198,6 @@ extension ModelStore {
   }
 
   /// Reads the state row, or writes the first one into a new store.
-  @_optimize(size)
   private static func checkFormat(_ core: StoreCore) throws {
     let state = try core.read { try $0.state(path: core.path) }
     if state != nil { return }
@@ -229,7 +218,6 @@ extension ModelStore {
   }
 
   /// Has the store keep as much of the change log as this opening asks for.
-  @_optimize(size)
   private static func raiseRetention(_ core: StoreCore) throws {
     let configuration = core.configuration
     guard configuration.raisesRetention, !configuration.isReadOnly else { return }

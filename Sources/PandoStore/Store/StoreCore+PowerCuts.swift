@@ -14,7 +14,6 @@ extension StoreCore {
   ///
   /// A number that was given is never given again, so nobody who knows a commit that has gone takes another
   /// one for it: the change log begins anew behind them.
-  @_optimize(size)
   func settlePowerCuts() throws {
     guard !configuration.isReadOnly else { return }
     let isCheckpointed = environment.configuration.checkpointInterval != nil
@@ -51,7 +50,6 @@ extension StoreCore {
   }
 
   /// The state of the store, and up to how many power cuts its numbers have been moved on.
-  @_optimize(size)
   private func knownCuts(_ snapshot: Snapshot) throws -> (StoreState?, UInt64) {
     let reader = StoreReader(snapshot, tables: tables, directory: directory, pending: nil)
     let state = try reader.state(path: path)

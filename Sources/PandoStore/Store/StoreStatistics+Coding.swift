@@ -5,7 +5,6 @@ extension StoreStatistics: Codable {
   ///
   /// - Parameter decoder: Where it is read from.
   /// - Throws: What the decoder throws.
-  @_optimize(size)
   public init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: TextKey.self)
@@ -33,7 +32,6 @@ extension StoreStatistics: Codable {
   ///
   /// - Parameter encoder: Where it is written to.
   /// - Throws: What the encoder throws.
-  @_optimize(size)
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(commitNumber, forKey: TextKey("commitNumber"))

@@ -89,7 +89,6 @@ public struct ModelTransaction: ~Copyable {
   /// - Parameter model: A model with an identifier.
   /// - Throws: As `set(_:)`; ``StoreError`` `cyclicModel` when a node would contain itself.
   /// - Complexity: O(log *n*) for each node of the tree.
-  @_optimize(size)
   public mutating func merge<M: SimpleModel & Encodable>(_ model: M) throws {
     session.state.content?.mix(model)
     try session.whole { try session.merge(model) }
@@ -100,7 +99,6 @@ public struct ModelTransaction: ~Copyable {
   /// - Parameter tree: The tree; fields it does not name stay as they are.
   /// - Throws: As the typed form, and ``StoreError`` `noSuchNode` for a reference to nothing.
   /// - Complexity: O(log *n*) for each node of the tree.
-  @_optimize(size)
   public mutating func merge(_ tree: TreeNode) throws {
     session.state.content?.mix([.node(tree)])
     try session.whole { try session.merge(tree) }
@@ -159,7 +157,6 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: ``StoreError`` `invalidModel` for two rules for one field, or a name that can't be kept;
   ///   `LMDBError` when the disk refuses.
   /// - Complexity: O(log *n* + *r*) for *r* rules.
-  @_optimize(size)
   public mutating func setDeletionRules(_ rules: [DeletionRule], ofType typeName: String) throws {
     try session.whole {
       _ = try session.typeNumber(named: typeName)
@@ -175,7 +172,6 @@ public struct ModelTransaction: ~Copyable {
   /// - Throws: `LMDBError` when the disk refuses; ``StoreError`` `damaged`.
   /// - Complexity: O(*n*) for *n* nodes.
   @discardableResult
-  @_optimize(size)
   public mutating func prune() throws -> Int {
     session.state.content?.delete()
     return try session.whole { try session.prune() }
@@ -185,7 +181,6 @@ public struct ModelTransaction: ~Copyable {
   ///
   /// - Throws: `LMDBError` when the disk refuses.
   /// - Complexity: O(*n*) for *n* nodes: each is named in the change set.
-  @_optimize(size)
   public mutating func removeAll() throws {
     session.state.content?.delete()
     // What others have made meanwhile is to go as well.

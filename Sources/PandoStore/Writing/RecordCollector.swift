@@ -351,7 +351,6 @@ struct PendingRecords {
   ///
   /// - Returns: The records that are to be stored, in traversal order; which of them replace one whose
   ///   content differs.
-  @_optimize(size)
   func effective() -> (records: [Record], replacing: [Record]) {
     guard hasRepeatedNodes else { return (records, []) }
     var last: [RecordReference: Int] = [:]

@@ -71,7 +71,6 @@ extension WriteSession {
   }
 
   /// Says from which commit on the log is kept.
-  @_optimize(size)
   private func shorten(to retention: ChangeLogRetention) throws {
     let newest = state.counters.commitNumber
     guard newest + 1 - state.counters.oldestChange > retention.commitCount else { return }
@@ -111,7 +110,6 @@ extension WriteSession {
   }
 
   /// Deletes rows of commits that are no longer kept.
-  @_optimize(size)
   private func trimChangeLog(rowCount: Int) throws {
     let oldest = state.counters.oldestChange
     var keys: [[UInt8]] = []

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension WriteSession {
   /// What a delete will do, found by walking the dependency index upward before anything is changed.
@@ -51,7 +51,6 @@ extension WriteSession {
     return deletion
   }
 
-  @_optimize(size)
   private func planCascade(from node: UInt64) throws -> Cascade {
     var cascade = Cascade()
     cascade.doom(node)
@@ -75,7 +74,6 @@ extension WriteSession {
   ///
   /// What several lost children do to a record is the sum of what each does alone. So a record is
   /// looked at once for all nodes of a level, and not for each of what may be a long list.
-  @_optimize(size)
   private func requiredChildren(
     of level: Range<Int>, _ cascade: inout Cascade, _ reader: borrowing StoreReader
   ) throws -> [RecordKey: Set<UInt64>] {
@@ -143,7 +141,6 @@ extension WriteSession {
   ///
   /// - Returns: Its identifier.
   @discardableResult
-  @_optimize(size)
   func removeNode(_ node: UInt64) throws -> String {
     let row = try reading { try $0.requiredSummary(of: node) }
     for type in row.types {
@@ -185,7 +182,6 @@ extension WriteSession {
   /// only they held.
   ///
   /// - Returns: How many nodes were removed.
-  @_optimize(size)
   func prune() throws -> Int {
     var candidates: [UInt64] = []
     try reading { reader in
@@ -211,7 +207,6 @@ extension WriteSession {
   }
 
   /// Removes every node and every collection; properties, types and the change log stay.
-  @_optimize(size)
   func removeAll() throws {
     var nodes: [(number: UInt64, identifier: String)] = []
     var cacheKeys: [String] = []

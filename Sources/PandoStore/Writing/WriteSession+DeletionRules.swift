@@ -6,7 +6,6 @@ extension WriteSession {
   /// The rules of a type; `nil` if it has none.
   ///
   /// All are read when a flush asks for the first time.
-  @_optimize(size)
   func deletionRules(ofType type: UInt32) throws -> DeletionRules? {
     if let rules = state.deletionRules { return rules[type] }
     let rules = try reading { try $0.deletionRules() }
@@ -15,7 +14,6 @@ extension WriteSession {
   }
 
   /// Keeps the rules of a type.
-  @_optimize(size)
   func setDeletionRules(_ rules: DeletionRules, ofTypeNamed name: String) throws {
     guard try reading({ try $0.deletionRules(ofTypeNamed: name) }) ?? DeletionRules([]) != rules
     else { return }
@@ -40,7 +38,6 @@ extension WriteSession {
   ///   - isDoomed: The same as a set.
   /// - Returns: The others, in the order in which they were found.
   /// - Throws: ``StoreError`` when the bytes on disk are damaged.
-  @_optimize(size)
   func owned(by doomed: [UInt64], _ isDoomed: Set<UInt64>) throws -> [UInt64] {
     var isDoomed = isDoomed
     var found: [UInt64] = []
@@ -60,7 +57,6 @@ extension WriteSession {
     return found
   }
 
-  @_optimize(size)
   private func children(ownedBy node: UInt64) throws -> [UInt64] {
     try reading { try $0.requiredSummary(of: node).types }.flatMap { type -> [UInt64] in
       guard let rules = try deletionRules(ofType: type),
@@ -70,7 +66,6 @@ extension WriteSession {
     }
   }
 
-  @_optimize(size)
   private func isHeld(_ child: UInt64, besides doomed: Set<UInt64>) throws -> Bool {
     var isHeld = false
     try reading { reader in
@@ -83,7 +78,6 @@ extension WriteSession {
   }
 
   /// The error for a node that others hold by a rule.
-  @_optimize(size)
   func restricted(
     _ holders: [(parent: RecordKey, child: UInt64, field: String)]
   ) throws -> StoreError {

@@ -26,7 +26,6 @@ extension WriteSession {
   ///   - height: How many levels of nodes its tree has; 0 if nobody knows.
   ///   - edges: Its edges, sorted by child.
   ///   - before: Those that it had, sorted alike.
-  @_optimize(size)
   func noteGrowth(
     of key: RecordKey, _ height: Int, _ edges: ArraySlice<RecordEdge>,
     from before: [RecordEdge] = []
@@ -57,7 +56,6 @@ extension WriteSession {
   /// - Throws: `ModelError` `nestingTooDeep`.
   /// - Complexity: O(*a* + *d*) rows for *a* ancestors of records that have got children, and *d*
   ///   descendants of these children where they are not as deep as they were given.
-  @_optimize(size)
   func refuseDepth() throws {
     let grown = unsafe exchange(&grown, with: [])
     try reading { reader in
@@ -82,7 +80,6 @@ extension WriteSession {
   }
 
   /// How many levels the deepest of some trees has.
-  @_optimize(size)
   private func height(
     _ references: [RecordReference], _ known: inout [RecordKey: Int],
     _ reader: borrowing StoreReader
@@ -99,7 +96,6 @@ extension WriteSession {
   }
 
   /// Whether one of the first children of some trees, and so on, is found to be so deep.
-  @_optimize(size)
   private func reaches(
     _ height: Int, _ references: ArraySlice<RecordReference>, _ reader: borrowing StoreReader
   ) throws -> Bool {

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension WriteSession {
   /// The indexes of a type, or `nil` for none.
@@ -67,7 +67,6 @@ extension WriteSession {
   /// something else the rows are made anew, unless it is to stay as it is.
   ///
   /// - Returns: Whether rows were made, or the index became unique.
-  @_optimize(size)
   func addIndex(
     on fields: [FieldPath], ofTypeNamed typeName: String, isUnique: Bool = false,
     keepsFallbacks: Bool = false
@@ -96,7 +95,6 @@ extension WriteSession {
   }
 
   /// The same by the names of the fields, as the type reads them if this process has used it.
-  @_optimize(size)
   func addIndex(
     onFields names: [String], ofTypeNamed typeName: String, isUnique: Bool = false
   ) throws -> Bool {
@@ -110,7 +108,6 @@ extension WriteSession {
   ///
   /// So a unique value is unique, and rows are whole, though nobody has called `addIndexes(of:)`. A unique
   /// index stays as it is where records share a value already: `addIndexes(of:)` names them.
-  @_optimize(size)
   func adoptFallbacks(of type: any SimpleModel.Type, _ number: UInt32) throws {
     guard let indexes = try indexes(ofType: number) else { return }
     let hasHistory = directory.hasHistory(type)
@@ -132,7 +129,6 @@ extension WriteSession {
   }
 
   /// Whether two records would share the values of a unique index of fields.
-  @_optimize(size)
   private func haveDuplicates(_ index: StoredIndex, reading fields: [FieldPath]) throws -> Bool {
     let wanted = StoredIndex(
       number: index.number, type: index.type, fields: fields, isUnique: true)
@@ -258,7 +254,6 @@ extension WriteSession {
   }
 
   /// All rows that an index must have, in order, with what is kept of them.
-  @_optimize(size)
   private func rows(
     of index: StoredIndex
   ) throws -> [(key: [UInt8], value: [UInt8], isKept: Bool)] {
@@ -288,7 +283,6 @@ extension WriteSession {
   /// Removes an index with its rows.
   ///
   /// - Returns: Whether there was one.
-  @_optimize(size)
   func dropIndex(onFields names: [String], ofTypeNamed typeName: String) throws -> Bool {
     let fields = names.map { FieldPath($0) }
     try settleIndexRows()
@@ -305,7 +299,6 @@ extension WriteSession {
   }
 
   /// Removes the rows of an index.
-  @_optimize(size)
   private func deleteRows(of index: StoredIndex) throws {
     var keys: [[UInt8]] = []
     try reading { reader in

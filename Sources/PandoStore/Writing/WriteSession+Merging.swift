@@ -7,7 +7,6 @@ extension WriteSession {
   /// A type with a `merge(_:)` of its own merges by that, if the store knows it; any other by field: fields
   /// of the same name flow, all others stay. A field that the other type can't decode keeps its value,
   /// and that is reported.
-  @_optimize(size)
   func mergeIntoOtherProjections(
     from record: PendingRecords.Record, of pending: PendingRecords
   ) throws {
@@ -87,7 +86,6 @@ extension WriteSession {
   }
 
   /// Lets the target's Swift type merge by its own `merge(_:)`, if both types are known and it has one.
-  @_optimize(size)
   private func mergedByModel(
     into target: RecordKey, from source: RecordKey, stored: [UInt8], value: (any SimpleModel)?
   ) throws -> [UInt8]? {
@@ -147,7 +145,6 @@ extension WriteSession {
   /// Merges by field; a field that the target's Swift type refuses is left as it was.
   ///
   /// - Returns: `nil` if nothing changes.
-  @_optimize(size)
   private func mergedByField(
     into target: RecordKey, stored: Span<UInt8>, from body: Span<UInt8>, identifier: String
   ) throws -> [UInt8]? {
@@ -165,7 +162,6 @@ extension WriteSession {
     return try merged(into: stored, typeName, type, from: body, identifier: identifier)
   }
 
-  @_optimize(size)
   private func merged(
     into stored: Span<UInt8>, _ typeName: String, _ type: (any Decodable.Type)?,
     from body: Span<UInt8>, identifier: String
@@ -193,7 +189,6 @@ extension WriteSession {
   /// Merges an untyped tree: at every node of it the given fields flow in, all others stay.
   ///
   /// A node that is not there yet is stored as it is given.
-  @_optimize(size)
   func merge(_ tree: TreeNode) throws {
     let collector = RecordCollector(self)
     var encoder = TreeEncoder(sink: collector)
@@ -202,14 +197,12 @@ extension WriteSession {
   }
 
   /// Merges a model into the node's records; stores it where the node has none of its type.
-  @_optimize(size)
   func merge(_ model: some SimpleModel & Encodable) throws {
     let collector = RecordCollector(self)
     let root = try RecordEncoder(sink: collector).encode(model)
     try merge(collector, root: root.node)
   }
 
-  @_optimize(size)
   private func merge(_ collector: RecordCollector, root: UInt64) throws {
     let pending = unsafe collector.pending
     for record in pending.records {
@@ -243,7 +236,6 @@ extension WriteSession {
   ///   - stored: The body of the record as it is: what that refers to closes no cycle.
   /// - Throws: ``StoreError`` `cyclicModel`, before the record is written.
   /// - Complexity: O(*d* log *n*) for *d* descendants that are new.
-  @_optimize(size)
   func refuseCycle(
     _ target: RecordKey, edges: ArraySlice<RecordEdge>, known stored: [UInt8]? = nil
   ) throws {

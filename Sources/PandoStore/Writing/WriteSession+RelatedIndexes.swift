@@ -48,7 +48,6 @@ extension WriteSession {
 
   /// Notes that a record has changed, if one of its node has a part in rows of others and the fields in
   /// question are not as they were.
-  @_optimize(size)
   func noteChild(_ key: RecordKey, from old: [UInt8]?, to new: ArraySlice<UInt8>?) throws {
     // What a record lacks another one of its node may have.
     let types = try reading { reader in

@@ -265,7 +265,6 @@ extension WriteSession {
   }
 
   /// Reports models whose hand-written children are not those of their coding.
-  @_optimize(size)
   private func compareChildren(_ pending: PendingRecords) throws {
     for record in pending.records {
       guard let model = pending.value(of: record) as? any Model else { continue }

@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 extension WriteSession {
   /// Writes tombstones for nodes that the write that ends has removed, where their namespace keeps them.
@@ -9,7 +9,6 @@ extension WriteSession {
   ///   - identifiers: The nodes that are gone.
   ///   - number: The number of the commit.
   /// - Throws: `LMDBError` when the disk refuses.
-  @_optimize(size)
   func putTombstones(of identifiers: [String], commitNumber number: UInt64) throws {
     guard !identifiers.isEmpty, !state.forgetsOrder else { return }
     let namespaces = try tombstoneNamespaces()
@@ -22,7 +21,6 @@ extension WriteSession {
   }
 
   /// Writes a tombstone for a node, whether it was there or not.
-  @_optimize(size)
   func putTombstone(of identifier: String, sequenceNumber: UInt64) throws {
     try putSequenceRow(SequenceRow(.tombstone, sequenceNumber: sequenceNumber), of: identifier)
     var tombstones = try reading { try $0.tombstones() }
@@ -33,7 +31,6 @@ extension WriteSession {
     try put(bytes.span, forKey: key.span, in: tables.meta)
   }
 
-  @_optimize(size)
   func putSequenceRow(_ row: SequenceRow, of identifier: String) throws {
     let bytes = row.bytes
     let key = SequenceKey.row(identifier)
@@ -41,7 +38,6 @@ extension WriteSession {
   }
 
   /// Deletes the oldest tombstones, so that half as many are left as there may be.
-  @_optimize(size)
   private func forgetOldest(_ tombstones: inout Tombstones) throws {
     var found: [(sequenceNumber: UInt64, key: [UInt8])] = []
     try reading { reader in
@@ -63,7 +59,6 @@ extension WriteSession {
   /// Deletes all that is kept about the order of writes.
   ///
   /// Whatever began before this write comes too late from now on, as if every node had been removed.
-  @_optimize(size)
   func forgetOrder() throws {
     var keys: [[UInt8]] = []
     try reading { reader in
@@ -83,7 +78,6 @@ extension WriteSession {
   }
 
   /// Which identifiers leave a tombstone when they are removed; read once a flush.
-  @_optimize(size)
   private func tombstoneNamespaces() throws -> TombstoneNamespaces {
     if let known = state.tombstoneNamespaces { return known }
     let namespaces = try reading { reader in
@@ -95,7 +89,6 @@ extension WriteSession {
   }
 
   /// Keeps tombstones of removed nodes from now on, in this process and all others.
-  @_optimize(size)
   func keepTombstones(ofNamespace namespace: String) throws {
     var namespaces = try tombstoneNamespaces()
     guard namespaces.insert(namespace) else { return }

@@ -90,7 +90,6 @@ extension WriteSession {
 extension WriteSession {
   /// Takes over what a Swift type declares and the store keeps: deletion rules, and what counts in indexes
   /// where a record lacks a field.
-  @_optimize(size)
   func takeDeclarations(of type: any SimpleModel.Type, _ number: UInt32) throws {
     if let rules = directory.deletionRules(of: type) {
       try setDeletionRules(rules, ofTypeNamed: directory.name(of: type))
@@ -99,7 +98,6 @@ extension WriteSession {
   }
 
   /// Whether a newer program than this one has written a type.
-  @_optimize(size)
   func hasNewerSchema(than type: any SimpleModel.Type, named name: String) throws -> Bool {
     try Int(reading { try $0.schemaVersion(ofTypeNamed: name, state.types[name]) })
       > directory.schemaVersion(of: type, named: name)
@@ -110,7 +108,6 @@ extension WriteSession {
   /// Once a flush for each type.
   ///
   /// - Throws: ``StoreError`` `newerSchema`, unless such writes are allowed.
-  @_optimize(size)
   func checkSchemaVersion(of type: any SimpleModel.Type) throws {
     let name = try directory.name(of: type)
     let program = directory.schemaVersion(of: type, named: name)

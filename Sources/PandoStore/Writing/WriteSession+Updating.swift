@@ -66,7 +66,6 @@ private struct TreeUpdate {
     for record in base.records { known[record.reference] = record }
   }
 
-  @_optimize(size)
   mutating func plan() throws {
     // Of a node that stands twice one place counts.
     if new.hasRepeatedNodes { outcome.isAsGiven = false }
@@ -102,7 +101,6 @@ private struct TreeUpdate {
   }
 
   /// The records that count: of several for one node and type the last one that the caller has changed.
-  @_optimize(size)
   private func effective() -> [PendingRecords.Record] {
     guard new.hasRepeatedNodes else { return new.records }
     let changed = new.records.map { record in
@@ -117,7 +115,6 @@ private struct TreeUpdate {
   }
 
   /// Plans what becomes of a node that is stored.
-  @_optimize(size)
   private mutating func plan(_ record: PendingRecords.Record) throws {
     let key = RecordKey(record.reference)
     let given = Array(new.body(of: record))

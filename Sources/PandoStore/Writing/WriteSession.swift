@@ -1,6 +1,6 @@
 import PandoLMDB
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// The work of one flush: the LMDB transaction, the counters, and what the write under way has done.
 ///
@@ -246,7 +246,6 @@ import PandoModels
   }
 
   /// Takes the new identifiers of nodes that were not stored after all out of their table.
-  @_optimize(size)
   func removeUnusedIdentifiers() throws {
     for identifier in unsafe insertedIdentifiers {
       guard let node = try reading({ try $0.node(identifier) }),

@@ -1,6 +1,6 @@
-import PandoSystem
 import PandoLMDB
 import PandoModels
+import PandoSystem
 import Synchronization
 
 /// The group commit of a store, led by one of the threads that all stores share while there are writes; a
@@ -325,7 +325,6 @@ extension Writer: GroupCommitOwner {
     }
   }
 
-  @_optimize(size)
   private func tell(_ observer: any StoreObserver, _ writeCount: Int, _ duration: Duration) {
     guard writeCount > 0 else { return }
     observer.storeDidFlush(
@@ -417,7 +416,6 @@ extension Writer {
   /// How many writes may wait for a log.
   private static let queuedForLogMaximum = 10_000
 
-  @_optimize(size)
   private func beginReplicated(_ context: WriteSession) throws {
     guard let replicator = replicator.withLock(\.self) else {
       throw StoreError(
@@ -429,7 +427,6 @@ extension Writer {
     unsafe flush?.replicator = replicator
   }
 
-  @_optimize(size)
   func settle() throws {
     guard let replicator = replicator.withLock(\.self) else { return }
     let writes = unsafe exchange(&logged, with: [])
@@ -472,7 +469,6 @@ extension Writer {
   }
 
   /// Counts and tells what was written for others, and for writes whose own flush was given up.
-  @_optimize(size)
   func didApply(_ changeSets: [ChangeSet], duration: Duration) {
     core.count { counters in
       counters.flushes += 1

@@ -1,7 +1,7 @@
 import Foundation
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 @testable import PandoCommand

@@ -1,6 +1,6 @@
 import Foundation
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 @testable import PandoCommand

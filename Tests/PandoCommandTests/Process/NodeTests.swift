@@ -1,6 +1,6 @@
 import Foundation
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 /// get, set, delete, parents, ls.

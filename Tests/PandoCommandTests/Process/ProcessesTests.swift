@@ -1,7 +1,7 @@
 import Foundation
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 import Testing
 
 /// Several processes on one store.

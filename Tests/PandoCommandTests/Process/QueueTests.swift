@@ -1,8 +1,8 @@
-import PandoURLSession
-import PandoManagers
 import Foundation
-import PandoStore
 import PandoFixtures
+import PandoManagers
+import PandoStore
+import PandoURLSession
 import Testing
 
 @Suite struct QueueTests {

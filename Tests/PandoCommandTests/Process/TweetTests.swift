@@ -1,6 +1,6 @@
 import Foundation
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 /// The main use of the command: a file of tweets becomes a store whose statuses share their users.

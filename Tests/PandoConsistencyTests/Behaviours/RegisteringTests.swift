@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 @Suite struct RegisteringTests {

@@ -1,8 +1,8 @@
-import PandoConsistency
 import Dispatch
-import PandoSystem
-import PandoModels
+import PandoConsistency
 import PandoFixtures
+import PandoModels
+import PandoSystem
 import Testing
 
 @Suite struct UpdatingTests {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// A listener that keeps what it is told.
 final class Listener: ConsistencyManagerListener {

@@ -1,6 +1,6 @@
 import Dispatch
-import PandoSystem
 import PandoFixtures
+import PandoSystem
 
 /// Notes values from any thread.
 final class Recorder<Value: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoSystem
 import PandoModels
+import PandoSystem
 
 /// A holder that takes its updates as a provider does, and counts how often it is asked.
 final class TreeHolder: LiveHolder {

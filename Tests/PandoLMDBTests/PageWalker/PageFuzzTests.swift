@@ -1,6 +1,6 @@
 import Foundation
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 /// Random damage: the walker must end, and what it calls clean liblmdb must be able to read.

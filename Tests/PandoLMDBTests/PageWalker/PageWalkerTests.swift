@@ -1,7 +1,7 @@
 import CPandoLMDB
 import Foundation
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 @Suite struct PageWalkerTests {

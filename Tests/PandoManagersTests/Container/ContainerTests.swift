@@ -1,13 +1,14 @@
-import PandoManagers
-import PandoProviders
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoTestSupport
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
+import PandoTestSupport
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct ContainerTests {
   private func temporary() -> DiskStoreConfig {

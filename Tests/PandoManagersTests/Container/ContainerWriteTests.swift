@@ -3,8 +3,9 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// One write of a container over several types, lists and requests.
 @Suite struct ContainerWriteTests {

@@ -1,11 +1,12 @@
-import PandoManagers
-import PandoProviders
-import PandoLMDB
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoLMDB
+import PandoManagers
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Entities, providers and persisted trees are one system.
 @Suite struct ProvidersAndManagersTests {

@@ -1,14 +1,15 @@
-import PandoManagers
-import PandoRemote
 import Foundation
+import PandoFixtures
+import PandoManagers
 import PandoModels
+import PandoProviders
+import PandoRemote
 import PandoStore
 import PandoSystem
-import PandoProviders
 import PandoTestSupport
-import PandoFixtures
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// After a logout nothing of the user is here, and nothing is sent for them.
 @Suite struct RemovingAllTests {

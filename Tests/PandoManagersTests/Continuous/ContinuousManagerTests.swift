@@ -1,10 +1,10 @@
-import PandoProviders
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoTestSupport
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
+import PandoTestSupport
 import Testing
 
 @testable import PandoManagers

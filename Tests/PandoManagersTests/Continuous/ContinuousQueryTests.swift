@@ -1,8 +1,8 @@
-import PandoProviders
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
 import Testing
 
 @testable import PandoManagers

@@ -1,5 +1,5 @@
-import PandoStore
 import PandoFixtures
+import PandoStore
 import Testing
 
 @testable import PandoManagers

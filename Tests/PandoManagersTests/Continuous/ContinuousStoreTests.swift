@@ -1,9 +1,9 @@
 import Foundation
+import PandoFixtures
 import PandoLMDB
-import PandoSystem
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
 
 @testable import PandoManagers

@@ -1,9 +1,10 @@
+import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
-import PandoFixtures
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// A followed query shows what matches, and nothing else.
 @Suite struct FollowedQueryTests {

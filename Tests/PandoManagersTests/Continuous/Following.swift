@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoLMDB
 import PandoStore
-import PandoFixtures
 import Testing
 
 @testable import PandoManagers

@@ -1,10 +1,11 @@
-import PandoManagers
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Managers, providers and followed queries show a commit in one step.
 @Suite struct InStepTests {

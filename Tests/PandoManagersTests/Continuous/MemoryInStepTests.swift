@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoProviders
+import PandoRemote
+import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What is not on disk is shown in step too: by followed queries, by providers, and beside a store.
 @Suite struct MemoryInStepTests {

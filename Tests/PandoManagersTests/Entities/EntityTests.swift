@@ -1,9 +1,10 @@
-import PandoManagers
 import Foundation
+import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct EntityTests {
   @Test func `an entity names its node by its type and its key`() {

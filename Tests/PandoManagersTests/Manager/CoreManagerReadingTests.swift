@@ -1,9 +1,10 @@
 import PandoManagers
-import PandoSystem
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct CoreManagerReadingTests {
   private struct Stack {

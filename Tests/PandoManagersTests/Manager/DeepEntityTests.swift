@@ -1,7 +1,8 @@
 import PandoManagers
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// A thread of replies: each holds the next.
 private struct Reply: PersistentEntity {

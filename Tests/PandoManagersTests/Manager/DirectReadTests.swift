@@ -1,9 +1,10 @@
 import PandoManagers
-import PandoSystem
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Reads of one entity that the nearest store answers at once: by the same rules as all others.
 @Suite struct DirectReadTests {

@@ -4,8 +4,9 @@ import PandoModels
 import PandoProviders
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Changes of entities as they are when the write comes to them.
 @Suite struct UpdateTests {

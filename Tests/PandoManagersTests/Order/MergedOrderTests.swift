@@ -1,11 +1,12 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// The natural order once a server has named an entity.
 @Suite struct MergedOrderTests {

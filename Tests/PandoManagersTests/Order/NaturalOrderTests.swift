@@ -2,8 +2,9 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Every way of asking gives entities in one natural order, and with a limit the same ones.
 @Suite struct NaturalOrderTests {

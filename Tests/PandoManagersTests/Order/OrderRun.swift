@@ -1,9 +1,10 @@
-import PandoManagers
 import PandoLMDB
+import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What can happen to one identifier.
 enum OrderEvent: String, CaseIterable {

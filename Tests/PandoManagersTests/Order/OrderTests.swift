@@ -1,9 +1,10 @@
+import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
-import PandoFixtures
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// The rules of order: 1 (only what is newer applies), 2 (a read is as old as its start), 3 (so is the
 /// answer to a create), 4 (what a late write is told), 5 (persisted).

@@ -1,9 +1,10 @@
 import PandoManagers
-import PandoRemote
 import PandoModels
+import PandoRemote
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct PlacesTests {
   private func manager(

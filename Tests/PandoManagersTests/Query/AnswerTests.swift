@@ -1,9 +1,10 @@
-import PandoManagers
 import Foundation
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Questions about queries, indexes of several fields, and pages, each against an array.
 @Suite struct AnswerTests {

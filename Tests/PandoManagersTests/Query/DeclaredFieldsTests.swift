@@ -3,8 +3,9 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What an entity type declares of its fields is compared with what its coding writes.
 @Suite struct DeclaredFieldsTests {

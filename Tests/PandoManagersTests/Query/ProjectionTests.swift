@@ -3,8 +3,9 @@ import PandoManagers
 import PandoModels
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Entity types that show the same nodes as another one.
 @Suite struct ProjectionTests {

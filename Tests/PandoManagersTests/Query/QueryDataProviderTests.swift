@@ -6,8 +6,9 @@ import PandoManagers
 import PandoProviders
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 private struct Person: Model, Codable, Equatable, Queryable {
   var key: String

@@ -2,8 +2,9 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Random writes and queries of chores, each answer beside the one over an array.
 @Suite struct RelationRandomTests {

@@ -2,8 +2,9 @@ import PandoFixtures
 import PandoManagers
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Filters, orders and indexes that lead through children, and over the elements of lists.
 @Suite struct RelationTests {

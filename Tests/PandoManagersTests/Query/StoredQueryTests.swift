@@ -1,9 +1,10 @@
-import PandoManagers
 import Foundation
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Queries over a store against the same query over an array.
 @Suite struct StoredQueryTests {

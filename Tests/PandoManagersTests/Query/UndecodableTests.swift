@@ -2,8 +2,9 @@ import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Queries over records of which some can't be decoded.
 @Suite struct UndecodableTests {

@@ -1,8 +1,9 @@
+import PandoFixtures
 import PandoManagers
 import PandoStore
-import PandoFixtures
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 private struct Account: Model, Codable, Equatable, Queryable {
   var id: Int

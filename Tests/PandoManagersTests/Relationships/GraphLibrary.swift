@@ -5,6 +5,7 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
+
 @testable import PandoManagersFixtures
 
 /// On disk and on a server that gives one at a time.

@@ -1,5 +1,6 @@
 import PandoManagers
 import PandoModels
+
 @testable import PandoManagersFixtures
 
 /// A page that links to others, round in circles too.

@@ -1,11 +1,12 @@
+import PandoFixtures
 import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoSystem
 import PandoTestSupport
-import PandoFixtures
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Random graphs over disk, memory and a server, against a model that follows every path by itself.
 @Suite struct RandomGraphTests {

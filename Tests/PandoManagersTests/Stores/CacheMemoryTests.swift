@@ -1,10 +1,11 @@
-import PandoManagers
 import PandoFixtures
+import PandoManagers
 import PandoModels
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What the cache of a container keeps, and what it never shows.
 @Suite struct CacheMemoryTests {

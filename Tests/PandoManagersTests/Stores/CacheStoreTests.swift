@@ -1,10 +1,11 @@
-import PandoManagers
-import PandoRemote
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct CacheStoreTests {
   private struct Cache {

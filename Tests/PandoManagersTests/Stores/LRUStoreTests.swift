@@ -1,7 +1,8 @@
-import PandoManagers
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct LRUStoreTests {
   private func note(_ key: String) -> Note { Note(id: .local(key), text: key) }

@@ -1,8 +1,9 @@
 import PandoManagers
 import PandoModels
 import PandoStore
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What every local store does, in memory and on disk.
 @Suite struct LocalStoreTests {

@@ -1,8 +1,9 @@
 import PandoManagers
-import PandoSystem
 import PandoModels
-@testable import PandoManagersFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct RecoverableStoreTests {
   private struct Pair {

@@ -1,6 +1,6 @@
 import Foundation
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 /// The encoded forms of changes: stores keep them, and other programs read them.

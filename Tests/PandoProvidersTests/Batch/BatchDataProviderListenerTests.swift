@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 import Testing
 
 @testable import PandoProviders

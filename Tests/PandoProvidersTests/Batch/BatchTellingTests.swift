@@ -1,9 +1,9 @@
 import Dispatch
 import PandoConsistency
-import PandoProviders
-import PandoSystem
 import PandoModels
+import PandoProviders
 import PandoStore
+import PandoSystem
 import Testing
 
 /// Of an update first the members are told, then their batch once, in the order of the commits.

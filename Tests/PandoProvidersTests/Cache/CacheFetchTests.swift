@@ -1,8 +1,8 @@
 import PandoConsistency
-import PandoProviders
-import PandoModels
-import PandoSystem
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoSystem
 import Testing
 
 /// What a cache answers, and what is live.

@@ -1,8 +1,8 @@
 import PandoConsistency
+import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
-import PandoFixtures
 import Testing
 
 /// Fetches that have a context and no key.

@@ -1,10 +1,11 @@
 import Dispatch
 import PandoConsistency
-@testable import PandoProviders
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 import Testing
+
+@testable import PandoProviders
 
 /// The completion of a fetch has what is shown when it is called.
 @Suite struct FetchCompletionTests {

@@ -1,5 +1,5 @@
-import PandoProviders
 import PandoModels
+import PandoProviders
 import Testing
 
 /// Changes through a provider.

@@ -1,7 +1,7 @@
 import PandoConsistency
-import PandoProviders
 import PandoLMDB
 import PandoModels
+import PandoProviders
 import PandoStore
 import Testing
 

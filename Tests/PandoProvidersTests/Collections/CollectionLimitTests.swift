@@ -1,7 +1,7 @@
+import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
-import PandoFixtures
 import Testing
 
 /// What piles up, batches, and several providers at one moment.

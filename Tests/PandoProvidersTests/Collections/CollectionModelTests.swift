@@ -1,10 +1,11 @@
-import PandoConsistency
-@testable import PandoProviders
 import Foundation
+import PandoConsistency
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
+
+@testable import PandoProviders
 
 /// Random calls of one task that waits for none of them, against a list that knows the rules.
 @Suite struct CollectionModelTests {

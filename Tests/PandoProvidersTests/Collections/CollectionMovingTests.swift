@@ -1,5 +1,5 @@
-import PandoProviders
 import PandoModels
+import PandoProviders
 import PandoStore
 import Testing
 

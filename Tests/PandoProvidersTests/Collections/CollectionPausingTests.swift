@@ -1,6 +1,6 @@
 import PandoConsistency
-import PandoProviders
 import PandoModels
+import PandoProviders
 import Testing
 
 @Suite struct CollectionPausingTests {

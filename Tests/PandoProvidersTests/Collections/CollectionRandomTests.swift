@@ -1,9 +1,10 @@
 import PandoConsistency
-@testable import PandoProviders
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
+
+@testable import PandoProviders
 
 /// Random changes by several providers of one key, and by others.
 ///

@@ -1,10 +1,11 @@
 import PandoConsistency
-@testable import PandoProviders
-import PandoSystem
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoProviders
 
 /// Keeps a list by what a provider is told and by what its own calls return, without looking at its
 /// data in between.

@@ -1,6 +1,6 @@
-import PandoProviders
 import PandoLMDB
 import PandoModels
+import PandoProviders
 import PandoStore
 import Testing
 

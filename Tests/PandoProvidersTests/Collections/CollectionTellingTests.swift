@@ -1,9 +1,10 @@
 import PandoConsistency
-@testable import PandoProviders
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
+
+@testable import PandoProviders
 
 /// What delegates and sequences of lists are told when writes are on their way.
 @Suite struct CollectionTellingTests {

@@ -1,8 +1,9 @@
 import PandoConsistency
-@testable import PandoProviders
 import PandoModels
 import PandoStore
 import Testing
+
+@testable import PandoProviders
 
 /// Lists that were changed with `updateCache: false`, where several changes are on their way.
 @Suite struct CollectionUnsavedTests {

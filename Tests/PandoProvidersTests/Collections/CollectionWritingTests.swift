@@ -1,8 +1,9 @@
 import PandoConsistency
-@testable import PandoProviders
 import PandoModels
 import PandoStore
 import Testing
+
+@testable import PandoProviders
 
 /// An edit changes what it names, and nothing else: what is shown is never written as a whole.
 @Suite struct CollectionWritingTests {

@@ -1,6 +1,6 @@
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 
 /// A cache that remembers each list that it was given, and fails when it is told to.
 final class ListCache: CacheDelegate {

@@ -1,7 +1,7 @@
 import PandoConsistency
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 import Testing
 
 /// Keeps a copy of a provider's list by applying what it is told.

@@ -1,5 +1,5 @@
-import PandoProviders
 import PandoModels
+import PandoProviders
 
 /// A list as it should be shown and stored, every rule written down once more.
 ///

@@ -1,8 +1,8 @@
 import PandoConsistency
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
 
 /// What a provider is told of rows that it has just brought in itself.

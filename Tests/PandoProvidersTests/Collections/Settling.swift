@@ -1,7 +1,8 @@
 import PandoConsistency
-@testable import PandoProviders
-import PandoModels
 import PandoFixtures
+import PandoModels
+
+@testable import PandoProviders
 
 extension DataModelManager {
   /// Waits until all that is queued in memory has been worked out and told.

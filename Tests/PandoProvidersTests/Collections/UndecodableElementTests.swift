@@ -1,9 +1,10 @@
 import PandoConsistency
-@testable import PandoProviders
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
+
+@testable import PandoProviders
 
 /// Lists over a store of which elements can't be decoded: they are left out and reported, and they come
 /// back.

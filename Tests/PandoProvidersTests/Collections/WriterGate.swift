@@ -1,5 +1,5 @@
-import PandoStore
 import PandoFixtures
+import PandoStore
 
 /// Holds a store's writer until it is opened, so that writes queue in a known order.
 final class WriterGate: Sendable {

@@ -1,9 +1,10 @@
-@testable import PandoConsistency
-@testable import PandoProviders
 import PandoLMDB
 import PandoModels
 import PandoStore
 import PandoSystem
+
+@testable import PandoConsistency
+@testable import PandoProviders
 
 /// Where a manager keeps its data.
 enum Backing: String, CaseIterable, Sendable {

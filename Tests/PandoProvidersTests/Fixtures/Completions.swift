@@ -1,6 +1,6 @@
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 
 /// Remembers what a completion was called with.
 final class Completions<T: SimpleModel>: Sendable {

@@ -1,6 +1,6 @@
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 
 /// Remembers what it is told.
 final class DelegateLog: DataProviderDelegate {

@@ -1,6 +1,6 @@
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 
 /// A cache in memory that remembers its calls.
 final class DictionaryCache: CacheDelegate {

@@ -1,8 +1,8 @@
-import PandoConsistency
-import PandoProviders
 import Dispatch
-import PandoStore
+import PandoConsistency
 import PandoFixtures
+import PandoProviders
+import PandoStore
 
 /// Keeps a manager's changes from being committed or shown until it is opened.
 final class Gate: Sendable {

@@ -1,8 +1,8 @@
 import Dispatch
+import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
-import PandoFixtures
 
 /// A cache that keeps the handlers of its reads until the test answers.
 final class HandlerCache: CompletionCacheDelegate {

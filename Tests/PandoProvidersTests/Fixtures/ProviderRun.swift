@@ -1,7 +1,7 @@
+import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
-import PandoFixtures
 import Testing
 
 /// Random calls on providers and managers, each numbered by its context.

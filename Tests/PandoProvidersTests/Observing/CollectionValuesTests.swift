@@ -1,8 +1,8 @@
-import PandoConsistency
-import PandoModels
 import Observation
-import PandoStore
+import PandoConsistency
 import PandoFixtures
+import PandoModels
+import PandoStore
 import Testing
 
 @testable import PandoProviders

@@ -1,5 +1,5 @@
-import PandoStore
 import PandoFixtures
+import PandoStore
 
 /// A write that holds the writer of a store up until it is let go.
 final class HeldWriter: Sendable {

@@ -1,9 +1,9 @@
+import Observation
 import PandoConsistency
+import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
-import Observation
-import PandoFixtures
 import Testing
 
 @Suite struct ProviderTrackingTests {

@@ -1,7 +1,7 @@
 import PandoConsistency
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 @testable import PandoProviders

@@ -1,11 +1,12 @@
 import Dispatch
 import PandoConsistency
-@testable import PandoProviders
-import PandoSystem
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoProviders
 
 /// The list that each change leads to, and the order of told and own changes.
 @Suite struct ToldListTests {

@@ -1,9 +1,9 @@
 import Dispatch
 import PandoConsistency
 import PandoFixtures
+import PandoModels
 import PandoProviders
 import PandoSystem
-import PandoModels
 import Testing
 
 /// Delegates are called one after another, on a concurrent queue too.

@@ -1,6 +1,6 @@
-import PandoProviders
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoProviders
 import Testing
 
 @Suite struct DataProviderDeletingTests {

@@ -1,10 +1,10 @@
-import PandoConsistency
-import PandoProviders
 import Dispatch
-import PandoSystem
-import PandoModels
-import PandoStore
+import PandoConsistency
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
 import Testing
 
 @Suite struct DataProviderFetchingTests {

@@ -1,10 +1,10 @@
 import PandoConsistency
-
-@testable import PandoProviders
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
+
+@testable import PandoProviders
 
 @Suite struct DataProviderOrderTests {
   private func person(_ name: String) -> Person { Person(id: 1, name: name) }

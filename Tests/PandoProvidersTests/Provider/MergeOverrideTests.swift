@@ -1,7 +1,7 @@
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
 
 /// A `merge` of a model's own.

@@ -1,9 +1,9 @@
 import PandoConsistency
-import PandoProviders
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
+import PandoSystem
 import Testing
 
 /// What is told when a pause ends.

@@ -1,8 +1,8 @@
-import PandoConsistency
 import Dispatch
+import PandoConsistency
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 @testable import PandoProviders

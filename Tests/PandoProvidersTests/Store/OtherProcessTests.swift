@@ -1,7 +1,7 @@
 import PandoConsistency
+import PandoFixtures
 import PandoLMDB
 import PandoModels
-import PandoFixtures
 import PandoSystem
 import Testing
 

@@ -1,8 +1,8 @@
 import PandoConsistency
-import PandoSystem
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
 
 @testable import PandoProviders

@@ -1,7 +1,7 @@
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
 
 /// Several tasks change nodes and a list at random and wait for nothing; where all is quiet everybody

@@ -1,7 +1,7 @@
-import PandoProviders
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoModels
+import PandoProviders
+import PandoStore
 import Testing
 
 /// One task changes nodes and a list at random and waits for nothing; where all is quiet what is shown,

@@ -1,12 +1,13 @@
-import PandoURLSession
-import PandoManagers
 import Foundation
-import PandoSystem
+import PandoFixtures
+import PandoManagers
 import PandoModels
 import PandoStore
-import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoSystem
+import PandoURLSession
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct APIClientQueueTests {
   func post(_ path: APIPath, key: String? = nil) -> APIRequest {

@@ -2,8 +2,8 @@ import PandoTestSupport
 import Testing
 
 @testable import PandoManagers
-@testable import PandoRemote
 @testable import PandoManagersFixtures
+@testable import PandoRemote
 
 @Suite struct APIPathTests {
   @Test(arguments: [

@@ -5,8 +5,9 @@ import PandoProviders
 import PandoRemote
 import PandoStore
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// A server has named an entity, and trees that were read before still hold it under its local identifier.
 @Suite struct FormerIdentifierTests {

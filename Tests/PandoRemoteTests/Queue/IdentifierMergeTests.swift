@@ -1,13 +1,14 @@
-import PandoManagers
-import PandoRemote
-import PandoProviders
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoProviders
+import PandoRemote
+import PandoStore
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct IdentifierMergeTests {
   /// A server that names what is made, from 42 on, and answers once it may.

@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Whatever happens to the process, no request is lost, and none is sent again once its
 /// acknowledgement is stored.

@@ -1,10 +1,11 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
+
 @testable import PandoManagersFixtures
 
 /// A server of books in this process: delays, loses and repeats, as chance wants it, and remembers what

@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Several tasks write and read without waiting for one another, and the server delays and loses.
 @Suite struct RandomClientsTests {

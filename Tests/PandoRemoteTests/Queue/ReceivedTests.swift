@@ -5,8 +5,9 @@ import PandoModels
 import PandoRemote
 import PandoStore
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Messages that a server sends by itself are ordered like answers.
 @Suite struct ReceivedTests {

@@ -1,14 +1,15 @@
-import PandoURLSession
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
-import PandoTestSupport
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
+import PandoTestSupport
+import PandoURLSession
 import Testing
+
+@testable import PandoManagersFixtures
 
 @Suite struct RemoteStoreTests {
   private static let dune = #"{"id":7,"title":"Dune"}"#

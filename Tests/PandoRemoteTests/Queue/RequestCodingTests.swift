@@ -1,8 +1,9 @@
+import Foundation
 import PandoManagers
 import PandoRemote
-import Foundation
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// How requests are stored: those of an earlier version must be read by a later one.
 @Suite struct RequestCodingTests {

@@ -1,12 +1,13 @@
-import PandoManagers
-@testable import PandoRemote
 import Foundation
-import PandoSystem
+import PandoFixtures
+import PandoManagers
 import PandoModels
 import PandoStore
-import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
+@testable import PandoRemote
 
 /// What callers are told when a request does not take its ordinary way.
 extension RequestLaneTests {

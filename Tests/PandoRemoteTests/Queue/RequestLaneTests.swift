@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What is about one entity stays in order; the rest goes beside it.
 @Suite struct RequestLaneTests {

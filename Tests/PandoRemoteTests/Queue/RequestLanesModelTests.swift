@@ -1,9 +1,10 @@
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
+
 @testable import PandoManagers
-@testable import PandoRemote
 @testable import PandoManagersFixtures
+@testable import PandoRemote
 
 /// The lines of requests, compared with what their names say, for calls in any order.
 @Suite struct RequestLanesModelTests {

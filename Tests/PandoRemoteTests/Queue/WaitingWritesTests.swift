@@ -6,8 +6,9 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Writes that wait for a server, beside what else comes from it and goes to it.
 @Suite struct WaitingWritesTests {

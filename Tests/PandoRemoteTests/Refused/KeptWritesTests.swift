@@ -5,8 +5,9 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What becomes of writes that a server has refused and that stay here.
 @Suite struct KeptWritesTests {

@@ -6,8 +6,9 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// An entity that others hold.
 struct RefusedJob: PersistentEntity, MutableEntity, Equatable {

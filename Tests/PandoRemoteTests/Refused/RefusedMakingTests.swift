@@ -5,8 +5,9 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What becomes of entities that a server refuses to make, where other writes are about them.
 @Suite struct RefusedMakingTests {

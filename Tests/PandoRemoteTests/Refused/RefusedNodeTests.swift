@@ -4,8 +4,9 @@ import PandoModels
 import PandoRemote
 import PandoStore
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What becomes of nodes inside entities of which the server refuses some writes: here, and in what later
 /// requests send.

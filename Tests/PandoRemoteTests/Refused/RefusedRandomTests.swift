@@ -4,8 +4,9 @@ import PandoModels
 import PandoRemote
 import PandoStore
 import PandoSystem
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Several tasks write without waiting for one another, and the server refuses a third of it.
 @Suite struct RefusedRandomTests {

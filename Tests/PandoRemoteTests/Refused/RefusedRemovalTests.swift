@@ -5,8 +5,9 @@ import PandoRemote
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What becomes of removals that the server refuses, where others change the same nodes.
 @Suite struct RefusedRemovalTests {

@@ -4,6 +4,7 @@ import PandoManagers
 import PandoModels
 import PandoRemote
 import PandoSystem
+
 @testable import PandoManagersFixtures
 
 /// A server of jobs in this process: delays, loses, repeats and refuses, as chance wants it.

@@ -5,8 +5,9 @@ import PandoModels
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Random writes, of which the server refuses some, beside a model that has never heard of these.
 @Suite struct UndoRandomTests {

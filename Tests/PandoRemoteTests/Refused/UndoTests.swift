@@ -5,8 +5,9 @@ import PandoModels
 import PandoStore
 import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What becomes of a write that the server refuses.
 @Suite struct UndoTests {

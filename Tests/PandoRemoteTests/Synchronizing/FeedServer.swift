@@ -1,11 +1,12 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
 import PandoTestSupport
+
 @testable import PandoManagersFixtures
 
 /// What is in step with a server that tells of changes, on disk and in memory.

@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
-import PandoModels
-import PandoStore
 import PandoFixtures
-@testable import PandoManagersFixtures
+import PandoManagers
+import PandoModels
+import PandoRemote
+import PandoStore
+import PandoSystem
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Tasks write and synchronize without waiting for one another, while others change the server's items,
 /// and it delays, loses and forgets.

@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
+import PandoManagers
 import PandoModels
+import PandoRemote
 import PandoStore
+import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What a synchronization keeps in a store, and what else an answer can say.
 @Suite struct SynchronizingStoreTests {

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import PandoRemote
 @testable import PandoManagersFixtures
+@testable import PandoRemote
 
 /// The forms of the header field `Link` that RFC 8288 allows.
 @Suite struct LinkFieldTests {

@@ -1,11 +1,12 @@
-import PandoManagers
-import PandoRemote
 import Foundation
+import PandoManagers
 import PandoModels
+import PandoRemote
 import PandoStore
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// Fields of which the server does not know stay as they are here.
 @Suite struct LocalOnlyFieldTests {

@@ -1,9 +1,10 @@
-import PandoManagers
-import PandoRemote
 import Foundation
+import PandoManagers
 import PandoModels
+import PandoRemote
 import PandoStore
 import PandoTestSupport
+
 @testable import PandoManagersFixtures
 
 /// An entity whose fields are called otherwise on the wire.

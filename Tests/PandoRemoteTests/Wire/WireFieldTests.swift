@@ -1,12 +1,13 @@
-import PandoManagers
-import PandoRemote
 import Foundation
-import PandoSystem
+import PandoManagers
 import PandoModels
+import PandoRemote
 import PandoStore
+import PandoSystem
 import PandoTestSupport
-@testable import PandoManagersFixtures
 import Testing
+
+@testable import PandoManagersFixtures
 
 /// What is sent and what is read where a type declares how its fields look on the wire.
 @Suite struct WireFieldTests {

@@ -1,7 +1,7 @@
+import PandoFixtures
 import PandoLMDB
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 /// What `torture hostile` does at full size, in sizes that a test takes.

@@ -1,6 +1,6 @@
 import CPandoAllocations
-import PandoLMDB
 import PandoFixtures
+import PandoLMDB
 import Testing
 
 @testable import PandoStore

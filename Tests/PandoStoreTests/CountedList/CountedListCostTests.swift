@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoLMDB
 import Testing
-import PandoFixtures
 
 @testable import PandoStore
 

@@ -1,5 +1,5 @@
-import Testing
 import PandoFixtures
+import Testing
 
 @testable import PandoStore
 

@@ -1,6 +1,6 @@
 import Glibc
-import Testing
 import PandoFixtures
+import Testing
 
 @testable import PandoStore
 

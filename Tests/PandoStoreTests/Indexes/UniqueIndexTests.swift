@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoLMDB
 import PandoModels
-import PandoFixtures
 import Testing
 
 @testable import PandoStore

@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 /// Several processes on one store, and a disk that fails.

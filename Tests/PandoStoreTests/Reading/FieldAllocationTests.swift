@@ -1,5 +1,5 @@
-import PandoFixtures
 import CPandoAllocations
+import PandoFixtures
 import PandoModels
 import Testing
 

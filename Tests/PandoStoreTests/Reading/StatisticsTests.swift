@@ -1,8 +1,8 @@
+import PandoFixtures
 import PandoLMDB
-import PandoSystem
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
 
 /// What a service can log and count.

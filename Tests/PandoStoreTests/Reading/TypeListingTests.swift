@@ -1,5 +1,5 @@
-import PandoModels
 import PandoFixtures
+import PandoModels
 import Testing
 
 @testable import PandoStore

@@ -1,7 +1,7 @@
+import PandoFixtures
 import PandoLMDB
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 /// A store and its reference, changed in the same way and compared after each write.

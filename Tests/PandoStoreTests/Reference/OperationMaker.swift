@@ -1,5 +1,5 @@
-import PandoModels
 import PandoFixtures
+import PandoModels
 
 /// Makes random writes that fit what a reference holds.
 struct OperationMaker {

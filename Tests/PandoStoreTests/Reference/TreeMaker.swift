@@ -1,5 +1,5 @@
-import PandoModels
 import PandoFixtures
+import PandoModels
 
 /// Makes random trees of a few types with many shared nodes.
 ///

@@ -1,7 +1,7 @@
+import PandoFixtures
 import PandoLMDB
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 /// Random writes on a store and on a plain dictionary of nodes must never differ.

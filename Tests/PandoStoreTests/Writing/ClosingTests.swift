@@ -1,7 +1,7 @@
 import Glibc
+import PandoFixtures
 import PandoLMDB
 import PandoModels
-import PandoFixtures
 import Testing
 
 @testable import PandoStore

@@ -1,7 +1,7 @@
-import PandoLMDB
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoLMDB
+import PandoModels
+import PandoSystem
 import Testing
 
 @testable import PandoStore

@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import PandoSystem
 import Testing
 

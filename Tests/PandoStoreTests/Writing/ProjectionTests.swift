@@ -1,7 +1,7 @@
-import PandoSystem
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
+import PandoSystem
 import Testing
 
 /// Several types that show one node.

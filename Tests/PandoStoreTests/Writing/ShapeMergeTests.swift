@@ -1,6 +1,6 @@
+import PandoFixtures
 import PandoModels
 import PandoStore
-import PandoFixtures
 import Testing
 
 /// The types of a model decide how three versions of it are merged: containers by their entries, values of

@@ -1,6 +1,6 @@
-import PandoSystem
-import PandoModels
 import PandoFixtures
+import PandoModels
+import PandoSystem
 
 @testable import PandoStore
 
