@@ -7,7 +7,7 @@ func showOnePerson(in store: ModelStore) async throws -> (Message?, [Person]) {
   try await message.fetchDataFromCache(withCacheKey: "Message:34")
 
   let ada = Person(id: 12, name: "Ada", isOnline: true)
-  contacts.setData([ada], cacheKey: "contacts")  // shows at once, and goes its way to the disk
+  contacts.setData([ada], cacheKey: "contacts")  // visible now; Pando writes it in the background
   try await contacts.update(Person(id: 12, name: "Ada L.", isOnline: true), at: 0).committed()
   await manager.close()
   return (message.data, contacts.data)  // the message's author is Ada L. too
