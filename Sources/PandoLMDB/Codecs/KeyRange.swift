@@ -1,4 +1,4 @@
-/// Which keys of a table to visit.
+/// The range of keys that a scan visits.
 ///
 /// ```swift
 /// try snapshot.scan(ages, in: KeyRange("A"..<"C")) { entry in … }
@@ -8,14 +8,14 @@
 ///
 /// - Note: One thread at a time: it is not `Sendable`.
 public struct KeyRange<Key> {
-  /// Where a range ends, on either side.
+  /// One end of a range.
   enum Bound {
     case none
     case including(Key)
     case excluding(Key)
   }
 
-  /// What all keys of the range begin with.
+  /// The common prefix of all keys of a range.
   enum Prefix {
     case bytes([UInt8])
     case elements([Any])
@@ -31,7 +31,7 @@ public struct KeyRange<Key> {
   /// The keys from one, included, to another.
   ///
   /// - Parameters:
-  ///   - lower: The first key, if it is there.
+  ///   - lower: The first key, if it exists.
   ///   - upper: The key to stop before.
   /// - Returns: The range; empty if `upper` is not above `lower`.
   public static func from(_ lower: Key, upTo upper: Key) -> KeyRange {
@@ -41,16 +41,16 @@ public struct KeyRange<Key> {
   /// The keys from one to another, both included.
   ///
   /// - Parameters:
-  ///   - lower: The first key, if it is there.
-  ///   - upper: The last key, if it is there.
+  ///   - lower: The first key, if it exists.
+  ///   - upper: The last key, if it exists.
   /// - Returns: The range; empty if `upper` is below `lower`.
   public static func from(_ lower: Key, through upper: Key) -> KeyRange {
     KeyRange(lower: .including(lower), upper: .including(upper))
   }
 
-  /// The keys from one on.
+  /// The keys from one to the end of the table.
   ///
-  /// - Parameter lower: The first key, if it is there.
+  /// - Parameter lower: The first key, if it exists.
   /// - Returns: The range.
   public static func from(_ lower: Key) -> KeyRange {
     KeyRange(lower: .including(lower), upper: .none)
@@ -58,7 +58,7 @@ public struct KeyRange<Key> {
 
   /// The keys after one.
   ///
-  /// - Parameter lower: A key that is left out.
+  /// - Parameter lower: A key; the range excludes it.
   /// - Returns: The range.
   public static func after(_ lower: Key) -> KeyRange {
     KeyRange(lower: .excluding(lower), upper: .none)
@@ -66,7 +66,7 @@ public struct KeyRange<Key> {
 
   /// The keys before one.
   ///
-  /// - Parameter upper: A key that is left out.
+  /// - Parameter upper: A key; the range excludes it.
   /// - Returns: The range.
   public static func upTo(_ upper: Key) -> KeyRange {
     KeyRange(lower: .none, upper: .excluding(upper))
@@ -74,7 +74,7 @@ public struct KeyRange<Key> {
 
   /// The keys up to one, included.
   ///
-  /// - Parameter upper: The last key, if it is there.
+  /// - Parameter upper: The last key, if it exists.
   /// - Returns: The range.
   public static func through(_ upper: Key) -> KeyRange {
     KeyRange(lower: .none, upper: .including(upper))
@@ -98,7 +98,7 @@ extension KeyRange where Key: Comparable {
 }
 
 extension KeyRange {
-  /// The keys whose text begins with a prefix.
+  /// The keys that begin with a text.
   ///
   /// - Parameter prefix: Text; empty means every key.
   /// - Returns: The range.
@@ -114,7 +114,7 @@ extension KeyRange {
     KeyRange(prefix: .bytes(prefix))
   }
 
-  /// The pairs with a first element.
+  /// The pairs with the given first element.
   ///
   /// - Parameter first: The element.
   /// - Returns: The range.
@@ -124,7 +124,7 @@ extension KeyRange {
     KeyRange(prefix: .elements([first]))
   }
 
-  /// The triples with a first element.
+  /// The triples with the given first element.
   ///
   /// - Parameter first: The element.
   /// - Returns: The range.
@@ -134,7 +134,7 @@ extension KeyRange {
     KeyRange(prefix: .elements([first]))
   }
 
-  /// The triples with two first elements.
+  /// The triples with the given first two elements.
   ///
   /// - Parameters:
   ///   - first: The first element.
@@ -147,16 +147,16 @@ extension KeyRange {
   }
 }
 
-/// A range in terms of bytes.
+/// A range of encoded keys.
 struct ByteRange {
-  /// The first key, included; `nil` for the beginning.
+  /// The first key, inclusive; `nil` for the beginning of the table.
   var lower: [UInt8]?
-  /// The end, left out; `nil` for the end of the table.
+  /// The end, exclusive; `nil` for the end of the table.
   var upper: [UInt8]?
 }
 
 extension KeyRange {
-  /// The range as bytes.
+  /// Encodes the range.
   func encoded(with codec: any KeyCodec<Key>) throws -> ByteRange {
     if let prefix {
       let bytes = try Self.encode(prefix, with: codec)
@@ -182,7 +182,7 @@ extension KeyRange {
     }
   }
 
-  /// A bound as bytes; the smallest key above another one has a byte 0 more.
+  /// Encodes a bound; the next larger key is the same bytes and a byte 0.
   private static func encode(
     _ bound: Bound, with codec: any KeyCodec<Key>, isLower: Bool
   ) throws -> [UInt8]? {

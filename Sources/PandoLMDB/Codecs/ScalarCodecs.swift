@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Integers of fixed width, up to 64 bits; their order is the order of the numbers.
+/// Integers of fixed width, up to 64 bits; the byte order is the numeric order.
 ///
 /// ```swift
 /// let readings = try environment.table("readings", keys: .uint64, values: .int32)
@@ -24,7 +24,7 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The number.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encode(_ value: Value, into buffer: inout EncodingBuffer) {
     buffer.append(
       lowBytesOf: UInt64(truncatingIfNeeded: value) ^ Self.signBit, byteCount: Self.byteCount)
@@ -32,9 +32,9 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
 
   /// Reads a number back.
   ///
-  /// - Parameter bytes: As many bytes as the type is wide.
+  /// - Parameter bytes: The bytes, as many as the type is wide.
   /// - Returns: The number.
-  /// - Throws: ``LMDBError`` with code `undecodable` for another length.
+  /// - Throws: ``LMDBError`` with code `undecodable` if the length differs.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     guard bytes.count == Self.byteCount else {
       throw LMDBError.undecodable(
@@ -43,22 +43,22 @@ public struct IntegerCodec<Value: FixedWidthInteger & Sendable>: KeyCodec {
     return Self.read(bytes, at: 0)
   }
 
-  /// Writes a number in a tuple, the same way.
+  /// Writes a number as an element of a tuple, with the same bytes.
   ///
   /// - Parameters:
   ///   - value: The number.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encodeElement(_ value: Value, into buffer: inout EncodingBuffer) {
     encode(value, into: &buffer)
   }
 
-  /// Reads a number of a tuple.
+  /// Reads a number from a tuple.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
-  ///   - offset: Where the number begins; afterwards where it ends.
+  ///   - offset: The offset of the number; advanced past its end.
   /// - Returns: The number.
-  /// - Throws: ``LMDBError`` with code `undecodable` if the bytes end before.
+  /// - Throws: ``LMDBError`` with code `undecodable` if too few bytes are left.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> Value {
     guard bytes.count - offset >= Self.byteCount else {
       throw LMDBError.undecodable("\(Value.self)", "the key ends at byte \(bytes.count)")
@@ -118,15 +118,15 @@ extension ValueCodec where Self == IntegerCodec<UInt8> {
   public static var uint8: Self { Self() }
 }
 
-/// Text as UTF-8; the order is that of the Unicode scalars.
+/// Text as UTF-8, ordered by Unicode scalars.
 ///
 /// ```swift
 /// let names = try environment.table("names", keys: .uint32, values: .string)
 /// try environment.write { try $0.put("Ada", forKey: 7, in: names) }
 /// ```
 ///
-/// Nothing is normalized: two strings that Swift calls equal but that are spelled with other scalars
-/// are two keys.
+/// The codec does not normalize. Two strings that Swift calls equal but that consist of other
+/// scalars are two keys.
 public struct StringCodec: KeyCodec {
   /// Makes the codec.
   public init() {}
@@ -135,7 +135,7 @@ public struct StringCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The text.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encode(_ value: String, into buffer: inout EncodingBuffer) {
     buffer.append(contentsOf: value.utf8Span.span)
   }
@@ -160,7 +160,7 @@ public struct StringCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The text.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encodeElement(_ value: String, into buffer: inout EncodingBuffer) {
     BytesCodec.encodeElement(value.utf8Span.span, into: &buffer)
   }
@@ -169,9 +169,9 @@ public struct StringCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
-  ///   - offset: Where the element begins; afterwards where the next one begins.
+  ///   - offset: The offset of the element; advanced past its end.
   /// - Returns: The text.
-  /// - Throws: ``LMDBError`` with code `undecodable` if there is no terminator or no UTF-8.
+  /// - Throws: ``LMDBError`` with code `undecodable` if it has no terminator or is not UTF-8.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> String {
     let text = try BytesCodec().decodeElement(bytes, at: &offset)
     return try decode(text.span)
@@ -183,15 +183,15 @@ extension ValueCodec where Self == StringCodec {
   public static var string: Self { Self() }
 }
 
-/// Bytes as they are; in order, a byte sequence comes before its extensions.
+/// Bytes as they are; a byte sequence sorts before its extensions.
 ///
 /// ```swift
 /// let images = try environment.table("images", keys: .string, values: .bytes)
 /// try environment.write { try $0.put([0x89, 0x50], forKey: "a.png", in: images) }
 /// ```
 ///
-/// In a tuple a byte 0 is written as 00 FF, and 00 01 is the terminator: so it sorts before every
-/// byte that could follow.
+/// A tuple stores a byte 0 as 00 FF and ends the element with 00 01. The terminator sorts before
+/// every byte that could follow.
 public struct BytesCodec: KeyCodec {
   /// Makes the codec.
   public init() {}
@@ -200,7 +200,7 @@ public struct BytesCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The bytes.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encode(_ value: [UInt8], into buffer: inout EncodingBuffer) {
     buffer.append(contentsOf: value.span)
   }
@@ -217,7 +217,7 @@ public struct BytesCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The bytes.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   public func encodeElement(_ value: [UInt8], into buffer: inout EncodingBuffer) {
     Self.encodeElement(value.span, into: &buffer)
   }
@@ -226,9 +226,9 @@ public struct BytesCodec: KeyCodec {
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
-  ///   - offset: Where the element begins; afterwards where the next one begins.
+  ///   - offset: The offset of the element; advanced past its end.
   /// - Returns: The bytes.
-  /// - Throws: ``LMDBError`` with code `undecodable` if there is no terminator.
+  /// - Throws: ``LMDBError`` with code `undecodable` if the terminator is missing.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> [UInt8] {
     var result: [UInt8] = []
     while offset + 1 < bytes.count {
@@ -271,8 +271,8 @@ extension ValueCodec where Self == BytesCodec {
 /// try environment.write { try $0.put(ada, forKey: 7, in: people) }
 /// ```
 ///
-/// Equal values have equal bytes, and other tools can read them. Numbers that JSON lacks are written
-/// as the strings `inf`, `-inf` and `nan`.
+/// Equal values have equal bytes, and other tools can read them. The codec writes numbers that JSON
+/// lacks as the strings `inf`, `-inf` and `nan`.
 public struct CodableCodec<Value: Codable & Sendable>: ValueCodec {
   /// Makes the codec.
   public init() {}
@@ -281,8 +281,8 @@ public struct CodableCodec<Value: Codable & Sendable>: ValueCodec {
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - buffer: Where to write.
-  /// - Throws: What the value's `encode(to:)` throws.
+  ///   - buffer: The buffer to write to.
+  /// - Throws: The error of the value's `encode(to:)`.
   public func encode(_ value: Value, into buffer: inout EncodingBuffer) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -296,7 +296,7 @@ public struct CodableCodec<Value: Codable & Sendable>: ValueCodec {
   ///
   /// - Parameter bytes: JSON.
   /// - Returns: The value.
-  /// - Throws: ``LMDBError`` with code `undecodable` that names what does not fit.
+  /// - Throws: ``LMDBError`` with code `undecodable` that names the part that does not fit.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(

@@ -6,10 +6,10 @@
 /// let page = try environment.read { try $0.value(forKey: ("Ada", 1), in: visits) }
 /// ```
 ///
-/// The elements are written one after the other, each so that its end is known. Longer tuples are
-/// tuples of tuples.
+/// The codec writes the elements one after the other, each with a recognizable end. Longer tuples
+/// are tuples of tuples.
 public struct PairCodec<First: KeyCodec, Second: KeyCodec>: KeyCodec {
-  /// What it encodes.
+  /// The type of the pair.
   public typealias Value = (First.Value, Second.Value)
 
   let first: First
@@ -29,8 +29,8 @@ public struct PairCodec<First: KeyCodec, Second: KeyCodec>: KeyCodec {
   ///
   /// - Parameters:
   ///   - value: The pair.
-  ///   - buffer: Where to write.
-  /// - Throws: What the codec of an element throws.
+  ///   - buffer: The buffer to write to.
+  /// - Throws: The error of an element's codec.
   public func encode(_ value: Value, into buffer: inout EncodingBuffer) throws {
     try first.encodeElement(value.0, into: &buffer)
     try second.encodeElement(value.1, into: &buffer)
@@ -40,7 +40,7 @@ public struct PairCodec<First: KeyCodec, Second: KeyCodec>: KeyCodec {
   ///
   /// - Parameter bytes: The bytes of the whole tuple.
   /// - Returns: The pair.
-  /// - Throws: ``LMDBError`` with code `undecodable` if an element is not there or bytes are left.
+  /// - Throws: ``LMDBError`` with code `undecodable` if an element is missing or bytes are left.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     var offset = 0
     let value = try decodeElement(bytes, at: &offset)
@@ -50,23 +50,23 @@ public struct PairCodec<First: KeyCodec, Second: KeyCodec>: KeyCodec {
     return value
   }
 
-  /// Writes a pair in a tuple, the same way.
+  /// Writes a pair as an element of a tuple, with the same bytes.
   ///
   /// - Parameters:
   ///   - value: The pair.
-  ///   - buffer: Where to write.
-  /// - Throws: What the codec of an element throws.
+  ///   - buffer: The buffer to write to.
+  /// - Throws: The error of an element's codec.
   public func encodeElement(_ value: Value, into buffer: inout EncodingBuffer) throws {
     try encode(value, into: &buffer)
   }
 
-  /// Reads a pair that others may follow.
+  /// Reads a pair from an outer tuple.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the outer tuple.
-  ///   - offset: Where the pair begins; afterwards where the next element begins.
+  ///   - offset: The offset of the pair; advanced past its end.
   /// - Returns: The pair.
-  /// - Throws: ``LMDBError`` with code `undecodable` if an element is not there.
+  /// - Throws: ``LMDBError`` with code `undecodable` if an element is missing.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> Value {
     let first = try self.first.decodeElement(bytes, at: &offset)
     let second = try self.second.decodeElement(bytes, at: &offset)
@@ -102,10 +102,10 @@ extension ValueCodec {
 /// try environment.write { try $0.delete(in: .prefix("Ada", 2026), of: log) }
 /// ```
 ///
-/// The elements are written one after the other, each so that its end is known. Longer tuples are
-/// tuples of tuples.
+/// The codec writes the elements one after the other, each with a recognizable end. Longer tuples
+/// are tuples of tuples.
 public struct TripleCodec<First: KeyCodec, Second: KeyCodec, Third: KeyCodec>: KeyCodec {
-  /// What it encodes.
+  /// The type of the triple.
   public typealias Value = (First.Value, Second.Value, Third.Value)
 
   let first: First
@@ -128,8 +128,8 @@ public struct TripleCodec<First: KeyCodec, Second: KeyCodec, Third: KeyCodec>: K
   ///
   /// - Parameters:
   ///   - value: The triple.
-  ///   - buffer: Where to write.
-  /// - Throws: What the codec of an element throws.
+  ///   - buffer: The buffer to write to.
+  /// - Throws: The error of an element's codec.
   public func encode(_ value: Value, into buffer: inout EncodingBuffer) throws {
     try first.encodeElement(value.0, into: &buffer)
     try second.encodeElement(value.1, into: &buffer)
@@ -140,7 +140,7 @@ public struct TripleCodec<First: KeyCodec, Second: KeyCodec, Third: KeyCodec>: K
   ///
   /// - Parameter bytes: The bytes of the whole tuple.
   /// - Returns: The triple.
-  /// - Throws: ``LMDBError`` with code `undecodable` if an element is not there or bytes are left.
+  /// - Throws: ``LMDBError`` with code `undecodable` if an element is missing or bytes are left.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     var offset = 0
     let value = try decodeElement(bytes, at: &offset)
@@ -150,23 +150,23 @@ public struct TripleCodec<First: KeyCodec, Second: KeyCodec, Third: KeyCodec>: K
     return value
   }
 
-  /// Writes a triple in a tuple, the same way.
+  /// Writes a triple as an element of a tuple, with the same bytes.
   ///
   /// - Parameters:
   ///   - value: The triple.
-  ///   - buffer: Where to write.
-  /// - Throws: What the codec of an element throws.
+  ///   - buffer: The buffer to write to.
+  /// - Throws: The error of an element's codec.
   public func encodeElement(_ value: Value, into buffer: inout EncodingBuffer) throws {
     try encode(value, into: &buffer)
   }
 
-  /// Reads a triple that others may follow.
+  /// Reads a triple from an outer tuple.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the outer tuple.
-  ///   - offset: Where the triple begins; afterwards where the next element begins.
+  ///   - offset: The offset of the triple; advanced past its end.
   /// - Returns: The triple.
-  /// - Throws: ``LMDBError`` with code `undecodable` if an element is not there.
+  /// - Throws: ``LMDBError`` with code `undecodable` if an element is missing.
   public func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> Value {
     let first = try self.first.decodeElement(bytes, at: &offset)
     let second = try self.second.decodeElement(bytes, at: &offset)
@@ -199,14 +199,14 @@ extension ValueCodec {
   }
 }
 
-/// What a range over the first elements of tuples needs.
+/// A tuple codec that can encode the first elements alone, for a range over them.
 protocol TuplePrefixCodec {
   /// Writes the first elements only.
   func encodePrefix(_ elements: [Any], into buffer: inout EncodingBuffer) throws
 }
 
 extension KeyCodec {
-  /// Writes an element whose type the range has checked already.
+  /// Writes an element; the factory of the range has fixed its type.
   func encodePrefixElement(_ element: Any, into buffer: inout EncodingBuffer) throws {
     guard let element = element as? Value else {
       preconditionFailure("\(element) is no \(Value.self)")

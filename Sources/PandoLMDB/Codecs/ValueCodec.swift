@@ -8,19 +8,19 @@
 /// let flags = try environment.table("flags", keys: .string, values: FlagCodec())
 /// ```
 ///
-/// Ready-made ones: `.string`, `.bytes`, the integers (`.int64`, `.uint32`, …), `.tuple(…)`,
-/// `.codable(…)`. A type of its own conforms with these two methods.
+/// Pando provides `.string`, `.bytes`, the integers (`.int64`, `.uint32`, …), `.tuple(…)` and
+/// `.codable(…)`. A codec of your own implements these two methods.
 ///
-/// - Note: Called on the threads that read and write, on several at the same time.
+/// - Note: Reading and writing threads call it, several at the same time.
 public protocol ValueCodec<Value>: Sendable {
-  /// The type it encodes.
+  /// The type of the encoded values.
   associatedtype Value
 
   /// Writes a value.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   /// - Throws: An error if the value has no encoding.
   func encode(_ value: Value, into buffer: inout EncodingBuffer) throws
 
@@ -28,7 +28,7 @@ public protocol ValueCodec<Value>: Sendable {
   ///
   /// - Parameter bytes: All bytes that ``encode(_:into:)`` wrote.
   /// - Returns: The value.
-  /// - Throws: ``LMDBError`` with code `undecodable` if the bytes are no such value.
+  /// - Throws: ``LMDBError`` with code `undecodable` if the bytes encode no such value.
   func decode(_ bytes: Span<UInt8>) throws -> Value
 }
 
@@ -39,29 +39,29 @@ public protocol ValueCodec<Value>: Sendable {
 /// try environment.write { try $0.put([], forKey: (-5, "Ada"), in: scores) }  // before (3, "Bob")
 /// ```
 ///
-/// Every key codec can be used for values, too.
+/// Every key codec also encodes values.
 public protocol KeyCodec<Value>: ValueCodec {
-  /// Writes a key so that another one can follow, in a tuple.
+  /// Writes a key as an element of a tuple.
   ///
-  /// Whatever follows, the order of what is written stays the order of the keys.
+  /// The order of the encoded tuples is the order of the keys, whatever elements follow.
   ///
   /// - Parameters:
   ///   - value: The key.
-  ///   - buffer: Where to write.
+  ///   - buffer: The buffer to write to.
   /// - Throws: An error if the key has no encoding.
   func encodeElement(_ value: Value, into buffer: inout EncodingBuffer) throws
 
-  /// Reads a key that others may follow.
+  /// Reads a key from a tuple.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the whole tuple.
-  ///   - offset: Where the key begins; afterwards where the next one begins.
+  ///   - offset: The offset of the key; advanced past its end.
   /// - Returns: The key.
-  /// - Throws: ``LMDBError`` with code `undecodable` if the bytes are no such key.
+  /// - Throws: ``LMDBError`` with code `undecodable` if the bytes encode no such key.
   func decodeElement(_ bytes: Span<UInt8>, at offset: inout Int) throws -> Value
 }
 
-/// Bytes that a codec writes one after the other.
+/// A buffer to which a codec appends bytes.
 ///
 /// ```swift
 /// func encode(_ value: Point, into buffer: inout EncodingBuffer) {
@@ -70,22 +70,22 @@ public protocol KeyCodec<Value>: ValueCodec {
 /// }
 /// ```
 ///
-/// Up to 512 bytes stay where the buffer is; only longer values allocate.
+/// The first 512 bytes are stored inline; only longer values allocate.
 ///
 /// - Note: One thread at a time.
 public struct EncodingBuffer: ~Copyable {
   private static let inlineByteCount = 512
 
   private var inline = InlineArray<512, UInt8>(repeating: 0)
-  /// All bytes, once they are more than fit inline.
+  /// All bytes, once they no longer fit inline.
   private var spilled: [UInt8] = []
-  /// How many bytes were written.
+  /// The number of bytes written.
   public private(set) var count = 0
 
   /// Makes an empty buffer.
   public init() {}
 
-  /// What was written.
+  /// The bytes written so far.
   public var bytes: Span<UInt8> {
     @_lifetime(borrow self)
     get {
@@ -136,7 +136,7 @@ public struct EncodingBuffer: ~Copyable {
     }
   }
 
-  /// Moves the inline bytes to the heap, where they go on.
+  /// Moves the inline bytes to the heap.
   private mutating func spill(reserving byteCount: Int) {
     guard count <= Self.inlineByteCount, spilled.isEmpty else { return }
     spilled.reserveCapacity(Swift.max(2 * Self.inlineByteCount, count + byteCount))

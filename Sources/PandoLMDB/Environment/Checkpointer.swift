@@ -1,60 +1,60 @@
 import CPandoLMDB
 import PandoSystem
 
-/// When checkpoints are made, and who waits for one.
+/// Decides when a checkpoint begins, and which writers wait for one.
 ///
-/// Commits go to the system only. A checkpoint begins after half of the interval or 16 MiB; who wants to
-/// write waits when the oldest commit that is in none is as old as the interval, or when they come to 24 MiB.
+/// Commits go to the system's page cache only. A checkpoint begins after half of the interval or 16
+/// MiB. A write waits when the oldest commit without one is as old as the interval, or at 24 MiB.
 ///
 /// ```
 /// writer       c c c c c c c c c c c c │ waits if that takes too long
 /// other thread        pin, meta page ─► flush data ─► write slot ─► let the old pin go
 /// ```
-/// The other thread is one of those that all stores share. It is there while somebody writes, and until the
-/// last commit is in a checkpoint.
+/// The other thread comes from a pool of all stores. It runs while a write is under way or a commit
+/// has no checkpoint. A monitor guards ``State``; the writer lock guards the pins.
 @safe
 final class Checkpointer: Sendable {
-  /// Where a checkpoint begins, and where writers wait for its end, in bytes of pages that commits have
-  /// replaced: these can't be used again before it.
+  /// The bytes of replaced pages at which a checkpoint begins, and at which writers wait; these
+  /// pages can't be reused before the next checkpoint.
   private static let (beginningInBytes, waitingInBytes) = (16 << 20, 24 << 20)
-  /// The longest interval, so that no interval has as many commits as a power cut skips numbers.
+  /// The longest interval; it has fewer commits than a power failure skips numbers.
   static let intervalMax = Duration.seconds(60)
 
   private struct State {
-    /// When the first commit came that no checkpoint has, on the coarse clock; and how much they replace.
+    /// The commits since the last capture; in no checkpoint yet.
     var waiting = Commits()
-    /// The same of those that the checkpoint has that is being made.
+    /// The commits that the checkpoint under way contains.
     var taken = Commits()
-    /// The last commit of this process.
+    /// The number of the last commit of this process.
     var newest: UInt64 = 0
-    /// How many have asked for a checkpoint, for how many one has begun, and for how many it is over.
+    /// How many checkpoints were requested; up to which request one has begun, and has ended.
     var (requested, begun, ended) = (0, 0, 0)
-    /// Why the last one has failed.
+    /// The error of the last checkpoint, if it failed.
     var failure: LMDBError?
     /// How many writes are under way.
     var writerCount = 0
-    /// Whether there is a thread that makes checkpoints, and its identity once it runs.
+    /// Whether a thread makes checkpoints, and its identity once it runs.
     var (hasThread, thread): (Bool, UInt) = (false, 0)
     var isStopping = false
   }
 
-  /// Commits that are not on the disk.
+  /// Commits that are not on the disk: the time of the first (coarse clock), and the size.
   private struct Commits {
     var start: UInt64?
     var byteCount = 0
   }
 
-  /// The slots.
+  /// The file of the checkpoint slots.
   let file: CheckpointFile
   private let boot: BootIdentifier
   private let interval: UInt64
   private let state = Monitor(State())
 
-  /// The reader that keeps the pages of the last checkpoint, and that of the one being made.
+  /// The read transactions that keep the pages of the last checkpoint and of the one under way.
   ///
-  /// Used only while the writer lock is held, as the rest is.
+  /// Used only while the writer lock is held.
   nonisolated(unsafe) private var (pin, nextPin): (OpaquePointer?, OpaquePointer?)
-  /// The version that ``pin`` shows; `nil` while it shows none, and nobody may write.
+  /// The version that ``pin`` keeps; `nil` while it keeps none, and then no write may begin.
   nonisolated(unsafe) private(set) var pinned: UInt64?
 
   init(_ file: CheckpointFile, interval: Duration) throws(LMDBError) {
@@ -65,9 +65,9 @@ final class Checkpointer: Sendable {
 }
 
 extension Checkpointer {
-  /// Sees to it, before a write begins, that a thread will make its checkpoint.
+  /// Makes sure, before a write begins, that a thread will make its checkpoint.
   ///
-  /// - Throws: ``LMDBError`` with the system's code if it has no room for one.
+  /// - Throws: ``LMDBError`` with the system's code if it can't start a thread.
   func beginWrite(in environment: Environment) throws(LMDBError) {
     try state.withLock { state throws(LMDBError) in
       try start(&state, environment)
@@ -75,7 +75,7 @@ extension Checkpointer {
     }
   }
 
-  /// A write has been committed, or has failed.
+  /// Counts the end of a write that was committed or has failed.
   func endWrite() {
     let isOver = state.withLock { state in
       state.writerCount -= 1
@@ -84,7 +84,7 @@ extension Checkpointer {
     if isOver { state.notifyAll() }
   }
 
-  /// Has a thread make checkpoints, which keeps no environment alive.
+  /// Starts the thread that makes checkpoints; it holds the environment weakly.
   private func start(_ state: inout State, _ environment: Environment) throws(LMDBError) {
     if state.hasThread || state.isStopping { return }
     let status = SharedThreads.run { [self, weak environment] in
@@ -100,7 +100,7 @@ extension Checkpointer {
     state.hasThread = true
   }
 
-  /// Ends the thread; nobody waits for a checkpoint any more.
+  /// Ends the thread; writers no longer wait for a checkpoint.
   func stop() {
     let thread = state.withLock { state in
       state.isStopping = true
@@ -111,9 +111,9 @@ extension Checkpointer {
     state.waiting { $0.hasThread ? nil : () }
   }
 
-  /// Waits until there is a checkpoint to make.
+  /// Waits until a checkpoint is due.
   ///
-  /// - Returns: `false` when the thread is not needed any more.
+  /// - Returns: `false` when the thread is no longer needed.
   private func waitUntilDue() -> Bool {
     state.waiting { state, nanoseconds in
       if !state.isStopping {
@@ -134,7 +134,7 @@ extension Checkpointer {
     }
   }
 
-  /// Waits, before a write begins, while too much is in no checkpoint.
+  /// Waits, before a write begins, until ``hasRoom``.
   func waitForRoom() { state.waiting { hasRoom($0) ? () : nil } }
 
   /// Whether a write may begin.
@@ -163,7 +163,7 @@ extension Checkpointer {
 
   /// Waits for a checkpoint that begins after this call.
   ///
-  /// - Throws: Why there was none.
+  /// - Throws: The error of that checkpoint.
   func waitForNext(in environment: Environment) throws(LMDBError) {
     let number = try state.withLock { state throws(LMDBError) in
       try start(&state, environment)
@@ -179,14 +179,14 @@ extension Checkpointer {
     if let failure { throw failure }
   }
 
-  /// A checkpoint is over.
+  /// Records the end of a checkpoint.
   ///
-  /// - Parameter failure: Why it failed; then it is tried again later.
+  /// - Parameter failure: The error if it failed; the thread tries again later.
   func didEnd(_ failure: LMDBError?) {
     state.withLock { state in
       state.failure = failure
       state.ended = state.begun
-      // Writers go on and meet the error themselves.
+      // Writers continue and get the error from their own calls.
       if let failure {
         state.waiting = Commits()
         if failure.code != .failedFlush { state.waiting.start = coarseNanoseconds() }
@@ -197,15 +197,15 @@ extension Checkpointer {
   }
 }
 
-/// The pins; the writer lock is held in all of it.
+/// The pins. The writer lock is held in all these methods.
 extension Checkpointer {
-  /// A version that is to become the last checkpoint.
+  /// A version that a checkpoint is to contain.
   struct Capture {
     let version: UInt64
     let meta: [UInt8]
   }
 
-  /// Begins the pin of the version that a write transaction began with: nobody commits meanwhile.
+  /// Pins the version that a write transaction began with; the writer lock excludes other commits.
   ///
   /// - Returns: The version and its meta page; `nil` if it is pinned already.
   func capture(
@@ -240,12 +240,13 @@ extension Checkpointer {
     return Capture(version: version, meta: meta)
   }
 
-  /// Writes the slot of a version whose pages have been flushed, unless a later one is there.
+  /// Writes the slot of a version whose pages were flushed, unless a slot has a later version.
   ///
   /// - Parameters:
   ///   - capture: The version.
   ///   - data: The data file.
-  ///   - isLast: Whether this is the end: if nobody else has the file open, it is whole from then on.
+  ///   - isLast: Whether the environment closes; without other processes, the file is then
+  ///     complete.
   /// - Throws: ``LMDBError`` with the system's code.
   func write(
     _ capture: Capture, _ data: borrowing DataFile, isLast: Bool = false
@@ -261,12 +262,12 @@ extension Checkpointer {
     try file.write(slot, after: newest)
   }
 
-  /// Whether a version is the one that the newest slot has.
+  /// Whether the newest slot has this version.
   func isDurable(_ capture: Capture) -> Bool {
     file.newest().map { $0.boot == boot && $0.meta == capture.meta } ?? false
   }
 
-  /// Lets the old pin go: the slot of a version has been written.
+  /// Releases the old pin after the slot of a version was written.
   func keep(_ capture: Capture) {
     guard let next = unsafe nextPin, unsafe UInt64(mdb_txn_id(next)) == capture.version else {
       return  // the environment was opened again meanwhile
@@ -276,7 +277,7 @@ extension Checkpointer {
     unsafe pinned = capture.version
   }
 
-  /// Lets the pin go if nothing was committed here since: it would keep pages from others.
+  /// Releases the pin if this process committed nothing since, so that others reuse pages.
   func rest() {
     guard let pin = unsafe pin, let version = unsafe pinned,
       state.withLock({ $0.newest <= version })
@@ -285,7 +286,7 @@ extension Checkpointer {
     unsafe pinned = nil
   }
 
-  /// Ends the pins; the environment is closed next.
+  /// Ends the pins before the environment is closed.
   func endPins() {
     if let pin = unsafe pin { unsafe mdb_txn_abort(pin) }
     if let pin = unsafe nextPin { unsafe mdb_txn_abort(pin) }

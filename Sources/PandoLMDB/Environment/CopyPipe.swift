@@ -1,37 +1,37 @@
 import PandoSystem
 
-/// A pipe between liblmdb, which writes a copy without a word, and the file: here its bytes are counted, and the
-/// copy can be ended.
+/// A pipe between liblmdb and the file that counts the bytes and can end the copy; liblmdb itself
+/// reports no progress.
 enum CopyPipe {
-  /// How a copy has ended.
+  /// The outcome of a copy.
   enum Outcome {
-    /// With what liblmdb says: 0 if it is whole.
+    /// liblmdb returned this code: 0 if the copy is complete.
     case copied(CInt)
-    /// The caller had enough.
+    /// The caller ended the copy.
     case ended
-    /// The file takes no more, with this error of the system.
+    /// The system refused to write to the file with this error.
     case notWritten(CInt)
   }
 
-  /// How many bytes lie between two questions whether to go on, at most; as much as is read at once.
+  /// The most bytes between two calls of `goesOn`; also the size of one read.
   static let partByteCount = 64 << 10
 
   /// Copies to a file.
   ///
   /// - Parameters:
-  ///   - file: Where the copy goes.
-  ///   - goesOn: Told how many bytes are written; returns `false` to end the copy.
-  ///   - write: Writes the copy into a pipe, on a thread of its own; returns what liblmdb says.
-  /// - Returns: How it has ended. `write` has returned then.
+  ///   - file: The descriptor of the file.
+  ///   - goesOn: Called with the number of bytes written; returns `false` to end the copy.
+  ///   - write: Writes the copy into a pipe, on a thread of its own; returns liblmdb's code.
+  /// - Returns: The outcome. `write` has returned by then.
   static func copy(
     to file: CInt, _ goesOn: (Int) -> Bool, _ write: @escaping @Sendable (CInt) -> CInt
   ) -> Outcome {
-    // Sockets and no pipe: a forked child has both ends too, and would keep this waiting.
+    // Sockets, not a pipe: a forked child inherits both ends, and a pipe would then never end.
     guard let (readEnd, writeEnd) = connectedSockets() else { return .notWritten(errno) }
     let said = Monitor<CInt?>(nil)
     let status = tryStartingThread(named: "pando.copy") {
-      // Where nobody reads any more the writing is to fail, and a handler of the service's must not interrupt it:
-      // for liblmdb that is an error.
+      // A write to a closed end must fail without a signal. A signal handler of the service must
+      // not interrupt the write either: liblmdb treats that as an error.
       blockSignals()
       let status = write(writeEnd)
       shutdown(writeEnd, CInt(SHUT_WR))
@@ -50,9 +50,9 @@ enum CopyPipe {
     return ending ?? .copied(copied)
   }
 
-  /// Brings what comes out of a pipe to a file.
+  /// Copies the bytes from a pipe to a file.
   ///
-  /// - Returns: `nil` when all of it is there.
+  /// - Returns: `nil` when the file has all of them.
   private static func drain(
     _ pipe: CInt, to file: CInt, _ goesOn: (Int) -> Bool
   ) -> Outcome? {

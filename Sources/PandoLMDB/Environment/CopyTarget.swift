@@ -1,18 +1,18 @@
 import CPandoLMDB
 import PandoSystem
 
-/// The place of a copy that is being made: a file that gets the name of a data file when it is whole.
+/// The place of a copy under way: a file that is renamed to the data file once it is complete.
 ///
 /// ```
 /// data.mdb.partial ── locked, written, checked, flushed ──► data.mdb
 /// ```
-/// The lock lets one copy at a time be made in a place; it goes with the process. A file that a killed process
-/// has left is written over.
+/// The lock allows one copy at a time in a folder; the system releases it when the process ends. A
+/// new copy overwrites the file that a killed process left.
 struct CopyTarget {
-  /// How often a folder is made again that another copy, which failed, removes.
+  /// How often the folder is created again after another failed copy has removed it.
   private static let attemptCount = 100
 
-  /// The name that the copy gets.
+  /// The final path of the copy.
   let path: String
   /// The file, for reading and writing.
   let descriptor: CInt
@@ -25,8 +25,8 @@ struct CopyTarget {
   /// - Parameters:
   ///   - folder: The folder.
   ///   - mode: The permissions of the copy.
-  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file, or another copy is being
-  ///   made there; else the system's code. Nothing has changed then.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file or another copy
+  ///   is under way there; else the system's code. The folder is then unchanged.
   init(folder: String, mode: UInt32) throws(LMDBError) {
     self.folder = folder
     path = "\(folder)/\(DataFile.name)"
@@ -41,7 +41,7 @@ struct CopyTarget {
     }
     self.hasMadeFolder = hasMadeFolder
     do throws(LMDBError) {
-      // Another copy may have got its name before the lock was there.
+      // Another copy may have been renamed before this one had the lock.
       try Self.checkIsFree(folder)
       if ftruncate(descriptor, 0) != 0 { throw .system("ftruncate", partial) }
     } catch {
@@ -51,7 +51,7 @@ struct CopyTarget {
     }
   }
 
-  /// Refuses a folder with a data file, or with what is left of one.
+  /// Refuses a folder with a data file or the remains of one.
   private static func checkIsFree(_ folder: String) throws(LMDBError) {
     var status = stat()
     for name in [DataFile.name, CheckpointFile.name] {
@@ -62,7 +62,7 @@ struct CopyTarget {
     }
   }
 
-  /// Opens the file, and locks it.
+  /// Opens and locks the file.
   private static func open(
     _ path: String, in folder: String, _ mode: UInt32, _ hasMadeFolder: inout Bool
   ) throws(LMDBError) -> CInt {
@@ -87,12 +87,12 @@ struct CopyTarget {
 
   /// Locks the file.
   ///
-  /// - Returns: `false` if it has got another name before, or was removed.
+  /// - Returns: `false` if the file was renamed or removed before the lock.
   private static func lock(_ descriptor: CInt, _ path: String) throws(LMDBError) -> Bool {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system("fstat", path) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
-      throw LMDBError(.fileExists, function: "copy", detail: "\(path) is not what a copy leaves")
+      throw LMDBError(.fileExists, function: "copy", detail: "\(path) is not left by a copy")
     }
     if retryInterrupted({ flock(descriptor, LOCK_EX | LOCK_NB) }) != 0 {
       guard errno == EWOULDBLOCK else { throw .system("flock", path) }
@@ -108,9 +108,9 @@ struct CopyTarget {
       && open.st_dev == named.st_dev && open.st_ino == named.st_ino
   }
 
-  /// Flushes the copy and gives it its name.
+  /// Flushes the copy and renames it.
   ///
-  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has got a data file meanwhile, else the
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file by now; else the
   ///   system's code.
   func publish() throws(LMDBError) {
     if retryInterrupted({ fsync(descriptor) }) != 0 { throw .system("fsync", partial) }
@@ -118,15 +118,15 @@ struct CopyTarget {
     try DataFile.flushNames(in: folder)
   }
 
-  /// Removes the copy, under whatever name, and the folder if it was made for it.
+  /// Removes the copy, under either name, and the folder if this copy created it.
   func remove() {
     for name in [partial, path] where Self.isName(name, of: descriptor) { unsafe unlink(name) }
     if hasMadeFolder { unsafe rmdir(folder) }
   }
 
-  /// Lets the next copy come.
+  /// Releases the lock.
   func close() {
-    // A child that was forked has the file open, too.
+    // A forked child also has the file open, so closing it would not release the lock.
     flock(descriptor, LOCK_UN)
     PandoSystem.close(descriptor)
   }

@@ -1,7 +1,7 @@
 import CPandoLMDB
 import PandoSystem
 
-/// Tells whether the data file that is open still lies at its path, with the contents that were committed to it.
+/// Checks that the open data file still lies at its path with the committed contents.
 ///
 /// ```
 /// stat(path)          other file, or none     the folder was moved, removed or replaced
@@ -9,31 +9,31 @@ import PandoSystem
 /// meta pages n and m, m ≠ n - 1               the file was written over while a commit was under way
 /// meta page n       ≠ as this process left it the file was written over by one of as many commits
 /// ```
-/// The path is that of the folder when it was opened: `chdir` and a changed link are no move. All stored
-/// properties are used while the writer lock is held, but for those that never change.
+/// The path is that of the folder when it was opened: `chdir` and a changed link are no move. The
+/// writer lock guards all variable properties.
 @safe
 final class DataFilePlace: Sendable {
-  /// After how many nanoseconds the path is looked at again where commits do not wait for the disk.
+  /// How long a check of the path stays valid where commits do not wait for the disk.
   private static let intervalInNanoseconds: UInt64 = 1_000_000
 
-  /// The folder, without links.
+  /// The folder, without symbolic links.
   let folder: String
   private let path: String
   private let identity: OpenFiles.Identity
-  /// Whether each write looks at the path.
+  /// Whether each write checks the path.
   private let isLookedAtEachTime: Bool
 
-  /// When the path was looked at last, on the coarse clock.
+  /// The time of the last check of the path, on the coarse clock.
   nonisolated(unsafe) private var lastLook: UInt64 = 0
-  /// Whether the write under way has looked.
+  /// Whether the write under way has checked the path.
   nonisolated(unsafe) private var hasLooked = false
-  /// The number of a transaction, and a sum of the meta page that it has left.
+  /// The number of the last commit of this process, and a checksum of its meta page.
   nonisolated(unsafe) private var known: (number: UInt64, sum: UInt64)?
 
   /// - Parameters:
-  ///   - folder: The folder, which is there.
+  ///   - folder: The folder, which exists.
   ///   - file: The data file.
-  ///   - durability: What commits wait for.
+  ///   - durability: The durability of commits.
   init(_ folder: String, _ file: borrowing DataFile, _ durability: Durability) {
     self.folder = Self.withoutLinks(folder)
     path = "\(self.folder)/\(DataFile.name)"
@@ -51,13 +51,13 @@ final class DataFilePlace: Sendable {
     return unsafe String(cString: resolved)
   }
 
-  /// Refuses what lies at the path, unless it is the file that is open.
+  /// Throws unless the file at the path is the open one.
   ///
   /// - Throws: ``LMDBError`` with code `fileMoved`.
   func check() throws(LMDBError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      // Whoever may not look any more knows nothing of a move.
+      // A process without permission to look can't detect a move.
       guard [ENOENT, ENOTDIR, ELOOP].contains(errno) else { return }
       throw moved("\(path) is not there any more")
     }
@@ -74,22 +74,22 @@ final class DataFilePlace: Sendable {
   }
 }
 
-/// What a write asks; the writer lock is held.
+/// The checks of a write; the writer lock is held.
 extension DataFilePlace {
-  /// Looks at the path before a write, if it is time to.
+  /// Checks the path before a write, if a check is due.
   ///
   /// - Throws: ``LMDBError`` with code `fileMoved`.
-  /// - Complexity: O(1); a system call where commits wait for the disk, else one in a millisecond.
+  /// - Complexity: O(1). One system call where commits wait for the disk, else one per millisecond.
   func willWrite() throws(LMDBError) {
     let now = coarseNanoseconds()
     unsafe hasLooked = isLookedAtEachTime || now - lastLook >= Self.intervalInNanoseconds
     guard unsafe hasLooked else { return }
-    // One that fails counts as none: the next write looks again.
+    // A failed check counts as none: the next write checks again.
     try check()
     unsafe lastLook = now
   }
 
-  /// Looks again if the write has waited for others.
+  /// Checks again if the write has waited for other writes.
   ///
   /// - Throws: ``LMDBError`` with code `fileMoved`.
   func didBegin() throws(LMDBError) {
@@ -101,14 +101,14 @@ extension DataFilePlace {
 
   /// Refuses a file whose meta pages are not those of the last commit.
   ///
-  /// All who commit hold the lock of the writer, under which the number of the last commit and the newest meta
-  /// page agree. A process that has died with that lock leaves them to liblmdb, which repairs them first.
+  /// Every committer holds the writer lock, under which the number of the last commit and the
+  /// newest meta page agree. If a process dies with that lock, liblmdb repairs them first.
   ///
   /// - Parameters:
   ///   - transaction: A write transaction that has just begun.
   ///   - file: The data file.
   /// - Throws: ``LMDBError`` with code `fileMoved`.
-  /// - Complexity: O(1); a system call where the path was looked at.
+  /// - Complexity: O(1). One system call if this write has checked the path.
   func checkContents(
     _ transaction: borrowing WriteTransaction, _ file: borrowing DataFile
   ) throws(LMDBError) {
@@ -121,19 +121,19 @@ extension DataFilePlace {
     guard let meta = unsafe meta(number, file, environment), meta.number == number else {
       throw writtenOver("its newest version is \(newest), and the last commit was \(number)")
     }
-    // Commits take turns with the meta pages. One that was under way when the file was written over has left its own.
+    // Commits alternate between the meta pages; one under way may have left its own.
     if number > 0, let former = unsafe formerNumber(number, file, environment),
       former != number - 1
     {
       throw writtenOver("its meta pages are of the versions \(number) and \(former)")
     }
-    // The pages of the newest version stay as they are; a former one may be written to already.
+    // The newest version's pages do not change; an older one's may be overwritten already.
     if let last = unsafe known, last.number == number, last.sum != meta.sum {
       throw writtenOver("it has another version \(number) than was committed")
     }
   }
 
-  /// Remembers what a commit has left, if it has changed anything.
+  /// Keeps the checksum of a commit that changed something.
   func didCommit(
     _ number: UInt64, _ file: borrowing DataFile, _ environment: OpaquePointer?
   ) {
@@ -147,8 +147,8 @@ extension DataFilePlace {
     moved("\(path) was written over while it was open: \(detail)")
   }
 
-  /// The number in the meta page that a transaction of this number writes, and a sum of that page and of the page
-  /// with the records of the tables.
+  /// Reads the meta page that this transaction number writes: its number, and a checksum of that
+  /// page and of the root page of the main table.
   private func meta(
     _ number: UInt64, _ file: borrowing DataFile, _ environment: OpaquePointer?
   ) -> (number: UInt64, sum: UInt64)? {
@@ -175,13 +175,13 @@ extension DataFilePlace {
       else { return nil }
       let found = unsafe words[wordCount - 1]
       let root = unsafe words[Self.mainRootOffset / wordSize]
-      // A file that is none of LMDB's may say anything.
+      // A file that is not LMDB's may contain any number.
       if root <= UInt64(Int.max / pageSize) { _ = add(pageSize, at: Int(root) * pageSize) }
       return (found, sum)
     }
   }
 
-  /// The number in the other meta page than the one that a transaction of this number writes.
+  /// The number in the meta page that this transaction number does not write.
   private func formerNumber(
     _ number: UInt64, _ file: borrowing DataFile, _ environment: OpaquePointer?
   ) -> UInt64? {
@@ -197,6 +197,6 @@ extension DataFilePlace {
     return count == MemoryLayout<UInt64>.size ? found : nil
   }
 
-  /// Where a meta page has the root of the main table: see ``MetaRecord``.
+  /// The offset of the main table's root in a meta page; see ``MetaRecord``.
   private static let mainRootOffset = 128
 }

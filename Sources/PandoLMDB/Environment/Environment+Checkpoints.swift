@@ -2,13 +2,13 @@ import CPandoLMDB
 import PandoSystem
 
 extension Environment {
-  /// Brings all that is committed to the disk.
+  /// Writes all committed data to the disk.
   ///
-  /// Where there are checkpoints this waits for the next one, which begins at once; else it is ``sync()``.
+  /// With checkpoints it waits for the next one, which begins at once; else it is ``sync()``.
   ///
-  /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
-  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With checkpoints it waits for the write and the
-  ///   checkpoint that are under way, too.
+  /// - Throws: ``LMDBError`` with code `failedFlush`; later writes are refused.
+  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet. With checkpoints it also
+  ///   waits for the write and the checkpoint under way.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func flush() throws(LMDBError) {
     try checkProcess("flush")
@@ -17,7 +17,7 @@ extension Environment {
     try checkpoints.waitForNext(in: self)
   }
 
-  /// Makes a checkpoint; for the thread that does nothing else.
+  /// Makes a checkpoint; called on the checkpoint thread.
   func makeCheckpoint(_ checkpoints: Checkpointer) {
     do {
       let capture = try writer.withLock("checkpoint") {
@@ -42,11 +42,10 @@ extension Environment {
     }
   }
 
-  /// Sees to it that a write finds the pages of a checkpoint pinned, before it uses any page again; the
-  /// writer lock is held.
+  /// Pins the pages of a checkpoint before a write uses any page again; the writer lock is held.
   ///
-  /// Without a pin of this process the last commit is made a checkpoint, unless it is one: nobody can commit
-  /// meanwhile.
+  /// Without a pin of this process, the last commit becomes a checkpoint unless it is one already.
+  /// The lock excludes other commits meanwhile.
   func pinCheckpoint(_ transaction: borrowing WriteTransaction) throws(LMDBError) {
     guard let checkpoints = unsafe checkpoints, unsafe checkpoints.pinned == nil,
       let capture = try unsafe checkpoints.capture(transaction, file, namespaces)
@@ -61,13 +60,13 @@ extension Environment {
     checkpoints.didEnd(nil)
   }
 
-  /// Makes the last commit the last checkpoint, and says that the file is whole if nobody else has it
-  /// open; the writer lock is held.
+  /// Makes the last commit the last checkpoint, and marks the file as complete if no other process
+  /// has it open; the writer lock is held.
   func closeCheckpoints() {
     guard let checkpoints = unsafe checkpoints else { return }
     if checkpoints.file.newest()?.boot ?? .none != .none, var transaction = try? beginWriting() {
       defer { end(&transaction) }
-      // A pin that stands at this version can't be captured again.
+      // `capture` returns `nil` for a version that is already pinned.
       checkpoints.endPins()
       if let capture = try? unsafe checkpoints.capture(transaction, file, namespaces),
         (try? file.flush()) != nil
@@ -78,7 +77,7 @@ extension Environment {
     checkpoints.endPins()
   }
 
-  /// Runs a flush; writes are refused from then on if it fails.
+  /// Runs a flush; if it fails, later writes are refused.
   private func flushed(_ body: () throws(LMDBError) -> Void) throws(LMDBError) {
     do {
       try body()
@@ -91,20 +90,20 @@ extension Environment {
     }
   }
 
-  /// Counts a commit, if it has changed anything; the writer lock is held.
+  /// Counts a commit that changed something; the writer lock is held.
   func countForCheckpoint(_ number: UInt64) {
     guard let checkpoints = unsafe checkpoints else { return }
     let pageCount: Int?
     do {
       pageCount = try read { try unsafe Self.freedPageCount($0.handle.transaction, number) }
     } catch {
-      pageCount = 0  // the time counts nevertheless
+      pageCount = 0  // the age of the commit still counts
     }
     guard let pageCount else { return }
     checkpoints.didCommit(number, replacing: pageCount * 1.roundedUpToPage)
   }
 
-  /// How many pages a transaction has freed, as the free list says; `nil` if it has changed nothing.
+  /// Reads from the free list how many pages a transaction freed; `nil` if it changed nothing.
   private static func freedPageCount(
     _ transaction: OpaquePointer, _ number: UInt64
   ) throws(LMDBError) -> Int? {
@@ -121,7 +120,7 @@ extension Environment {
       guard try checkFound(status, "mdb_cursor_get"), let count = unsafe value.mv_data else {
         return 0
       }
-      // A list begins with its count.
+      // A list begins with its length.
       return unsafe count.loadUnaligned(as: Int.self)
     }
   }

@@ -10,13 +10,13 @@ extension Environment {
     return unsafe info.me_mapsize
   }
 
-  /// Whether the map may become larger; the writer lock is held.
+  /// Whether the map may grow; the writer lock is held.
   var canGrow: Bool {
     guard let size = try? mapSizeInBytes() else { return false }
     return size < Self.mapLimitInBytes(configuration)
   }
 
-  /// Doubles the map, up to the maximum and the reserve behind it; the writer lock is held and no transaction is open.
+  /// Doubles the map, up to its limit; the writer lock is held and no transaction is open.
   func growMap() throws(LMDBError) {
     let size = try mapSizeInBytes()
     let maximum = configuration.maximumMapSizeInBytes.roundedUpToPage
@@ -25,9 +25,9 @@ extension Environment {
     try remap(to: target)
   }
 
-  /// Takes over the map size that another process has set; the caller has left the readers.
+  /// Adopts the map size that another process has set; the caller has left the readers.
   func adoptMapOfOtherProcess() throws(LMDBError) {
-    // Under the writer lock and without a reader of this thread, nobody waits for us.
+    // A caller that holds the writer lock or reads on this thread would wait for itself.
     guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else {
       throw mapInUse("another process grew the map, and this thread still reads the old one")
     }
@@ -40,10 +40,10 @@ extension Environment {
     }
   }
 
-  /// Maps the file anew while no reader is inside; the writer lock is held.
+  /// Maps the file again while no reader is inside; the writer lock is held.
   ///
-  /// - Parameter size: The new size, or 0 for the one that another process has set.
-  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not end in time.
+  /// - Parameter size: The new size; 0 for the size that another process has set.
+  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not finish in time.
   func remap(to size: Int) throws(LMDBError) {
     guard !readers.isReadingOnThisThread else {
       throw mapInUse("this thread is inside a read that would lose the map it reads from")
@@ -54,7 +54,7 @@ extension Environment {
       unsafe mapNumber &+= 1
       let status = unsafe mdb_env_set_mapsize(environment, size)
       guard status == 0 else {
-        // liblmdb has unmapped the old map already: nothing can be read from it any more.
+        // liblmdb has already unmapped the old map, so nothing can be read from it.
         try reopen()
         throw LMDBError(
           LMDBError.Code(rawValue: status), function: "mdb_env_set_mapsize", detail: "\(size) bytes"
@@ -69,8 +69,8 @@ extension Environment {
 
   /// Makes sure that a map of some size fits into the address space.
   ///
-  /// Asked first, because liblmdb gives the old map up before it asks for a new one, and writes the
-  /// size into a new file before it maps it.
+  /// This comes first: liblmdb unmaps the old map before it maps the new one, and writes the size
+  /// into a new file before it maps that.
   static func checkAddressSpace(_ size: Int) throws(LMDBError) {
     let probe = unsafe mmap(
       nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)

@@ -2,12 +2,12 @@ import CPandoLMDB
 import PandoSystem
 
 extension Environment {
-  /// Frees the slots of readers whose process has died.
+  /// Frees the slots of dead readers.
   ///
-  /// Such a slot keeps the file from reusing the pages of its version. It is done at each open, when
-  /// the slots run out, and by the writer about once a second.
+  /// Such a slot keeps the file from reusing the pages of its version. Pando also does this at each
+  /// open, when the slots run out, and about once a second while it writes.
   ///
-  /// - Returns: How many slots were freed.
+  /// - Returns: The number of freed slots.
   /// - Note: LMDB: `mdb_reader_check`.
   @discardableResult
   public func clearStaleReaders() -> Int {
@@ -21,8 +21,8 @@ extension Environment {
 
   /// Frees stale slots about once a second; the writer lock is held.
   ///
-  /// While the slot of a dead reader stands, no page that was freed since is used again, and every
-  /// commit makes the file larger.
+  /// While a dead reader's slot exists, no page freed since is reused, and every commit makes the
+  /// file larger.
   func clearStaleReadersNowAndThen() {
     let now = ContinuousClock.now
     guard unsafe now - staleReaderCheck >= .seconds(1), let environment = unsafe pointer else {
@@ -32,7 +32,7 @@ extension Environment {
     _ = unsafe clearStaleReaders(in: environment)
   }
 
-  /// Frees stale slots and reports it; the caller is a reader or holds the writer lock.
+  /// Frees stale slots and reports them; the caller is a reader or holds the writer lock.
   func clearStaleReaders(in environment: OpaquePointer) -> Int {
     var count: CInt = 0
     unsafe namespaces?.enter(.readers)
@@ -43,12 +43,12 @@ extension Environment {
     return Int(count)
   }
 
-  /// Flushes what earlier commits left to the system.
+  /// Flushes the pages that earlier commits left in the system's cache.
   ///
-  /// Of use with a durability below `full`.
+  /// Needed only with a durability below `full`.
   ///
-  /// - Throws: ``LMDBError`` with code `failedFlush`; no writes after that until reopened.
-  /// - Complexity: O(*p*) for *p* pages that are not on the disk yet; where there are checkpoints, as ``flush()``.
+  /// - Throws: ``LMDBError`` with code `failedFlush`; later writes are refused.
+  /// - Complexity: O(*p*) for *p* unflushed pages; with checkpoints, as ``flush()``.
   /// - Note: LMDB: `mdb_env_sync`.
   public func sync() throws(LMDBError) {
     try checkProcess("sync")
@@ -68,20 +68,20 @@ extension Environment {
 }
 
 extension Environment {
-  /// Copies the newest committed version into another folder, while readers and writers go on.
+  /// Copies the newest committed version into another folder, while readers and writers continue.
   ///
-  /// The copy is flushed, and appears under its name only when it is whole. While it is made it
-  /// counts as a reader: pages freed meanwhile are not used again, and the map can't grow.
+  /// The copy is flushed, and gets its name only when it is complete. Meanwhile it counts as a
+  /// reader: pages freed meanwhile are not reused, and the map can't grow.
   ///
   /// - Parameters:
   ///   - path: A folder without a data file; created with mode 0700 if absent.
-  ///   - compacting: Whether to leave free pages out and write the pages in order; slower, smaller.
-  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file or another copy is being
-  ///   made there, `incompatibleTable` if the copy is to be compact and the file has lost pages
-  ///   (``PageReport/PageCounts/lost``), else the error of the system. A copy that failed is removed, with the
-  ///   folder if the call has made it; what was there before stays.
-  /// - Complexity: O(size of the file); of what is in use, where the copy is compact. One that is not compact waits for
-  ///   a write that is under way.
+  ///   - compacting: Whether to omit free pages and write the pages in order; slower, smaller.
+  /// - Throws: ``LMDBError`` with code `fileExists` if the folder has a data file or another copy
+  ///   is under way there; `incompatibleTable` if a compact copy finds lost pages
+  ///   (``PageReport/PageCounts/lost``); else the system's error. A failed copy is removed, with
+  ///   the folder if this call created it. Other files there stay.
+  /// - Complexity: O(size of the file); O(pages in use) for a compact copy. A copy that is not
+  ///   compact waits for the write under way.
   /// - Precondition: The calling thread is not inside a write of this environment.
   /// - Note: LMDB: `mdb_env_copyfd2`.
   public func copy(to path: String, compacting: Bool = false) throws(LMDBError) {
@@ -94,16 +94,16 @@ extension Environment {
     }
   }
 
-  /// Copies like ``copy(to:compacting:)``, and asks after each part, and at the end, whether to go on.
+  /// Copies like ``copy(to:compacting:)``; the caller can end the copy after each part.
   ///
   /// - Parameters:
   ///   - path: A folder without a data file.
-  ///   - compacting: Whether to leave free pages out.
-  ///   - goesOn: Told how many bytes are written, after each of ``CopyPipe/partByteCount`` at most; returns
-  ///     `false` to end the copy.
-  ///   - check: Looks at the whole copy before it gets its name; returns `false` to end it.
-  /// - Returns: Whether the copy is whole; else nothing of it is left.
-  /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``; what `check` throws. Nothing of the copy is left then.
+  ///   - compacting: Whether to omit free pages.
+  ///   - goesOn: Called with the number of bytes written, at least once per
+  ///     ``CopyPipe/partByteCount``; returns `false` to end the copy.
+  ///   - check: Checks the complete copy before it gets its name; returns `false` to discard it.
+  /// - Returns: Whether the copy is complete; else, or after an error, it is removed.
+  /// - Throws: ``LMDBError`` as ``copy(to:compacting:)``; the error of `check`.
   package func copy(
     to path: String, compacting: Bool, goesOn: (_ byteCount: Int) -> Bool,
     checking check: (PageWalker) throws -> Bool
@@ -131,8 +131,8 @@ extension Environment {
 
   /// Copies through a pipe.
   ///
-  /// liblmdb takes a slot of a reader first, and has the mutex of the writer until the meta pages are written, unless the
-  /// copy is compact. When more has come, it has released both.
+  /// liblmdb first takes a reader slot. Unless the copy is compact, it holds the writer mutex until
+  /// it has written the meta pages. Once more bytes have arrived, it has released both.
   private func copyInStep(
     to descriptor: CInt, _ compacting: Bool, _ goesOn: (Int) -> Bool,
     _ copy: @escaping @Sendable (CInt) -> CInt
@@ -161,7 +161,7 @@ extension Environment {
       let environment = unsafe pointer
       var outcome = CopyPipe.Outcome.copied(LMDBError.Code.closed.rawValue)
       if let environment = unsafe environment {
-        // What copies on another thread does it on behalf of this one, which waits for it.
+        // The copying thread works on behalf of this one, which waits for it.
         nonisolated(unsafe) let environment = unsafe environment
         let copy = { @Sendable (end: CInt) in unsafe mdb_env_copyfd2(environment, end, flags) }
         outcome = copyInStep(to: descriptor, compacting, goesOn, copy)
@@ -188,7 +188,7 @@ extension Environment {
 }
 
 extension Environment {
-  /// Reads the data file that is open, whatever lies at its path by now.
+  /// Opens a walker on the open data file, even if its path has another file by now.
   ///
   /// - Returns: A walker.
   /// - Throws: ``PageWalkError`` with code `cannotOpen`.

@@ -2,15 +2,15 @@ import CPandoLMDB
 import PandoSystem
 
 extension Environment {
-  /// Up to so much address space in use a map is as large as it was asked for: half of the 128 TiB that a
-  /// process has on common processors.
+  /// The address space in use up to which a map has the requested size: half of the 128 TiB of a
+  /// process on common processors.
   private static let ampleAddressSpace = 64 << 40
-  /// How large a map begins beyond that, at most, unless the file is large: some 16 000 of these fit.
+  /// The largest initial map beyond that, unless the file is larger; about 16 000 of these fit.
   private static let smallMapSizeInBytes = 4 << 30
 
-  /// Creates the folder unless it is there.
+  /// Creates the folder unless it exists.
   ///
-  /// - Returns: Whether this call has made it.
+  /// - Returns: Whether this call created it.
   @discardableResult
   static func createFolder(_ path: String) throws(LMDBError) -> Bool {
     if retryInterrupted({ unsafe mkdir(path, 0o700) }) == 0 { return true }
@@ -18,18 +18,18 @@ extension Environment {
     return false
   }
 
-  /// Opens LMDB's environment, with a map of the configured size or what the file asks for.
+  /// Opens LMDB's environment, with a map of the configured size or the size in the file.
   ///
-  /// A file that was made where there is more room may ask for more than fits here; liblmdb takes as much
-  /// as its pages need anyway. Where the process has much address space in use, because it has many stores
-  /// open, the map begins small, and grows when it is full.
+  /// A file from a larger machine may request a map that does not fit here; liblmdb maps at least
+  /// its pages. If many open stores use much address space, the map begins small and grows when it
+  /// is full.
   ///
   /// - Parameters:
   ///   - path: The folder.
-  ///   - configuration: How to open it.
-  ///   - mapSizeInBytes: What the file asks for.
+  ///   - configuration: The settings.
+  ///   - mapSizeInBytes: The map size in the file.
   ///   - dataSizeInBytes: The size of the file.
-  /// - Returns: The environment, and the number of the last commit as its lock file has it.
+  /// - Returns: The environment, and the number of the last commit from its lock file.
   /// - Throws: ``LMDBError`` with the system's code.
   static func makePointer(
     _ path: String, _ configuration: Configuration, mapSizeInBytes: Int, dataSizeInBytes: Int
@@ -74,11 +74,11 @@ extension Environment {
 }
 
 extension Environment {
-  /// Whether a folder has no data file with a commit: none, an empty one, or one whose making was cut
-  /// short.
+  /// Whether a folder has no data file with a commit: no file, an empty one, or one from an
+  /// interrupted creation.
   ///
   /// - Parameter path: The folder.
-  /// - Returns: Whether opening it for writing makes a new file.
+  /// - Returns: Whether opening it for writing creates a new file.
   package static func isUnmade(path: String) -> Bool {
     var status = stat()
     guard unsafe stat("\(path)/\(DataFile.name)", &status) == 0 else { return errno == ENOENT }
@@ -99,7 +99,7 @@ extension Environment.Configuration {
     return UInt32(flags)
   }
 
-  /// Stops the process for limits that make no sense.
+  /// Stops the process for impossible limits.
   func checkLimits() {
     precondition(mapSizeInBytes > 0, "mapSizeInBytes is \(mapSizeInBytes)")
     precondition(

@@ -5,35 +5,33 @@ import Synchronization
 extension Environment {
   /// Runs `body` on the newest committed version.
   ///
-  /// The version stays as it is while `body` runs, whatever is committed meanwhile, and the file
-  /// keeps the pages of that version: read and return, don't linger.
+  /// The version does not change while `body` runs, and the file keeps its pages. Keep `body`
+  /// short.
   ///
-  /// - Parameter body: Gets the snapshot. It runs on the calling thread and must be synchronous.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``LMDBError`` with code `readersFull` if every slot is in use by a living reader, and none
-  ///   comes free in the time that the configuration says,
-  ///   `processNumberTaken` if a process of another PID namespace has the same number, `closed` after
-  ///   ``close()``, `usedAfterFork` in a child process; or what `body` throws.
-  /// - Complexity: O(1) beside `body`, no allocation once a transaction can be reused. Never waits
-  ///   for a writer; waits for the moment in which the map moves to a larger range, and for a slot where
-  ///   all are taken.
+  /// - Parameter body: Receives the snapshot; a synchronous closure on the calling thread.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``LMDBError`` with code `readersFull` if no slot became free within the configured
+  ///   time, `processNumberTaken` if a process of another PID namespace has the same number,
+  ///   `closed` after ``close()``, `usedAfterFork` in a child process; or the error of `body`.
+  /// - Complexity: O(1) beside `body`, no allocation if an ended transaction can be reused. It
+  ///   never waits for a writer. It waits while the map grows, and for a slot if all are taken.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     let ticket = try beginReading()
     defer { endReading(ticket) }
     guard let transaction = unsafe ticket.transaction else { preconditionFailure("it has begun") }
     let handle = unsafe UnsafeSnapshotHandle(
       transaction: transaction, environment: number, isReadOnly: true, mapNumber: mapNumber)
-    // The transaction lives until `body` has returned, and the snapshot can't leave it.
+    // The transaction outlives `body`, and the snapshot can't escape from it.
     return try body(unsafe Snapshot(unsafeHandle: handle))
   }
 
-  /// The number of the newest commit that a meta page shows, of whatever process; the flush of that
-  /// commit may still go on.
+  /// The number of the newest commit of any process in a meta page; its flush may still be under
+  /// way.
   ///
-  /// A number that has not changed since a ``Snapshot/transactionID`` says that no commit came between.
+  /// If the number equals an earlier ``Snapshot/transactionID``, no commit came between.
   ///
-  /// - Returns: The number; `nil` where a read has to find out, or to say why it can't.
-  /// - Complexity: O(1), no transaction; waits for the moment in which the map moves to a larger range.
+  /// - Returns: The number; `nil` if only a read can find it or report the error.
+  /// - Complexity: O(1), no transaction; waits while the map grows.
   package func newestTransactionID() -> UInt64? {
     guard (try? checkProcess("read")) != nil, let ticket = try? readers.enter() else { return nil }
     defer { readers.leave(ticket) }
@@ -41,7 +39,7 @@ extension Environment {
     atomicMemoryFence(ordering: .acquiring)
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(environment, &info)
-    // A map that others' commits do not reach shows an older one; the next read finds out.
+    // A map that misses commits of other processes has an older number; the next read repairs that.
     return max(UInt64(unsafe info.me_last_txnid), unsafe signal?.number ?? 0)
   }
 
@@ -53,7 +51,7 @@ extension Environment {
 
   /// Begins a read.
   ///
-  /// - Returns: A ticket with a transaction that has begun.
+  /// - Returns: A ticket whose transaction has begun.
   @inline(__always)
   private func beginReading() throws(LMDBError) -> ReaderPool.Ticket {
     try checkProcess("read")
@@ -68,8 +66,7 @@ extension Environment {
     return try beginReading(ticket)
   }
 
-  /// Begins a read of which one has taken the ticket, but no transaction is kept for it, or that one
-  /// could not be renewed.
+  /// Begins a read with a ticket that has no transaction, or one that could not be renewed.
   @inline(never)
   private func beginReading(_ taken: ReaderPool.Ticket) throws(LMDBError) -> ReaderPool.Ticket {
     var ticket = taken
@@ -92,7 +89,7 @@ extension Environment {
       } else if status == MDB_READERS_FULL, !readers.isReadingOnThisThread,
         wait.goesOn(for: configuration.readerTimeoutInSeconds, counting: slotWaits)
       {
-        // Readers of other processes give their slots back without a sign.
+        // Other processes free their slots without a signal.
       } else {
         guard status == MDB_MAP_RESIZED else { throw readError(status) }
         try adoptMapOfOtherProcess()
@@ -101,18 +98,18 @@ extension Environment {
     }
   }
 
-  /// How long a reader has waited for a slot.
+  /// The wait of a reader for a slot.
   private struct SlotWait {
     private static let napInMicrosecondsMax: UInt32 = 16_000
     private var start: UInt64?
     private var nap: UInt32 = 250
 
-    /// Waits a moment.
+    /// Sleeps for a moment.
     ///
     /// - Parameters:
-    ///   - timeoutInSeconds: How long it may wait in all.
-    ///   - count: One more while it waits.
-    /// - Returns: `false`, at once, if the time is up.
+    ///   - timeoutInSeconds: The longest total wait.
+    ///   - count: A counter; one higher during the sleep.
+    /// - Returns: `false`, at once, after the timeout.
     mutating func goesOn(for timeoutInSeconds: Int, counting count: borrowing Atomic<Int>) -> Bool {
       let now = coarseNanoseconds()
       let start = start ?? now
@@ -135,7 +132,7 @@ extension Environment {
     } else {
       status = unsafe namespaces.beginReader(environment, &transaction)
       if status == MDB_READERS_FULL {
-        // Transactions that are kept for other lanes have slots too.
+        // Idle transactions of other lanes hold slots, too.
         if let idle = unsafe readers.takeIdleTransaction() {
           unsafe transaction = idle
           status = unsafe mdb_txn_renew(idle)
@@ -148,20 +145,20 @@ extension Environment {
     return unsafe renewUntilCurrent(begun, in: environment)
   }
 
-  /// How often a transaction is renewed that commits keep overtaking.
+  /// How often a transaction is renewed while commits overtake it.
   private static let renewalCountMax = 100
-  /// How often a map is looked at that shows less than was committed, before that is believed.
+  /// How often a map must miss commits before the file is opened again.
   private static let behindCountMax = 3
-  /// The status of a transaction that shows less than was committed.
+  /// The status of a transaction whose map misses commits.
   private static let isBehind: CInt = -41_000
 
-  /// Makes sure that a new transaction shows the version it says.
+  /// Makes sure that a new transaction reads the version of its number.
   ///
-  /// liblmdb 0.9.24 reads the number *n* of the last commit, then copies the meta page *n* mod 2. A
-  /// thread that is interrupted in between may find the page of commit *n* + 2 there, or half of
-  /// it. That page is not written before commit *n* + 1 is done, so a transaction that still shows
-  /// the last commit is whole. A commit whose flush goes on looks like one that is done: what a
-  /// second transaction says, begun after the first had copied its page, tells them apart.
+  /// liblmdb 0.9.24 reads the number *n* of the last commit, then copies the meta page *n* mod 2.
+  /// Between these steps, commit *n* + 2 may overwrite that page, in part or as a whole. It does so
+  /// only after commit *n* + 1 is done, so a transaction that still has the number of the last
+  /// commit is consistent. A commit that is still flushing looks done. A second transaction, begun
+  /// after the first copied its page, tells them apart.
   @inline(never)
   private func renewUntilCurrent(
     _ transaction: OpaquePointer, in environment: OpaquePointer
@@ -188,13 +185,13 @@ extension Environment {
     return 0
   }
 
-  /// Whether the newest commit that a meta page shows is what a transaction says.
+  /// Whether the newest commit in a meta page is the transaction's number.
   @inline(__always)
   private func isNewest(_ transaction: OpaquePointer, in environment: OpaquePointer) -> Bool {
     unsafe newestInMap(environment) == mdb_txn_id(transaction)
   }
 
-  /// The newest commit that a meta page in the map shows.
+  /// The newest commit in the meta pages of the map.
   @inline(__always)
   private func newestInMap(_ environment: OpaquePointer) -> Int {
     atomicMemoryFence(ordering: .acquiring)
@@ -203,14 +200,14 @@ extension Environment {
     return unsafe info.me_last_txnid
   }
 
-  /// Opens the data file again for a reader that has left: the map shows less than the lock file says was committed.
+  /// Opens the file again for a reader that has left: the map misses commits.
   ///
-  /// An overlay file system does that. A reader maps the file of the image; the first one who opens the file for
-  /// writing gets a copy of it, which has the path from then on, and the map stays what it was. Where that is not
-  /// the cause, as the file was written over, readers go on with what the map shows.
+  /// An overlay file system causes this. A reader maps the file of the image. The first process
+  /// that opens it for writing gets a copy, which replaces it at the path, and the map keeps the
+  /// old file. For other causes, such as an overwritten file, readers continue with the map.
   ///
-  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not end in time, `fileMoved` if another file has
-  ///   the path.
+  /// - Throws: ``LMDBError`` with code `mapInUse` if readers do not finish in time, `fileMoved` if
+  ///   the path has another file.
   private func openFileAgain() throws(LMDBError) {
     guard configuration.isReadOnly else {
       readsStaleMap.store(true, ordering: .relaxed)
@@ -240,7 +237,7 @@ extension Environment {
     try outcome.get()
   }
 
-  /// Whether the map shows less than was committed; the writer lock is held.
+  /// Whether the map misses commits; the writer lock is held.
   private func isMapBehind() throws(LMDBError) -> Bool {
     let environment = try unsafe openPointer("read")
     guard let number = unsafe signal?.number else { return true }

@@ -2,12 +2,12 @@ import CPandoLMDB
 import PandoSystem
 
 extension Environment {
-  /// Decides what a failed commit means for the commits after it; the writer lock is held.
+  /// Decides how a failed commit affects later commits; the writer lock is held.
   ///
-  /// A commit writes pages, flushes them, and writes a meta page through. When the pages could not
-  /// be written (a full disk), the old version is untouched and the next commit may succeed. When
-  /// the flush failed, the system may have dropped pages it reports as clean, and nothing written
-  /// later could be trusted. When the meta page failed, liblmdb gives the environment up.
+  /// A commit writes pages, flushes them, and writes a meta page synchronously. If writing pages
+  /// failed (a full disk), the old version is intact and the next commit may succeed. If the flush
+  /// failed, the system may have dropped pages that it reports as clean, so later writes are
+  /// unsafe. If the meta page failed, liblmdb disables the environment.
   ///
   /// - Returns: The error for the caller of this commit.
   func commitError(_ error: LMDBError) -> LMDBError {
@@ -33,9 +33,9 @@ extension Environment {
     return refusal
   }
 
-  /// Opens LMDB's environment again if liblmdb has given it up and nobody has done so yet.
+  /// Opens LMDB's environment again if liblmdb has disabled it.
   ///
-  /// - Returns: `true` if a reader may try again.
+  /// - Returns: `true` if a reader may retry.
   func recoverForReading() -> Bool {
     guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { return false }
     return writer.withLock("read") {
@@ -45,7 +45,7 @@ extension Environment {
     }
   }
 
-  /// Whether liblmdb answers every transaction with `MDB_PANIC`.
+  /// Whether liblmdb returns `MDB_PANIC` for every transaction.
   private func isGivenUpByLMDB() -> Bool {
     guard let environment = unsafe pointer else { return false }
     var transaction: OpaquePointer?
@@ -54,7 +54,7 @@ extension Environment {
     return status == MDB_PANIC
   }
 
-  /// Opens LMDB's environment again, so that reads go on.
+  /// Opens LMDB's environment again, so that reads continue.
   private func reopenForReading(_ refusal: LMDBError) throws(LMDBError) {
     writeRefusal.withLock { $0 = refusal }
     guard !readers.isReadingOnThisThread else { throw refusal }
@@ -67,7 +67,7 @@ extension Environment {
 
   /// Closes LMDB's environment and opens it again with the same tables.
   ///
-  /// No reader is inside, the writer lock is held. If it fails, the next read or write tries again.
+  /// No reader is inside; the writer lock is held. After a failure the next call tries again.
   func reopen() throws(LMDBError) {
     readers.abortIdleTransactions()
     unsafe checkpoints?.endPins()
@@ -87,7 +87,7 @@ extension Environment {
   }
 
   private func makePointerWithTables() throws(LMDBError) -> OpaquePointer {
-    // The lock file is the same one, unless somebody has removed it.
+    // The lock file is the same one unless it was removed.
     let made = try unsafe Self.makePointer(
       place.folder, configuration, mapSizeInBytes: 0, dataSizeInBytes: file.sizeInBytes())
     let environment = unsafe made.environment
@@ -100,7 +100,7 @@ extension Environment {
     return unsafe environment
   }
 
-  /// Opens LMDB's environment if an attempt to open it again has failed; the writer lock is held.
+  /// Opens LMDB's environment if the last attempt to open it failed; the writer lock is held.
   func reopenIfLost() throws(LMDBError) {
     guard let loss = unsafe loss else { return }
     guard !readers.isReadingOnThisThread else { throw loss }
@@ -111,7 +111,7 @@ extension Environment {
     if drain == .timedOut { throw loss }
   }
 
-  /// Does the same for a reader that has left.
+  /// The same for a reader that has left.
   func reopenIfLostForReading(_ loss: LMDBError) throws(LMDBError) {
     guard !readers.isReadingOnThisThread, !writer.isHeldByThisThread else { throw loss }
     let outcome = writer.withLock("read") {

@@ -2,8 +2,8 @@ import CPandoLMDB
 import PandoSystem
 import Synchronization
 
-/// Room that only writes that free space may use: without it a full store could not be emptied, because a removal writes
-/// new pages before it frees old ones.
+/// Room for writes that free space: without it, a full store could not be emptied, because a
+/// removal writes new pages before it frees old ones.
 ///
 /// ```
 ///                 maximumMapSizeInBytes           mapReserveInBytes
@@ -15,24 +15,24 @@ import Synchronization
 /// ```
 extension Environment {
   private static let pageSizeInBytes = 4096
-  /// The smallest and the largest room on the disk behind the end of the file.
+  /// The smallest and largest reserve on the disk behind the end of the file.
   private static let diskReserveInBytes = 256 << 10...64 << 20
 
-  /// By how much the map may be larger than its configured maximum.
+  /// How far the map may exceed its configured maximum.
   ///
-  /// Removing all of *n* pages lists them in about *n* / 512 others; the rest is for many small removals while a long
-  /// read keeps their garbage.
+  /// Removing all of *n* pages lists them in about *n* / 512 others. The rest serves many small
+  /// removals while a long read keeps their freed pages.
   static func mapReserveInBytes(_ configuration: Configuration) -> Int {
     max(64 << 20, configuration.maximumMapSizeInBytes / 16).roundedUpToPage
   }
 
-  /// How large the map becomes at most.
+  /// The largest size of the map.
   static func mapLimitInBytes(_ configuration: Configuration) -> Int {
     configuration.maximumMapSizeInBytes.roundedUpToPage + mapReserveInBytes(configuration)
   }
 
-  /// Refuses to commit what adds something and would leave too little room for writes that free something; of the latter
-  /// notes that they have too little.
+  /// Refuses a commit that adds data and leaves too little room for writes that free space; for one
+  /// that frees space, notes the missing room.
   ///
   /// The writer lock is held.
   ///
@@ -66,16 +66,16 @@ extension Environment {
     )
   }
 
-  /// How many pages the tables have.
+  /// The number of pages in all tables.
   private func pageCountInUse(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> Int {
     var count = Int(PageFormat.metaPageCount)
     var counted: Set<[UInt8]> = []
-    // The free list, the table of tables, and those that this process has opened.
+    // The free list, the table of tables, and the tables that this process has opened.
     let opened: [(name: String?, number: MDB_dbi)] = [(nil, 0), (nil, PageSearch.mainTable)]
     for (name, number) in opened + tables.withLock({ $0.opened.filter { $0.name != nil } }) {
       var pages = MDB_stat()
       let status = unsafe mdb_stat(transaction.handle.transaction, number, &pages)
-      // A table that was opened after the transaction has begun.
+      // The table was opened after the transaction began.
       if status == MDB_BAD_DBI || status == EINVAL { continue }
       try check(status, "mdb_stat")
       count += pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages
@@ -84,7 +84,7 @@ extension Environment {
     return try count + pageCount(transaction, ofTablesExcept: counted)
   }
 
-  /// How many pages the tables have that only others have opened, as their records tell.
+  /// The number of pages in tables that only other processes have opened, from their records.
   private func pageCount(
     _ transaction: borrowing WriteTransaction, ofTablesExcept counted: Set<[UInt8]>
   ) throws(LMDBError) -> Int {
@@ -108,11 +108,11 @@ extension Environment {
     return count
   }
 
-  /// How many pages are free and in the version of a reader, which keeps them.
+  /// The number of free pages that a reader's version still keeps.
   private func pageCountOfReaders() throws(LMDBError) -> Int {
     let oldest = try unsafe oldestReader(openPointer("mdb_reader_list"))
     do {
-      // liblmdb shows the free list to readers only.
+      // liblmdb gives the free list to readers only.
       return try read { snapshot in
         try Self.freePageCount(snapshot, from: oldest ?? snapshot.transactionID)
       }
@@ -121,7 +121,7 @@ extension Environment {
     }
   }
 
-  /// How many pages commits have freed, from one of them on.
+  /// The number of pages that commits from a given one on have freed.
   private static func freePageCount(
     _ snapshot: borrowing Snapshot, from first: UInt64
   ) throws(LMDBError) -> Int {
@@ -130,7 +130,7 @@ extension Environment {
     defer { unsafe mdb_cursor_close(cursor) }
     var (key, value) = unsafe (MDB_val(), MDB_val())
     var count = 0
-    // A row for each commit, with the pages that it has freed: first how many.
+    // One entry per commit, with the pages that it freed; the first word is their number.
     while unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 {
       guard let number = unsafe key.mv_data?.loadUnaligned(as: UInt64.self), number >= first,
         let list = unsafe value.mv_data
@@ -140,17 +140,17 @@ extension Environment {
     return count
   }
 
-  /// Asks the disk for the blocks that the file is about to grow into, and for the reserve behind them.
+  /// Allocates disk blocks for the growth of the file and for the reserve behind it.
   ///
-  /// Pages of the file that are free and that nobody reads count as a reserve, too: a file never becomes shorter. A file
-  /// system that can't give blocks in advance has no reserve.
+  /// Free pages of the file that no reader needs also count as reserve: a file never becomes
+  /// shorter. A file system without `fallocate` has no reserve.
   private func keepDiskReserve(
     _ transaction: borrowing WriteTransaction, behind end: Int
   ) throws(LMDBError) {
     let reserve = min(
       max(end / 16, Self.diskReserveInBytes.lowerBound), Self.diskReserveInBytes.upperBound)
     guard unsafe end + reserve > diskRoomEnd else { return }
-    // More than is needed now, so that not every commit has to ask.
+    // Twice the reserve, so that not every commit calls the system.
     var status = file.reserve(upTo: end + 2 * reserve)
     if status == nil {
       unsafe diskRoomEnd = end + 2 * reserve

@@ -1,11 +1,11 @@
 import PandoSystem
 
 extension Environment {
-  /// Does what opening does first, for who looks at the pages before.
+  /// Runs the first phase of opening, for a caller that reads pages before it opens.
   ///
   /// - Parameters:
-  ///   - path: The folder; nothing is done where it has no data file.
-  ///   - configuration: How it will be opened.
+  ///   - path: The folder; without a data file nothing happens.
+  ///   - configuration: The settings with which it will be opened.
   /// - Throws: As opening.
   package static func settleCheckpoint(
     path: String, _ configuration: Configuration
@@ -21,20 +21,20 @@ extension Environment {
     _ = try settleCheckpoint(file, folder: path, configuration)
   }
 
-  /// Sees to it, before anybody looks at the pages, that the data file shows a version that is whole.
+  /// Makes sure, before any page is read, that the data file shows a complete version.
   ///
-  /// Where the last one who wrote with checkpoints has not closed the file, and the system has been started
-  /// anew since or this is a copy, the version of the last checkpoint is put in place. Who writes takes a
-  /// lock beside, so that the two kinds of writers don't meet: one without checkpoints would use pages
-  /// again that the last checkpoint needs.
+  /// The version of the last checkpoint is restored if the last writer with checkpoints did not
+  /// close the file and the system has restarted since, or if this is a copy. A writer also takes a
+  /// lock that excludes the other kind of writer: one without checkpoints would reuse pages of the
+  /// last checkpoint.
   ///
   /// - Parameters:
-  ///   - file: The data file; it has the lock from then on.
+  ///   - file: The data file; it holds the lock afterwards.
   ///   - folder: The folder of the environment.
-  ///   - configuration: How it is opened.
-  /// - Returns: From how many power cuts the file has been brought back.
-  /// - Throws: ``LMDBError`` with code `otherDurability` if another process writes the other way, `readOnly`
-  ///   if the version has to be put in place and this is opened for reading only, else the system's code.
+  ///   - configuration: The settings.
+  /// - Returns: The number of power failures that the file was restored from.
+  /// - Throws: ``LMDBError`` with code `otherDurability` if another process writes the other way;
+  ///   `readOnly` if a restore is needed and the environment is read-only; else the system's code.
   static func settleCheckpoint(
     _ file: borrowing DataFile, folder: String, _ configuration: Configuration
   ) throws(LMDBError) -> UInt64 {
@@ -48,7 +48,7 @@ extension Environment {
       guard try isTrusted(file, slot) || !slot.fits(file) else {
         throw LMDBError(
           .readOnly, function: "open",
-          detail: "\(folder) is as a power cut has left it; open it for writing first")
+          detail: "\(folder) was left by a power failure; open it for writing first")
       }
       return slot.cutCount
     }
@@ -68,7 +68,7 @@ extension Environment {
     guard slot.boot != .none else { return slot.cutCount }
     let newest = slot
     if try isTrusted(file, slot) {
-      // A killed process has left it, or others have it open.
+      // A killed process left the slot, or another process has the file open.
       if makes { return slot.cutCount }
       try file.flush()
       slot.boot = .none
@@ -84,10 +84,10 @@ extension Environment {
     return slot.cutCount
   }
 
-  /// Whether the data file has all that was written to it: it was closed, or it is the very file that was
-  /// written since the system was started.
+  /// Whether the data file is complete: it was closed, or it is the same file and the system has
+  /// not restarted since.
   ///
-  /// A copy of another identity may be a snapshot of the disk, which has what a power cut would leave.
+  /// A copy has another identity; it may be a disk snapshot, as after a power failure.
   private static func isTrusted(
     _ file: borrowing DataFile, _ slot: CheckpointSlot
   ) throws(LMDBError) -> Bool {

@@ -3,7 +3,7 @@ import PandoSystem
 import Synchronization
 
 extension Environment {
-  /// How many threads of this process wait to read: for a slot, or for the map to grow.
+  /// How many threads of this process wait to read, for a slot or for growth of the map.
   public var waitingReadCount: Int {
     slotWaits.load(ordering: .relaxed) + readers.state.withLock { $0.waiting.count }
   }
@@ -42,7 +42,7 @@ extension Environment {
 }
 
 extension Environment {
-  /// Lists who reads: the open read transactions of all processes.
+  /// Lists the open read transactions of all processes.
   ///
   /// - Returns: The readers, in no order.
   /// - Throws: ``LMDBError`` with code `closed` after ``close()``.
@@ -57,7 +57,7 @@ extension Environment {
   }
 }
 
-/// A read transaction that is open in some process.
+/// An open read transaction of some process.
 ///
 /// ```swift
 /// let last = try environment.statistics().lastTransactionID
@@ -66,7 +66,7 @@ extension Environment {
 /// }
 /// ```
 ///
-/// The pages of its version are not used again before it ends.
+/// The pages of its version are not reused before it ends.
 public struct OpenReader: Sendable {
   /// The process, by its number in its own PID namespace.
   public let processID: Int
@@ -92,7 +92,7 @@ extension Snapshot {
 }
 
 extension Environment {
-  /// The version of the oldest reader of all processes; `nil` if there is none.
+  /// The version of the oldest reader of all processes; `nil` if no transaction reads.
   func oldestReader(_ environment: OpaquePointer) throws(LMDBError) -> UInt64? {
     try unsafe ReaderList(environment).readers.map(\.transactionID).min()
   }
@@ -100,7 +100,7 @@ extension Environment {
 
 /// The open read transactions of all processes.
 ///
-/// LMDB tells them as lines of text: process, thread, and transaction number or a dash.
+/// LMDB lists them as lines of text: process, thread, and transaction number or a dash.
 private struct ReaderList {
   private(set) var readers: [OpenReader] = []
 
@@ -135,9 +135,9 @@ private struct ReaderList {
 /// print(statistics.readersInUse, "of", statistics.readersMax, "readers are reading")
 /// ```
 public struct EnvironmentStatistics: Sendable, Hashable {
-  /// The address space that is mapped, in bytes; the file can grow up to it without a new map.
+  /// The mapped address space in bytes; the file can grow up to it without a new map.
   public let mapSizeInBytes: Int
-  /// The bytes up to the last page ever used; free pages among them are used again.
+  /// The bytes up to the last page ever used, including free pages.
   public let usedSizeInBytes: Int
   /// The length of the data file in bytes.
   public let fileSizeInBytes: Int
@@ -145,16 +145,16 @@ public struct EnvironmentStatistics: Sendable, Hashable {
   public let pageSizeInBytes: Int
   /// The number of the last commit.
   public let lastTransactionID: UInt64
-  /// How many read transactions can be open in all processes together.
+  /// The most read transactions that can be open in all processes together.
   public let readersMax: Int
-  /// How many read transactions are open in all processes, stale ones included.
+  /// How many read transactions are open in all processes, including stale ones.
   public let readersInUse: Int
-  /// The version that the oldest open read transaction of all processes shows.
+  /// The version of the oldest open read transaction of all processes.
   ///
-  /// Pages freed since then can't be used again. `nil` if nobody reads.
+  /// Pages freed since then can't be reused. `nil` if no transaction is open.
   public let oldestReaderTransactionID: UInt64?
-  /// How long the oldest open read transaction of this process has been open, in seconds.
+  /// The age of the oldest open read transaction of this process, in seconds.
   ///
-  /// Exact to a few milliseconds. `nil` if nobody reads.
+  /// Exact to a few milliseconds. `nil` if no transaction is open.
   public let oldestReaderAgeInSeconds: Double?
 }

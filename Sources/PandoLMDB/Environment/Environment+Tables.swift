@@ -4,7 +4,7 @@ import PandoSystem
 extension Environment {
   /// Opens a table of bytes, in a transaction of its own.
   ///
-  /// Open the tables when the environment is opened: a transaction that began before a table was
+  /// Open all tables right after the environment: a transaction that began before a table was
   /// opened can't use it. Opening the same name again returns the same table.
   ///
   /// - Parameters:
@@ -12,10 +12,10 @@ extension Environment {
   ///     and which also lists the named ones.
   ///   - create: Whether to create the table if it does not exist.
   /// - Returns: The table.
-  /// - Throws: ``LMDBError`` with code `notFound` if it does not exist and is not to be created,
-  ///   `tooManyTables` above `maximumTables`, `incompatibleTable` if it was made with other flags.
-  /// - Complexity: O(*t*) for *t* open tables if it is open. Else O(log *n*) for *n* tables of the file, the wait for a
-  ///   write that is under way, and a commit if the table is created.
+  /// - Throws: ``LMDBError`` with code `notFound` if it does not exist and `create` is `false`,
+  ///   `tooManyTables` above `maximumTables`, `incompatibleTable` if its flags differ.
+  /// - Complexity: O(*t*) for *t* open tables if it is open. Else O(log *n*) for *n* tables of the
+  ///   file, the wait for the write under way, and a commit if the table is created.
   /// - Precondition: The calling thread is not inside a write of this environment.
   public func rawTable(_ name: String?, create: Bool = true) throws(LMDBError) -> RawTable {
     try checkProcess("rawTable")
@@ -40,7 +40,7 @@ extension Environment {
   private func openTable(_ name: String?, create: Bool) throws -> MDB_dbi {
     if let open = tables.withLock({ $0.number(of: name) }) { return open }
     let table: MDB_dbi
-    // A table that exists costs no commit.
+    // Opening an existing table needs no commit.
     switch Result(catching: { () throws(LMDBError) in try openExistingTable(name) }) {
     case .success(let existing): table = existing
     case .failure(let error):
@@ -66,7 +66,7 @@ extension Environment {
     }
   }
 
-  /// Opens a table in a read transaction; committing it makes the number known to all.
+  /// Opens a table in a read transaction; its commit publishes the number to all transactions.
   private func openExistingTable(
     _ name: String?, in environment: OpaquePointer
   ) throws(LMDBError) -> MDB_dbi {
@@ -116,7 +116,7 @@ extension Environment {
     return table
   }
 
-  /// Opens all tables again, with the numbers they had.
+  /// Opens all tables again with the same numbers.
   func reopenTables(in environment: OpaquePointer) throws(LMDBError) {
     for (name, number) in tables.withLock({ $0.opened }) {
       let again = try unsafe openExistingTable(name, in: environment)
@@ -130,8 +130,8 @@ extension Environment {
   ///
   /// - Parameters:
   ///   - name: The table's name, 1 to 511 bytes; `nil` for the unnamed table.
-  ///   - keys: How keys are encoded.
-  ///   - values: How values are encoded.
+  ///   - keys: The codec of the keys.
+  ///   - values: The codec of the values.
   ///   - create: Whether to create the table if it does not exist.
   /// - Returns: The table.
   /// - Throws: ``LMDBError``, as ``rawTable(_:create:)``.
@@ -144,9 +144,9 @@ extension Environment {
   }
 }
 
-/// The tables an environment has opened.
+/// The tables that an environment has opened.
 struct TableRegistry {
-  /// Names in the order of opening, and the number LMDB gave each; `nil` is the unnamed table.
+  /// The names in the order of opening, and LMDB's number of each; `nil` is the unnamed table.
   var opened: [(name: String?, number: MDB_dbi)] = []
 
   /// The number of an open table.

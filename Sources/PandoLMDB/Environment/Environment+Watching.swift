@@ -3,10 +3,10 @@ import PandoSystem
 import Synchronization
 
 extension Environment {
-  /// How often somebody looks who can't sleep until there is a commit.
+  /// The interval of polling in nanoseconds, used if the thread can't sleep until a commit.
   private static let pollingInterval: Int64 = 10_000_000
 
-  /// Waits until there is a commit after a version, of whatever process.
+  /// Waits until any process has committed after a version.
   ///
   /// ```swift
   /// var seen = try environment.read { $0.transactionID }
@@ -14,14 +14,14 @@ extension Environment {
   ///   seen = number
   /// }
   /// ```
-  /// Takes no lock and no reader's slot. Processes that use this library wake each other when they commit;
-  /// what other programs commit that use LMDB is found a tenth of a second later at most.
+  /// Takes no lock and no reader slot. Processes that use Pando wake each other when they commit.
+  /// Commits of other LMDB programs are found within a tenth of a second.
   ///
   /// - Parameters:
-  ///   - number: The version that the caller knows, as ``Snapshot/transactionID`` says it.
-  ///   - timeout: How long to wait at most.
+  ///   - number: The last version that the caller has seen, as in ``Snapshot/transactionID``.
+  ///   - timeout: The longest wait.
   /// - Returns: The number of the last commit; `nil` if there was none in time.
-  /// - Throws: ``LMDBError`` with code `closed` when the environment is closed, also while this waits.
+  /// - Throws: ``LMDBError`` with code `closed` when the environment is closed.
   /// - Complexity: O(1), and the wait.
   /// - Note: Blocks the calling thread.
   public func waitForCommit(
@@ -30,14 +30,14 @@ extension Environment {
     try waitForCommit(after: number, timeout: timeout, for: .all)
   }
 
-  /// The same for commits of other processes: those of this one may end it too.
+  /// The same for commits of other processes; commits of this one may end the wait, too.
   package func waitForOthersCommit(
     after number: UInt64, timeout: Duration
   ) throws(LMDBError) -> UInt64? {
     try waitForCommit(after: number, timeout: timeout, for: .others)
   }
 
-  /// Why waiting for commits looks at the file again and again instead of sleeping; `nil` if it sleeps.
+  /// The reason why waiting polls the file instead of sleeping; `nil` if it sleeps.
   package var pollingReason: String? {
     guard let signal = unsafe signal else { return "the lock file can't be mapped" }
     return signal.obstacle
@@ -65,16 +65,16 @@ extension Environment {
     }
   }
 
-  /// How often somebody who slept for others' commits was woken by one.
+  /// How often a commit of another process woke a waiting thread.
   package var wakeCount: Int { commitWaiters.wakeCount }
 
-  /// The number of the last commit; `nil` if this is closed, or was to be opened again and that has failed.
+  /// The number of the last commit; `nil` if the environment is closed or could not be reopened.
   private var lastCommit: UInt64? {
     if let number = unsafe signal?.number { return number }
     return newestTransactionID()
   }
 
-  /// Tells all who wait of a commit of this environment; the writer lock is held.
+  /// Wakes the waiting threads after a commit of this environment; the writer lock is held.
   ///
   /// - Parameter number: The number of the transaction, which may have changed nothing.
   func didCommit(_ number: UInt64) {
@@ -82,12 +82,12 @@ extension Environment {
     if last >= number {
       signal.wake()
     } else if last < number - 1 {
-      // One that changes nothing does not move it.
+      // A commit that changes nothing does not advance the number.
       signal.refuse("it says \(last) after commit \(number)")
     }
   }
 
-  /// Compares the number in the lock file with what liblmdb says, which has just opened it.
+  /// Compares the number in the lock file with liblmdb's, right after opening.
   func checkSignal() {
     guard let environment = unsafe pointer else { return }
     unsafe signal?.check {
@@ -98,7 +98,7 @@ extension Environment {
   }
 }
 
-/// Who waits for commits of an environment.
+/// The threads that wait for commits of an environment.
 final class CommitWaiters: Sendable {
   private let count = Atomic(0)
   private let isOver = Atomic(false)
@@ -106,7 +106,7 @@ final class CommitWaiters: Sendable {
 
   var isEnding: Bool { isOver.load(ordering: .sequentiallyConsistent) }
 
-  /// - Returns: `false` if nobody may wait any more.
+  /// - Returns: `false` after ``end(_:)`` has begun.
   func enter() -> Bool {
     count.add(1, ordering: .sequentiallyConsistent)
     if !isEnding { return true }
@@ -114,19 +114,19 @@ final class CommitWaiters: Sendable {
     return false
   }
 
-  /// How often one was woken by a commit of another process.
+  /// How often a commit of another process woke a waiting thread.
   var wakeCount: Int { wakes.load(ordering: .relaxed) }
 
   func countWake() { wakes.add(1, ordering: .relaxed) }
 
   func leave() { count.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Has all end who wait, and returns when they have.
+  /// Ends all waits, and returns once they have ended.
   func end(_ signal: CommitSignal?) {
     isOver.store(true, ordering: .sequentiallyConsistent)
     while count.load(ordering: .sequentiallyConsistent) > 0 {
       signal?.wakeEverybody()
-      // One who was about to sleep is woken the next time.
+      // A thread that was about to sleep is woken in the next round.
       usleep(500)
     }
   }

@@ -11,12 +11,12 @@ extension Environment {
   ///
   /// - Parameter body: Gets the transaction. It runs on the calling thread; it must be synchronous.
   ///   When it throws, nothing is changed.
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
   ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
   ///   commit could not be flushed (reads go on, writes need a reopened environment), `fileMoved` if the
   ///   data file was moved, removed, replaced or written over since it was opened (reads go on), the system's
-  ///   code (such as `diskFull`) if this commit could not be written; or what `body` throws.
+  ///   code (such as `diskFull`) if this commit could not be written; or the error of `body`.
   /// - Complexity: What `body` costs, O(*p*) for *p* pages that it has changed, and the flushes of its ``Durability``.
   ///   Waits for the writes before it.
   /// - Precondition: The calling thread is not inside another write of this environment.

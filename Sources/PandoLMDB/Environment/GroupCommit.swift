@@ -226,7 +226,7 @@ package final class GroupCommit: Sendable {
   /// shared one nobody leads, so that many go on sharing.
   ///
   /// - Parameters:
-  ///   - environment: Where to write.
+  ///   - environment: The environment to write to.
   ///   - owner: What to do around the write.
   ///   - makeWrite: Makes the write, once this thread leads.
   /// - Returns: What became of it.
@@ -274,7 +274,7 @@ extension GroupCommit {
   /// Runs and commits the first batch; each of its writes is answered then.
   ///
   /// - Parameters:
-  ///   - environment: Where to write.
+  ///   - environment: The environment to write to.
   ///   - owner: What to do around the writes.
   package func commitNext(in environment: Environment, for owner: (any GroupCommitOwner)?) {
     let (turn, lastCount) = state.withLock { ($0.batches[0].turn, $0.lastCount) }

@@ -217,7 +217,7 @@ extension ReaderPool {
   ///   - timeoutInSeconds: How long to wait; the gate opens again when the time is up.
   ///   - body: Runs while no reader is inside.
   /// - Returns: `timedOut` if `body` was not run.
-  /// - Throws: What `body` throws.
+  /// - Throws: The error of `body`.
   func whileEmpty(
     timeoutInSeconds: Int, _ body: () throws(LMDBError) -> Void
   ) throws(LMDBError) -> Drain {

@@ -94,7 +94,7 @@ extension WriteTransaction {
   /// transaction goes on either way.
   ///
   /// - Parameter body: Gets the inner transaction; the outer one waits.
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   /// - Throws: ``LMDBError``, or what `body` throws.
   /// - Complexity: Beginning one copies the list of changed pages.
   /// - Note: LMDB: `mdb_txn_begin` with a parent.

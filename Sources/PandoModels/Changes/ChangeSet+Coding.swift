@@ -5,8 +5,8 @@ import FoundationEssentials
 extension ChangeSet: Codable {
   /// Decodes a change set; its context is `nil`.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -21,8 +21,8 @@ extension ChangeSet: Codable {
 
   /// Encodes everything but the context.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(commitNumber, forKey: TextKey("commitNumber"))
@@ -38,8 +38,8 @@ extension ChangeSet: Codable {
 extension CollectionUpdate: Codable {
   /// Decodes what happened to one list.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -49,8 +49,8 @@ extension CollectionUpdate: Codable {
 
   /// Encodes both.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(cacheKey, forKey: TextKey("cacheKey"))
@@ -61,8 +61,8 @@ extension CollectionUpdate: Codable {
 extension CollectionChange: Codable {
   /// Decodes what happened to a list.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws; `DecodingError` if there is no case, or more than one.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder; `DecodingError` if there is no case, or more than one.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     let (name, values) = try container.onlyCase(of: Self.self, ["reset", "changes"])
@@ -74,8 +74,8 @@ extension CollectionChange: Codable {
 
   /// Encodes the case, and the changes inside it.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     switch self {
@@ -91,8 +91,8 @@ extension CollectionChange: Codable {
 extension CollectionChangeInformation: Codable {
   /// Decodes one change of a list.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws; `DecodingError` if there is no case, or more than one.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder; `DecodingError` if there is no case, or more than one.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     let (name, values) = try container.onlyCase(
@@ -111,8 +111,8 @@ extension CollectionChangeInformation: Codable {
 
   /// Encodes the case, and its indexes inside it.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     func encode(_ name: String, _ label: String, _ index: Int, to target: Int? = nil) throws {

@@ -70,8 +70,8 @@ extension CommitNumber: LosslessStringConvertible {
 extension CommitNumber: Codable {
   /// Decodes a number from its text, or from an integer.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws; `DecodingError` for another text.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder; `DecodingError` for another text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(UInt64.self) {
@@ -89,8 +89,8 @@ extension CommitNumber: Codable {
 
   /// Encodes the number as its text; one without a history as an integer.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     if history == 0 { try container.encode(value) } else { try container.encode(description) }

@@ -100,7 +100,7 @@ extension LiveCoder {
   ///   - newer: The model whose data counts.
   ///   - older: The model that keeps its type and all other fields.
   /// - Returns: The merged model and the names of the fields that `older`'s type could not take.
-  /// - Throws: What the models' own coding throws.
+  /// - Throws: The error of the models' own coding.
   static func merge<Value: Model & Codable>(
     _ newer: any Encodable, into older: Value
   ) throws -> (model: Value, kept: [String]) {
@@ -127,7 +127,7 @@ extension LiveCoder {
   ///   - newer: The value whose fields count.
   ///   - older: Where the others come from.
   /// - Returns: The completed value.
-  /// - Throws: What the models' own coding throws.
+  /// - Throws: The error of the models' own coding.
   static func complete<Value: Model & Codable>(
     _ newer: Value, from older: Value
   ) throws -> Value {

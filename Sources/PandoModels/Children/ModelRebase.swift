@@ -12,7 +12,7 @@ extension ModelChildren {
   ///   - base: The tree that the caller had read.
   ///   - current: The tree as it is by now.
   /// - Returns: `current` with the caller's changes.
-  /// - Throws: What the models' own coding throws.
+  /// - Throws: The error of the models' own coding.
   package static func rebase<Value: SimpleModel & Codable>(
     _ new: Value, from base: Value, onto current: Value
   ) throws -> Value {
@@ -40,7 +40,7 @@ extension ModelChildren {
   ///
   /// - Parameter versions: What the caller had read, what it wants, and what there is.
   /// - Returns: The root.
-  /// - Throws: What the models' own coding throws.
+  /// - Throws: The error of the models' own coding.
   func take(_ versions: [any SimpleModel & Encodable]) throws -> RecordReference {
     var root = RecordReference(node: 0, type: 0)
     let all = try versions.map { version in

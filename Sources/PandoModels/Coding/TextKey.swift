@@ -20,7 +20,7 @@ extension Decoder {
   /// Opens an object of text keys.
   ///
   /// - Returns: Its fields.
-  /// - Throws: What the decoder throws.
+  /// - Throws: The error of the decoder.
   package func row() throws -> KeyedDecodingContainer<TextKey> {
     try container(keyedBy: TextKey.self)
   }
@@ -31,7 +31,7 @@ extension KeyedDecodingContainer<TextKey> {
   ///
   /// - Parameter name: Its name.
   /// - Returns: Its value.
-  /// - Throws: What the decoder throws, also where there is none.
+  /// - Throws: The error of the decoder, also where there is none.
   package func get<Value: Decodable>(_ name: String) throws -> Value {
     try decode(Value.self, forKey: TextKey(name))
   }
@@ -40,7 +40,7 @@ extension KeyedDecodingContainer<TextKey> {
   ///
   /// - Parameter name: Its name.
   /// - Returns: Its value; `nil` if there is none.
-  /// - Throws: What the decoder throws.
+  /// - Throws: The error of the decoder.
   package func find<Value: Decodable>(_ name: String) throws -> Value? {
     try decodeIfPresent(Value.self, forKey: TextKey(name))
   }

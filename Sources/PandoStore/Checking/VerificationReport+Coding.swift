@@ -3,8 +3,8 @@ import PandoModels
 extension VerificationReport: Codable {
   /// Decodes a report.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: TextKey.self)
@@ -23,8 +23,8 @@ extension VerificationReport: Codable {
 
   /// Encodes the problems and every figure.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(problems, forKey: TextKey("problems"))
@@ -41,8 +41,8 @@ extension VerificationReport: Codable {
 extension VerificationReport.Problem: Codable {
   /// Decodes a problem.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     try self.init(
@@ -52,8 +52,8 @@ extension VerificationReport.Problem: Codable {
 
   /// Encodes both texts.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(subject, forKey: TextKey("subject"))

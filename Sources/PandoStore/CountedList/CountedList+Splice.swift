@@ -99,7 +99,7 @@ extension CountedList.Splice {
 
   /// Makes the change.
   ///
-  /// - Parameter transaction: Where to write.
+  /// - Parameter transaction: The write transaction.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
   mutating func apply(to transaction: inout WriteTransaction) throws {
     while true {
@@ -288,7 +288,7 @@ extension CountedList.Splice {
   ///
   /// - Parameters:
   ///   - run: The items of the highest level; they fit in one row.
-  ///   - transaction: Where to write.
+  ///   - transaction: The write transaction.
   /// - Throws: ``CountedListError`` for a damaged row, or `LMDBError`.
   func finish(_ run: Run, in transaction: inout WriteTransaction) throws {
     var run = run

@@ -6,7 +6,7 @@ extension CountedList {
   /// - Parameters:
   ///   - elements: The elements in order.
   ///   - index: A position of the list; `count` appends.
-  ///   - transaction: Where to write.
+  ///   - transaction: The write transaction.
   ///   - note: Gets the elements that come to lie in another leaf, the inserted ones among them.
   /// - Throws: ``CountedListError``, or `LMDBError`. The list may be half changed then: end the
   ///   transaction or the nested one around the call.
@@ -27,7 +27,7 @@ extension CountedList {
   /// - Parameters:
   ///   - element: Its bytes, none or at most 1 GiB.
   ///   - index: The position it gets; `count` appends.
-  ///   - transaction: Where to write.
+  ///   - transaction: The write transaction.
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
   /// - Precondition: `0 <= index <= count`.
@@ -93,7 +93,7 @@ extension CountedList {
   /// - Parameters:
   ///   - index: Where the element is.
   ///   - destination: Where it is afterwards.
-  ///   - transaction: Where to write.
+  ///   - transaction: The write transaction.
   ///   - note: Gets the elements that come to lie in another leaf, and this one.
   /// - Throws: As ``insert(contentsOf:at:in:)``.
   /// - Complexity: O(log *n*).
@@ -180,7 +180,7 @@ extension CountedList {
   /// Only leaves in which something changes are written, each of them once.
   ///
   /// - Parameters:
-  ///   - transaction: Where to write.
+  ///   - transaction: The write transaction.
   ///   - leaves: The leaves to look at; `nil` means all.
   ///   - mayChange: Gets a leaf's block, all its items and how many they are; returns `false` if all of them
   ///     stay.

@@ -9,7 +9,7 @@ extension ModelSnapshot {
   ///   - typeName: Only nodes that have a record of this type; `nil` for all.
   ///   - prefix: Only identifiers that begin with these bytes.
   ///   - body: Returns false to stop.
-  /// - Throws: What `body` throws; ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: The error of `body`; ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(*n*) for *n* identifiers with the prefix.
   /// - Note: Identifiers of more than 510 bytes are ordered by their first 495 bytes.
   public func forEachIdentifier(

@@ -129,7 +129,7 @@ extension ModelSnapshot {
   ///   - prefix: What the names begin with.
   ///   - first: The name to begin at, which has the prefix.
   ///   - body: Gets a name and its bytes; returns false to stop.
-  /// - Throws: What `body` throws; ``StoreError`` when the bytes on disk are damaged.
+  /// - Throws: The error of `body`; ``StoreError`` when the bytes on disk are damaged.
   /// - Complexity: O(log *n* + *m*) for *m* such properties.
   package func forEachProperty(
     withPrefix prefix: String, from first: String? = nil,

@@ -31,7 +31,7 @@ extension ModelSnapshot {
   ///   - commitNumber: The last commit that the caller knows.
   ///   - wantsList: Whether the changes of the list with a cache key are wanted.
   ///   - body: Gets one change set after another.
-  /// - Throws: As ``changes(since:)``, and what `body` throws.
+  /// - Throws: As ``changes(since:)``, and the error of `body`.
   package func forEachChangeSet(
     since commitNumber: UInt64, wanting wantsList: (ByteString) -> Bool,
     _ body: (ChangeSet) throws -> Void

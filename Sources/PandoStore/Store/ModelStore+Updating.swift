@@ -56,7 +56,7 @@ extension ModelStore {
   ///   - commits: What ``ModelSnapshot/lastCommit(of:)`` said of each node; `nil` for one that was not there.
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: As `write(context:_:)`.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: ``StoreError`` `changedMeanwhile`, which names node and newer commit, before `body` runs; else as
   ///   `write(context:_:)`.
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
@@ -77,7 +77,7 @@ extension ModelStore {
   ///   - commits: As in the synchronous form.
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: As in the synchronous form.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: As the synchronous form.
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult

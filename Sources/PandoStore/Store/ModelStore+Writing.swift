@@ -26,8 +26,8 @@ extension ModelStore {
   ///   - body: Runs on the calling thread if nobody else writes, else on another one. It may run more
   ///     than once (the map grew, a neighbour in the same flush failed), so it must change nothing but the
   ///     transaction.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses;
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` when the disk refuses;
   ///   ``StoreError`` `readOnly` or `closed`.
   /// - Complexity: What `body` costs, and one commit for all writes that wait, with the flush that the durability asks
   ///   for.
@@ -45,7 +45,7 @@ extension ModelStore {
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on a thread of the library; else as in the synchronous form.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult
@@ -61,8 +61,8 @@ extension ModelStore {
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on the calling thread or another one, perhaps more than once.
-  /// - Returns: What `body` returned, and the change set.
-  /// - Throws: What `body` throws; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
+  /// - Returns: The result of `body`, and the change set.
+  /// - Throws: The error of `body`; `LMDBError` when the disk refuses; ``StoreError`` `readOnly` or
   ///   `closed`.
   /// - Complexity: As `write(context:_:)`.
   @discardableResult
@@ -87,7 +87,7 @@ extension ModelStore {
   /// - Parameters:
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on a thread of the library, perhaps more than once.
-  /// - Returns: What `body` returned, and the change set.
+  /// - Returns: The result of `body`, and the change set.
   /// - Throws: As the synchronous form.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult

@@ -123,8 +123,8 @@ extension ModelStore {
   /// Reads one committed version.
   ///
   /// - Parameter body: Gets the snapshot of the newest commit; it can't keep it.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `LMDBError` when no reader slot is free; ``StoreError`` `closed`.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; `LMDBError` when no reader slot is free; ``StoreError`` `closed`.
   /// - Complexity: A fraction of a microsecond around `body`.
   /// - Note: Any thread; never waits for a writer. A snapshot that is held for long makes the file
   ///   grow, because the pages it sees can't be used again.

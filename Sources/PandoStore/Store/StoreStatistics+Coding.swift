@@ -3,8 +3,8 @@ import PandoModels
 extension StoreStatistics: Codable {
   /// Decodes statistics.
   ///
-  /// - Parameter decoder: Where it is read from.
-  /// - Throws: What the decoder throws.
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: The error of the decoder.
   public init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: TextKey.self)
@@ -30,8 +30,8 @@ extension StoreStatistics: Codable {
 
   /// Encodes every figure.
   ///
-  /// - Parameter encoder: Where it is written to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: The error of the encoder.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: TextKey.self)
     try container.encode(commitNumber, forKey: TextKey("commitNumber"))

@@ -16,7 +16,7 @@ package struct EntryWriter {
   /// Runs a closure in a transaction; those who follow the store are told what it has written.
   ///
   /// - Parameter body: May run more than once.
-  /// - Throws: What `body` throws, and then nothing is written; `LMDBError` when the disk refuses.
+  /// - Throws: The error of `body`, and then nothing is written; `LMDBError` when the disk refuses.
   package func flush(_ body: (inout EntryFlush) throws -> Void) throws {
     var effects: [CommitEffects] = []
     let start = ContinuousClock.now
@@ -75,7 +75,7 @@ package struct EntryFlush: ~Copyable {
   ///   - index: Which write of the flush that was given up it is; `nil` for one of somebody else.
   ///   - body: The write.
   /// - Returns: What it has changed; `nil` if nothing.
-  /// - Throws: What `body` throws; then the transaction can't go on.
+  /// - Throws: The error of `body`; then the transaction can't go on.
   package mutating func write(
     own index: Int?, _ body: (inout ModelTransaction) throws -> Void
   ) throws -> ChangeSet? {

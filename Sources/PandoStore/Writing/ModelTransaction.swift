@@ -226,8 +226,8 @@ public struct ModelTransaction: ~Copyable {
   /// the rest of the transaction goes on.
   ///
   /// - Parameter body: Gets a transaction inside this one.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, after its changes are undone.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, after its changes are undone.
   /// - Complexity: What `body` costs, and O(*n*) for *n* nodes changed so far: what is noted of them is copied.
   public mutating func nested<Result>(
     _ body: (inout ModelTransaction) throws -> Result

@@ -342,8 +342,8 @@ extension WriteSession {
   ///   - list: The list.
   ///   - difference: In how many more elements the nodes of elements are that come in.
   ///   - body: Changes it.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` throws; ``StoreError`` for rows that are damaged.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``StoreError`` for rows that are damaged.
   private func changing<Result>(
     _ list: CountedList, by difference: Int,
     _ body: (inout WriteTransaction, (CountedList.LeafMove) -> Void) throws -> Result

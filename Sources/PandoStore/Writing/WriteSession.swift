@@ -166,7 +166,7 @@ import PandoSystem
   ///   - key: Its key.
   ///   - table: A table.
   ///   - body: Reads the value that is there already, and stays.
-  /// - Returns: What `body` returned; `nil` if there was no row.
+  /// - Returns: The result of `body`; `nil` if there was no row.
   /// - Throws: `LMDBError`.
   func insertRow<Found>(
     _ value: Span<UInt8>, forKey key: Span<UInt8>, in table: RawTable,
