@@ -5,34 +5,34 @@ import Synchronization
 extension Environment {
   /// Runs `body` in a write transaction and commits it.
   ///
-  /// `body` may run more than once: when the map is full it is taken back, the map grows, and it
-  /// runs again; so it does where commits are shared (``Configuration/sharesCommits``) and one of
-  /// those that share it fails. So it changes nothing but the transaction.
+  /// `body` may run more than once. If the map is full, Pando rolls back, grows the map, and runs
+  /// it again. With shared commits (``Configuration/sharesCommits``) the same happens if another
+  /// write of the group fails. So `body` changes nothing but the transaction.
   ///
-  /// - Parameter body: Gets the transaction. It runs on the calling thread; it must be synchronous.
-  ///   When it throws, nothing is changed.
+  /// - Parameter body: Receives the transaction; a synchronous closure on the calling thread. If it
+  ///   throws, nothing changes.
   /// - Returns: The result of `body`.
-  /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if it
-  ///   would have to move under a reader that does not end, `failedFlush` if this or an earlier
-  ///   commit could not be flushed (reads go on, writes need a reopened environment), `fileMoved` if the
-  ///   data file was moved, removed, replaced or written over since it was opened (reads go on), the system's
-  ///   code (such as `diskFull`) if this commit could not be written; or the error of `body`.
-  /// - Complexity: What `body` costs, O(*p*) for *p* pages that it has changed, and the flushes of its ``Durability``.
-  ///   Waits for the writes before it.
+  /// - Throws: ``LMDBError`` with code `mapFull` if the map may not grow further, `mapInUse` if a
+  ///   reader blocks its growth, `failedFlush` if this or an earlier commit could not be flushed
+  ///   (reads continue, writes need a reopened environment), `fileMoved` if the data file was
+  ///   moved, removed, replaced or overwritten (reads continue), the system's code (such as
+  ///   `diskFull`) if this commit could not be written; or the error of `body`.
+  /// - Complexity: The cost of `body`, O(*p*) for *p* changed pages, and the flushes of the
+  ///   ``Durability``. Waits for earlier writes.
   /// - Precondition: The calling thread is not inside another write of this environment.
   @discardableResult
   public func write<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try checkProcess("write")
-    // A write inside a read shares no commit: should the map have to grow, those who share it would
-    // wait for the read, and the read for them.
+    // A write inside a read shares no commit: if the map grew, the group would wait for the read,
+    // and the read for the group.
     if configuration.sharesCommits, !readers.isReadingOnThisThread { return try writeShared(body) }
     return try writeAlone(body)
   }
 
-  /// Runs `body` in a transaction, again until the map is large enough for it; a full map is an error
-  /// where it may not grow.
+  /// Runs `body` in a transaction, again until the map is large enough; if it may not grow, a full
+  /// map is an error.
   func writeAlone<Result>(
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
@@ -43,7 +43,7 @@ extension Environment {
     do {
       return try writeToEnd(mayGrow: mayGrow, body)
     } catch let error as LMDBError where error.isForWantOfRoom {
-      // Pages that have become free since the last checkpoint can be used after the next one.
+      // Pages freed since the last checkpoint can be reused after the next one.
       guard let checkpoints, !readers.isReadingOnThisThread else { throw error }
       try checkpoints.waitForNext(in: self)
       return try writeToEnd(mayGrow: mayGrow, body)
@@ -63,8 +63,7 @@ extension Environment {
     }
   }
 
-  /// How many pages the last write lacked of the room that removals need, whether it was refused or was a removal itself;
-  /// `nil` if it lacked none.
+  /// The pages that the last write lacked in the room for removals; `nil` if it lacked none.
   package var lackedPageCount: Int? {
     let count = missingPageCount.load(ordering: .relaxed)
     return count < 0 ? nil : count
@@ -72,7 +71,7 @@ extension Environment {
 
   /// Runs `body` once; the writer lock is held.
   ///
-  /// - Returns: `nil` if the map has grown and `body` has to run again.
+  /// - Returns: `nil` if the map has grown and `body` must run again.
   func writeOnce<Result>(
     mayGrow: Bool = true, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result? {
@@ -127,7 +126,7 @@ extension Environment {
     }
   }
 
-  /// Says of a full map how large it is, and of a removal without room what may hold that.
+  /// Adds the size to the error of a full map, and to a removal's error the likely cause.
   private func explained(_ error: any Error, frees: Bool) -> any Error {
     guard let error = error as? LMDBError, error.code == .mapFull, error.detail.isEmpty else {
       return error
@@ -139,7 +138,7 @@ extension Environment {
       .mapFull, function: error.function, detail: frees ? "\(limit), and \(reason)" : limit)
   }
 
-  /// Begins a write transaction, unless the data file was moved, replaced or written over; the writer lock is held.
+  /// Begins a write transaction, after checking the data file; the writer lock is held.
   private func beginWritingInPlace() throws(LMDBError) -> WriteTransaction {
     try place.willWrite()
     var transaction = try beginWriting()
@@ -153,7 +152,7 @@ extension Environment {
       try place.checkContents(transaction, file)
     } catch {
       end(&transaction)
-      // It stays so, whatever other programs write there.
+      // The refusal stays, whatever other programs write to the path.
       writeRefusal.withLock { $0 = error }
       configuration.onEvent?(.writesRefused)
       throw error
@@ -161,7 +160,7 @@ extension Environment {
     return transaction
   }
 
-  /// Begins a write transaction, which the caller ends by ``end(_:)``; the writer lock is held.
+  /// Begins a write transaction, which the caller ends with ``end(_:)``; the writer lock is held.
   func beginWriting() throws(LMDBError) -> WriteTransaction {
     if let refusal = writeRefusal.withLock({ $0 }) { throw refusal }
     try reopenIfLost()
@@ -193,7 +192,7 @@ extension Environment {
     }
   }
 
-  /// Takes back what a write transaction has not committed, and lets other processes write.
+  /// Rolls back the uncommitted changes of a write transaction, and lets other processes write.
   func end(_ transaction: inout WriteTransaction) {
     transaction.abort()
     unsafe namespaces?.leave(.writer)

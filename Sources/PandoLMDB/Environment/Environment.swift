@@ -2,10 +2,10 @@ import CPandoLMDB
 import PandoSystem
 import Synchronization
 
-/// A key-value store in one folder, shared by the threads of this process and by other processes.
+/// A key-value store in one folder, shared by threads and processes.
 ///
-/// Any number of readers see whole versions and never wait for the one writer. Open a file once in
-/// a process and share the environment; a second open is refused.
+/// Any number of readers see consistent versions and never wait for the one writer. A process opens
+/// a file once and shares the environment; a second open throws.
 ///
 /// ```swift
 /// let environment = try Environment(path: "people.db")
@@ -17,106 +17,91 @@ import Synchronization
 /// - Note: All members may be called from any thread.
 @safe
 public final class Environment: Sendable {
+  // `init` alone writes `signal`, `namespaces`, `checkpoints`, `isRegistered` and
+  // `cutsBeforeOpening`. `pointer`, `mapNumber` and `loss` change only while the writer lock is held
+  // and no reader is inside; a reader or the holder of the lock reads them. The writer lock guards
+  // `staleReaderCheck` and `diskRoomEnd`. `pointer` is `nil` only after `close()` or with a `loss`.
+
   /// The folder.
   public let path: String
-  /// How it was opened.
+  /// The settings with which it was opened.
   public let configuration: Configuration
 
-  /// A number no other environment of this process has.
+  /// A number that is unique in this process.
   let number: EnvironmentNumber
-  /// The read transactions and their gate.
+  /// The read transactions of this process.
   let readers: ReaderPool
-  /// One writer at a time.
+  /// The lock of the writer; one thread at a time.
   let writer = WriterLock()
   /// How many readers wait for a slot.
   let slotWaits = Atomic(0)
-  /// Writes that share commits, where they do.
+  /// The group commit; used with ``Configuration/sharesCommits``.
   let commits = GroupCommit()
-  /// The data file, for checks beside liblmdb.
+  /// The data file, for checks outside liblmdb.
   let file: DataFile
-  /// Where the data file lies.
+  /// The place of the data file.
   let place: DataFilePlace
-  /// Tables that are open, in the order they were opened.
+  /// The open tables, in the order of opening.
   let tables = Locked(TableRegistry())
-  /// Whether reads go on with a map that shows less than the lock file says was committed.
+  /// Whether reads continue with a map that misses commits of the lock file.
   let readsStaleMap = Atomic(false)
-  /// Who sleeps until there is a commit.
+  /// The threads that wait for a commit.
   let commitWaiters = CommitWaiters()
-  /// Since when the writer waits for that of another process.
+  /// When the writer began to wait for another process.
   package let writerWait = WriterWait()
-  /// Why writes are refused, once they are.
+  /// The error of all writes after a failed flush or an overwritten file.
   let writeRefusal = Locked<LMDBError?>(nil)
 
-  /// The process that opened it.
+  /// The process that opened the environment.
   private let process = ForkGuard.currentProcess()
   /// The `MDB_env`; `nil` once closed.
-  ///
-  /// Changed only while the writer lock is held and no reader is inside, so whoever is a reader or
-  /// holds the lock may read it.
   nonisolated(unsafe) var pointer: OpaquePointer?
 
-  /// The number of the last commit in the lock file; `nil` where that can't be mapped.
-  ///
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// The number of the last commit in the lock file; `nil` if the file can't be mapped.
   nonisolated(unsafe) private(set) var signal: CommitSignal?
 
-  /// What keeps liblmdb's mutexes safe from other PID namespaces; `nil` where there is no lock file.
-  ///
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// The guard of liblmdb's mutexes against other PID namespaces; `nil` without a lock file.
   nonisolated(unsafe) private(set) var namespaces: NamespaceGuard?
 
-  /// How often the file has been mapped anew, perhaps at another address.
-  ///
-  /// Changed and read as ``pointer`` is.
+  /// How often the file has been mapped again, perhaps at another address.
   nonisolated(unsafe) var mapNumber: UInt32 = 0
 
-  /// Why there is no `MDB_env` although nobody has closed this: it was to be opened again, and that failed.
-  ///
-  /// Changed and read as ``pointer`` is.
+  /// The error of a failed reopening, which left no `MDB_env`; `nil` otherwise.
   nonisolated(unsafe) var loss: LMDBError?
 
-  /// When the writer last looked for readers that have died.
-  ///
-  /// Used only while the writer lock is held.
+  /// When the writer last checked for dead readers.
   nonisolated(unsafe) var staleReaderCheck = ContinuousClock.now
 
   /// Whether ``OpenFiles`` lists the file for this environment.
-  ///
-  /// Written by the initializer alone, which nobody else can be inside.
   nonisolated(unsafe) private var isRegistered = false
 
-  /// Up to which place the disk has given the file blocks, as far as is known; the largest number where it gives none.
-  ///
-  /// Used only while the writer lock is held.
+  /// The end of the allocated disk blocks, as far as known; the largest number without `fallocate`.
   nonisolated(unsafe) var diskRoomEnd = 0
 
-  /// How many pages the last write lacked of the room that removals need, whether it was refused or was a removal itself;
-  /// -1 if it lacked none.
+  /// The pages that the last write lacked in the room for removals; -1 if it lacked none.
   let missingPageCount = Atomic(-1)
 
   private static let lastNumber = Atomic<UInt32>(0)
 
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// How many power failures the file was restored from when it was opened.
   nonisolated(unsafe) private var cutsBeforeOpening: UInt64 = 0
 
-  /// When checkpoints are made; `nil` where there are none.
-  ///
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// The checkpoints of `relaxed`; `nil` at other levels.
   nonisolated(unsafe) private(set) var checkpoints: Checkpointer?
 
   /// Opens an environment.
   ///
-  /// The file is checked before it is mapped: a file that is truncated or is no LMDB file is an
-  /// error. A data file that is empty or whose making was cut short, so that nothing can have been
-  /// committed to it, counts as new.
+  /// The file is checked before it is mapped: a truncated file, or one that is not LMDB's, is an
+  /// error. An empty data file counts as new, and so does one from an interrupted creation, which
+  /// has no commit.
   ///
   /// - Parameters:
-  ///   - path: A folder; created with mode 0700 if absent, unless opened for reading only.
-  ///   - configuration: How to open it.
+  ///   - path: A folder; created with mode 0700 if absent, unless opened read-only.
+  ///   - configuration: The settings.
   /// - Throws: ``LMDBError`` with code `alreadyOpen` if this process has it open, `invalidFile`,
-  ///   `versionMismatch` or `truncatedFile` if the file is not whole, else the system's error.
-  /// - Complexity: Independent of the size of the file, and a few flushes if it may be written. Of a file that ends
-  ///   before its last page the free list is read.
+  ///   `versionMismatch` or `truncatedFile` if the file is damaged; else the system's error.
+  /// - Complexity: Independent of the size of the file, and a few flushes if it is writable. If the
+  ///   file ends before its last page, Pando reads the free list.
   /// - Precondition: The sizes and limits of `configuration` are above zero.
   public init(path: String, configuration: Configuration = Configuration()) throws(LMDBError) {
     configuration.checkLimits()
@@ -132,7 +117,7 @@ public final class Environment: Sendable {
     file = try DataFile(
       path: filePath, isReadOnly: configuration.isReadOnly, mode: configuration.fileMode)
     place = DataFilePlace(path, file, configuration.durability)
-    // What fails from here on runs `deinit`, which puts everything back.
+    // From here on, an error runs `deinit`, which undoes everything.
     try OpenFiles.register(file.identity, path: filePath)
     unsafe isRegistered = true
     unsafe cutsBeforeOpening = try Self.settleCheckpoint(file, folder: path, configuration)
@@ -143,8 +128,8 @@ public final class Environment: Sendable {
     unsafe namespaces = NamespaceGuard(folder: path)
     checkSignal()
     if !configuration.isReadOnly, configuration.durability != .unsynchronized {
-      // The first commit flushes its pages and the empty meta pages together: a power cut may keep
-      // some of the former and none of the latter, and such a file would look damaged.
+      // The first commit flushes its pages and the empty meta pages together. A power failure may
+      // keep some of the former and none of the latter; such a file would look damaged.
       if size == 0, file.hasFailedFlush() { throw .system("fdatasync", filePath) }
       try DataFile.flushNames(in: path)
     }
@@ -157,13 +142,13 @@ public final class Environment: Sendable {
   }
 
   deinit {
-    // Nobody reads or writes: they would hold a reference.
+    // No thread reads or writes: it would hold a reference.
     if ForkGuard.isStillRunning(in: process) { close() }
   }
 
   /// Closes the environment; later calls on it throw `closed`.
   ///
-  /// Waits for reads and writes that have begun. Closing twice does nothing.
+  /// Waits for reads and writes under way. Closing twice has no effect.
   ///
   /// - Precondition: The calling thread is not inside a read or write of this environment.
   public func close() {
@@ -190,13 +175,13 @@ public final class Environment: Sendable {
     }
   }
 
-  /// The folder without links, which stays the same after `chdir`.
+  /// The folder without symbolic links, unaffected by `chdir`.
   package var folder: String { place.folder }
 
-  /// From how many power cuts the file has been brought back to a checkpoint.
+  /// From how many power failures the file was restored to a checkpoint.
   package var cutCount: UInt64 { unsafe cutsBeforeOpening }
 
-  /// The `MDB_env`, for whoever is a reader or holds the writer lock.
+  /// The `MDB_env`; the caller is a reader or holds the writer lock.
   func openPointer(_ function: String) throws(LMDBError) -> OpaquePointer {
     guard let environment = unsafe pointer else {
       throw unsafe loss ?? LMDBError(.closed, function: function)

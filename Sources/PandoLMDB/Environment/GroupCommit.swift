@@ -2,28 +2,27 @@ import PandoSystem
 import Synchronization
 
 /// A write that shares a commit with others.
-///
 package protocol GroupedWrite: AnyObject, Sendable {
-  /// Runs it in the transaction of its group, again if the group has to run again; the leader calls it.
+  /// Runs the write in the group's transaction, again if the group runs again; the leader calls it.
   ///
-  /// - Parameter transaction: The transaction; others use it before and after.
-  /// - Throws: What made it fail. What it has changed is taken back.
+  /// - Parameter transaction: The transaction; other writes use it before and after.
+  /// - Throws: The error of the write, which is then rolled back.
   func run(in transaction: UnsafeMutablePointer<WriteTransaction>) throws
 
-  /// Answers it, once.
+  /// Reports the result of the write; called once.
   ///
-  /// - Parameter error: Why it has failed; `nil` if it is committed.
+  /// - Parameter error: The error of the write; `nil` if it is committed.
   func end(_ error: (any Error)?)
 
-  /// Whether it is known what became of it: then it is answered at once, though its group runs again.
+  /// Whether the result is known; then ``end(_:)`` follows, even if the group runs again.
   var isDecided: Bool { get }
 
-  /// Asks its caller, who waits, to lead the group; never called where a thread leads for all.
+  /// Makes the waiting caller the leader; not called if one thread leads all groups.
   func askToLead()
 
-  /// Lets its caller, who waits, carry it out alone, in place of an answer.
+  /// Makes the waiting caller run the write alone, in place of ``end(_:)``.
   ///
-  /// - Returns: `false` if nobody can: then the leader does it.
+  /// - Returns: `false` if no caller can; then the leader runs it.
   func leaveGroup() -> Bool
 }
 
@@ -33,51 +32,51 @@ extension GroupedWrite {
   package var isDecided: Bool { false }
 }
 
-/// Whoever has something to do around the writes of a group, on the thread that leads it.
+/// The owner of a group commit; its methods run on the leading thread.
 package protocol GroupCommitOwner: AnyObject, Sendable {
   /// Runs the writes of a group.
   ///
   /// - Parameters:
   ///   - transaction: The transaction of the group.
   ///   - runWrites: Runs them all.
-  /// - Throws: What `runWrites` throws, or why the group can't be committed.
+  /// - Throws: The error of `runWrites`, or the reason why the group can't be committed.
   func runGroup(
     in transaction: UnsafeMutablePointer<WriteTransaction>, _ runWrites: () throws -> Void) throws
 
-  /// A group has been committed; its writes are answered next.
+  /// Called after the commit of a group, before the results of its writes are reported.
   ///
   /// - Parameters:
   ///   - writeCount: How many writes shared the commit.
-  ///   - duration: How long its last run took, with the flush.
+  ///   - duration: The duration of its last run, with the flush.
   func didCommit(writeCount: Int, duration: Duration)
 
-  /// A run of a group has failed; its writes are run again or answered next.
+  /// Called after a run of a group has failed, before its writes run again or end.
   func didFail()
 
-  /// A write that ran alone was refused, perhaps for want of room: makes some.
+  /// Called if a write that ran alone was refused, perhaps for lack of room; makes room.
   ///
   /// - Parameters:
-  ///   - error: Why it was refused.
+  ///   - error: The error of the write.
   ///   - attempt: How often room was made for it before.
-  /// - Returns: Whether it may pass now.
+  /// - Returns: Whether to try the write again.
   func makeRoom(after error: any Error, attempt: Int) -> Bool
 
-  /// A run of a group has thrown ``GroupDetour``: does what has to come before the next one.
+  /// Called after a run has thrown ``GroupDetour``; does the work before the next run.
   ///
-  /// - Throws: Why there can't be a next one; all writes get that.
+  /// - Throws: The error that ends all writes, if no run can follow.
   func settle() throws
 }
 
-/// Has a group given up, and run again after its owner has settled what comes before it.
+/// Rolls a group back; it runs again after ``GroupCommitOwner/settle()``.
 package struct GroupDetour: Error {
   package init() {}
 }
 
-/// Why a write is not queued.
+/// The reason why a write is not queued.
 package enum GroupRefusal: Error {
-  /// No more writes are taken.
+  /// The group commit takes no more writes.
   case isStopping
-  /// As many are queued as may be.
+  /// The queue is full.
   case isFull
 }
 
@@ -87,7 +86,7 @@ extension GroupCommitOwner {
   package func settle() throws {}
 }
 
-/// Group commit: writes that queue while a commit is being flushed share the next one, with those
+/// Group commit: writes that queue during the flush of a commit share the next one, with the writes
 /// that queue while they run.
 ///
 /// ```
@@ -95,28 +94,28 @@ extension GroupCommitOwner {
 /// leader        └─[ w1 │ flush ]──────────┴─[ w2 w3 w4 │ flush ]─ each is answered
 /// ```
 ///
-/// One thread leads at a time. It runs all writes of the group in one transaction and commits that.
+/// One thread leads at a time. It runs all writes of the group in one transaction and commits it.
 /// Either a thread leads group after group until no write is left (``append(_:queuedMaximum:)``,
-/// ``goesOnLeading()``), but for a caller that writes alone (``runAlone(in:for:_:)``), or each group is led by
-/// a caller that waits for it (``run(_:in:)``). Without a write nobody leads, and no thread waits.
+/// ``goesOnLeading()``), except for a lone caller (``runAlone(in:for:_:)``). Or a waiting caller
+/// leads each group (``run(_:in:)``). Without writes, no thread leads and none waits.
 ///
-/// A write that throws makes its group run again without it. When the transaction or the commit
-/// fails, each write gets a commit of its own, so that only the one at fault fails. Callers who take
-/// turns lend nobody their thread: each runs its own closure, in the leader's transaction or, where its
-/// group has to go on without it, alone. A group of theirs never waits for a larger map either.
+/// If a write throws, its group runs again without it. If the transaction or the commit fails, each
+/// write gets a commit of its own, so that only the faulty one fails. With leading callers, each
+/// runs its own closure: in the leader's transaction, or alone if the group continues without it.
+/// Such a group never waits for a larger map.
 package final class GroupCommit: Sendable {
   /// The most writes that share a commit.
   ///
-  /// A bound on what is run again when one of them fails.
+  /// This bounds the repeated work if one of them fails.
   package static let writesPerCommitMaximum = 1024
-  /// How often the processor is given away without a new write.
+  /// How often the leader yields the processor without getting a new write.
   private static let fruitlessYieldCountMaximum = 4
 
-  /// Writes that share a commit.
+  /// The writes that share a commit.
   private struct Batch {
-    /// Those that the leader has not taken yet.
+    /// The writes that the leader has not taken yet.
     var writes: [any GroupedWrite] = []
-    /// How many it has taken.
+    /// How many the leader has taken.
     var takenCount = 0
     let turn: CommitTurn
 
@@ -124,11 +123,11 @@ package final class GroupCommit: Sendable {
   }
 
   private struct State {
-    /// The first one is the one that is run, or the next to be.
+    /// The first batch is running, or runs next.
     var batches: [Batch] = []
-    /// Whether a thread leads; without one, and without one that looks, nothing is queued.
+    /// Whether a thread leads; if none leads or spins, the queue is empty.
     var hasLeader = false
-    /// Whether the thread that led last looks for the next write, and leads then unless another one does.
+    /// Whether the last leader spins for the next write; it leads that unless another thread does.
     var isLooking = false
     var isStopping = false
     /// How many writes the last commit had.
@@ -138,28 +137,28 @@ package final class GroupCommit: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Whether there are writes that the leader has not begun with; changed with the state.
+  /// Whether the leader has writes left to begin; changed with the state.
   private let hasWrites = Atomic(false)
-  /// How long the thread that led last looks for the next write.
+  /// How long the last leader spins for the next write.
   private let spinner = Spinner()
 
   /// Makes a group commit without writes.
   package init() {}
 
-  /// Queues a write; its position in the order of commits is fixed when this returns.
+  /// Queues a write; its position in the commit order is fixed on return.
   ///
   /// - Parameters:
   ///   - write: The write.
-  ///   - queuedMaximum: How many may be queued, without those of the group whose last write has been taken.
-  /// - Returns: What to wait for; and whether the caller sees to it that a thread leads now, with
-  ///   ``commitNext(in:for:)`` as long as ``goesOnLeading()`` says so.
+  ///   - queuedMaximum: The longest queue, not counting a group whose last write was taken.
+  /// - Returns: The turn to wait for; and whether the caller must make a thread lead now, with
+  ///   ``commitNext(in:for:)`` while ``goesOnLeading()`` returns `true`.
   /// - Throws: ``GroupRefusal``.
   package func append(
     _ write: any GroupedWrite, queuedMaximum: Int = .max
   ) throws(GroupRefusal) -> (turn: CommitTurn, leads: Bool) {
     try state.withLock { state throws(GroupRefusal) in
       if state.isStopping { throw .isStopping }
-      // Here and not by whoever asks: of two that ask at once, one would enter behind the other.
+      // Checked under the lock: of two callers that check first, one would exceed the limit.
       if queuedMaximum < .max, state.queuedCount >= queuedMaximum { throw .isFull }
       if state.batches.last.map({ $0.count >= Self.writesPerCommitMaximum }) ?? true {
         state.batches.append(Batch(turn: CommitTurn()))
@@ -173,23 +172,23 @@ package final class GroupCommit: Sendable {
     }
   }
 
-  /// How many writes are queued, without those of a group that takes no more.
+  /// The number of queued writes, not counting a group that takes no more.
   package var queuedCount: Int { state.withLock(\.queuedCount) }
 
-  /// Takes no more writes; returns when those that are queued have been answered and nobody leads.
+  /// Refuses new writes; returns when the queued ones have ended and no thread leads.
   package func stop() {
     state.withLock { $0.isStopping = true }
     state.waiting { $0.hasLeader || $0.isLooking || !$0.batches.isEmpty ? nil : () }
   }
 
-  /// Tells the thread that has led a group whether it leads the next one; where nothing is queued it looks for
-  /// a moment whether something comes.
+  /// Decides whether the thread that led a group leads the next one; with an empty queue it spins
+  /// for a moment.
   ///
-  /// - Returns: `false` if it does not lead any more.
+  /// - Returns: `false` if it no longer leads.
   package func goesOnLeading() -> Bool {
     let isLooking: Bool? = state.withLock { state in
       if !state.batches.isEmpty { return nil }
-      // A caller may lead from here on.
+      // From here on, a caller may lead.
       state.hasLeader = false
       state.isLooking = !state.isStopping && state.lastCount < 2
       return state.isLooking
@@ -205,31 +204,31 @@ package final class GroupCommit: Sendable {
         return leads
       }
     }
-    if !leads { state.notifyAll() }  // who stops waits for that
+    if !leads { state.notifyAll() }  // `stop()` waits for that
     return leads
   }
 
-  /// What became of a write that was to be committed alone.
+  /// The outcome of ``runAlone(in:for:_:)``.
   package enum LoneCommit {
-    /// Somebody else writes: the write is to be queued.
+    /// Another thread leads, or the last commit was shared: the caller queues the write.
     case refused
-    /// The write has been answered.
+    /// The write has ended.
     case done
-    /// The write has been answered, and others have been queued: the caller sees to it that a thread leads.
+    /// The write has ended, and others are queued: the caller makes a thread lead.
     case doneAndLeads
   }
 
-  /// Leads the commit of a write on the calling thread, if nobody else writes: to wake a thread that leads,
-  /// and to be woken by it, costs more than a small commit.
+  /// Commits a write on the calling thread if no thread leads, because waking a leader and being
+  /// woken costs more than a small commit.
   ///
-  /// What is queued meanwhile is for another thread, and shares a commit of its own. Where the last commit was a
-  /// shared one nobody leads, so that many go on sharing.
+  /// Writes queued meanwhile share a commit of their own, led by another thread. After a shared
+  /// commit this returns `refused`, so that concurrent writes keep sharing.
   ///
   /// - Parameters:
   ///   - environment: The environment to write to.
-  ///   - owner: What to do around the write.
+  ///   - owner: The owner of the group commit.
   ///   - makeWrite: Makes the write, once this thread leads.
-  /// - Returns: What became of it.
+  /// - Returns: The outcome.
   package func runAlone(
     in environment: Environment, for owner: any GroupCommitOwner,
     _ makeWrite: () -> any GroupedWrite
@@ -244,7 +243,7 @@ package final class GroupCommit: Sendable {
     var group = Group(writes: [makeWrite()], count: 1, expectedCount: 1, isOpen: false)
     commit(&group, in: environment, for: owner)
     let (leads, isStopping) = state.withLock { state in
-      // A thread that looks takes what is there.
+      // A spinning thread takes the queued writes.
       state.hasLeader = !state.batches.isEmpty && !state.isLooking
       return (state.hasLeader, state.isStopping)
     }
@@ -254,8 +253,8 @@ package final class GroupCommit: Sendable {
 }
 
 extension GroupCommit {
-  /// Leads the group of a write of the calling thread, unless somebody else does; returns when the
-  /// write has been answered or has left its group.
+  /// Leads the group of the calling thread's write, unless another thread does; returns when the
+  /// write has ended or left its group.
   func run(_ write: SharedWrite, in environment: Environment) {
     guard let (_, isFirst) = try? append(write) else {
       preconditionFailure("a group that callers lead is never stopped")
@@ -263,7 +262,7 @@ extension GroupCommit {
     if !isFirst { environment.configuration.onEvent?(.writeQueued) }
     guard isFirst || write.waitToLead() else { return }
     commitNext(in: environment, for: nil)
-    // Whoever waits for the next group leads it.
+    // A caller that waits for the next group leads it.
     let next = state.withLock { state in
       state.hasLeader = !state.batches.isEmpty
       return state.batches.first?.writes.first
@@ -271,11 +270,11 @@ extension GroupCommit {
     next?.askToLead()
   }
 
-  /// Runs and commits the first batch; each of its writes is answered then.
+  /// Runs and commits the first batch; all its writes have then ended.
   ///
   /// - Parameters:
   ///   - environment: The environment to write to.
-  ///   - owner: What to do around the writes.
+  ///   - owner: The owner of the group commit.
   package func commitNext(in environment: Environment, for owner: (any GroupCommitOwner)?) {
     let (turn, lastCount) = state.withLock { ($0.batches[0].turn, $0.lastCount) }
     var group = Group(expectedCount: lastCount)
@@ -286,32 +285,32 @@ extension GroupCommit {
 }
 
 extension GroupCommit {
-  /// The writes of a commit, which become more while they run.
+  /// The writes of one commit; more may join while they run.
   private struct Group {
-    /// Those that have neither failed nor been committed.
+    /// The writes that have neither failed nor been committed.
     var writes: [any GroupedWrite] = []
-    /// How many there have been.
+    /// How many writes have joined.
     var count = 0
-    /// How many the last group had.
+    /// How many writes the last group had.
     ///
-    /// Their callers are just being woken and may come back at once; a flush for each handful of them
-    /// would keep the others waiting for the disk. So the leader gives them the processor as long as
-    /// that brings writes.
+    /// Their callers have just been woken and may return at once. A flush for each few of them
+    /// would keep the others waiting for the disk. So the leader yields the processor while that
+    /// brings writes.
     let expectedCount: Int
-    /// Whether more may come from the queue.
+    /// Whether more may join from the queue.
     var isOpen = true
   }
 
-  /// A write threw: the group must be run again without it.
+  /// A write threw: the group must run again without it.
   private struct SpoiltGroup: Error {
     let index: Int
     let error: any Error
   }
 
-  /// Takes what has been queued meanwhile; if there is nothing the batch ends, and writes that are
-  /// queued from then on belong to the next one.
+  /// Takes the writes queued meanwhile; if there are none, the batch ends and later writes belong
+  /// to the next one.
   ///
-  /// - Returns: Whether there was something.
+  /// - Returns: Whether it took any.
   private func takeMore(_ group: inout Group) -> Bool {
     guard group.isOpen else { return false }
     var yieldCount = 0
@@ -340,7 +339,7 @@ extension GroupCommit {
     }
   }
 
-  /// Takes what has been queued meanwhile, and ends the batch.
+  /// Takes the writes queued meanwhile, and ends the batch.
   private func takeRest(_ group: inout Group) -> [any GroupedWrite] {
     guard group.isOpen else { return [] }
     group.isOpen = false
@@ -352,7 +351,7 @@ extension GroupCommit {
     return writes
   }
 
-  /// Runs writes in one transaction; each is answered, whatever happens.
+  /// Runs writes in one transaction; every write ends, whatever happens.
   private func commit(
     _ group: inout Group, in environment: Environment, for owner: (any GroupCommitOwner)?
   ) {
@@ -375,7 +374,7 @@ extension GroupCommit {
           try owner?.settle()
         } catch {
           for write in group.writes { write.end(error) }
-          // Those who have come meanwhile have not waited as long.
+          // Writes that came meanwhile get another attempt.
           group.writes = takeRest(&group)
         }
         for write in group.writes where write.isDecided { write.end(nil) }
@@ -386,7 +385,7 @@ extension GroupCommit {
         if !write.leaveGroup() { write.end(spoilt.error) }
       } catch {
         owner?.didFail()
-        // No more of them: a leader that can't begin never came to take the rest.
+        // Takes the rest of the batch: a leader that could not begin has not taken it yet.
         while takeMore(&group) {}
         group.writes.removeAll { $0.leaveGroup() }
         if group.writes.count == 1 {
@@ -396,9 +395,9 @@ extension GroupCommit {
           }
           group.writes[0].end(error)
         } else {
-          // One of them may be at fault (too large for the disk, say): each gets a commit of its own.
+          // One write may be at fault (too large for the disk, say): each gets a commit of its own.
           for write in group.writes {
-            // With one before it may have come to light what became of this one.
+            // An earlier one may have decided the result of this one.
             if write.isDecided {
               write.end(nil)
               continue
@@ -420,7 +419,7 @@ extension GroupCommit {
       do {
         try unsafe group.writes[index].run(in: transaction)
       } catch {
-        // A transaction that has failed as a whole says nothing about this write.
+        // If the transaction failed as a whole, this write is not at fault.
         if unsafe transaction.pointee.failure != nil { throw error }
         throw SpoiltGroup(index: index, error: error)
       }
@@ -429,16 +428,16 @@ extension GroupCommit {
   }
 }
 
-/// The writes that share a commit, and the callers that wait for its end.
+/// A turn of writes that share a commit; their callers wait for its end.
 ///
-/// One broadcast wakes them all: to wake each by itself cost the leader more than its write.
+/// One broadcast wakes them all; waking each one would cost the leader more than its write.
 package final class CommitTurn: Sendable {
   private let isOver = Monitor(false)
 
   /// Waits until every write of the turn is committed or has failed.
   package func wait() { isOver.waiting { $0 ? () : nil } }
 
-  /// Lets all go who wait.
+  /// Wakes all waiting callers.
   fileprivate func end() {
     isOver.withLock { $0 = true }
     isOver.notifyAll()

@@ -2,7 +2,7 @@ import PandoSystem
 import Synchronization
 
 extension Environment {
-  /// Runs `body` in a transaction that it shares with the writes of other threads that wait.
+  /// Runs `body` in a transaction that it shares with waiting writes of other threads.
   func writeShared<Result>(
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
@@ -23,14 +23,14 @@ extension Environment {
   }
 }
 
-/// A write whose caller waits for it, and runs its closure.
+/// A write whose waiting caller runs its closure.
 ///
-/// Sendable because the closure runs on the caller's thread alone, and all else is behind the lock.
+/// Sendable because only the caller's thread runs the closure, and the lock guards the rest.
 final class SharedWrite: GroupedWrite, @unchecked Sendable {
   enum Outcome {
     case committed
     case failed(any Error)
-    /// The caller has to carry it out alone.
+    /// The caller has to run the write alone.
     case alone
   }
 
@@ -39,7 +39,7 @@ final class SharedWrite: GroupedWrite, @unchecked Sendable {
     case queued
     /// The caller has to run the closure in the leader's transaction, which waits.
     case lent(UnsafeMutablePointer<WriteTransaction>)
-    /// The closure has run; why it failed.
+    /// The closure has run, perhaps with an error.
     case ran((any Error)?)
     case leads
     case over(Outcome)
@@ -48,7 +48,7 @@ final class SharedWrite: GroupedWrite, @unchecked Sendable {
   private let phase = Monitor(Phase.queued)
   private let thread = currentThread()
   private let environment: Environment
-  /// `nil` once the caller goes on: the leader may hold the write a little longer.
+  /// `nil` once the caller continues: the leader may hold the write a little longer.
   private var body: ((inout WriteTransaction) throws -> Void)?
 
   init(_ environment: Environment, _ body: @escaping (inout WriteTransaction) throws -> Void) {
@@ -56,9 +56,9 @@ final class SharedWrite: GroupedWrite, @unchecked Sendable {
     self.body = body
   }
 
-  /// Lets go of the closure.
+  /// Releases the closure.
   ///
-  /// - Returns: What became of the write, which has been answered.
+  /// - Returns: The outcome of the write, which has ended.
   func finish() -> Outcome {
     body = nil
     return phase.withLock { phase in
@@ -69,7 +69,7 @@ final class SharedWrite: GroupedWrite, @unchecked Sendable {
 
   /// Runs the closure whenever the leader lends its transaction.
   ///
-  /// - Returns: `true` if the caller has to lead, `false` if the write has been answered.
+  /// - Returns: `true` if the caller has to lead, `false` if the write has ended.
   func waitToLead() -> Bool {
     while true {
       let next = phase.waiting { phase -> Phase? in
@@ -120,7 +120,7 @@ final class SharedWrite: GroupedWrite, @unchecked Sendable {
       enter(.over(.alone))
       return true
     }
-    // The leader's own write comes first in its group, and is carried out before the others go on.
+    // The leader's own write is first in its group, and runs before the others continue.
     do {
       try environment.writeAlone { transaction in
         try unsafe withUnsafeMutablePointer(to: &transaction) { try unsafe runBody(in: $0) }

@@ -2,19 +2,19 @@ import CPandoLMDB
 import Glibc
 import Synchronization
 
-/// Looks for a while whether something has happened, before its caller goes to sleep.
+/// Polls a condition for a while before the caller sleeps.
 ///
-/// To put a thread to sleep and wake it costs more than a small commit. So whoever waits for one looks again
-/// and again for about as long as that takes; how long is learned: a look that was in vain halves the time,
-/// one that was not doubles it. Where commits wait for a disk nobody looks for long.
+/// Putting a thread to sleep and waking it costs more than a small commit. So a waiting thread
+/// first spins for about that long. The spinner adapts: a futile spin halves the time, a successful
+/// one doubles it. With commits that wait for a disk, threads hardly spin.
 final class Spinner: Sendable {
   /// The longest time, in nanoseconds.
   private static let longestTime = 50_000
-  /// What is left of the time when it is not worth while any more.
+  /// The time below which spinning is skipped.
   private static let shortestTime = 1_000
-  /// After how many waits without a look it is tried again.
+  /// The number of skipped spins after which spinning is tried again.
   static let skippedCountMaximum = 256
-  /// How often the processor is told to take its time between two looks at the clock.
+  /// How many pause instructions run between two reads of the clock.
   private static let pauseCount = 16
   /// Whether the other thread can run meanwhile.
   static let isUseful = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
@@ -22,10 +22,10 @@ final class Spinner: Sendable {
   private let time = Atomic(Spinner.longestTime)
   private let skippedCount = Atomic(0)
 
-  /// Looks whether something has happened until it has, or for as long as it is worth while.
+  /// Spins until the condition holds, or for as long as that is worthwhile.
   ///
-  /// - Parameter hasHappened: Asked often; reads what another thread writes atomically.
-  /// - Returns: Whether it has happened.
+  /// - Parameter hasHappened: The condition, called often; an atomic load.
+  /// - Returns: Whether the condition holds.
   func spin(until hasHappened: () -> Bool) -> Bool {
     if hasHappened() { return true }
     guard Self.isUseful else { return false }

@@ -1,10 +1,10 @@
 import PandoSystem
 import Synchronization
 
-/// Since when a thread of this process waits for the lock of the writer, which another process may have.
+/// The wait of a thread of this process for the writer lock, which another process may hold.
 ///
-/// The thread that writes changes it, and one that watches reads it. As long as there is none, a write
-/// starts it.
+/// The writing thread changes it, a watching thread reads it. If no thread watches, a write starts
+/// one.
 package final class WriterWait: Sendable {
   /// When the wait began; 0 while no thread waits.
   private let start = Atomic<Int64>(0)
@@ -15,26 +15,26 @@ package final class WriterWait: Sendable {
   /// How many waits have begun.
   package var count: Int { number.load(ordering: .sequentiallyConsistent) }
 
-  /// For how many nanoseconds a thread waits; `nil` if none does.
+  /// How long a thread has waited, in nanoseconds; `nil` if none waits.
   package var nanoseconds: Int64? {
     let start = start.load(ordering: .relaxed)
     return start == 0 ? nil : monotonicNanoseconds() - start
   }
 
-  /// Says that no thread watches until `wake` is called, or that one does.
+  /// Sets whether no thread watches; then the next wait calls `wake`.
   package func setAsleep(_ isAsleep: Bool, wake: (@Sendable () -> Void)? = nil) {
     if let wake { waker.withLock { $0 = wake } }
     self.isAsleep.store(isAsleep, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes that a wait begins; one thread at a time.
+  /// Notes the begin of a wait; one thread at a time.
   func begin() {
     start.store(monotonicNanoseconds(), ordering: .relaxed)
     number.add(1, ordering: .sequentiallyConsistent)
     if isAsleep.load(ordering: .sequentiallyConsistent) { wake() }
   }
 
-  /// Notes that the wait has ended.
+  /// Notes the end of the wait.
   func end() { start.store(0, ordering: .relaxed) }
 
   @inline(never)

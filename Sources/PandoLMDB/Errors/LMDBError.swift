@@ -11,8 +11,7 @@ import PandoSystem
 /// }
 /// ```
 ///
-/// Match on ``code``. ``function`` and ``detail`` are for people: which call failed, and with which
-/// values.
+/// Match on ``code``. ``function`` and ``detail`` are for people: the failed call and its values.
 public struct LMDBError: Error, Hashable {
   /// The kind of failure.
   ///
@@ -34,7 +33,7 @@ public struct LMDBError: Error, Hashable {
   public let code: Code
   /// The call that failed, such as `mdb_put`.
   public let function: String
-  /// What was asked for, in words; empty when the code says it all.
+  /// The request in words; empty if the code says enough.
   public let detail: String
 
   /// Makes an error.
@@ -42,7 +41,7 @@ public struct LMDBError: Error, Hashable {
   /// - Parameters:
   ///   - code: The kind of failure.
   ///   - function: The call that failed.
-  ///   - detail: What was asked for, in words.
+  ///   - detail: The request in words.
   public init(_ code: Code, function: String, detail: String = "") {
     self.code = code
     self.function = function
@@ -51,7 +50,7 @@ public struct LMDBError: Error, Hashable {
 }
 
 extension LMDBError: CustomStringConvertible {
-  /// One line: which call failed, why, and with which values.
+  /// One line: the failed call, the reason and the values.
   public var description: String {
     let line = "\(function): \(code.explanation)"
     return detail.isEmpty ? line : "\(line): \(detail)"
@@ -64,7 +63,7 @@ extension LMDBError.Code: CustomStringConvertible {
     "\(explanation) (\(rawValue))"
   }
 
-  /// What the code means, in words.
+  /// The meaning of the code in words.
   public var explanation: String {
     switch self {
     case .mapFull: "the map is full"
@@ -96,11 +95,11 @@ extension LMDBError.Code {
   public static var notFound: Self { Self(rawValue: MDB_NOTFOUND) }
   /// The key exists, or an appended key is not above the last one (`MDB_KEYEXIST`).
   public static var keyExists: Self { Self(rawValue: MDB_KEYEXIST) }
-  /// A page that the tree names is not in the file: the file is damaged (`MDB_PAGE_NOTFOUND`).
+  /// The tree refers to a page outside the file: the file is damaged (`MDB_PAGE_NOTFOUND`).
   public static var pageNotFound: Self { Self(rawValue: MDB_PAGE_NOTFOUND) }
   /// A page has the wrong type: the file is damaged (`MDB_CORRUPTED`).
   public static var corrupted: Self { Self(rawValue: MDB_CORRUPTED) }
-  /// LMDB gave the environment up after a fatal error (`MDB_PANIC`).
+  /// LMDB disabled the environment after a fatal error (`MDB_PANIC`).
   public static var panic: Self { Self(rawValue: MDB_PANIC) }
   /// The file was written in another version of LMDB's format (`MDB_VERSION_MISMATCH`).
   public static var versionMismatch: Self { Self(rawValue: MDB_VERSION_MISMATCH) }
@@ -116,7 +115,7 @@ extension LMDBError.Code {
   public static var transactionFull: Self { Self(rawValue: MDB_TXN_FULL) }
   /// Another process grew the map (`MDB_MAP_RESIZED`).
   public static var mapResized: Self { Self(rawValue: MDB_MAP_RESIZED) }
-  /// The table has another kind of keys or values than this module writes (`MDB_INCOMPATIBLE`).
+  /// The table has another kind of keys or values than Pando writes (`MDB_INCOMPATIBLE`).
   public static var incompatibleTable: Self { Self(rawValue: MDB_INCOMPATIBLE) }
   /// An earlier error or a child transaction makes this transaction unusable (`MDB_BAD_TXN`).
   public static var badTransaction: Self { Self(rawValue: MDB_BAD_TXN) }
@@ -133,7 +132,7 @@ extension LMDBError.Code {
   public static var usedAfterFork: Self { Self(rawValue: -40_002) }
   /// The environment was closed.
   public static var closed: Self { Self(rawValue: -40_003) }
-  /// A flush or the write of a meta page failed: no further writes until reopened.
+  /// A flush or the write of a meta page failed: no further writes until it is reopened.
   public static var failedFlush: Self { Self(rawValue: -40_004) }
   /// The file ends before a page that it refers to.
   public static var truncatedFile: Self { Self(rawValue: -40_005) }
@@ -141,22 +140,22 @@ extension LMDBError.Code {
   public static var mapInUse: Self { Self(rawValue: -40_006) }
   /// Stored bytes do not decode as the type of the table.
   public static var undecodable: Self { Self(rawValue: -40_007) }
-  /// A process of another PID namespace, such as another container, has the file open and the number of
-  /// this one; liblmdb tells readers apart by it.
+  /// A process of another PID namespace (another container, say) has the file open under the same
+  /// process number, by which liblmdb distinguishes readers.
   public static var processNumberTaken: Self { Self(rawValue: -40_008) }
-  /// Another process writes to the file at a durability that goes together with this one's as little as
-  /// with a power cut.
+  /// Another process writes to the file at an incompatible durability; together they would not
+  /// survive a power failure.
   public static var otherDurability: Self { Self(rawValue: -40_009) }
-  /// The data file was moved, removed, replaced or written over while it was open: nothing is written to it.
+  /// The open data file was moved, removed, replaced or overwritten: nothing is written to it.
   public static var fileMoved: Self { Self(rawValue: -40_010) }
-  /// The environment was opened for reading only.
+  /// The environment was opened read-only.
   public static var readOnly: Self { Self(rawValue: EACCES) }
 
   // MARK: Codes of the system
 
   /// The disk is full (`ENOSPC`).
   public static var diskFull: Self { Self(rawValue: ENOSPC) }
-  /// The device reported an error, or wrote less than it was given (`EIO`).
+  /// The device reported an error, or wrote only a part (`EIO`).
   public static var inputOutput: Self { Self(rawValue: EIO) }
   /// The file would grow above the limit of the process or of the file system (`EFBIG`).
   public static var fileTooLarge: Self { Self(rawValue: EFBIG) }
@@ -164,7 +163,7 @@ extension LMDBError.Code {
   public static var noSuchFile: Self { Self(rawValue: ENOENT) }
   /// The file exists already (`EEXIST`).
   public static var fileExists: Self { Self(rawValue: EEXIST) }
-  /// The file system is mounted read-only (`EROFS`), and nobody has said that no other process writes.
+  /// The file system is mounted read-only (`EROFS`), and `assumingNoWriter` is not set.
   public static var readOnlyFileSystem: Self { Self(rawValue: EROFS) }
   /// There is not enough memory or address space (`ENOMEM`).
   public static var outOfMemory: Self { Self(rawValue: ENOMEM) }
@@ -181,12 +180,12 @@ extension LMDBError {
     .failed(errno, function, detail)
   }
 
-  /// The error of a call of the system or of liblmdb; one that comes of a limit says which limit.
+  /// The error of a call of the system or of liblmdb; if a limit caused it, names the limit.
   ///
   /// - Parameters:
   ///   - status: The number of the error.
   ///   - function: The call.
-  ///   - detail: What was asked for.
+  ///   - detail: The request in words.
   /// - Returns: The error.
   static func failed(_ status: CInt, _ function: String, _ detail: String) -> LMDBError {
     var detail = detail
@@ -198,15 +197,15 @@ extension LMDBError {
 
   /// The error of a reader that could not begin.
   ///
-  /// The first reader of a process locks the byte of the lock file that has the number of the process, and
-  /// does not wait for it. Nothing else there is refused with `EAGAIN`, and on Linux a lock is refused with
-  /// nothing else.
+  /// The first reader of a process locks, without waiting, the byte of the lock file at its process
+  /// number. Only this lock fails with `EAGAIN`: on Linux every refused lock does, and no other
+  /// call there.
   ///
   /// - Parameters:
-  ///   - status: What the C function returned, not 0.
+  ///   - status: The status of the C function, not 0.
   ///   - function: The C function.
   ///   - path: The folder of the environment.
-  ///   - detail: What was asked for.
+  ///   - detail: The request in words.
   /// - Returns: The error.
   static func reading(
     _ status: CInt, _ function: StaticString, _ path: String, _ detail: String = ""
@@ -220,7 +219,7 @@ extension LMDBError {
         + "share the PID namespace, or start under another number")
   }
 
-  /// The error of bytes that are no value of the type asked for.
+  /// The error of bytes that do not decode as a type.
   static func undecodable(_ type: String, _ reason: String) -> LMDBError {
     LMDBError(.undecodable, function: type, detail: reason)
   }
@@ -231,10 +230,10 @@ extension LMDBError {
 /// Every C status code of this module passes through here.
 ///
 /// - Parameters:
-///   - status: What the C function returned; 0 is success.
+///   - status: The status of the C function; 0 is success.
 ///   - function: The C function.
-///   - detail: What was asked for; evaluated for an error only.
-/// - Throws: ``LMDBError`` with the code, unless it is 0.
+///   - detail: The request in words; evaluated for an error only.
+/// - Throws: ``LMDBError`` with the code, if it is not 0.
 @inline(__always)
 func check(
   _ status: CInt, _ function: StaticString, _ detail: @autoclosure () -> String = ""
@@ -242,7 +241,7 @@ func check(
   guard status == 0 else { throw .failed(status, function.description, detail()) }
 }
 
-/// Like ``check(_:_:_:)``, for calls that may find nothing.
+/// Like ``check(_:_:_:)``, for calls that may find no entry.
 ///
 /// - Returns: `false` if the status is `MDB_NOTFOUND`.
 /// - Throws: ``LMDBError`` for every other status but 0.

@@ -1,33 +1,33 @@
 import PandoSystem
 
-/// One thing that is wrong with a data file.
+/// A defect of a data file.
 ///
 /// ```swift
 /// let report = try PageWalker(path: "people.db").check()
 /// for problem in report.problems { print(problem.pageNumber ?? 0, problem.message) }
 /// ```
 public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What sort of thing is wrong.
+  /// The kind of the defect.
   ///
   /// Match on this; the set may grow.
   public struct Kind: RawRepresentable, Hashable, Sendable {
-    /// The kind's name, as reports print it.
+    /// The kind's name, as in reports.
     public let rawValue: String
 
     /// Makes a kind with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A meta page is not one, or says what cannot be.
+    /// A meta page is malformed or contradictory.
     public static let metaPage = Kind(rawValue: "metaPage")
     /// The file ends before a page that is in use.
     public static let fileSize = Kind(rawValue: "fileSize")
     /// The system could not read a page; the message names its error.
     public static let unreadable = Kind(rawValue: "unreadable")
-    /// A page number is out of range, or a page says that it is another page.
+    /// A page number is out of range, or a page has another number than its position.
     public static let pageNumber = Kind(rawValue: "pageNumber")
-    /// A page is of another sort than its position in the tree asks for.
+    /// A page has the wrong type for its position in the tree.
     public static let pageFlags = Kind(rawValue: "pageFlags")
-    /// The bounds of a page's free space, or its number of nodes, cannot be.
+    /// The bounds of a page's free space, or its number of nodes, are impossible.
     public static let pageBounds = Kind(rawValue: "pageBounds")
     /// A node lies outside its page, on an odd offset or over another node, or has unknown flags.
     public static let node = Kind(rawValue: "node")
@@ -35,38 +35,38 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public static let keySize = Kind(rawValue: "keySize")
     /// Keys of a page are not in ascending order.
     public static let keyOrder = Kind(rawValue: "keyOrder")
-    /// A key lies outside the range which the branch pages above give.
+    /// A key lies outside the range that the branch pages above give.
     public static let keyRange = Kind(rawValue: "keyRange")
-    /// A value's overflow pages are not what its node says.
+    /// The overflow pages of a value do not match its node.
     public static let overflow = Kind(rawValue: "overflow")
-    /// A leaf is nearer to the root or further from it than the others.
+    /// A leaf is nearer to the root, or further from it, than the others.
     public static let depth = Kind(rawValue: "depth")
-    /// A tree holds another number of entries or pages than its record says.
+    /// A tree has another number of entries or pages than its record states.
     public static let count = Kind(rawValue: "count")
     /// A page is used twice, or used and free.
     public static let sharedPage = Kind(rawValue: "sharedPage")
-    /// A record of the free list is not well formed.
+    /// A record of the free list is malformed.
     public static let freeList = Kind(rawValue: "freeList")
-    /// The record of a table cannot be.
+    /// The record of a table is impossible.
     public static let tableRecord = Kind(rawValue: "tableRecord")
-    /// A table allows several values under one key (`MDB_DUPSORT`): nothing is wrong with it, but it
-    /// can't be read.
+    /// A table allows several values under one key (`MDB_DUPSORT`): it is sound, but Pando can't
+    /// read it.
     public static let unsupportedTable = Kind(rawValue: "unsupportedTable")
   }
 
-  /// What sort of thing is wrong.
+  /// The kind of the defect.
   public let kind: Kind
 
-  /// The page where it was found, or `nil` if it concerns no page or a whole tree.
+  /// The defective page; `nil` if the defect has no page or concerns a whole tree.
   public let pageNumber: UInt64?
 
-  /// The tree it belongs to, as reports print it, or `nil` if it belongs to none.
+  /// The tree of the page, as in reports; `nil` if it has none.
   public let tree: String?
 
-  /// What is wrong, without the page number and the tree.
+  /// The defect in words, without the page number and the tree.
   public let message: String
 
-  /// One line: page, tree and what is wrong.
+  /// One line: page, tree and defect.
   public var description: String {
     let location = pageNumber.map { "page \($0)" } ?? (tree == nil ? "file" : "")
     let whole = [location, tree.map { location.isEmpty ? $0 : "(\($0))" } ?? ""]
@@ -74,7 +74,7 @@ public struct PageProblem: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A page walk that could not give its answer.
+/// A page walk that could not complete.
 ///
 /// ```swift
 /// do {
@@ -88,23 +88,23 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
   ///
   /// Match on this; the set may grow.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code's name, as messages print it.
+    /// The code's name, as in messages.
     public let rawValue: String
 
     /// Makes a code with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The data file is not there or may not be opened; see ``PageWalkError/systemError``.
+    /// The data file does not exist or can't be opened; see ``PageWalkError/systemError``.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file is damaged; see ``PageWalkError/problem``.
     public static let damaged = Code(rawValue: "damaged")
-    /// The file has a table that can't be read; see ``PageWalkError/problem``.
+    /// The file has a table that Pando can't read; see ``PageWalkError/problem``.
     public static let unsupported = Code(rawValue: "unsupported")
-    /// Commits by others reused the pages of the version that was walked.
+    /// Other commits reused pages of the version during the walk.
     ///
-    /// Hold a read transaction and walk its version, or try again when there are fewer writes.
+    /// Hold a read transaction and walk its version, or retry when there are fewer writes.
     public static let changedMeanwhile = Code(rawValue: "changedMeanwhile")
-    /// There is no table of that name.
+    /// The file has no table of that name.
     public static let noSuchTable = Code(rawValue: "noSuchTable")
   }
 
@@ -114,7 +114,7 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The data file.
   public let path: String
 
-  /// What is wrong with the file, for the codes `damaged` and `unsupported`.
+  /// The defect, for the codes `damaged` and `unsupported`.
   public let problem: PageProblem?
 
   /// The value of `errno`, or 0 if no system call failed.
@@ -127,13 +127,13 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
     self.systemError = systemError
   }
 
-  /// The error of a file that is not as it should be.
+  /// The error of a defective file.
   init(_ problem: PageProblem, path: String) {
     self.init(
       problem.kind == .unsupportedTable ? .unsupported : .damaged, path: path, problem: problem)
   }
 
-  /// One line: the file, what went wrong and what to do.
+  /// One line: the file, the failure and the remedy.
   public var description: String {
     switch code {
     case .cannotOpen:
@@ -150,7 +150,7 @@ public struct PageWalkError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// The system's text for an error number.
   static func message(ofSystemError number: Int32) -> String {
-    // The text is copied at once; on Linux known numbers give constant texts, safe on any thread.
+    // The text is copied at once; on Linux known numbers have constant texts, safe on any thread.
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
   }

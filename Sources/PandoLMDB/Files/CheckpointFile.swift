@@ -1,6 +1,6 @@
 import PandoSystem
 
-/// The file beside a data file that keeps the last version of which every page is on the disk.
+/// The file beside a data file with the last version whose pages are all on the disk.
 final class CheckpointFile: Sendable {
   static let name = "checkpoint.mdb"
 
@@ -10,14 +10,14 @@ final class CheckpointFile: Sendable {
 
   /// Opens the file.
   ///
-  /// A new one is there, with its name, when this returns.
+  /// A new file exists, with its name on the disk, when this returns.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
-  ///   - makes: Whether to make it.
+  ///   - makes: Whether to create it.
   ///   - isReadOnly: Whether it is only read.
-  ///   - mode: The permissions of a new file where there is no data file.
-  /// - Returns: The file; `nil` if it is not there and is not to be made.
+  ///   - mode: The permissions of a new file without a data file.
+  /// - Returns: The file; `nil` if it does not exist and `makes` is `false`.
   /// - Throws: ``LMDBError`` with the system's code.
   static func open(
     folder: String, makes: Bool, isReadOnly: Bool = false, mode: UInt32
@@ -65,11 +65,11 @@ final class CheckpointFile: Sendable {
     return slots.max { $0.sequence < $1.sequence }
   }
 
-  /// Writes a slot over the older one, and flushes it; the data file is locked for checkpoints.
+  /// Overwrites the older slot, and flushes it; the caller holds the lock of checkpoints.
   ///
   /// - Parameters:
-  ///   - slot: The slot; its sequence number is chosen here.
-  ///   - newest: The newest one now.
+  ///   - slot: The slot; this method sets its sequence number.
+  ///   - newest: The newest slot in the file.
   /// - Throws: ``LMDBError`` with the system's code.
   func write(_ slot: CheckpointSlot, after newest: CheckpointSlot?) throws(LMDBError) {
     var slot = slot
@@ -82,7 +82,7 @@ final class CheckpointFile: Sendable {
 }
 
 extension DataFile {
-  /// Reads bytes; `nil` if the file ends before.
+  /// Reads bytes; `nil` if the file is too short.
   func read(_ byteCount: Int, at offset: Int) -> [UInt8]? {
     readAll(byteCount, from: descriptor, at: offset)
   }
@@ -91,39 +91,39 @@ extension DataFile {
     try writeAll(bytes, to: descriptor, at: offset)
   }
 
-  /// Brings all that is written to the disk.
+  /// Flushes all written bytes to the disk.
   func flush() throws(LMDBError) { try flushAll(descriptor) }
 }
 
 extension DataFile {
-  /// A byte far beyond the end of the data file on which locks say who has it open and how, see ``OpenFileLocks``.
+  /// Bytes far beyond the end of the data file; locks on them (``OpenFileLocks``) show its users.
   enum LockedByte: Int {
-    /// Held by one who looks at the checkpoints, or writes one.
+    /// Locked by a process that reads or writes the checkpoints.
     case checkpoints
-    /// Held, by many, by who writes with checkpoints.
+    /// Shared by the processes that write with checkpoints.
     case checkpointedWriters
-    /// Held, by many, by who writes without.
+    /// Shared by the processes that write without checkpoints.
     case otherWriters
   }
 
-  /// Takes a lock, or gives it back; waits until nobody has one that forbids it.
+  /// Takes or releases a lock; waits for conflicting locks.
   ///
   /// - Parameters:
-  ///   - byte: Which one.
+  ///   - byte: The byte.
   ///   - type: `F_WRLCK`, `F_RDLCK` or `F_UNLCK`.
-  /// - Returns: `false` if the file system has no such locks.
+  /// - Returns: `false` if the file system does not support such locks.
   @discardableResult
   func lock(_ byte: LockedByte, _ type: CInt) -> Bool {
     OpenFileLocks.set(byte.rawValue, type, of: descriptor)
   }
 
-  /// Whether another open file, of whatever process, has a lock.
+  /// Whether another open file, of any process, has a lock.
   func isLockedElsewhere(_ byte: LockedByte) -> Bool {
     OpenFileLocks.areHeldElsewhere(byte.rawValue..<byte.rawValue + 1, of: descriptor)
   }
 }
 
-/// Reads bytes; `nil` if the file ends before, or can't be read.
+/// Reads bytes; `nil` if the file is too short or can't be read.
 private func readAll(_ byteCount: Int, from descriptor: CInt, at offset: Int) -> [UInt8]? {
   var bytes = [UInt8](repeating: 0, count: byteCount)
   while true {

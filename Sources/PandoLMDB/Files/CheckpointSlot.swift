@@ -1,9 +1,9 @@
 import PandoSystem
 
-/// What a checkpoint keeps of a version: its meta page, and since which boot it counts.
+/// The record of a checkpoint: the meta page of its version, and the boot in which it is valid.
 ///
-/// The file `checkpoint.mdb` has two slots of 512 bytes; the one with sequence number *n* lies in slot
-/// *n* mod 2. Numbers are little endian. See docs/durability.md, "How `relaxed` works".
+/// The file `checkpoint.mdb` has two slots of 512 bytes; sequence number *n* lies in slot *n* mod
+/// 2. Numbers are little-endian. See docs/durability.md, "How `relaxed` works".
 ///
 /// | offset | size | meaning |
 /// | --- | --- | --- |
@@ -19,7 +19,7 @@ struct CheckpointSlot: Equatable {
   private static let magic: UInt64 = 0x5450_4B43_4F44_4E50
   private static let metaOffset = 56
   private static let checksumOffset = 504
-  /// More transactions than a file can have behind its checkpoint.
+  /// More transactions than can follow a checkpoint.
   private static let transactionCountMax: UInt64 = 1 << 24
 
   var sequence: UInt64 = 0
@@ -31,7 +31,7 @@ struct CheckpointSlot: Equatable {
 
   /// The number of the transaction that wrote the meta page.
   var version: UInt64 { meta.span.number(at: 144) }
-  /// The size of a page, as the meta page says it.
+  /// The size of a page, from the meta page.
   private var pageSizeInBytes: Int { Int(meta.span.number(at: 40) as UInt32) }
 
   /// The slot's bytes.
@@ -54,7 +54,7 @@ struct CheckpointSlot: Equatable {
     self.meta = meta
   }
 
-  /// Reads a slot; `nil` if it was never written, or not to its end.
+  /// Reads a slot; `nil` if it was never written, or only in part.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count == Self.byteCount, bytes.number(at: 0) == Self.magic,
       bytes.number(at: Self.checksumOffset)
@@ -73,10 +73,10 @@ struct CheckpointSlot: Equatable {
     return sum
   }
 
-  /// Whether a data file can be the one that the checkpoint was made of.
+  /// Whether the checkpoint can belong to a data file.
   ///
-  /// Its meta pages were flushed before the slot was written, and numbers only grow: neither can be older
-  /// than the transaction before.
+  /// The meta pages were flushed before the slot was written, and numbers only grow: neither page
+  /// can be older than the previous transaction.
   func fits(_ data: borrowing DataFile) -> Bool {
     [0, pageSizeInBytes].allSatisfy { offset in
       guard let found = data.read(PageFormat.metaByteCount, at: offset) else { return false }
@@ -86,9 +86,9 @@ struct CheckpointSlot: Equatable {
     }
   }
 
-  /// Puts the version in place of whatever the meta pages say, and flushes that.
+  /// Writes the version into both meta pages, and flushes them.
   ///
-  /// Both get the same roots, the other one as the transaction before. Done again, it does the same.
+  /// Both pages get the same roots, the other one with the previous number. It is idempotent.
   func restore(_ data: borrowing DataFile) throws(LMDBError) {
     for index in 0..<UInt64(2) {
       var page = meta
@@ -110,9 +110,9 @@ struct BootIdentifier: Equatable {
   let low: UInt64
   let high: UInt64
 
-  /// The one that goes on now.
+  /// The current boot.
   ///
-  /// - Throws: ``LMDBError`` with the system's code where there is no `/proc`.
+  /// - Throws: ``LMDBError`` with the system's code without `/proc`.
   static func current() throws(LMDBError) -> BootIdentifier {
     let path = "/proc/sys/kernel/random/boot_id"
     let descriptor = retryInterrupted { unsafe open(path, O_RDONLY | O_CLOEXEC) }

@@ -2,23 +2,23 @@ import CPandoLMDB
 import PandoSystem
 import Synchronization
 
-/// The number of the last commit of all processes, and how to sleep until it changes.
+/// The number of the last commit of all processes, and a way to sleep until it changes.
 ///
-/// liblmdb keeps the number in the lock file, which every process maps, and writes it when a commit is on
-/// the disk. The commit itself moves it; a writer that is killed then has only not woken those who sleep,
-/// and they look again after a while.
+/// liblmdb keeps the number in the lock file, which every process maps, and writes it when a commit
+/// is on the disk. So the commit itself changes the number. A writer killed right after it has not
+/// woken the sleepers; they look again after a while.
 ///
 /// ```
 /// writer    … pages │ flush │ meta page │ number = n │ unlock │ wake all who sleep on it
 /// watcher   n = number ─► look for commits ─► none new? sleep while number == n ─► again
 /// ```
-/// What liblmdb 0.9 writes is checked before it is trusted, and compared with what liblmdb says.
+/// The layout of liblmdb 0.9 is checked before use, and the number is compared with liblmdb's.
 @safe
 package final class CommitSignal: Sendable {
-  /// Where liblmdb 0.9 keeps what.
+  /// The layout of the lock file of liblmdb 0.9.
   private enum Layout {
     static let magic: UInt32 = 0xBEEF_C0DE
-    /// Version 1 of the lock file, with locks that go by process number.
+    /// Version 1 of the lock file, whose locks use process numbers.
     static let format: UInt32 = 0x1_0001
     static let formatOffset = 4
     /// Behind the mutex of the readers' table.
@@ -26,29 +26,29 @@ package final class CommitSignal: Sendable {
     static let sizeInBytes = numberOffset + MemoryLayout<UInt64>.size
   }
 
-  /// Who is woken by a commit.
+  /// The commits that wake a sleeper.
   package enum Audience {
-    /// Whoever sleeps for commits of any process.
+    /// Commits of any process.
     case all
-    /// Who sleeps for the commits of other processes only.
+    /// Commits of other processes only.
     case others
   }
 
-  /// The first bytes of the lock file, for reading only.
+  /// The first bytes of the lock file, read-only.
   ///
-  /// Safe to share: it stays mapped as long as this lives. The number lies at a multiple of its size, so a
-  /// load of it is never torn.
+  /// Safe to share: they stay mapped as long as this object exists. The number is aligned, so a
+  /// load is never torn.
   nonisolated(unsafe) private let start: UnsafeRawPointer
-  /// Half of the bits, chosen anew by each process: what sleeps with them is woken by every mask that is
-  /// the opposite of another choice, and not by the opposite of this one.
+  /// Half of the bits, chosen at random by each process: a wake with the complement of one mask
+  /// reaches sleepers of every other mask, not those of the same one.
   private let mask: UInt32
-  /// Why the number can't be used, since it was compared last.
+  /// Why the number can't be used, as of the last comparison.
   private let refusal = Locked<String?>(nil)
   private let isUsable = Atomic(false)
 
-  /// Maps the lock file, which may be empty as yet; `nil` where it can't be mapped.
+  /// Maps the lock file, which may still be empty; `nil` if it can't be mapped.
   ///
-  /// - Parameter descriptor: The open file; no environment of this process is open on it.
+  /// - Parameter descriptor: The open file; this process has no environment open on it.
   package init?(_ descriptor: CInt) {
     guard MemoryLayout<UInt>.size == 8, 1.littleEndian == 1 else { return nil }
     let size = Layout.sizeInBytes.roundedUpToPage
@@ -67,10 +67,10 @@ package final class CommitSignal: Sendable {
 
   private var word: UnsafeRawPointer { unsafe start + Layout.numberOffset }
 
-  /// Looks whether the lock file is as this library knows it.
+  /// Checks that the lock file has the expected layout.
   ///
-  /// - Parameter newest: What liblmdb says is the last commit; asked more than once, as others may commit
-  ///   meanwhile.
+  /// - Parameter newest: Returns liblmdb's last commit; called more than once, as other processes
+  ///   may commit meanwhile.
   package func check(_ newest: () -> UInt64) {
     let magic = unsafe start.loadUnaligned(as: UInt32.self)
     let format = unsafe start.loadUnaligned(fromByteOffset: Layout.formatOffset, as: UInt32.self)
@@ -80,7 +80,7 @@ package final class CommitSignal: Sendable {
     for _ in 0..<100 {
       let before = newest()
       let number = load()
-      // The meta page is there a moment before the number moves.
+      // The meta page is written a moment before the number changes.
       if number == before || number == newest() {
         refusal.withLock { $0 = nil }
         return isUsable.store(true, ordering: .releasing)
@@ -90,7 +90,7 @@ package final class CommitSignal: Sendable {
     refuse("it says \(load()) and liblmdb \(newest())")
   }
 
-  /// Has nobody use the number from now on.
+  /// Stops all use of the number.
   package func refuse(_ reason: String) {
     refusal.withLock { $0 = $0 ?? reason }
     isUsable.store(false, ordering: .releasing)
@@ -109,16 +109,16 @@ package final class CommitSignal: Sendable {
     return number
   }
 
-  /// The number of the last commit; `nil` if that is not known here.
+  /// The number of the last commit; `nil` if it can't be used.
   package var number: UInt64? { isUsable.load(ordering: .acquiring) ? load() : nil }
 
-  /// How often a sleeper has a look: a program that knows LMDB but not Pando commits without waking
-  /// anybody, and so does a writer that is killed.
+  /// The interval at which a sleeper looks again: a killed writer, or an LMDB program without
+  /// Pando, wakes no sleeper.
   private static let tick: Int64 = 100_000_000
 
-  /// Sleeps while the number is as expected, at most so long.
+  /// Sleeps while the number has a value, up to a timeout.
   ///
-  /// May return earlier. Returns at once if the number has changed.
+  /// May return earlier; returns at once if the number has changed.
   ///
   /// - Returns: Whether it was woken.
   @discardableResult
@@ -128,12 +128,12 @@ package final class CommitSignal: Sendable {
       word, UInt32(truncatingIfNeeded: number), bits, nanoseconds, Self.tick) == 0
   }
 
-  /// Wakes all who sleep for commits of any process, and in other processes those who sleep for others'.
+  /// Wakes the sleepers for any commit, and in other processes those for others' commits.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of woken sleepers.
   @discardableResult
   package func wake() -> Int { unsafe Int(pando_futex_wake(word, ~mask)) }
 
-  /// Wakes all who sleep, also for others' commits in this process.
+  /// Wakes all sleepers, including this process's sleepers for others' commits.
   func wakeEverybody() { unsafe _ = pando_futex_wake(word, UInt32.max) }
 }

@@ -1,19 +1,19 @@
 import PandoSystem
 
 extension DataFile {
-  /// How often a file that looks wrong is looked at, while another process may be making it.
+  /// How often an invalid file is read, while another process may be creating it.
   private static let attemptCount = 10
 
   /// Checks sizes and meta pages before liblmdb maps the file.
   ///
-  /// An empty file is a new one. While another process makes the file it may be seen half made, so
-  /// a file that looks wrong is looked at again. One whose making was cut short is made anew.
+  /// An empty file is a new one. Another process may be creating the file, so an invalid file is
+  /// read again. A file from an interrupted creation is created anew.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
   ///   - isReadOnly: Whether a new file is an error.
   ///   - mode: The permissions of new files.
-  /// - Returns: The size of the map that the file asks for, in bytes; 0 for a new file.
+  /// - Returns: The map size in the file, in bytes; 0 for a new file.
   /// - Throws: ``LMDBError`` with code `invalidFile`, `versionMismatch` or `truncatedFile`.
   func checkHeader(folder: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) -> Int {
     for _ in 1..<Self.attemptCount {
@@ -32,7 +32,7 @@ extension DataFile {
     do {
       let file = try PageFile(environment: folder)
       guard let metas = MetaPair.read(from: file) else {
-        // It changes all the time: somebody else has it open, so it is whole.
+        // It changes all the time, so another process has it open, and the file is sound.
         return 0
       }
       if let problem = metas.problem { throw LMDBError(problem, metas.pages, path: file.path) }
@@ -48,11 +48,11 @@ extension DataFile {
     }
   }
 
-  /// Checks that the file holds what its newest meta page refers to, as far as that is known.
+  /// Checks that the file has the pages of its newest meta page.
   ///
-  /// Pages that were taken and given back within one transaction count as used but are never
-  /// written, so a whole file may end before its last page. Then every page beyond the end must
-  /// be in the free list, or the file was cut off.
+  /// Pages allocated and freed within one transaction count as used but are never written, so an
+  /// intact file may end before its last page. Then every page beyond the end must be in the free
+  /// list; otherwise the file was truncated.
   private static func checkVersion(_ meta: MetaRecord, in file: PageFile) throws {
     let size = file.sizeInBytes
     if let problem = meta.versionProblem(fileSizeInBytes: size) {
@@ -68,7 +68,7 @@ extension DataFile {
     } catch PageWalk.Stop.changed {
       return
     } catch PageWalk.Stop.problemLimit {
-      // Told apart below.
+      // Distinguished below.
     }
     let isWhole = walk.problems.isEmpty
     guard isWhole, (pageCount...meta.lastPage).allSatisfy({ walk.free.contains($0) }) else {
@@ -91,26 +91,26 @@ extension LMDBError {
   }
 }
 
-/// Files whose making was cut short, by a full disk or a power cut.
+/// Files whose creation was interrupted, by a full disk or a power failure.
 ///
 /// liblmdb writes both meta pages of a new file with one call, before anything else. If only a part
-/// of that reaches the file, liblmdb refuses it from then on, although nothing can be in it.
+/// reaches the file, liblmdb refuses it from then on, although it can contain no data.
 extension DataFile {
-  /// What file systems and disks write whole; a file of another size was cut off by somebody.
+  /// The unit of disk writes; a file of another size was truncated by other means.
   private static let sectorSize: UInt64 = 512
 
-  /// Whether a file is what the making of one can leave: two meta pages at most, each absent, empty, cut
-  /// short or as it is first written, and so without any commit.
+  /// Whether a file is the result of an interrupted creation: at most two meta pages, each absent,
+  /// empty, truncated or initial, and no commit.
   ///
   /// - Parameter folder: The folder of the environment.
-  /// - Returns: Whether nothing can be in it.
+  /// - Returns: Whether it can contain no data.
   static func isUnfinished(folder: String) -> Bool {
     guard let file = try? PageFile(environment: folder) else { return false }
     let pageSize = UInt64(1.roundedUpToPage)
     let size = file.sizeInBytes
     guard size <= PageFormat.metaPageCount * pageSize, size % sectorSize == 0 else { return false }
     return (0..<PageFormat.metaPageCount).allSatisfy { index in
-      // What lies beyond the end stays zero.
+      // Bytes beyond the end stay zero.
       let buffer = PageBuffer(byteCount: PageFormat.metaByteCount)
       if case .failed = file.read(PageFormat.metaByteCount, at: index * pageSize, into: buffer) {
         return false
@@ -123,10 +123,10 @@ extension DataFile {
     }
   }
 
-  /// Makes an unfinished file empty, unless somebody has it open, who may be making it.
+  /// Truncates an unfinished file, unless another process has it open and may be creating it.
   ///
-  /// Whoever has an environment open holds a lock on the first byte of its lock file. This process
-  /// has not, or its locks would be lost here: ``OpenFiles`` sees to that.
+  /// A process with an open environment holds a lock on the first byte of its lock file.
+  /// ``OpenFiles`` ensures that this process has none: closing the file here would drop its locks.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.

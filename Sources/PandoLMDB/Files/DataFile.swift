@@ -1,17 +1,17 @@
 import CPandoLMDB
 import PandoSystem
 
-/// The data file of an environment, opened beside liblmdb's own descriptors.
+/// The data file of an environment, opened in addition to liblmdb's own descriptors.
 ///
-/// It is checked before liblmdb maps it, and kept open until the environment is closed, to learn which step
-/// of a commit failed.
+/// Pando checks it before liblmdb maps it, and keeps it open until the environment is closed, to
+/// find which step of a commit failed.
 struct DataFile: ~Copyable, Sendable {
   static let name = "data.mdb"
 
   let identity: OpenFiles.Identity
   private let file: Descriptor
 
-  /// Opens the file, and creates it where that is allowed.
+  /// Opens the file; creates it unless it is read-only.
   init(path: String, isReadOnly: Bool, mode: UInt32) throws(LMDBError) {
     let flags = isReadOnly ? O_RDONLY : O_RDWR | O_CREAT
     let descriptor = retryInterrupted { unsafe open(path, flags | O_CLOEXEC, mode) }
@@ -26,10 +26,10 @@ struct DataFile: ~Copyable, Sendable {
     identity = OpenFiles.Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  /// The number of the open file; -1 once it is closed.
+  /// The descriptor; -1 once closed.
   var descriptor: CInt { file.number }
 
-  /// Closes the file; no other thread uses it.
+  /// Closes the file; no other thread may use it.
   func close() { file.close() }
 
   /// The size of the file.
@@ -39,10 +39,10 @@ struct DataFile: ~Copyable, Sendable {
     return Int(status.st_size)
   }
 
-  /// Asks the file system for blocks behind the end of the file; its size stays.
+  /// Allocates blocks behind the end of the file; its size stays.
   ///
-  /// - Parameter end: Up to which place.
-  /// - Returns: `nil`, or why there are none.
+  /// - Parameter end: The end of the blocks.
+  /// - Returns: `nil`, or the error number.
   func reserve(upTo end: Int) -> CInt? {
     guard let start = try? sizeInBytes(), start < end else { return nil }
     let status = retryInterrupted {
@@ -53,34 +53,34 @@ struct DataFile: ~Copyable, Sendable {
 
   /// Whether the file system has hardly any space left.
   ///
-  /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. What is
-  /// left then is less than liblmdb writes at once, which is at most 64 pages.
+  /// A disk that fills up takes a part of a write, which liblmdb reports as an I/O error. The
+  /// remaining space is then less than one write of liblmdb, at most 64 pages.
   func isOnFullDisk() -> Bool {
     var status = statvfs()
     guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 64 * 4096
   }
 
-  /// How large this process may make files, if the file has hardly any room left below that (`ulimit -f`).
+  /// The file size limit of this process (`ulimit -f`), if the file has almost reached it.
   func reachedLimit() -> UInt64? {
     guard let limit = processLimit(.fileSize), let size = try? sizeInBytes() else { return nil }
     return UInt64(size) + 64 * 4096 > limit ? limit : nil
   }
 
-  /// Tells whether a flush of the file has failed since the last call.
+  /// Whether a flush of the file has failed since the last call.
   ///
-  /// Linux remembers a failed write-back once for each open file description, so this descriptor
-  /// still learns of a failure that liblmdb's own descriptor has reported.
+  /// Linux reports a failed write-back once to each open file description. So this descriptor also
+  /// gets a failure that liblmdb's descriptor has already reported.
   func hasFailedFlush() -> Bool {
     retryInterrupted { fdatasync(descriptor) } != 0
   }
 }
 
 extension DataFile {
-  /// Makes the name of a data file survive a power cut: the names in its folder, and the folder's own.
+  /// Flushes the name of a data file: the entries of its folder, and the folder's own.
   ///
-  /// Flushing the file alone does not promise that it can be found again. A file system that can't
-  /// flush folders, and a parent that this process may not read, are left to the system.
+  /// A flush of the file alone does not ensure that its name survives a power failure. Folders that
+  /// can't be flushed, or a parent that this process may not read, are skipped.
   ///
   /// - Parameter path: The folder.
   /// - Throws: ``LMDBError`` with the system's code.

@@ -1,13 +1,13 @@
 import PandoSystem
 import Synchronization
 
-/// An open file, closed once: by ``close()``, or when its owner is let go.
+/// An open file that is closed once: by ``close()`` or by its deinitializer.
 struct Descriptor: ~Copyable, Sendable {
   private let open: Atomic<CInt>
 
   /// - Parameters:
-  ///   - number: The number of the open file.
-  ///   - hasLocks: Whether there may be locks of the open file (``OpenFileLocks``), which a forked child must not keep.
+  ///   - number: The descriptor.
+  ///   - hasLocks: Whether it may hold locks (``OpenFileLocks``) that a forked child must not keep.
   init(_ number: CInt, hasLocks: Bool = false) {
     open = Atomic(number)
     if hasLocks { ForkedDescriptors.mark(number, true) }
@@ -15,10 +15,10 @@ struct Descriptor: ~Copyable, Sendable {
 
   deinit { close() }
 
-  /// The number of the file; -1 once it is closed, with which every system call fails as `EBADF`.
+  /// The descriptor; -1 once closed, on which every system call fails with `EBADF`.
   var number: CInt { open.load(ordering: .relaxed) }
 
-  /// Closes the file; no other thread uses it.
+  /// Closes the file; no other thread may use it.
   func close() {
     let number = open.exchange(-1, ordering: .relaxed)
     guard number >= 0 else { return }
@@ -27,18 +27,18 @@ struct Descriptor: ~Copyable, Sendable {
   }
 }
 
-/// Lets a forked child share no open file that has locks: they would stay as long as the child lives, though the parent is
-/// killed.
+/// Closes files with locks in a forked child: otherwise the locks would last as long as the child,
+/// even if the parent is killed.
 ///
-/// The numbers stay open in the child, as other files, so that nobody closes what was opened under them later.
+/// The child keeps the descriptors open on `/dev/null`, so that a late `close` hits no other file.
 @safe
 private enum ForkedDescriptors {
   private static let countMaximum = 1 << 20
   private static let end = Atomic<Int>(0)
 
-  /// A byte for each number: 1 if a child gives it up.
+  /// A byte for each descriptor: 1 if a child gives it up.
   ///
-  /// Atomic, and without a lock: another thread could have that when a child is made.
+  /// Atomic, without a lock: another thread could hold the lock during `fork`.
   nonisolated(unsafe) private static let marks: UnsafeMutablePointer<Atomic<UInt8>>? =
     unsafe makeMarks()
 
@@ -60,7 +60,7 @@ private enum ForkedDescriptors {
     if isMarked { end.max(index + 1, ordering: .sequentiallyConsistent) }
   }
 
-  /// In a child, whose only thread this is.
+  /// Runs in the child, whose only thread this is.
   private static func giveUp() {
     let end = end.load(ordering: .relaxed)
     guard end > 0, let marks = unsafe marks else { return }

@@ -1,28 +1,28 @@
 import CPandoLMDB
 import PandoSystem
 
-/// The lock file of an environment, which liblmdb makes, maps and writes to: the readers' slots and
-/// the writer's mutex.
+/// The lock file of an environment, which liblmdb creates and maps: reader slots and the writer's
+/// mutex.
 enum LockFile {
   static let name = "lock.mdb"
 
-  /// Makes sure that the disk has room for every byte of the lock file, before liblmdb maps it.
+  /// Allocates disk blocks for the whole lock file before liblmdb maps it.
   ///
-  /// liblmdb makes the file by setting its size, which takes no room. Where the disk is full when a
-  /// page of the map is first written to, the system ends the process with SIGBUS. The file's size
-  /// is left alone: other processes may have mapped it as it is.
+  /// liblmdb creates the file by setting its size, which allocates nothing. If the disk is full at
+  /// the first write to a mapped page, the system ends the process with SIGBUS. The size does not
+  /// change: other processes may have mapped the file.
   ///
-  /// No environment of this process may be open on the file, as closing a descriptor drops the locks
-  /// that the process holds on it. A file that can't be opened is left for liblmdb to report, and a
-  /// file system that can't reserve room is used without.
+  /// This process may have no environment open on the file: closing a descriptor drops the locks
+  /// that the process holds on it. If the file can't be opened, liblmdb reports that. If the file
+  /// system can't reserve blocks, Pando works without.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
-  ///   - maximumReaders: How many slots for readers it is to have if it is new.
-  ///   - mode: The permissions of a new file where there is no data file.
-  /// - Returns: The number of the last commit in it, to be checked when the environment is open; `nil` if the
-  ///   file can't be mapped.
-  /// - Throws: ``LMDBError`` with code `diskFull` where there is no room, else the system's code.
+  ///   - maximumReaders: The number of reader slots of a new file.
+  ///   - mode: The permissions of a new file without a data file.
+  /// - Returns: The number of the last commit in it, to be checked once the environment is open;
+  ///   `nil` if the file can't be mapped.
+  /// - Throws: ``LMDBError`` with code `diskFull` if the disk has no room, else the system's code.
   static func reserve(
     in folder: String, maximumReaders: Int, mode: UInt32
   ) throws(LMDBError) -> CommitSignal? {
@@ -45,13 +45,13 @@ enum LockFile {
     return CommitSignal(descriptor)
   }
 
-  /// Refuses a folder on a file system that is mounted read-only: liblmdb works without a lock file there, so a writer, who
-  /// reaches the folder another way, does not see the readers and uses their pages again.
+  /// Refuses a folder on a read-only mount: liblmdb uses no lock file there, so a writer on another
+  /// mount reuses the readers' pages.
   ///
   /// - Parameters:
   ///   - folder: The folder of the environment.
-  ///   - isReadOnly: Whether it is opened for reading.
-  ///   - assumingNoWriter: Whether the caller says that nobody writes.
+  ///   - isReadOnly: Whether it is opened read-only.
+  ///   - assumingNoWriter: Whether the caller asserts that no process writes.
   /// - Throws: ``LMDBError`` with code `readOnlyFileSystem`.
   static func refuseReadOnlyMount(
     _ folder: String, isReadOnly: Bool, assumingNoWriter: Bool
@@ -71,7 +71,7 @@ enum LockFile {
     throw LMDBError(.readOnlyFileSystem, function: "open", detail: "\(folder): \(reason)")
   }
 
-  /// The size that liblmdb 0.9 gives the file: two cache lines of common state, and one a reader.
+  /// The size of liblmdb 0.9's file: two cache lines of common state, and one per reader.
   private static func sizeInBytes(readers: Int) -> Int {
     let cacheLineInBytes = 64
     return (readers + 2) * cacheLineInBytes

@@ -1,39 +1,41 @@
 import CPandoLMDB
 import PandoSystem
 
-/// Keeps liblmdb's two mutexes safe where processes of several PID namespaces share an environment, such as containers.
+/// Protects liblmdb's two mutexes when several PID namespaces (containers) share an environment.
 ///
-/// When a thread dies, Linux frees the mutexes that have its number. In another namespace another thread has that number: if
-/// it dies while it waits, the mutex counts as orphaned, and the next thread comes in beside the owner. So as soon as a second
-/// namespace is seen, a thread takes a lock of the open file before it goes to a mutex, and nobody ever waits for the mutex
-/// itself. The kernel frees such a lock at any death, in any namespace. In one namespace it would cost each commit two
-/// system calls for nothing.
+/// When a thread dies, Linux releases the mutexes that contain its number. A thread of another
+/// namespace may have the same number. If it dies while waiting, the mutex counts as orphaned, and
+/// the next thread enters beside the owner. So with a second namespace, a thread takes a lock of
+/// the open file before the mutex, and no thread waits for the mutex itself. The kernel releases
+/// such a lock at any death, in any namespace. With one namespace these two system calls per commit
+/// are unnecessary.
 ///
 /// ```
 /// one namespace       inside = 1 ─► several == 0 ─► mutex … ─► inside = 0
 /// several             inside = 1 ─► several == 1 ─► inside = 0 ─► lock ─► mutex … ─► unlock
 /// a second one comes  several = 1 ─► lock ─► wait until every `inside` is 0 ─► mutex …
 /// ```
-/// The words lie in the lock file, where liblmdb 0.9 has padding: `several` behind the writer's mutex, `inside` in the slots
-/// of readers. The two have nothing to do with each other: a process takes any slot whose byte nobody has locked.
+/// The words lie in padding of liblmdb 0.9's lock file: `several` behind the writer's mutex,
+/// `inside` in the reader slots. The slots are used independently of liblmdb: a process takes any
+/// whose byte is unlocked.
 @safe
 final class NamespaceGuard: Sendable {
-  /// What one of the two mutexes is for.
+  /// The section that one of the two mutexes protects.
   enum Section: Int, CaseIterable {
     case writer
     case readers
   }
 
-  /// Bytes that are locked; those of slots follow.
+  /// The locked bytes, before those of the slots.
   private enum Byte {
     static let joining = 16
     static func section(_ section: Section) -> Int { 17 + section.rawValue }
-    /// Held, by many, by processes that have no slot.
+    /// Shared by the processes that have no slot.
     static let unlisted = 19
     static let firstSlot = 20
   }
 
-  /// Where liblmdb 0.9 has what in the lock file.
+  /// The layout of liblmdb 0.9's lock file.
   private enum Layout {
     static let magic: UInt32 = 0xBEEF_C0DE
     static let format: UInt32 = 0x1_0001
@@ -42,12 +44,12 @@ final class NamespaceGuard: Sendable {
     private static func lines(_ byteCount: Int) -> Int {
       (byteCount + lineInBytes - 1) / lineInBytes * lineInBytes
     }
-    /// Behind magic, format, a mutex, the number of the last commit and that of the readers.
+    /// Behind the magic, the format, a mutex, the last commit number and the reader count.
     static let writerMutex = lines(8 + mutexInBytes + 12)
     static let several = writerMutex + mutexInBytes
     static let namespace = several + 8
     static let slots = writerMutex + lines(mutexInBytes)
-    /// Behind the number of a version, of a process and of a thread.
+    /// Behind the numbers of a version, a process and a thread.
     static let inside = 32
     static let fits = namespace + 8 <= slots
   }
@@ -56,33 +58,33 @@ final class NamespaceGuard: Sendable {
     /// How many threads of this process are inside.
     var depth = 0
     var isLocked = false
-    /// Whether all who had not seen the second namespace have left.
+    /// Whether all threads that had not seen the second namespace have left.
     var isDrained = false
   }
 
   private let file: Descriptor
-  /// The lock file; `nil` where it is not laid out as known, or its file system has no locks of open files.
+  /// The mapped lock file; `nil` with an unknown layout, or without locks of open files.
   ///
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// Written by the initializer only.
   nonisolated(unsafe) private var start: UnsafeMutableRawPointer?
   private let byteCount: Int
-  /// The slot of this process; `nil` if all were taken: then it always takes locks.
+  /// The slot of this process; `nil` if all were taken, and then it always takes locks.
   ///
-  /// Written by the initializer alone, which nobody else can be inside.
+  /// Written by the initializer only.
   nonisolated(unsafe) private var slot: Int?
   private let states: [Locked<State>] = Section.allCases.map { _ in Locked(State()) }
 
-  /// Takes part in the environment of a folder.
+  /// Joins the environment of a folder.
   ///
-  /// It is `nil` if the lock file can't be opened for writing: then liblmdb has none either.
+  /// It is `nil` if the lock file can't be opened for writing: then liblmdb uses none either.
   ///
-  /// - Parameter folder: The folder; liblmdb has opened it, and no thread has been to a mutex yet.
+  /// - Parameter folder: The folder; liblmdb has opened it, and no thread has used a mutex yet.
   init?(folder: String) {
     let descriptor = retryInterrupted {
       unsafe open("\(folder)/\(LockFile.name)", O_RDWR | O_CLOEXEC)
     }
     guard descriptor >= 0 else { return nil }
-    // It stays open as long as liblmdb's own: closing it would drop the locks that the process has on the file.
+    // Stays open as long as liblmdb's own: closing it would drop the process's locks on the file.
     file = Descriptor(descriptor, hasLocks: true)
     var status = stat()
     byteCount = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
@@ -110,7 +112,7 @@ final class NamespaceGuard: Sendable {
     file.close()
   }
 
-  /// Whether processes of more than one namespace have had the environment open, since none last had.
+  /// Whether processes of several namespaces have used the environment since it was last unused.
   var hasSeenSeveral: Bool {
     guard let start = unsafe start else { return false }
     return unsafe pando_load(word(start, Layout.several)) != 0
@@ -131,9 +133,9 @@ final class NamespaceGuard: Sendable {
 
   private var slotCount: Int { (byteCount - Layout.slots) / Layout.lineInBytes }
 
-  /// Says of which namespace this process is, and takes a slot.
+  /// Publishes the namespace of this process, and takes a slot.
   ///
-  /// - Returns: `false` if the file system has no such locks.
+  /// - Returns: `false` if the file system does not support such locks.
   private func join(_ start: UnsafeMutableRawPointer) -> Bool {
     let descriptor = file.number
     guard OpenFileLocks.set(Byte.joining, F_WRLCK, of: descriptor) else { return false }
@@ -158,16 +160,16 @@ final class NamespaceGuard: Sendable {
     return true
   }
 
-  /// The PID namespace of this process; `nil` if that is not known.
+  /// The PID namespace of this process; `nil` if unknown.
   private static func currentNamespace() -> UInt64? {
     var status = stat()
     guard unsafe stat("/proc/self/ns/pid", &status) == 0 else { return nil }
     return UInt64(status.st_ino)
   }
 
-  /// Lets a thread go to a mutex; it calls ``leave(_:)`` afterwards.
+  /// Called before a thread takes a mutex; ``leave(_:)`` follows.
   ///
-  /// Waits for the threads of other namespaces that are there, and for those that have been waiting.
+  /// Waits for the threads of other namespaces that are inside or were waiting before.
   func enter(_ section: Section) {
     guard let start = unsafe start else { return }
     states[section.rawValue].withLock { state in
@@ -186,7 +188,7 @@ final class NamespaceGuard: Sendable {
     }
   }
 
-  /// Says that a thread has released the mutex.
+  /// Called after a thread has released the mutex.
   func leave(_ section: Section) {
     guard let start = unsafe start else { return }
     states[section.rawValue].withLock { state in
@@ -201,7 +203,7 @@ final class NamespaceGuard: Sendable {
     }
   }
 
-  /// Waits for those who have come in while they knew of one namespace only.
+  /// Waits for the threads that entered when only one namespace was known.
   private func waitForOthers(_ start: UnsafeMutableRawPointer, _ section: Section) {
     let stepInMicroseconds: UInt32 = 200
     for other in 0..<slotCount where unsafe other != slot {
@@ -217,11 +219,11 @@ final class NamespaceGuard: Sendable {
 }
 
 extension NamespaceGuard? {
-  /// Begins a write transaction; the turn of the writer has been taken.
+  /// Begins a write transaction inside the section of the writer.
   ///
-  /// Behind a writer that has died liblmdb looks at the readers, too.
+  /// After a writer's death, liblmdb also examines the readers.
   ///
-  /// - Returns: What liblmdb says.
+  /// - Returns: liblmdb's status.
   func beginWriter(_ environment: OpaquePointer?, _ transaction: inout OpaquePointer?) -> CInt {
     let looksAtReaders = self?.hasSeenSeveral ?? false
     if looksAtReaders { self?.enter(.readers) }
@@ -231,7 +233,7 @@ extension NamespaceGuard? {
 
   /// Begins a read transaction, for which liblmdb takes a slot.
   ///
-  /// - Returns: What liblmdb says.
+  /// - Returns: liblmdb's status.
   func beginReader(_ environment: OpaquePointer?, _ transaction: inout OpaquePointer?) -> CInt {
     self?.enter(.readers)
     defer { self?.leave(.readers) }

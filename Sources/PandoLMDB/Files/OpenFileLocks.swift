@@ -1,11 +1,11 @@
 import PandoSystem
 
-/// Locks of an open file (`F_OFD_SETLK`) on bytes far beyond its end, where liblmdb has none.
+/// Locks of an open file (`F_OFD_SETLK`) on bytes far beyond its end, which liblmdb does not lock.
 ///
-/// The kernel frees them when the last descriptor of the open file is closed: at any death of a process, in any PID
-/// namespace. Closing another descriptor of the same file does not drop them.
+/// The kernel releases them when the last descriptor of the open file is closed: at any death of a
+/// process, in any PID namespace. Closing another descriptor of the file does not release them.
 enum OpenFileLocks {
-  /// Commands of `fcntl`, which the C library shows with `_GNU_SOURCE` only; the same on all of Linux.
+  /// Commands of `fcntl`, declared with `_GNU_SOURCE` only; the same on all of Linux.
   private enum Command {
     static let get: CInt = 36
     static let set: CInt = 37
@@ -21,14 +21,14 @@ enum OpenFileLocks {
     return range
   }
 
-  /// Takes a lock, or gives it back.
+  /// Takes or releases a lock.
   ///
   /// - Parameters:
-  ///   - byte: Which one.
+  ///   - byte: The byte.
   ///   - type: `F_WRLCK`, `F_RDLCK` or `F_UNLCK`.
-  ///   - descriptor: The open file; for `F_WRLCK` it may be written to.
-  ///   - waits: Whether to wait until nobody has a lock that forbids it.
-  /// - Returns: `false` if another open file has such a lock, or the file system has no such locks.
+  ///   - descriptor: The open file; `F_WRLCK` needs write access.
+  ///   - waits: Whether to wait for conflicting locks.
+  /// - Returns: `false` on a conflict, or if the file system has no such locks.
   @discardableResult
   static func set(_ byte: Int, _ type: CInt, of descriptor: CInt, waits: Bool = true) -> Bool {
     var range = range(byte..<byte + 1, type)
@@ -36,7 +36,7 @@ enum OpenFileLocks {
     return retryInterrupted { unsafe fcntl(descriptor, command, &range) } == 0
   }
 
-  /// Whether another open file, of whatever process, has a lock on one of some bytes.
+  /// Whether another open file, of any process, has a lock on any of the bytes.
   static func areHeldElsewhere(_ bytes: Range<Int>, of descriptor: CInt) -> Bool {
     var range = range(bytes, F_WRLCK)
     return unsafe fcntl(descriptor, Command.get, &range) == 0 && range.l_type != Int16(F_UNLCK)

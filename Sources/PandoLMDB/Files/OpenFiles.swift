@@ -2,16 +2,16 @@ import PandoSystem
 
 /// The data files that are open in this process, by device and inode.
 ///
-/// Closing a file drops every record lock the process holds on it, so a second handle on one file
-/// would take the locks of the first one away when it ends.
+/// Closing a file drops every record lock of the process on it, so a second handle on a file would
+/// drop the locks of the first.
 enum OpenFiles {
-  /// What makes two paths the same file.
+  /// Two paths with the same identity are the same file.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
   }
 
-  /// The process that opened each file: what the parent opened is not open in a child.
+  /// The process that opened each file: a file of the parent is not open in a child.
   private static let open = Locked<[Identity: pid_t]>([:])
 
   /// Registers a file.
@@ -22,29 +22,29 @@ enum OpenFiles {
     if !isNew { throw LMDBError(.alreadyOpen, function: "open", detail: path) }
   }
 
-  /// Forgets a file.
+  /// Removes a file.
   static func unregister(_ identity: Identity) {
     _ = open.withLock { $0.removeValue(forKey: identity) }
   }
 }
 
-/// Knows, with one load from memory, whether `fork` has been called since the process began.
+/// Detects, with one load from memory, whether this process is a forked child.
 ///
-/// A page with `MADV_WIPEONFORK` reads as zero in a child. LMDB 0.9 checks no process id itself,
-/// and a child that goes on with its parent's environment corrupts the lock table.
+/// A page with `MADV_WIPEONFORK` reads as zero in a child. LMDB 0.9 does not check the process, and
+/// a child that uses its parent's environment corrupts the lock table.
 enum ForkGuard {
-  /// A byte that is 1 in this process and 0 in its children; `nil` if the kernel can't do that.
+  /// A byte that is 1 in this process and 0 in its children; `nil` without kernel support.
   ///
   /// Written once, before it is shared.
   nonisolated(unsafe) private static let flag: UnsafePointer<UInt8>? = unsafe makeFlag()
 
-  /// A name for this process, to be compared with a later one.
+  /// The identity of this process, for a later comparison.
   static func currentProcess() -> pid_t {
     _ = unsafe flag
     return getpid()
   }
 
-  /// Tells whether this is the process that ``currentProcess()`` named.
+  /// Whether this is the process that ``currentProcess()`` returned.
   @inline(__always)
   static func isStillRunning(in process: pid_t) -> Bool {
     if let flag = unsafe flag, unsafe flag.pointee == 1 { return true }

@@ -1,4 +1,4 @@
-/// What a walk over all pages of a data file has found.
+/// The result of a walk over all pages of a data file.
 ///
 /// ```swift
 /// let report = try PageWalker(path: "people.db").check()
@@ -6,16 +6,16 @@
 /// for table in report.tables { print(table.name ?? "main", table.entries) }
 /// ```
 public struct PageReport: Hashable, Sendable {
-  /// How many pages there are of each sort.
+  /// The number of pages of each type.
   ///
   /// ```swift
   /// let pages = try PageWalker(path: "people.db").check().pages
   /// print(pages.leaf + pages.branch + pages.overflow, "pages are used,", pages.free, "are free")
   /// ```
   public struct PageCounts: Hashable, Sendable {
-    /// The two pages a file starts with; 0 if they could not be read.
+    /// The two pages at the start of a file; 0 if they could not be read.
     public internal(set) var meta: UInt64 = 0
-    /// Inner pages of all trees, the free list's among them.
+    /// Inner pages of all trees, including the free list's.
     public internal(set) var branch: UInt64 = 0
     /// Leaves of all trees.
     public internal(set) var leaf: UInt64 = 0
@@ -23,15 +23,15 @@ public struct PageReport: Hashable, Sendable {
     public internal(set) var overflow: UInt64 = 0
     /// Pages in the free list.
     public internal(set) var free: UInt64 = 0
-    /// Pages up to the last that are neither in use nor free, or `nil` if a problem makes that
+    /// Pages up to the last that are neither in use nor free; `nil` if a problem makes that
     /// unknown.
     ///
-    /// They take room as long as the file is used, and it can't be copied with compaction; they do
-    /// no other harm. liblmdb means to have none; a table lost by damage to its record shows here.
+    /// Lost pages only take room, but prevent a copy with compaction. liblmdb should leave none; a
+    /// table lost by a damaged record shows here.
     public internal(set) var lost: UInt64?
   }
 
-  /// What one table holds.
+  /// The contents of one table.
   ///
   /// ```swift
   /// for table in try PageWalker(path: "people.db").check().tables {
@@ -39,9 +39,9 @@ public struct PageReport: Hashable, Sendable {
   /// }
   /// ```
   public struct Table: Hashable, Sendable {
-    /// The name, or `nil` for the main table, which also holds the records of the others.
+    /// The name; `nil` for the main table, which also holds the records of the others.
     public internal(set) var name: String?
-    /// How many entries.
+    /// The number of entries.
     public internal(set) var entries: UInt64
     /// Levels from the root to the leaves; 0 for an empty table.
     public internal(set) var depth: Int
@@ -55,38 +55,38 @@ public struct PageReport: Hashable, Sendable {
     public internal(set) var sizeInBytes: UInt64
     /// Bytes of all keys and values.
     public internal(set) var contentSizeInBytes: UInt64
-    /// Whether the whole table was walked without a problem; if not, the numbers are what was
-    /// reached.
+    /// Whether the walk covered the whole table without a problem; else the numbers count the part
+    /// that was reached.
     public internal(set) var isWhole: Bool
   }
 
-  /// The size of a page, or 0 if the meta pages could not be read.
+  /// The size of a page; 0 if the meta pages could not be read.
   public internal(set) var pageSizeInBytes = 0
   /// The size of the file when the walk began.
   public internal(set) var fileSizeInBytes: UInt64 = 0
-  /// The size of the map which the file asks for.
+  /// The map size in the file.
   public internal(set) var mapSizeInBytes: UInt64 = 0
   /// The version that was walked.
   public internal(set) var transactionID: UInt64 = 0
-  /// The last page number that version uses or has free.
+  /// The last page that the version uses or has free.
   public internal(set) var lastPage: UInt64 = 0
-  /// Pages by sort.
+  /// The pages by type.
   public internal(set) var pages = PageCounts()
   /// Records in the free list, one or more for each transaction that freed pages.
   public internal(set) var freeListEntries: UInt64 = 0
   /// The main table, then the named tables by name.
   public internal(set) var tables: [PageReport.Table] = []
-  /// What is wrong, in the order it was found.
+  /// The problems, in the order in which they were found.
   public internal(set) var problems: [PageProblem] = []
-  /// Whether the walk ended at the limit of problems, so that there may be more.
+  /// Whether the walk ended at the limit of problems, so that more may exist.
   public internal(set) var stoppedEarly = false
 
-  /// Whether nothing is wrong.
+  /// Whether the walk found no problem.
   public var isClean: Bool { problems.isEmpty }
 }
 
 extension PageReport {
-  /// A report of a file whose meta pages do not let it be walked.
+  /// A report of a file whose meta pages prevent a walk.
   init(_ problem: PageProblem, fileSizeInBytes: UInt64) {
     self.fileSizeInBytes = fileSizeInBytes
     problems = [problem]
@@ -111,7 +111,7 @@ extension PageReport {
     }
     pages.free = walk.free.count
     if problems.isEmpty {
-      // Without a problem the used and the free pages are apart and none is above the last.
+      // Without a problem, used and free pages are disjoint and none is above the last.
       pages.lost = lastPage + 1 - PageFormat.metaPageCount - walk.used.count - walk.free.count
     }
   }

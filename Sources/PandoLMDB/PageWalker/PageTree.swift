@@ -1,8 +1,8 @@
 import PandoSystem
 
-/// A tree during a walk: what its record says, and what has been found.
+/// A tree during a walk: the stated figures in its record, and the figures found so far.
 struct PageTree {
-  /// What a tree is for, which says what may be in it.
+  /// The purpose of a tree, which determines its contents.
   enum Kind {
     case freeList, main, named
   }
@@ -10,13 +10,13 @@ struct PageTree {
   let kind: Kind
   /// The bytes of a named table's name.
   let name: [UInt8]?
-  /// How problems and reports name the tree.
+  /// The name of the tree in problems and reports.
   let label: String
   let record: TreeRecord
   let order: KeyOrder
-  /// The byte counts a key may have.
+  /// The possible sizes of a key.
   let keyByteCounts: ClosedRange<Int>
-  /// Whether entries are given to the visitor.
+  /// Whether the visitor receives the entries.
   var isVisited = false
 
   var branchPages: UInt64 = 0
@@ -24,9 +24,9 @@ struct PageTree {
   var overflowPages: UInt64 = 0
   var entries: UInt64 = 0
   var contentByteCount: UInt64 = 0
-  /// The size of integer keys, once one has been seen.
+  /// The size of integer keys, once one was found.
   var integerByteCount: Int?
-  /// Whether all of it could be walked, so that the numbers above are true.
+  /// Whether the walk covered all of it, so that the figures above are complete.
   var isWhole = true
 
   init(freeListOf meta: MetaRecord) {
@@ -58,15 +58,15 @@ struct PageTree {
   }
 }
 
-/// How a tree sorts its keys: the comparisons liblmdb 0.9.24 chooses by a table's flags.
+/// The order of keys in a tree: liblmdb 0.9.24 chooses it by the table's flags.
 ///
-/// A comparison which a program has set itself (`mdb_set_compare`) is not recorded in the file.
+/// The file does not record a program's own comparison (`mdb_set_compare`).
 enum KeyOrder {
   /// Byte by byte, a prefix first.
   case bytes
   /// Byte by byte from the end, a suffix first.
   case reversedBytes
-  /// As unsigned integers of the machine's byte order, all of one size.
+  /// As unsigned integers in the machine's byte order, all of one size.
   case integer
 
   /// The order of a table's keys.
@@ -78,14 +78,14 @@ enum KeyOrder {
     }
   }
 
-  /// Less than, equal to or greater than zero, as `left` sorts before, with or after `right`.
+  /// Less than, equal to or above zero if `left` sorts before, with or after `right`.
   func compare(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
     switch self {
     case .bytes:
       let common = min(left.count, right.count)
       let order = unsafe left.withUnsafeBufferPointer { left in
         unsafe right.withUnsafeBufferPointer { right in
-          // An empty span may have no address; memcmp wants one even for no bytes.
+          // An empty span may have no address, which memcmp does not accept.
           guard let left = left.baseAddress, let right = right.baseAddress else { return Int32(0) }
           return unsafe memcmp(left, right, common)
         }

@@ -1,10 +1,10 @@
 extension PageWalk {
-  /// Claims a page for a tree; says whether that is possible.
+  /// Claims a page for a tree; returns whether that is possible.
   func claim(_ page: UInt64, parent: UInt64?, in tree: inout PageTree) throws -> Bool {
     try claim(run: 1, from: page, parent: parent, in: &tree)
   }
 
-  /// Claims `count` consecutive pages for a tree; says whether that is possible.
+  /// Claims `count` consecutive pages for a tree; returns whether that is possible.
   func claim(
     run count: UInt64, from page: UInt64, parent: UInt64?, in tree: inout PageTree
   ) throws -> Bool {
@@ -31,7 +31,7 @@ extension PageWalk {
     return true
   }
 
-  /// Reads the first bytes of a page; says whether that was possible.
+  /// Reads the first bytes of a page; returns whether that was possible.
   func read(
     _ page: UInt64, byteCount: Int, into buffer: PageBuffer, in tree: inout PageTree
   ) throws -> Bool {
@@ -47,7 +47,7 @@ extension PageWalk {
     return false
   }
 
-  /// Asks the system for the children of a branch page, neighbours together.
+  /// Starts to read the children of a branch page in the background, adjacent ones together.
   func announceChildren(of page: borrowing Page) {
     var run: Range<UInt64> = 0..<0
     for index in 0..<page.nodeCount {
@@ -69,7 +69,7 @@ extension PageWalk {
     file.announce((run.upperBound - run.lowerBound) * size, at: run.lowerBound * size)
   }
 
-  /// Checks that a page knows its own number.
+  /// Checks that a page contains its own number.
   func checkPageNumber(
     _ page: borrowing Page, _ number: UInt64, in tree: inout PageTree
   ) throws -> Bool {
@@ -92,8 +92,8 @@ extension PageWalk {
 extension PageWalk {
   /// Checks that the nodes of a page lie inside it, side by side.
   ///
-  /// liblmdb keeps the nodes packed: they fill the page from the upper end of the free space to
-  /// its last byte. So each offset is even, leads to a node, and the nodes' sizes add up.
+  /// liblmdb packs the nodes: they fill the page from the upper end of the free space to its last
+  /// byte. So each offset is even and leads to a node, and the sizes add up.
   ///
   /// - Parameters:
   ///   - page: A branch page or a leaf.
@@ -101,7 +101,7 @@ extension PageWalk {
   ///   - isBranch: Whether the nodes are those of a branch page.
   ///   - tree: The tree to which the page belongs.
   /// - Returns: Whether every node may be read.
-  /// - Throws: ``Stop`` at the last problem that is wanted.
+  /// - Throws: ``Stop`` at the limit of problems.
   func checkNodes(
     _ page: borrowing Page, _ number: UInt64, isBranch: Bool, in tree: inout PageTree
   ) throws -> Bool {
@@ -205,13 +205,13 @@ extension PageWalk {
     return true
   }
 
-  /// Records that a key does not sort after the one before it.
+  /// Records that a key does not sort after the previous one.
   func noteOrder(key index: Int, isEqual: Bool, _ number: UInt64, in tree: inout PageTree) throws {
     let relation = isEqual ? "equals" : "sorts before"
     try note(.keyOrder, page: number, in: &tree, "key \(index) \(relation) key \(index - 1)")
   }
 
-  /// Checks that a page's keys, which ascend, are in the range its parents give.
+  /// Checks that a page's ascending keys are in the range of its parents.
   func checkBounds(
     _ page: borrowing Page, _ position: PagePosition, first: Int, in tree: inout PageTree
   ) throws -> Bool {

@@ -1,5 +1,5 @@
 extension PageWalk {
-  /// Checks a leaf whole, then follows what its nodes hold.
+  /// Checks a leaf as a whole, then follows the contents of its nodes.
   func walkLeaf(_ position: PagePosition, _ buffer: PageBuffer, in tree: inout PageTree) throws {
     let page = Page(buffer.bytes)
     guard try checkNodes(page, position.page, isBranch: false, in: &tree),
@@ -24,13 +24,13 @@ extension PageWalk {
     }
   }
 
-  /// Gives an entry to the visitor, if this tree's are wanted.
+  /// Passes an entry to the visitor, if this tree is visited.
   func visit(_ key: Span<UInt8>, _ value: Span<UInt8>, in tree: PageTree) throws {
     guard tree.isVisited else { return }
     try visitor?(key, value)
   }
 
-  /// A value inside the leaf.
+  /// Walks a value inside the leaf.
   private func walkValue(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -45,7 +45,7 @@ extension PageWalk {
     try visit(key, value, in: tree)
   }
 
-  /// A value on pages of its own.
+  /// Walks a value on pages of its own.
   private func walkOverflow(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -58,7 +58,7 @@ extension PageWalk {
     tree.entries += 1
     tree.contentByteCount += UInt64(node.valueByteCount)
     guard tree.isVisited || tree.kind == .freeList else { return }
-    // The run is within the file and holds the value, so this is no larger than the file.
+    // The run lies within the file, so the buffer is no larger than the file.
     let byteCount = PageFormat.headerByteCount + node.valueByteCount
     let run = valueBuffer(ofAtLeast: byteCount)
     guard try read(first, byteCount: byteCount, into: run, in: &tree) else { return }
@@ -68,14 +68,14 @@ extension PageWalk {
     try visit(key, value, in: tree)
   }
 
-  /// Claims an overflow run, and checks its header; returns how many pages it has.
+  /// Claims an overflow run, and checks its header; returns its number of pages.
   ///
-  /// A run may be longer than its value: a value that shrinks in the transaction that wrote it
-  /// stays where it is.
+  /// A run may be longer than its value: a value that shrinks in its own transaction keeps its
+  /// pages.
   private func checkOverflow(
     _ first: UInt64, valueByteCount: Int, parent: UInt64, in tree: inout PageTree
   ) throws -> UInt64? {
-    // The first page alone comes first: its number is what says whether it may be read.
+    // The first page comes first: its header determines whether the run may be read.
     guard try claim(first, parent: parent, in: &tree) else { return nil }
     let header = valueBuffer(ofAtLeast: PageFormat.headerByteCount)
     guard try read(first, byteCount: PageFormat.headerByteCount, into: header, in: &tree)
@@ -102,7 +102,7 @@ extension PageWalk {
     return count
   }
 
-  /// The record of a named table, in the main table.
+  /// Reads the record of a named table in the main table.
   private func walkTableNode(
     _ node: PageNode, _ buffer: PageBuffer, _ position: PagePosition, in tree: inout PageTree
   ) throws {
@@ -134,9 +134,9 @@ extension PageWalk {
 extension PageWalk {
   /// Reads one record of the free list.
   ///
-  /// The key is the id (8 bytes) of the transaction that freed the pages. The value is a list of
-  /// numbers of 8 bytes: how many pages, then their numbers in descending order. Room behind the
-  /// list is possible: liblmdb reserves records before it knows what is left for them.
+  /// The key is the number (8 bytes) of the transaction that freed the pages. The value is a list
+  /// of 8-byte numbers: the count, then the page numbers in descending order. Unused room may
+  /// follow: liblmdb reserves records before it knows their length.
   func readFreeRecord(
     key: Span<UInt8>, pages: Span<UInt8>, on page: UInt64, in tree: inout PageTree
   ) throws {

@@ -4,7 +4,7 @@ extension PageWalk {
     try walk(&freeListTree)
     var main = PageTree(mainOf: meta)
     try walkTable(&main)
-    // Taken out first: a damaged file cannot make this list grow while it is walked.
+    // Removed first: otherwise a damaged file could extend this list during the walk.
     let found = tablesToWalk
     tablesToWalk = []
     for var table in found { try walkTable(&table) }
@@ -12,7 +12,7 @@ extension PageWalk {
     try progress?(Int(meta.lastPage) + 1, Int(meta.lastPage) + 1)
   }
 
-  /// Walks a table and keeps it for the report, even if the walk stops within.
+  /// Walks a table and keeps it for the report, even if the walk stops inside it.
   func walkTable(_ table: inout PageTree) throws {
     defer { tables.append(table) }
     try walk(&table)
@@ -74,7 +74,7 @@ extension PageWalk {
     return true
   }
 
-  /// Walks a page and all below it.
+  /// Walks a page and its descendants.
   func walkPage(_ position: PagePosition, in tree: inout PageTree) throws {
     guard try claim(position.page, parent: position.parent, in: &tree) else { return }
     let buffer = buffer(atLevel: position.level)
@@ -114,13 +114,13 @@ extension PageWalk {
     let page = Page(buffer.bytes)
     guard try checkNodes(page, position.page, isBranch: true, in: &tree) else { return }
     let count = page.nodeCount
-    // liblmdb aborts on a branch page with one child, except in the free list, where one is passed
-    // through while it shrinks.
+    // liblmdb aborts on a branch page with one child, except in the free list, which may have one
+    // while it shrinks.
     guard count >= (tree.kind == .freeList ? 1 : 2) else {
       return try note(
         .pageBounds, page: position.page, in: &tree, "is a branch page with \(count) children")
     }
-    // The first key is not used: the parent's key stands for it.
+    // The first key is unused: the parent's key replaces it.
     guard try checkKeys(page, position.page, from: 1, in: &tree),
       try checkBounds(page, position, first: 1, in: &tree)
     else { return }
@@ -141,20 +141,20 @@ extension PageWalk {
 
 /// A page's position in its tree.
 struct PagePosition {
-  /// Where a key of a parent page lies.
+  /// The location of a key in a parent page.
   struct Key {
     let buffer: PageBuffer
     let range: Range<Int>
   }
 
-  /// The range of the keys of a page, as its parents give it; `nil` is without end.
+  /// The key range that the parents give a page; `nil` is unbounded.
   struct Bounds {
     var lower: Key?
     var upper: Key?
   }
 
   let page: UInt64
-  /// The page that refers to this one, or `nil` if a tree's record does.
+  /// The page that refers to this one; `nil` for the root.
   let parent: UInt64?
   /// 1 for the root.
   let level: Int

@@ -1,15 +1,17 @@
-/// One pass over one version of a data file: what has been seen so far.
+/// One walk over one version of a data file.
 ///
-/// The trees are walked depth first. Memory: one page for each level, one bit twice for each page
-/// of the file, and a value's bytes where they are wanted; every one of them is bounded by the
-/// size of the file, whatever its bytes say. Every page is claimed before it is read, so a cycle
-/// ends at once.
+/// The walk is depth first. It needs memory for one page per level, two bits per page of the file,
+/// and the bytes of a visited value. The file size bounds all of it, whatever the bytes are. Every
+/// page is claimed before it is read, so a cycle ends at once.
+///
+/// `file` to `isProtected` are constant; `problems` to `pagesSeen` are the result so far; the rest
+/// is scratch memory. At the end, a page in both `used` and `free` is a problem. One thread uses it.
 final class PageWalk {
-  /// Why a walk ends early.
+  /// The reason why a walk ends early.
   enum Stop: Error {
-    /// As many problems as were asked for have been found.
+    /// The limit of problems is reached.
     case problemLimit
-    /// Other commits may have reused the pages of this version.
+    /// Other commits may have reused pages of this version.
     case changed
   }
 
@@ -31,16 +33,16 @@ final class PageWalk {
   var freeListTree: PageTree
   /// The main table, then the named tables by name.
   var tables: [PageTree] = []
-  /// Named tables met in the main table, not walked yet.
+  /// Named tables found in the main table and not walked yet.
   var tablesToWalk: [PageTree] = []
   var pagesSeen: UInt64 = PageFormat.metaPageCount
-  /// Scratch of ``checkNodes``: the size of the node at each even offset, zeros in between calls.
+  /// Scratch of ``checkNodes``: the node size at each even offset, all zero between calls.
   var nodeSizes: [UInt16]
   private var buffers: [PageBuffer] = []
   private var valueBuffer = PageBuffer(byteCount: 0)
   private var pagesUntilTick = PageWalk.pagesPerTick
 
-  /// How many pages are walked between two looks at the meta pages and calls of `progress`.
+  /// How many pages are walked between two checks of the meta pages and calls of `progress`.
   private static let pagesPerTick: UInt64 = 1024
 
   init(
@@ -62,8 +64,8 @@ final class PageWalk {
 
   /// Whether other commits may have reused pages of this version.
   ///
-  /// The pages that version *n* uses are free from version *n* + 1 on, so the transaction *n* + 3
-  /// is the first that may write to them, and it starts when *n* + 2 is on disk.
+  /// The pages that version *n* uses are free from version *n* + 1 on. So transaction *n* + 3 is
+  /// the first that may overwrite them, and it starts when *n* + 2 is on disk.
   var hasChanged: Bool {
     guard !isProtected else { return false }
     guard let metas = MetaPair.read(from: file) else { return true }
@@ -79,7 +81,7 @@ final class PageWalk {
     try note(PageProblem(kind: kind, pageNumber: page, tree: tree.label, message: message))
   }
 
-  /// Records a problem, and stops the walk if it is the last that is wanted.
+  /// Records a problem, and stops the walk at the limit.
   func note(_ problem: PageProblem) throws {
     problems.append(problem)
     if problems.count >= problemLimit {
@@ -88,7 +90,7 @@ final class PageWalk {
     }
   }
 
-  /// Counts pages as seen; now and then says so and looks whether others have written.
+  /// Counts walked pages; now and then reports progress and checks for other commits.
   func tick(_ pages: UInt64) throws {
     pagesSeen += pages
     guard pagesUntilTick <= pages else {
@@ -96,7 +98,7 @@ final class PageWalk {
       return
     }
     pagesUntilTick = PageWalk.pagesPerTick
-    // A damaged free list can hold a page twice; the number stays below the end all the same.
+    // A damaged free list can contain a page twice; the number still stays below the end.
     try progress?(Int(min(pagesSeen, meta.lastPage)), Int(meta.lastPage) + 1)
     if hasChanged { throw Stop.changed }
   }
@@ -107,10 +109,10 @@ final class PageWalk {
     return buffers[level]
   }
 
-  /// A buffer of at least `byteCount` bytes, the same for every value.
+  /// A buffer of at least `byteCount` bytes, shared by all values.
   func valueBuffer(ofAtLeast byteCount: Int) -> PageBuffer {
     if valueBuffer.byteCount < byteCount {
-      // Twice the size of the last one, so that growing values do not each cost an allocation.
+      // Twice the last size, so that growing values do not each cost an allocation.
       let doubled = min(2 * valueBuffer.byteCount, Int(clamping: fileSizeInBytes))
       valueBuffer = PageBuffer(byteCount: max(byteCount, doubled))
     }
@@ -121,7 +123,7 @@ final class PageWalk {
 /// A set of page numbers, one bit each.
 struct PageBitmap {
   private var words: [UInt64]
-  /// How many pages are in the set.
+  /// The number of pages in the set.
   private(set) var count: UInt64 = 0
 
   /// Makes an empty set of numbers below a limit.
@@ -133,7 +135,7 @@ struct PageBitmap {
     words[Int(page / 64)] & (1 << (page % 64)) != 0
   }
 
-  /// Adds a page; says whether it was not there before.
+  /// Adds a page; returns whether it is new.
   mutating func insert(_ page: UInt64) -> Bool {
     let bit: UInt64 = 1 << (page % 64)
     guard words[Int(page / 64)] & bit == 0 else { return false }
