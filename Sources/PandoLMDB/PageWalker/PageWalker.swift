@@ -6,22 +6,22 @@
 /// print(report.isClean, report.problems)
 /// ```
 ///
-/// liblmdb trusts its file: a truncated or damaged one can end the process with a signal. This
-/// type trusts nothing it reads, so it is what to ask first. It checks the meta pages, every page
-/// of every tree and the free list, and that each page is used once. It cannot know whether a
-/// value's bytes are those that were stored: LMDB keeps no checksums.
+/// liblmdb does not check its file: a truncated or damaged one can end the process with a signal.
+/// Use this type before liblmdb opens a doubtful file. It checks the meta pages, every page of
+/// every tree and the free list, and that each page is used once. It can't check the bytes of
+/// values: LMDB keeps no checksums.
 ///
-/// It reads files of lmdb 0.9 of a little-endian 64-bit machine, and knows the orders of keys
-/// which liblmdb itself has; tables with a comparison set by a program (`mdb_set_compare`) seem
-/// out of order. A table that allows several values under one key (`MDB_DUPSORT`), which this
-/// package never makes, is reported and not read. `docs/design.md`, "Errors and bad input", says how a store uses it.
+/// It reads files of lmdb 0.9 from a little-endian 64-bit machine, with liblmdb's own key orders.
+/// Tables with a program's comparison (`mdb_set_compare`) seem out of order. It reports, and does
+/// not read, a table with several values under one key (`MDB_DUPSORT`), which Pando never creates.
+/// `docs/design.md`, "Errors and bad input", describes its use by a store.
 ///
-/// The file may be open, in this process or in others, and may be written to meanwhile. A version
-/// is whole as long as no later commit reuses its pages, which two more commits are needed for.
-/// If that happens the walk is done again, a few times; for a file under constant writes open a
-/// read transaction and walk ``Version/transaction(_:)``, which the transaction protects.
+/// The file may be open in this process or in others, and may be written to meanwhile. A version
+/// stays readable until a later commit reuses its pages, which takes two more commits. Then the
+/// walk starts again, a few times. For a file under constant writes, open a read transaction and
+/// walk ``Version/transaction(_:)``, which the transaction protects.
 ///
-/// - Note: Any thread; one walker may serve several at a time.
+/// - Note: Any thread; several threads may use one walker at the same time.
 public struct PageWalker: Sendable {
   /// The version of the contents to walk.
   ///
@@ -37,12 +37,12 @@ public struct PageWalker: Sendable {
     /// The newest committed version.
     public static let newest = Version(transactionID: nil)
 
-    /// The version that a read transaction sees, which must stay open during the walk.
+    /// The version of a read transaction, which must stay open during the walk.
     ///
-    /// Its meta page lasts until the second commit after it, so begin the walk soon after the
+    /// Its meta page lasts until the second commit after it, so start the walk soon after the
     /// transaction.
     ///
-    /// - Parameter transactionID: What `mdb_txn_id` gives for the read transaction.
+    /// - Parameter transactionID: The `mdb_txn_id` of the read transaction.
     /// - Returns: The version to walk.
     public static func transaction(_ transactionID: UInt64) -> Version {
       Version(transactionID: transactionID)
@@ -51,12 +51,12 @@ public struct PageWalker: Sendable {
 
   let file: PageFile
 
-  /// How often a walk is begun when others write.
+  /// The most attempts of a walk while other commits overwrite pages.
   static let attemptLimit = 4
 
   /// Opens the data file of an environment for reading.
   ///
-  /// Nothing is created or locked.
+  /// It creates and locks nothing.
   ///
   /// - Parameter path: The environment's directory, which holds `data.mdb`.
   /// - Throws: ``PageWalkError`` with code `cannotOpen`.
@@ -65,23 +65,23 @@ public struct PageWalker: Sendable {
     file = try PageFile(environment: path)
   }
 
-  /// Reads a data file that is open already.
+  /// Reads an open data file.
   init(_ descriptor: CInt, path: String) throws(PageWalkError) {
     file = try PageFile(descriptor, path: path)
   }
 
-  /// Walks all pages and reports what there is and what is wrong.
+  /// Walks all pages and reports their numbers and problems.
   ///
   /// - Parameters:
   ///   - version: The version to walk.
   ///   - problemLimit: How many problems to collect before the walk ends; at least 1.
-  ///   - progress: Called about once for each 1 024 pages, with how many of the pages have been
-  ///     seen; an error it throws ends the walk.
-  /// - Returns: The report; ``PageReport/isClean`` is the answer in short.
-  /// - Throws: ``PageWalkError`` with code `changedMeanwhile`, or what `progress` throws. Damage
+  ///   - progress: Called about once per 1 024 pages with the number of walked pages; an error that
+  ///     it throws ends the walk.
+  /// - Returns: The report; ``PageReport/isClean`` is the summary.
+  /// - Throws: ``PageWalkError`` with code `changedMeanwhile`, or the error of `progress`. Damage
   ///   is not an error here but part of the report.
-  /// - Complexity: Reads each page once, but no contents of overflow pages except the free
-  ///   list's. Memory: two bits for each page, and the largest record of the free list.
+  /// - Complexity: Reads each page once, but of overflow pages only the free list's contents.
+  ///   Memory: two bits per page, and the largest record of the free list.
   public func check(
     _ version: Version = .newest, problemLimit: Int = 100,
     progress: ((_ pagesSeen: Int, _ pageCount: Int) throws -> Void)? = nil
@@ -101,8 +101,8 @@ public struct PageWalker: Sendable {
   ///   - version: The version to walk.
   ///   - progress: As for ``check(_:problemLimit:progress:)``.
   /// - Returns: The report, which is clean.
-  /// - Throws: ``PageWalkError`` with code `damaged` or `unsupported` and the problem, or
-  ///   with code `changedMeanwhile`; or what `progress` throws.
+  /// - Throws: ``PageWalkError`` with code `damaged` or `unsupported` and the problem, or with code
+  ///   `changedMeanwhile`; or the error of `progress`.
   /// - Complexity: As ``check(_:problemLimit:progress:)``.
   @discardableResult
   public func verify(
@@ -116,7 +116,7 @@ public struct PageWalker: Sendable {
     return report
   }
 
-  /// Walks once; `nil` if other commits made the result worthless.
+  /// Walks once; `nil` if other commits invalidated the result.
   private func attempt(
     _ version: Version, problemLimit: Int, progress: ((Int, Int) throws -> Void)?
   ) throws -> PageReport? {
@@ -131,16 +131,16 @@ public struct PageWalker: Sendable {
       } catch PageWalk.Stop.changed {
         return nil
       } catch PageWalk.Stop.problemLimit {
-        // The report says so.
+        // The report contains the problem.
       }
       return walk.hasChanged ? nil : PageReport(walk)
     }
   }
 
-  /// How a walk begins.
+  /// The start of a walk.
   enum Beginning {
     case walk(PageWalk)
-    /// The meta pages do not let the file be walked.
+    /// The meta pages prevent a walk.
     case refused(PageProblem)
     /// The meta pages kept changing.
     case busy
@@ -157,7 +157,7 @@ public struct PageWalker: Sendable {
       }
       meta = page
     }
-    // Asked after the meta pages: by now the file holds all that they refer to.
+    // Read after the meta pages: by now the file has all pages that they refer to.
     let fileSizeInBytes = file.sizeInBytes
     if let problem = meta.versionProblem(fileSizeInBytes: fileSizeInBytes) {
       return .refused(problem)
@@ -170,20 +170,19 @@ public struct PageWalker: Sendable {
 }
 
 extension PageWalker {
-  /// Calls `body` with each entry of a table, in key order, read without the map.
+  /// Calls `body` with each entry of a table, in key order, read without the memory map.
   ///
-  /// Each page is checked before its entries are given. In the main table the record of each named
-  /// table is an entry too, as for liblmdb's cursors.
+  /// Each page is checked before its entries are passed on. The main table also has one entry per
+  /// named table, as for liblmdb's cursors.
   ///
   /// - Parameters:
   ///   - name: The table's name, or `nil` for the main table.
-  ///   - version: The version to read. Without a read transaction that protects it the error
-  ///     `changedMeanwhile` can come after some entries were given.
-  ///   - body: Gets key and value; their bytes last until it returns. An error it throws ends the
+  ///   - version: The version to read. Without a protecting read transaction, `changedMeanwhile`
+  ///     can come after some entries.
+  ///   - body: Receives key and value, valid during the call. An error that it throws ends the
   ///     walk.
-  /// - Throws: ``PageWalkError`` with code `noSuchTable`,
-  ///   `changedMeanwhile`, `unsupported` or `damaged`; or what
-  ///   `body` throws.
+  /// - Throws: ``PageWalkError`` with code `noSuchTable`, `changedMeanwhile`, `unsupported` or
+  ///   `damaged`; or the error of `body`.
   /// - Complexity: Reads the main table's pages, then each page of the table once. Memory: the
   ///   largest value.
   public func forEachEntry(

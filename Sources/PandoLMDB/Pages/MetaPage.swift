@@ -1,7 +1,7 @@
-/// One of the two pages a file starts with: the roots of one committed version.
+/// One of the two pages at the start of a file: the roots of one committed version.
 ///
-/// Transaction *n* writes page *n* mod 2 and leaves the other as it is, so the newest version and
-/// the one before it are always there. After the page header of ``PageFormat``:
+/// Transaction *n* writes page *n* mod 2 and leaves the other, so the newest version and the
+/// previous one always exist. After the page header of ``PageFormat``:
 ///
 /// | offset | size | meaning |
 /// | --- | --- | --- |
@@ -14,7 +14,7 @@
 /// | 136 | 8 | last page number in use; the file may be shorter if the last pages are free |
 /// | 144 | 8 | transaction id: 0 in a new file |
 struct MetaRecord: Equatable {
-  /// Which of the two pages this is: 0 or 1.
+  /// The position of the page: 0 or 1.
   let index: Int
   let headerPageNumber: UInt64
   let headerFlags: UInt16
@@ -42,8 +42,7 @@ struct MetaRecord: Equatable {
     transactionID = page.number(at: 144)
   }
 
-  /// What is wrong with this page by itself, if anything; LMDB would refuse such a file, or trust
-  /// it wrongly.
+  /// The defect of this page by itself, if any; LMDB would refuse such a file, or misread it.
   var problem: PageProblem? {
     guard headerFlags == PageFormat.Flags.meta else {
       return problem("has flags \(PageFormat.hex(headerFlags)), a meta page has 0x8")
@@ -74,10 +73,10 @@ struct MetaRecord: Equatable {
 }
 
 extension MetaRecord {
-  /// What this page says about its version that cannot be, if anything.
+  /// The impossible statement of this page about its version, if any.
   ///
-  /// The limit on the last page is what bounds the memory of a walk: every page up to the last is
-  /// in the file or listed in the free list, which takes 8 bytes of the file for each.
+  /// The limit on the last page bounds the memory of a walk: every page up to it is in the file or
+  /// in the free list, which takes 8 bytes of the file for each.
   func versionProblem(fileSizeInBytes: UInt64) -> PageProblem? {
     let pageSize = UInt64(pageSizeInBytes)
     guard lastPage >= PageFormat.metaPageCount - 1 else {
@@ -104,7 +103,7 @@ extension MetaRecord {
   }
 }
 
-/// What LMDB records of a tree: where it starts and what it holds (`MDB_db` in lmdb 0.9.24).
+/// The record of a tree: its root and its sizes (`MDB_db` in lmdb 0.9.24).
 ///
 /// | offset | size | meaning |
 /// | --- | --- | --- |
@@ -141,20 +140,20 @@ struct TreeRecord: Equatable {
   func has(_ flag: UInt16) -> Bool { flags & flag != 0 }
 }
 
-/// Both meta pages of a file, as they were at one moment.
+/// Both meta pages of a file at one moment.
 struct MetaPair: Equatable {
-  /// The pages that could be read, in order; both if there is no problem.
+  /// The readable pages, in order; both if there is no problem.
   private(set) var pages: [MetaRecord] = []
 
-  /// Why LMDB would refuse these pages or should not trust them.
+  /// The reason why LMDB would refuse these pages or misread them.
   private(set) var problem: PageProblem?
 
-  /// How often the pages are read while a writer changes them under the reader.
+  /// How often the pages are read while a writer changes them.
   private static let attemptLimit = 64
 
-  /// Reads both pages until two reads agree: then no writer was in the middle of one.
+  /// Reads both pages until two reads agree: then no write was under way.
   ///
-  /// - Returns: The pages, or `nil` if they changed each time.
+  /// - Returns: The pages; `nil` if they changed each time.
   static func read(from file: PageFile) -> MetaPair? {
     var last = MetaPair(readOnceFrom: file)
     for _ in 0..<attemptLimit {
@@ -165,16 +164,16 @@ struct MetaPair: Equatable {
     return nil
   }
 
-  /// The page a new transaction of LMDB starts from.
+  /// The page from which a new transaction of LMDB starts.
   ///
-  /// That is the one with the higher transaction id, the first if they are equal. With a lock
-  /// file LMDB takes the page by the lowest bit of the id instead; ``MetaRecord/problem`` has made
-  /// sure that both ways lead to the same page.
+  /// This is the page with the higher transaction number, or the first if they are equal. With a
+  /// lock file, LMDB takes the page by the lowest bit of the number. ``MetaRecord/problem`` ensures
+  /// that both rules give the same page.
   var live: MetaRecord {
     pages[0].transactionID < pages[1].transactionID ? pages[1] : pages[0]
   }
 
-  /// The page of one transaction, if it has not been overwritten.
+  /// The page of a transaction, unless it was overwritten.
   func page(ofTransaction transactionID: UInt64) -> MetaRecord? {
     if live.transactionID == transactionID { return live }
     return pages.first { $0.transactionID == transactionID }
@@ -206,7 +205,7 @@ struct MetaPair: Equatable {
     problem = disagreement
   }
 
-  /// What the pages say about each other that cannot be, if anything.
+  /// The contradiction between the pages, if any.
   private var disagreement: PageProblem? {
     let (first, second) = (pages[0], pages[1])
     guard first.pageSizeInBytes == second.pageSizeInBytes else {

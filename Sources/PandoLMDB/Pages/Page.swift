@@ -1,31 +1,31 @@
-/// A page, seen through the fields of ``PageFormat``: in a buffer of the page walker, or in the map.
+/// A view of a page through the fields of ``PageFormat``, in a buffer or in the map.
 ///
-/// The one place that reads a page's layout. Nothing here believes what the bytes say: the header is
-/// there, because the initializers see to it; a node is given only if its header and its key lie on
-/// the page, and where its value ends is for the caller to compare with ``PageNode/valueOffset``.
+/// Only this type reads a page's layout, and it trusts no bytes. The initializers ensure that the
+/// header exists. A node is returned only if its header and key lie on the page. The caller
+/// compares the end of its value, from ``PageNode/valueOffset``.
 struct Page: ~Escapable {
   /// All bytes of the page.
   let bytes: Span<UInt8>
 
-  /// Looks at the bytes of a page.
+  /// Makes a view of the bytes of a page.
   ///
-  /// *Precondition:* there are as many as a header has.
+  /// *Precondition:* there are at least as many as a header has.
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) {
     precondition(bytes.count >= PageFormat.headerByteCount, "\(bytes.count) bytes are no page")
     self.bytes = bytes
   }
 
-  /// Looks at a page in the map.
+  /// Makes a view of a page in the map.
   ///
   /// - Parameters:
-  ///   - start: Where it begins.
-  ///   - byteCount: Its size, all of which can be read and stays as it is as long as the page is used.
+  ///   - start: The first byte of the page.
+  ///   - byteCount: Its size; all of it stays readable and unchanged while the page is used.
   @unsafe
   @_lifetime(immortal)
   @inline(__always)
   init(at start: UnsafeRawPointer, byteCount: Int) {
-    // The caller answers for the lifetime.
+    // The caller ensures the lifetime.
     unsafe bytes = _overrideLifetime(
       Span(
         _unsafeStart: start.assumingMemoryBound(to: UInt8.self), count: byteCount), copying: ())
@@ -37,18 +37,18 @@ struct Page: ~Escapable {
   @inline(__always) var upper: Int { unsafe Int(load(14) as UInt16) }
   @inline(__always) var overflowPageCount: UInt32 { unsafe load(12) }
 
-  /// How many nodes the page has; 0 if its header says what cannot be.
+  /// The number of nodes; 0 if the header is impossible.
   @inline(__always) var nodeCount: Int {
     let lower = lower
     guard lower > PageFormat.headerByteCount, lower <= bytes.count else { return 0 }
     return (lower - PageFormat.headerByteCount) >> 1
   }
 
-  /// Where a node starts, as the page says.
+  /// The offset of a node, as stored in the page.
   ///
-  /// - Parameter index: Below ``nodeCount``, so that the offset lies on the page. Checked in debug
-  ///   builds only: this is called at each step of a search.
-  /// - Returns: Any number.
+  /// - Parameter index: Below ``nodeCount``, so that the offset lies on the page. Only debug builds
+  ///   check it, because each step of a search calls this method.
+  /// - Returns: The stored number, unchecked.
   @inline(__always)
   func nodeOffset(_ index: Int) -> Int {
     assert(index >= 0 && index < nodeCount, "node \(index) of \(nodeCount)")
@@ -68,31 +68,31 @@ struct Page: ~Escapable {
     return node
   }
 
-  /// The header of the node that starts at an offset; `nil` if the header is not on the page.
+  /// The header of the node at an offset; `nil` if it does not lie on the page.
   @inline(__always)
   func nodeHeader(at offset: Int) -> PageNode? {
     guard offset >= 0, offset <= bytes.count &- PageFormat.nodeHeaderByteCount else { return nil }
     return unsafe PageNode(offset: offset, header: load(offset))
   }
 
-  /// A node of a page that has been checked.
+  /// A node of a checked page.
   ///
-  /// *Precondition:* there is one, and its header and its key lie on the page.
+  /// *Precondition:* the node exists, and its header and key lie on the page.
   subscript(index: Int) -> PageNode {
     precondition(index >= 0 && index < nodeCount, "node \(index) of \(nodeCount)")
     guard let node = node(index) else { preconditionFailure("node \(index) is not on the page") }
     return node
   }
 
-  /// Where the key of a node lies, for as long as the page does: longer than this view of it, where the
-  /// page lies in the map.
+  /// The key of a node; the bytes live as long as the page, which in the map is longer than this
+  /// view.
   @unsafe
   @inline(__always)
   func keyBytes(of node: PageNode) -> UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: address(node.keyOffset), count: node.keyByteCount)
   }
 
-  /// Where the value of a node lies, likewise; `nil` if it does not end on the page.
+  /// The value of a node, with the same lifetime; `nil` if it does not end on the page.
   @unsafe
   @inline(__always)
   func valueBytes(of node: PageNode) -> UnsafeRawBufferPointer? {
@@ -104,19 +104,19 @@ struct Page: ~Escapable {
   @unsafe
   @inline(__always)
   private func address(_ offset: Int) -> UnsafeRawPointer {
-    // No page is without bytes.
+    // Every page has bytes.
     unsafe bytes.withUnsafeBytes { unsafe $0.baseAddress.unsafelyUnwrapped + offset }
   }
 
-  /// A number that lies on the page.
+  /// A number on the page.
   ///
-  /// *Precondition:* all its bytes do.
+  /// *Precondition:* all its bytes lie on the page.
   @inline(__always)
   func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Number {
     bytes.number(at: offset)
   }
 
-  /// A number at an offset that has been compared with the size of the page.
+  /// A number at an offset that was compared with the size of the page.
   @unsafe
   @inline(__always)
   private func load<Number: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Number {
@@ -127,7 +127,7 @@ struct Page: ~Escapable {
 extension Span<UInt8> {
   /// The number whose bytes begin at an offset.
   ///
-  /// *Precondition:* all of them are there.
+  /// *Precondition:* all its bytes exist.
   @inline(__always)
   func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Number {
     // Any bytes are a valid integer; the call itself checks the bounds.
@@ -135,15 +135,15 @@ extension Span<UInt8> {
   }
 }
 
-/// The header of a node of a branch or leaf page, and where its parts lie in the page.
+/// The header of a node of a branch or leaf page, and the places of its parts.
 struct PageNode {
-  /// Where the node starts in its page.
+  /// The offset of the node in its page.
   let offset: Int
-  /// From the low bits: 32 of the value's size, 16 of flags, 16 of the key's size; of a branch the lower
-  /// 48 are a page number.
+  /// From the low bits: 32 of the value's size, 16 of flags, 16 of the key's size; in a branch, the
+  /// lower 48 are a page number.
   let header: UInt64
 
-  /// What the node holds.
+  /// The type of the contents.
   @inline(__always) var flags: UInt16 { UInt16(truncatingIfNeeded: header >> 32) }
   @inline(__always) var keyByteCount: Int { Int(header >> 48) }
   @inline(__always) var keyOffset: Int { offset &+ PageFormat.nodeHeaderByteCount }
@@ -152,19 +152,19 @@ struct PageNode {
   /// The byte range of the key in its page.
   var keyRange: Range<Int> { keyOffset..<valueOffset }
 
-  /// How many bytes the value has, wherever it lies.
+  /// The number of bytes of the value, on this page or on overflow pages.
   @inline(__always) var valueByteCount: Int { Int(header & 0xFFFF_FFFF) }
 
-  /// The byte range of a value that lies in the page.
+  /// The byte range of the value, if it lies in the page.
   var valueRange: Range<Int> { valueOffset..<valueOffset + valueByteCount }
 
-  /// The page below a node of a branch page.
+  /// The child page of a node of a branch page.
   @inline(__always) var child: UInt64 { header & 0xFFFF_FFFF_FFFF }
 
-  /// How many bytes of a branch page the node takes.
+  /// The size of the node in a branch page.
   var branchByteCount: Int { roundedUp(PageFormat.nodeHeaderByteCount + keyByteCount) }
 
-  /// How many bytes of a leaf page the node takes.
+  /// The size of the node in a leaf page.
   var leafByteCount: Int {
     let onOverflowPages = flags & PageFormat.NodeFlags.overflow != 0
     let inPage = onOverflowPages ? MemoryLayout<UInt64>.size : valueByteCount

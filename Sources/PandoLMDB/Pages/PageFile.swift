@@ -10,7 +10,7 @@ final class PageFile: Sendable {
 
   /// Opens the data file of an environment.
   ///
-  /// `O_NONBLOCK` matters if a pipe has that name: opening it must not wait for a writer.
+  /// `O_NONBLOCK` matters if a pipe has that name: `open` must not wait for a writer.
   init(environment: String) throws(PageWalkError) {
     path = environment + "/data.mdb"
     descriptor = unsafe PandoSystem.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -27,10 +27,10 @@ final class PageFile: Sendable {
     }
   }
 
-  /// Reads a file that is open already, whatever lies at its path by now.
+  /// Reads an open file, even if its path has another file by now.
   ///
   /// - Parameters:
-  ///   - descriptor: The open file; it may be closed while this goes on.
+  ///   - descriptor: The open file; the caller may close it meanwhile.
   ///   - path: The name of the file in errors.
   /// - Throws: ``PageWalkError`` with code `cannotOpen`.
   init(_ descriptor: CInt, path: String) throws(PageWalkError) {
@@ -42,35 +42,35 @@ final class PageFile: Sendable {
   }
 
   deinit {
-    // An open that failed has left -1, which `close` refuses.
+    // A failed open left -1, which `close` refuses.
     _ = PandoSystem.close(descriptor)
   }
 
-  /// The size of the file now, or 0 if the system does not say.
+  /// The current size of the file; 0 if the system reports none.
   var sizeInBytes: UInt64 {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return 0 }
     return UInt64(max(0, status.st_size))
   }
 
-  /// Asks the system to begin reading a part of the file that will be wanted soon.
+  /// Starts to read a part of the file that will be needed soon.
   ///
   /// Only a hint: pages of a tree are scattered, and a cold disk serves many requests at once
-  /// faster than one after the other.
+  /// faster than in sequence.
   func announce(_ byteCount: UInt64, at offset: UInt64) {
     guard let offset = Int(exactly: offset), let byteCount = Int(exactly: byteCount) else { return }
     _ = posix_fadvise(descriptor, offset, byteCount, POSIX_FADV_WILLNEED)
   }
 
-  /// What came of a read.
+  /// The result of a read.
   enum ReadResult: Equatable {
     case whole
-    /// The file ended first.
+    /// The file is too short.
     case short
     case failed(Int32)
   }
 
-  /// Reads `byteCount` bytes at an offset into the start of a buffer that can hold them.
+  /// Reads `byteCount` bytes at an offset into the start of a buffer of sufficient size.
   func read(_ byteCount: Int, at offset: UInt64, into buffer: PageBuffer) -> ReadResult {
     precondition(byteCount <= buffer.byteCount, "\(byteCount) bytes do not fit")
     guard offset <= UInt64(Int.max) - UInt64(byteCount) else { return .short }
@@ -92,12 +92,11 @@ final class PageFile: Sendable {
   }
 }
 
-/// Bytes of a page, in memory that is used again for the next page.
+/// The bytes of a page, in memory that is reused for the next page.
 ///
-/// The interface is safe: only ``withUnsafeBytes(_:)`` gives out the address, and says so.
+/// The interface is safe: only ``withUnsafeBytes(_:)`` exposes the address.
 ///
-/// A walk has one for each level it stands on, so that a parent's keys stay in place while its
-/// children are read.
+/// A walk has one per level, so that a parent's keys stay in place while it reads the children.
 @safe final class PageBuffer {
   private let storage: UnsafeMutableRawBufferPointer
 
@@ -112,17 +111,17 @@ final class PageFile: Sendable {
 
   var byteCount: Int { unsafe storage.count }
 
-  /// The bytes as they are now.
+  /// The current bytes.
   var bytes: Span<UInt8> {
     @_lifetime(borrow self)
     get {
-      // The memory is initialized at once, and lives as long as this object, which is borrowed.
+      // The memory is initialized, and lives as long as this object, which is borrowed.
       let pointer = unsafe UnsafeRawBufferPointer(storage).assumingMemoryBound(to: UInt8.self)
       return unsafe _overrideLifetime(Span(_unsafeElements: pointer), borrowing: self)
     }
   }
 
-  /// Lets `body` fill the memory; it must not write past the end.
+  /// Calls `body` to fill the memory; it must not write past the end.
   func withUnsafeBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
     unsafe body(storage)
   }

@@ -1,9 +1,8 @@
 /// The byte layout of an LMDB data file, as liblmdb 0.9.24 writes it on a 64-bit machine.
 ///
-/// The file is an array of pages of one size (4 096 to 32 768 bytes, a power of two). Numbers are
-/// in the byte order of the machine; this package runs where that is little endian. The layout is
-/// not in `lmdb.h`; it was read from `mdb.c` of lmdb 0.9.24 and is checked by tests against files
-/// which liblmdb has written.
+/// The file is an array of pages of one size (4 096 to 32 768 bytes, a power of two). Numbers have
+/// the byte order of the machine; Pando runs on little-endian ones. The layout is not in `lmdb.h`:
+/// it comes from `mdb.c` of lmdb 0.9.24, and tests compare it with files of liblmdb.
 ///
 /// Every page starts with a header of 16 bytes. Only the first page of an overflow run has one.
 ///
@@ -16,8 +15,8 @@
 /// | 14 | 2 | upper end of the free space: the lowest node's offset |
 /// | 12 | 4 | on an overflow page, in place of the two above: how many pages the run has |
 ///
-/// Branch and leaf pages go on with one 2-byte offset for each node, in key order. The nodes lie
-/// at the end of the page, without gaps, each padded to an even size, in no particular order.
+/// After the header, branch and leaf pages have one 2-byte offset per node, in key order. The nodes
+/// lie at the end of the page, without gaps, each padded to an even size, in any order.
 ///
 /// | offset | size | leaf node | branch node |
 /// | --- | --- | --- | --- |
@@ -26,11 +25,11 @@
 /// | 6 | 2 | byte count of the key | byte count of the key (the first key is not used) |
 /// | 8 | | key, then value | key: no key of the child sorts before it |
 ///
-/// In place of the value a leaf node can hold the number of the first page of an overflow run
+/// In place of the value, a leaf node can contain the number of the first page of an overflow run
 /// (8 bytes) or the record of another tree (``TreeRecord``, 48 bytes). Tables with several values
-/// under one key (`MDB_DUPSORT`) have pages of other kinds; this package neither makes nor reads them.
+/// under one key (`MDB_DUPSORT`) have other pages, which Pando neither writes nor reads.
 enum PageFormat {
-  /// The bits which say what a page is.
+  /// The bits for the type of a page.
   enum Flags {
     static let branch: UInt16 = 0x01
     static let leaf: UInt16 = 0x02
@@ -38,11 +37,11 @@ enum PageFormat {
     static let meta: UInt16 = 0x08
   }
 
-  /// The bits which say what a leaf node holds besides its key.
+  /// The bits for the contents of a leaf node besides its key.
   enum NodeFlags {
-    /// The value is on overflow pages; the node holds the number of the first.
+    /// The value is on overflow pages; the node contains the number of the first.
     static let overflow: UInt16 = 0x01
-    /// The node holds the record of another tree.
+    /// The node contains the record of another tree.
     static let tree: UInt16 = 0x02
   }
 
@@ -62,20 +61,20 @@ enum PageFormat {
   static let headerByteCount = 16
   static let nodeHeaderByteCount = 8
   static let treeRecordByteCount = 48
-  /// Header and meta record: all that a meta page holds.
+  /// Header and meta record: the used bytes of a meta page.
   static let metaByteCount = 152
   static let metaPageCount: UInt64 = 2
   /// The root of a tree without entries.
   static let noPage = UInt64.max
-  /// The longest key of liblmdb as it is built by default, and the longest duplicate value.
+  /// The longest key of liblmdb in its default build, and the longest duplicate value.
   static let keyByteCountMax = 511
-  /// The depth of a liblmdb cursor's stack: no deeper tree can be read with it.
+  /// The depth of a liblmdb cursor's stack; it can't read a deeper tree.
   static let depthMax = 32
   static let pageSizes = 4096...32768
-  /// A map cannot be larger than the part of the address space which a process has.
+  /// A map can't be larger than the address space of a process.
   static let mapSizeInBytesMax: UInt64 = 1 << 47
 
-  /// Writes a number as C does, for messages about flags.
+  /// Formats a number as C does, for messages about flags.
   static func hex(_ number: some FixedWidthInteger) -> String {
     "0x" + String(number, radix: 16)
   }

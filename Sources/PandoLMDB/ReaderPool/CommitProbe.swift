@@ -1,9 +1,9 @@
 import CPandoLMDB
 import Synchronization
 
-/// A read transaction of its own, with which readers ask for the number of the last commit that is done.
+/// A separate read transaction with which readers find the number of the last completed commit.
 ///
-/// Kept between questions, because to begin one costs many times what a read costs.
+/// It is reused, because beginning one costs many times more than a read.
 @safe
 final class CommitProbe: Sendable {
   private enum State {
@@ -11,17 +11,17 @@ final class CommitProbe: Sendable {
     static let busy: UInt = 1
   }
 
-  /// One of ``State``, or the address of the transaction, which is reset.
+  /// One of ``State``, or the address of the transaction, which has been reset.
   ///
-  /// Whoever turns it into `busy` has the transaction until it turns it into something else.
+  /// A thread that changes it to `busy` owns the transaction until it changes it again.
   private let state = Atomic<UInt>(State.none)
 
-  /// The number of the last commit that is done.
+  /// The number of the last completed commit.
   ///
   /// - Parameters:
-  ///   - environment: The `MDB_env`; the caller is a reader of it.
-  ///   - namespaces: What lets it take a slot.
-  /// - Returns: `nil` if there is no slot to ask with.
+  ///   - environment: The `MDB_env`; the caller is one of its readers.
+  ///   - namespaces: The guard of the section in which it takes a slot.
+  /// - Returns: `nil` if no slot is free.
   func lastCommit(in environment: OpaquePointer, _ namespaces: NamespaceGuard?) -> Int? {
     let found = state.exchange(State.busy, ordering: .acquiring)
     var transaction = unsafe found == State.busy ? nil : OpaquePointer(bitPattern: found)
@@ -33,7 +33,7 @@ final class CommitProbe: Sendable {
     }
     let number = unsafe status == 0 ? mdb_txn_id(transaction) : nil
     if found == State.busy || status != 0 {
-      // Another reader has stored its own, or this one can't be used again.
+      // Another reader has stored its own transaction, or this one can't be used again.
       if let transaction = unsafe transaction { unsafe mdb_txn_abort(transaction) }
       if found != State.busy { state.store(State.none, ordering: .releasing) }
     } else {
@@ -43,9 +43,9 @@ final class CommitProbe: Sendable {
     return number
   }
 
-  /// Ends the transaction, so that its slot is free.
+  /// Ends the transaction, which frees its slot.
   ///
-  /// - Returns: `false` if there is none, or it is in use.
+  /// - Returns: `false` if there is none, or if it is in use.
   @discardableResult
   func end() -> Bool {
     let found = state.load(ordering: .relaxed)

@@ -2,26 +2,26 @@ import PandoSystem
 import Synchronization
 
 /// A slot for one open read transaction, alone on its cache lines, so that readers on different
-/// processors don't wait for each other's.
+/// processors do not contend.
 @safe
 struct ReaderLane: ~Copyable {
-  /// When the reader inside began, on the coarse monotonic clock; 0 if nobody is inside.
+  /// The start of the reader inside, on the coarse monotonic clock; 0 if the lane is free.
   ///
-  /// Whoever turns 0 into something else has the lane until it turns it into 0 again.
+  /// A thread that changes 0 to another value owns the lane until it sets 0 again.
   let start = Atomic<UInt64>(0)
-  /// The identity of the reader inside; 0 if nobody is inside.
+  /// The thread of the reader inside; 0 if the lane is free.
   let owner = Atomic<UInt>(0)
   /// A transaction, reset between uses; `nil` if none is kept.
   ///
-  /// Used by the one who has the lane, and by the one who closed the gate while nobody is inside.
+  /// Used by the owner of the lane, or by the thread that closed the gate while the lane is free.
   var transaction: OpaquePointer?
   /// Fills two cache lines, which processors fetch together.
   private let rest: InlineArray<13, UInt64> = .init(repeating: 0)
 
-  /// Takes the lane if nobody has it.
+  /// Takes the lane if it is free.
   @inline(__always)
   borrowing func take(_ now: UInt64) -> Bool {
-    // One order for this and the gate: see `ReaderPool.enter`.
+    // Ordered with the gate: see `ReaderPool.enter`.
     let (isTaken, _) = start.compareExchange(
       expected: 0, desired: now, ordering: .sequentiallyConsistent)
     if isTaken { owner.store(currentThread(), ordering: .relaxed) }
@@ -35,16 +35,16 @@ struct ReaderLane: ~Copyable {
   }
 }
 
-/// A number that each thread has for itself.
+/// A thread-local number.
 ///
-/// It is kept in the thread's pointer of a POSIX key: no allocation, no lock. A process has 1 024 keys, so all
-/// environments share one.
+/// It lies in the thread's pointer of a POSIX key: no allocation, no lock. A process has 1 024
+/// keys, so all environments share one.
 final class ThreadNumber: Sendable {
-  /// The lane of the calling thread, in whatever environment: where it began to read last, or the first one that
-  /// was free when another thread had that.
+  /// The lane of the calling thread's last read in any environment, or the first free one if
+  /// another thread had that.
   static let lane = ThreadNumber()
 
-  /// `nil` if the process has used all its keys: then the number is 0 on every thread.
+  /// `nil` if the process has no key left: then the number is 0 on every thread.
   private let key: pthread_key_t?
 
   /// Makes a number that is 0 on every thread.
@@ -53,7 +53,7 @@ final class ThreadNumber: Sendable {
     self.key = unsafe pthread_key_create(&key, nil) == 0 ? key : nil
   }
 
-  /// The calling thread's number; one that the system has no memory for stays as it is.
+  /// The calling thread's number; it does not change if the system has no memory for it.
   var value: Int {
     get {
       guard let key else { return 0 }

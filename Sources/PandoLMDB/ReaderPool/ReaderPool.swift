@@ -3,38 +3,38 @@ import Dispatch
 import PandoSystem
 import Synchronization
 
-/// The read transactions of one environment, and the gate they pass.
+/// The read transactions of one environment, and their gate.
 ///
-/// The map may move only while no read transaction is open. So a reader enters, and leaves, and
-/// while the gate is closed new readers wait. A thread that reads already is let through: the one
-/// who closed the gate waits for it anyway.
+/// The map may move only while no read transaction is open. So readers enter and leave, and new
+/// readers wait while the gate is closed. A thread that already reads may enter, because the thread
+/// that closed the gate waits for it anyway.
 ///
-/// Readers take no lock. Each takes a lane, the one its thread had before if it is free, and looks at
-/// the gate afterwards; whoever closes the gate looks at the lanes afterwards. All of that has one
+/// Readers take no lock. A reader takes a lane, its thread's last one if free, and then reads the
+/// gate. The closing thread sets the gate and then reads the lanes. These operations have one total
 /// order, so at least one of the two sees the other.
 @safe
 final class ReaderPool: Sendable {
-  /// Whether readers are let in.
+  /// The states of the gate.
   enum Gate {
     static let open: UInt8 = 0
     static let closed: UInt8 = 1
     static let shutDown: UInt8 = 2
   }
 
-  /// What the lock protects.
+  /// The state that the lock guards.
   struct State {
     /// Threads that wait for the gate to open.
     var waiting: [DispatchSemaphore] = []
-    /// Who waits for the last reader to leave.
+    /// The thread that waits for the last reader to leave.
     var drained: DispatchSemaphore?
-    /// Readers that found no lane, by number.
+    /// Readers without a lane, by number.
     var overflow: [Int: Overflow] = [:]
     var lastOverflow = ReaderPool.laneCount
   }
 
   /// A reader without a lane.
   struct Overflow {
-    /// When it began, on the coarse clock.
+    /// The start of the read, on the coarse clock.
     let start: UInt64
     /// The thread.
     let owner: UInt
@@ -42,31 +42,30 @@ final class ReaderPool: Sendable {
 
   /// A reader's ticket.
   ///
-  /// Sendable because the lane is this reader's alone until it leaves.
+  /// Sendable because only this reader uses the lane until it leaves.
   @safe
   struct Ticket: @unchecked Sendable {
-    /// The number of the lane; of a reader without one a number that is too high for a lane.
+    /// The number of the lane; a reader without one has a number above all lanes.
     let lane: Int
-    /// A transaction to renew, or `nil` if one has to be begun.
+    /// A transaction to renew; `nil` if the reader has to begin one.
     var transaction: OpaquePointer?
   }
 
-  /// As many as liblmdb has slots for readers by default; further readers do with a
-  /// lock.
+  /// The default number of reader slots in liblmdb; further readers take a lock.
   static let laneCount = 1024
 
   let state = Locked(State())
   /// One of ``Gate``; changed with the lock held.
   let gate = Atomic<UInt8>(Gate.open)
-  /// As many as ``laneCount``, freed by `deinit`.
+  /// The lanes, ``laneCount`` of them, freed by `deinit`.
   ///
-  /// ``ReaderLane`` says who may use which.
+  /// ``ReaderLane`` defines which thread may use which.
   nonisolated(unsafe) let lanes: UnsafeMutablePointer<ReaderLane>
-  /// Asks liblmdb for the last commit.
+  /// Finds the last commit through liblmdb.
   let probe = CommitProbe()
   /// The lanes before this one keep their transactions.
   private let keepingLaneCount: Int
-  /// The lane that a thread had when it last needed another one than before, here or elsewhere.
+  /// The lane that a thread last changed to, in any environment.
   private let laneOfThread = ThreadNumber.lane
 
   init(idleCountMax: Int) {
@@ -137,7 +136,7 @@ final class ReaderPool: Sendable {
 
   @inline(never)
   private func leaveWithoutKeeping(_ ticket: Ticket) {
-    // Still inside: nobody can close the environment before the transaction is ended.
+    // Still inside: no thread can close the environment before the transaction has ended.
     if let transaction = unsafe ticket.transaction { unsafe mdb_txn_abort(transaction) }
     if ticket.lane < Self.laneCount { unsafe lanes[ticket.lane].transaction = nil }
     giveBack(ticket.lane)
@@ -146,7 +145,7 @@ final class ReaderPool: Sendable {
   /// Takes the first free lane.
   private func takeLane() -> Int {
     let now = coarseNanoseconds()
-    // The first ones have been used before and keep transactions.
+    // The first lanes were used before and keep transactions.
     for lane in 0..<Self.laneCount where unsafe lanes[lane].start.load(ordering: .relaxed) == 0 {
       if unsafe lanes[lane].take(now) {
         remember(lane)
@@ -160,17 +159,17 @@ final class ReaderPool: Sendable {
     }
   }
 
-  /// Lets the thread begin with this lane from now on, unless it has its old one itself.
+  /// Makes the thread begin with this lane from now on, unless it holds its old one itself.
   private func remember(_ lane: Int) {
     let last = unsafe lanes[laneOfThread.value].owner.load(ordering: .relaxed)
     if last != currentThread() { laneOfThread.value = lane }
   }
 
-  /// Takes a transaction that another lane keeps and that nobody uses, with its slot.
+  /// Takes an idle transaction, with its slot, from another lane.
   ///
   /// The caller is inside.
   ///
-  /// - Returns: The transaction, which is the caller's from now on; `nil` if there is none.
+  /// - Returns: The transaction, which the caller now owns; `nil` if there is none.
   /// - Complexity: O(*n*) for *n* lanes.
   func takeIdleTransaction() -> OpaquePointer? {
     let now = coarseNanoseconds()
@@ -183,7 +182,7 @@ final class ReaderPool: Sendable {
     return nil
   }
 
-  /// Gives a lane back, and wakes whoever waits for the last reader to leave.
+  /// Gives a lane back, and wakes a thread that waits for the last reader to leave.
   @inline(__always)
   private func giveBack(_ lane: Int) {
     if lane < Self.laneCount {
@@ -195,7 +194,7 @@ final class ReaderPool: Sendable {
   }
 }
 
-/// Nanoseconds on the monotonic clock, exact to a few milliseconds, for a few nanoseconds of work.
+/// Nanoseconds on the coarse monotonic clock, exact to a few milliseconds; cheap to read.
 func coarseNanoseconds() -> UInt64 {
   var time = timespec()
   unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
@@ -203,7 +202,7 @@ func coarseNanoseconds() -> UInt64 {
 }
 
 extension ReaderPool {
-  /// How waiting for the readers ended.
+  /// The outcome of waiting for the readers.
   enum Drain {
     case drained
     case timedOut
@@ -211,12 +210,12 @@ extension ReaderPool {
 
   /// Closes the gate, waits for every reader to leave, runs `body`, and opens the gate.
   ///
-  /// The caller holds the writer lock, so nobody else closes the gate, and is no reader itself.
+  /// The caller holds the writer lock, so no other thread closes the gate, and is no reader itself.
   ///
   /// - Parameters:
-  ///   - timeoutInSeconds: How long to wait; the gate opens again when the time is up.
+  ///   - timeoutInSeconds: The longest wait; after it the gate opens again.
   ///   - body: Runs while no reader is inside.
-  /// - Returns: `timedOut` if `body` was not run.
+  /// - Returns: `timedOut` if `body` did not run.
   /// - Throws: The error of `body`.
   func whileEmpty(
     timeoutInSeconds: Int, _ body: () throws(LMDBError) -> Void
@@ -234,10 +233,10 @@ extension ReaderPool {
 
   /// Closes the gate.
   ///
-  /// - Returns: Whether nobody is inside; else the semaphore is signalled when that is so.
+  /// - Returns: Whether no reader is inside; else the last one to leave signals the semaphore.
   private func close(_ how: UInt8, telling semaphore: DispatchSemaphore) -> Bool {
     state.withLock { state in
-      // A reader that took its lane before this is seen below, any other one sees the gate.
+      // A reader that took its lane before is counted below; any other one sees the closed gate.
       gate.store(how, ordering: .sequentiallyConsistent)
       let isEmpty = activeCount(state) == 0
       state.drained = isEmpty ? nil : semaphore
@@ -255,7 +254,7 @@ extension ReaderPool {
     for semaphore in waiting { semaphore.signal() }
   }
 
-  /// Wakes whoever waits for the last reader to leave, if that was the last.
+  /// Wakes a thread that waits for the last reader to leave, if this was the last.
   @inline(never)
   func signalDrained() {
     state.withLock { state in
@@ -265,7 +264,7 @@ extension ReaderPool {
     }
   }
 
-  /// Waits until the gate is opened, if it still is closed.
+  /// Waits until the gate opens, if it is still closed.
   ///
   /// - Throws: ``LMDBError`` with code `closed` after the end.
   @inline(never)
@@ -282,7 +281,7 @@ extension ReaderPool {
 
   /// Refuses new readers and waits for the others to leave.
   ///
-  /// - Returns: `false` if that was done before.
+  /// - Returns: `false` if this happened before.
   func shutDown() -> Bool {
     if gate.load(ordering: .sequentiallyConsistent) == Gate.shutDown { return false }
     let semaphore = DispatchSemaphore(value: 0)
@@ -290,7 +289,7 @@ extension ReaderPool {
     return true
   }
 
-  /// Ends the transactions kept for reuse; nobody is inside.
+  /// Ends the transactions kept for reuse; no reader is inside.
   func abortIdleTransactions() {
     probe.end()
     for lane in 0..<Self.laneCount {
@@ -300,7 +299,7 @@ extension ReaderPool {
     }
   }
 
-  /// When the oldest reader inside began, on the coarse clock; `nil` if there is none.
+  /// The start of the oldest reader inside, on the coarse clock; `nil` if there is none.
   func oldestStartInNanoseconds() -> UInt64? {
     let others = state.withLock { $0.overflow.values.map(\.start).min() }
     return (0..<Self.laneCount).reduce(into: others) { oldest, lane in
@@ -315,6 +314,6 @@ extension ReaderPool {
     }
   }
 
-  /// How many readers are inside.
+  /// The number of readers inside.
   func activeCount() -> Int { state.withLock { activeCount($0) } }
 }

@@ -7,15 +7,15 @@
 /// }
 /// ```
 ///
-/// It begins nowhere: move it before asking what it points to. Like the snapshot it was made from
-/// it can't leave the closure; what it points to lives as long as that snapshot.
+/// It begins without an entry: move it before reading ``key``. Like its snapshot, it can't leave
+/// the closure; the bytes of its entry live as long as that snapshot.
 ///
-/// - Note: One cursor serves one thread at a time.
+/// - Note: One thread at a time uses a cursor.
 public struct Cursor: ~Copyable, ~Escapable {
   private var handle: CursorHandle
-  /// What it points to; nowhere if a move found nothing, or before the first move.
+  /// The current entry; `nowhere` after a move that found none, or before the first move.
   ///
-  /// The bytes stay in the map as long as the snapshot that the cursor was made from.
+  /// The bytes stay in the map as long as the cursor's snapshot.
   @usableFromInline internal private(set) var entry = CursorEntry.nowhere
 
   @_lifetime(copy snapshot)
@@ -23,18 +23,18 @@ public struct Cursor: ~Copyable, ~Escapable {
     handle = try CursorHandle(snapshot.handle, table)
   }
 
-  /// The key it points to; `nil` if a move found nothing, or before the first move.
+  /// The key of the current entry; `nil` after a move that found none, or before the first move.
   @inlinable
   public var key: Span<UInt8>? {
     @_lifetime(copy self)
     get {
       guard entry.isSomewhere else { return nil }
-      // The bytes outlive `self`, as said above.
+      // The bytes outlive `self`, see `entry`.
       return unsafe _overrideLifetime(Span(_unsafeBytes: entry.key), copying: self)
     }
   }
 
-  /// The value it points to; `nil` if a move found nothing, or before the first move.
+  /// The value of the current entry; `nil` after a move that found none, or before the first move.
   @inlinable
   public var value: Span<UInt8>? {
     @_lifetime(copy self)
@@ -67,9 +67,9 @@ public struct Cursor: ~Copyable, ~Escapable {
     return try handle.moveToLast()
   }
 
-  /// Moves to the next key; from nowhere to the first one.
+  /// Moves to the next key; without an entry, to the first one.
   ///
-  /// - Returns: `false` if there is no further key.
+  /// - Returns: `false` after the last key.
   /// - Throws: ``LMDBError`` if the file is damaged.
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
@@ -78,9 +78,9 @@ public struct Cursor: ~Copyable, ~Escapable {
     return try handle.moveToNext()
   }
 
-  /// Moves to the key before; from nowhere to the last one.
+  /// Moves to the previous key; without an entry, to the last one.
   ///
-  /// - Returns: `false` if there is no key before.
+  /// - Returns: `false` before the first key.
   /// - Throws: ``LMDBError`` if the file is damaged.
   /// - Complexity: O(1) on average.
   @_lifetime(self: copy self)
@@ -91,7 +91,7 @@ public struct Cursor: ~Copyable, ~Escapable {
 
   /// Moves to a key, or to the first one above it.
   ///
-  /// - Parameter key: Any bytes; empty ones mean the first key.
+  /// - Parameter key: Any bytes; empty bytes mean the first key.
   /// - Returns: `false` if the table has no key at or above it.
   /// - Throws: ``LMDBError`` if the file is damaged.
   /// - Complexity: O(log *n*) for *n* keys in the table.
@@ -118,7 +118,7 @@ extension Snapshot {
   /// Makes a cursor in a table.
   ///
   /// - Parameter table: A table opened in this environment.
-  /// - Returns: A cursor that points nowhere yet.
+  /// - Returns: A cursor without an entry.
   /// - Throws: ``LMDBError`` with code `badTable` if the table was opened after this snapshot.
   /// - Complexity: O(1), one allocation.
   @_lifetime(copy self)
@@ -132,12 +132,12 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - table: A table opened in this environment.
-  ///   - lower: The first key, if it is there; `nil` starts at the beginning.
-  ///   - upper: The key to stop before; `nil` goes to the end.
-  ///   - reversed: Whether to go from the end of the range to its beginning.
-  ///   - body: Gets key and value, which live during the call; returns `false` to stop.
-  /// - Throws: ``LMDBError``, or what `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* keys visited; one allocation, for the cursor.
+  ///   - lower: The first key, inclusive; `nil` starts at the beginning.
+  ///   - upper: The end, exclusive; `nil` goes to the end of the table.
+  ///   - reversed: Whether to visit the keys in descending order.
+  ///   - body: Receives key and value, valid during the call; returns `false` to stop.
+  /// - Throws: ``LMDBError``, or the error of `body`.
+  /// - Complexity: O(log *n* + *m*) for *m* visited keys; one allocation, for the cursor.
   public func scan(
     _ table: RawTable, from lower: [UInt8]? = nil, upTo upper: [UInt8]? = nil,
     reversed: Bool = false, _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
@@ -154,11 +154,11 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - table: A table opened in this environment.
-  ///   - prefix: What the keys begin with; an empty one means all keys.
-  ///   - reversed: Whether to begin with the last key.
-  ///   - body: Gets key and value, which live during the call; returns `false` to stop.
-  /// - Throws: ``LMDBError``, or what `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* keys visited; one allocation, for the cursor.
+  ///   - prefix: The first bytes of the keys; an empty prefix means all keys.
+  ///   - reversed: Whether to visit the keys in descending order.
+  ///   - body: Receives key and value, valid during the call; returns `false` to stop.
+  /// - Throws: ``LMDBError``, or the error of `body`.
+  /// - Complexity: O(log *n* + *m*) for *m* visited keys; one allocation, for the cursor.
   public func scan(
     _ table: RawTable, prefix: [UInt8], reversed: Bool = false,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
@@ -172,14 +172,14 @@ extension Snapshot {
 extension Snapshot {
   /// Counts the keys in a range.
   ///
-  /// Of a page that lies in the range as a whole only its count is read.
+  /// If a page lies in the range as a whole, only its count is read.
   ///
   /// - Parameters:
   ///   - table: A table opened in this environment.
-  ///   - lower: The first key, if it is there.
-  ///   - upper: The key to stop before; `nil` goes to the end.
-  ///   - limit: Up to how many are counted.
-  /// - Returns: How many keys there are, at most `limit`.
+  ///   - lower: The first key, inclusive.
+  ///   - upper: The end, exclusive; `nil` goes to the end of the table.
+  ///   - limit: The number at which counting stops.
+  /// - Returns: The number of keys, at most `limit`.
   /// - Throws: ``LMDBError``.
   /// - Complexity: O(log *n* + *p*) for *p* pages of the range.
   package func count(
@@ -197,7 +197,7 @@ extension Snapshot {
   }
 }
 
-/// The first key that is above every key with a prefix; `nil` if there is none.
+/// The first key above every key with a prefix; `nil` if there is none.
 package func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
   var key = prefix
   while let last = key.popLast() {
@@ -210,7 +210,7 @@ package func keyAfterPrefix(_ prefix: [UInt8]) -> [UInt8]? {
 }
 
 extension CursorHandle {
-  /// Visits the keys of a range, upwards.
+  /// Visits the keys of a range in ascending order.
   fileprivate mutating func visit(
     from lower: [UInt8]?, upTo upper: [UInt8]?,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
@@ -223,7 +223,7 @@ extension CursorHandle {
     }
   }
 
-  /// Visits the keys of a range, downwards.
+  /// Visits the keys of a range in descending order.
   fileprivate mutating func visitReversed(
     from lower: [UInt8]?, upTo upper: [UInt8]?,
     _ body: (Span<UInt8>, Span<UInt8>) throws -> Bool
@@ -237,7 +237,7 @@ extension CursorHandle {
   }
 }
 
-/// A key and its value in the map, decoded when asked for.
+/// A key and its value in the map, decoded on access.
 ///
 /// ```swift
 /// try environment.read { snapshot in
@@ -248,9 +248,9 @@ extension CursorHandle {
 /// }
 /// ```
 ///
-/// It lives as long as the call it was given to.
+/// It lives as long as the call that receives it.
 ///
-/// - Note: It belongs to the thread that reads: it can't leave the closure.
+/// - Note: It belongs to the reading thread: it can't leave the closure.
 public struct Entry<Key, Value>: ~Escapable {
   /// The encoded key.
   public let keyBytes: Span<UInt8>
@@ -276,7 +276,7 @@ public struct Entry<Key, Value>: ~Escapable {
   }
 }
 
-/// A value in the map, decoded when asked for.
+/// A value in the map, decoded on access.
 ///
 /// ```swift
 /// let byteCount = try environment.read { snapshot in
@@ -284,9 +284,9 @@ public struct Entry<Key, Value>: ~Escapable {
 /// }
 /// ```
 ///
-/// It lives as long as the snapshot it was read from.
+/// It lives as long as its snapshot.
 ///
-/// - Note: It belongs to the thread that reads: it can't leave the closure.
+/// - Note: It belongs to the reading thread: it can't leave the closure.
 public struct LazyValue<Value>: ~Escapable {
   /// The encoded value.
   public let bytes: Span<UInt8>

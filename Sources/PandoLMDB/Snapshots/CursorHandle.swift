@@ -1,26 +1,29 @@
 import CPandoLMDB
 
-/// An open cursor of LMDB and what it points to.
+/// An open cursor of LMDB and its current entry.
 ///
-/// LMDB keeps the bytes in place until the transaction ends or changes something. Whoever hands them
-/// out narrows their lifetime to that.
+/// LMDB keeps the bytes in place until the transaction ends or changes something. Code that returns
+/// the bytes narrows their lifetime to that.
 ///
-/// In a read transaction a step to a neighbour on the same page does without liblmdb; its own cursor
-/// stays behind, and catches up where the page ends.
+/// In a read transaction, a step on the same page does not call liblmdb. liblmdb's cursor stays
+/// behind, and catches up at the end of the page.
+///
+/// `leaf`, `index` and `isBehind` belong to `entry`: if `leaf` has entries, `entry` is the one at
+/// `index`. One thread uses a handle.
 @safe
 struct CursorHandle: ~Copyable {
   private let pointer: OpaquePointer
-  /// What it points to; nowhere if a move found nothing, or before the first move.
+  /// The current entry; `nowhere` after a move that found none, or before the first move.
   private(set) var entry = CursorEntry.nowhere
-  /// The page of the entry, if it has been looked at.
+  /// The page of the entry, if it was read.
   private var leaf = LeafPage.none
-  /// The number of the entry on that page.
+  /// The index of the entry on that page.
   private var index = 0
-  /// Whether liblmdb's cursor has been left behind somewhere on that page.
+  /// Whether liblmdb's cursor is still at another entry of that page.
   private var isBehind = false
-  /// Whether pages lie in the map, and nobody changes them.
+  /// Whether pages lie in the map and do not change.
   private var readsPages: Bool
-  /// The size of pages, once it is known.
+  /// The size of pages; 0 until it is read.
   private var pageSizeInBytes = 0
   private let transaction: OpaquePointer
 
@@ -40,20 +43,20 @@ struct CursorHandle: ~Copyable {
     unsafe mdb_cursor_close(pointer)
   }
 
-  /// Moves to the first key, and tells whether there is one.
+  /// Moves to the first key; returns whether there is one.
   mutating func moveToFirst() throws(LMDBError) -> Bool { try move(MDB_FIRST) }
 
-  /// Moves to the last key, and tells whether there is one.
+  /// Moves to the last key; returns whether there is one.
   mutating func moveToLast() throws(LMDBError) -> Bool { try move(MDB_LAST) }
 
-  /// Moves to the next key, from nowhere to the first one, and tells whether there is one.
+  /// Moves to the next key, or to the first one; returns whether there is one.
   @inline(__always)
   mutating func moveToNext() throws(LMDBError) -> Bool {
     if step(to: index &+ 1) { return true }
     return try leavePage(by: 1)
   }
 
-  /// Moves to the key before, from nowhere to the last one, and tells whether there is one.
+  /// Moves to the previous key, or to the last one; returns whether there is one.
   @inline(__always)
   mutating func moveToPrevious() throws(LMDBError) -> Bool {
     if step(to: index &- 1) { return true }
@@ -64,7 +67,7 @@ struct CursorHandle: ~Copyable {
   mutating func seek(_ target: Span<UInt8>) throws(LMDBError) -> Bool {
     if target.isEmpty { return try move(MDB_FIRST) }
     return try unsafe target.withUnsafeBufferPointer { buffer throws(LMDBError) in
-      // LMDB replaces the key by the one it found; nothing found, nobody reads it.
+      // LMDB replaces the key by the found one; if it found none, the key is not read.
       try unsafe move(MDB_SET_RANGE, MDB_val(buffer))
     }
   }
@@ -79,15 +82,15 @@ struct CursorHandle: ~Copyable {
     return try seek(limit) ? move(MDB_PREV) : move(MDB_LAST)
   }
 
-  /// Removes what it points to; ``moveToNext()`` then goes to the key after it.
+  /// Removes the current entry; ``moveToNext()`` then moves to the following one.
   ///
   /// In write transactions only.
   func delete() -> CInt {
     unsafe mdb_cursor_del(pointer, 0)
   }
 
-  /// Stores a value under a key; without a search from the root if the key belongs on the page that
-  /// it points to.
+  /// Stores a value under a key; needs no search from the root if the key belongs on the current
+  /// page.
   ///
   /// In write transactions only.
   func put(_ value: Span<UInt8>, forKey key: Span<UInt8>) throws(LMDBError) -> CInt {
@@ -99,7 +102,7 @@ struct CursorHandle: ~Copyable {
     }
   }
 
-  /// Removes a key, if it is there; found as by ``put(_:forKey:)``.
+  /// Removes a key, if it exists; finds it like ``put(_:forKey:)``.
   ///
   /// In write transactions only.
   func delete(_ key: Span<UInt8>) throws(LMDBError) -> CInt {
@@ -111,12 +114,12 @@ struct CursorHandle: ~Copyable {
     }
   }
 
-  /// Moves liblmdb's cursor, which is where this one is unless that does not matter.
+  /// Moves liblmdb's cursor, which is at the same entry unless that does not matter.
   private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
     try unsafe move(operation, MDB_val())
   }
 
-  /// Moves liblmdb's cursor to a key, for the operations that want one.
+  /// Moves liblmdb's cursor to a key, for the operations that take one.
   private mutating func move(
     _ operation: MDB_cursor_op, _ target: MDB_val
   ) throws(LMDBError) -> Bool {
@@ -137,7 +140,7 @@ struct CursorHandle: ~Copyable {
 }
 
 extension CursorHandle {
-  /// Goes to an entry of the page, if it has it.
+  /// Moves to an entry of the page, if the page has it.
   @inline(__always)
   private mutating func step(to target: Int) -> Bool {
     guard let found = leaf.entry(at: target) else { return false }
@@ -147,10 +150,10 @@ extension CursorHandle {
     return true
   }
 
-  /// Goes to the last entry of the page, if the page is being read where it lies and all of it is below a
+  /// Moves to the last entry of the page, if pages are read directly and the whole page is below a
   /// key.
   ///
-  /// - Returns: How many entries it went on.
+  /// - Returns: How many entries it moved ahead.
   mutating func skipPage(below upper: [UInt8]?) -> Int {
     if leaf.count == 0, entry.isSomewhere { _ = enterPage(isNearEnd: false) }
     let last = leaf.count - 1
@@ -160,7 +163,7 @@ extension CursorHandle {
     return step(to: last) ? distance : 0
   }
 
-  /// Goes to a neighbour for which the page has to be looked at, or left.
+  /// Moves to a neighbour for which the page has to be read, or left.
   @inline(never)
   private mutating func leavePage(by distance: Int) throws(LMDBError) -> Bool {
     guard entry.isSomewhere else { return try move(distance > 0 ? MDB_FIRST : MDB_LAST) }
@@ -171,9 +174,9 @@ extension CursorHandle {
     return try move(distance > 0 ? MDB_NEXT : MDB_PREV)
   }
 
-  /// Looks at the page of the entry; the cursor has just moved to it.
+  /// Reads the page of the entry to which the cursor has just moved.
   ///
-  /// - Returns: Whether its neighbours may be read from the page.
+  /// - Returns: Whether its neighbours can be read from the page.
   private mutating func enterPage(isNearEnd: Bool) -> Bool {
     guard readsPages, let key = unsafe entry.key.baseAddress else { return false }
     if pageSizeInBytes == 0 {
@@ -192,9 +195,9 @@ extension CursorHandle {
     return true
   }
 
-  /// Brings liblmdb's cursor to the entry.
+  /// Moves liblmdb's cursor to the entry.
   ///
-  /// - Throws: ``LMDBError`` with code `corrupted` if it can't be found again.
+  /// - Throws: ``LMDBError`` with code `corrupted` if it can't find the entry again.
   private mutating func catchUp() throws(LMDBError) {
     isBehind = false
     let address = unsafe UnsafeMutableRawPointer(mutating: entry.key.baseAddress)
@@ -202,7 +205,7 @@ extension CursorHandle {
     var value = unsafe MDB_val()
     var status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_SET_KEY)
     if unsafe status == 0 && key.mv_data == address { return }
-    // The keys of a damaged file are in another order. From here on as liblmdb goes.
+    // The keys of a damaged file have another order. From here on, liblmdb makes every step.
     readsPages = false
     status = unsafe mdb_cursor_get(pointer, &key, &value, MDB_FIRST)
     while unsafe status == 0 && key.mv_data != address {
@@ -215,8 +218,7 @@ extension CursorHandle {
   }
 }
 
-/// The bytes that a cursor points to, without the types of LMDB, so that they can be reached without a
-/// call.
+/// The bytes of a cursor's entry, without LMDB's types, so that inlined code can read them.
 @usableFromInline
 @safe
 struct CursorEntry {
@@ -243,7 +245,7 @@ struct CursorEntry {
       value: UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
   }
 
-  /// Whether there is something here.
+  /// Whether there is an entry.
   @usableFromInline var isSomewhere: Bool { unsafe key.baseAddress != nil }
 
   /// Whether both are the same bytes in memory.
@@ -252,14 +254,14 @@ struct CursorEntry {
       && value.baseAddress == other.value.baseAddress && value.count == other.value.count
   }
 
-  /// The key, for as long as LMDB keeps it in place; the caller narrows the lifetime.
+  /// The key, while LMDB keeps it in place; the caller narrows the lifetime.
   @inline(__always)
   var keySpan: Span<UInt8> {
     @_lifetime(immortal)
     get { unsafe _overrideLifetime(Span(_unsafeBytes: key), copying: ()) }
   }
 
-  /// The value, likewise.
+  /// The value, with the same lifetime.
   @inline(__always)
   var valueSpan: Span<UInt8> {
     @_lifetime(immortal)

@@ -1,14 +1,14 @@
 import CPandoLMDB
 import PandoSystem
 
-/// A leaf page in the map, whose entries are read where they lie.
+/// A leaf page in the map, whose entries are read directly.
 ///
-/// A step of liblmdb's cursor costs several times as much as looking at the next entry of the page. The
-/// layout is that of ``PageFormat``. What an entry says is checked against the size of the page; what is
-/// not plain (a value on pages of its own, a table, several values) is left to liblmdb.
+/// A step of liblmdb's cursor costs several times as much as reading the next entry of the page.
+/// ``PageFormat`` defines the layout. Entries are checked against the size of the page. liblmdb
+/// reads those that are not plain: values on overflow pages, tables, several values.
 @safe
 struct LeafPage {
-  /// Whether the liblmdb that is loaded lays pages out as ``PageFormat`` says: all of 0.9 do.
+  /// Whether the loaded liblmdb uses the layout of ``PageFormat``, as all of 0.9 do.
   static let hasKnownLayout: Bool = {
     var (major, minor) = (CInt(0), CInt(0))
     _ = unsafe mdb_version(&major, &minor, nil)
@@ -18,23 +18,23 @@ struct LeafPage {
   /// No page: it has no entries.
   static var none: LeafPage { LeafPage() }
 
-  /// How many entries it has.
+  /// The number of entries.
   let count: Int
   private let sizeInBytes: Int
-  /// Where the page begins; never read while `count` is 0.
+  /// The first byte of the page; not read while `count` is 0.
   private let start: UnsafeRawPointer
 
   private init() {
     count = 0
     sizeInBytes = 0
-    // Any address will do.
+    // The address is not used.
     unsafe start = UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
   }
 
-  /// The page on which liblmdb found a key; `nil` if the page or the entry is not plain.
+  /// The page of a key that liblmdb found; `nil` if the page or the entry is not plain.
   ///
   /// - Parameters:
-  ///   - key: Where the key lies: in the map, on a page that nobody changes while the result is used.
+  ///   - key: The address of the key in the map; its page must not change meanwhile.
   ///   - sizeInBytes: The page size of the environment, at most ``sizeInBytesMax``.
   @unsafe
   init?(holdingKeyAt key: UnsafeRawPointer, sizeInBytes: Int) {
@@ -50,10 +50,10 @@ struct LeafPage {
     guard count > 0 else { return nil }
   }
 
-  /// Where an entry lies.
+  /// The bytes of an entry.
   ///
   /// - Parameter index: Any number.
-  /// - Returns: `nil` if there is no such entry, or it is not plain.
+  /// - Returns: `nil` if there is no such entry, or if it is not plain.
   @inline(__always)
   func entry(at index: Int) -> CursorEntry? {
     guard UInt(bitPattern: index) < UInt(bitPattern: count) else { return nil }
@@ -64,11 +64,11 @@ struct LeafPage {
     return unsafe CursorEntry(key: page.keyBytes(of: node), value: value)
   }
 
-  /// Finds the entry whose key lies at an address on this page.
+  /// Finds the entry whose key has an address on this page.
   ///
   /// - Parameters:
   ///   - key: The address.
-  ///   - isNearEnd: Whether it may be the last one.
+  ///   - isNearEnd: Whether it may be the last entry.
   /// - Returns: Its index; `nil` if there is none.
   func index(ofKeyAt key: UnsafeRawPointer, isNearEnd: Bool) -> Int? {
     let offset = unsafe key - start - PageFormat.nodeHeaderByteCount
@@ -85,6 +85,6 @@ struct LeafPage {
     get { unsafe Page(at: start, byteCount: sizeInBytes) }
   }
 
-  /// The page size of the system, on which the map begins: up to it pages lie at multiples of their size.
+  /// The page size of the system, to which the map is aligned: pages up to it are aligned, too.
   static let sizeInBytesMax = Int(sysconf(Int32(_SC_PAGESIZE)))
 }

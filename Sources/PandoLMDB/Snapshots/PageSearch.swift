@@ -1,41 +1,41 @@
 import CPandoLMDB
 import PandoSystem
 
-/// The tree of one table in one committed version, searched where its pages lie in the map.
+/// The tree of one table in one committed version, searched directly in the map.
 ///
-/// liblmdb compares keys through two calls for each step of a search, which makes it several times as
-/// expensive. The layout is that of ``PageFormat``. Page numbers, page headers and the offsets of nodes
-/// are checked before they are believed; at what is damaged or not plain the answer is `unknown`, and
-/// liblmdb is to be asked.
+/// liblmdb makes two calls for each comparison of a search, which makes it several times slower.
+/// ``PageFormat`` defines the layout. Page numbers, page headers and node offsets are checked
+/// before use. For pages that are damaged or not plain the answer is `unknown`, and the caller uses
+/// liblmdb.
 @safe
 struct PageSearch {
-  /// What a search has found.
+  /// The result of a search.
   @safe enum Answer {
-    /// The value's bytes, which lie in the map as long as the transaction lives.
+    /// The bytes of the value in the map; they live as long as the transaction.
     case found(UnsafeRawBufferPointer)
     /// The table has no such key.
     case absent
-    /// Only liblmdb can tell.
+    /// Only liblmdb can answer.
     case unknown
   }
 
-  /// Where page 0 lies.
+  /// The address of page 0.
   private let map: UnsafeRawPointer
   private let pageSizeInBytes: Int
   private let pageCount: UInt64
   private let root: UInt64
   /// Whether all keys have eight bytes.
   private let hasNumberKeys: Bool
-  /// The leaf of the last search, if there was one.
+  /// The leaf of the last search, if any.
   private var lastLeaf: UnsafeRawPointer?
 
-  /// Finds the tree of a table; `nil` if its pages can't be found, or it is not plain.
+  /// Finds the tree of a table; `nil` if its pages can't be found, or if it is not plain.
   ///
   /// - Parameters:
   ///   - name: The name of the table.
   ///   - hasNumberKeys: Whether all its keys have eight bytes.
-  ///   - transaction: A reader transaction, which lives as long as the result is used.
-  ///   - knownMap: Where the last transaction had page 0; becomes what this one has.
+  ///   - transaction: A read transaction that lives as long as the result is used.
+  ///   - knownMap: The last transaction's address of page 0; updated to this one's.
   @unsafe
   init?(
     ofTableNamed name: [UInt8], hasNumberKeys: Bool, in transaction: OpaquePointer,
@@ -51,12 +51,12 @@ struct PageSearch {
       unsafe mdb_stat(transaction, Self.mainTable, &statistics) == 0
     else { return nil }
     let pageSize = Int(statistics.ms_psize)
-    // The map begins at a page of the system, so a page that is not larger lies at a multiple of its size.
+    // The map is aligned to the system's pages, so a page of at most that size is aligned.
     guard pageSize >= PageFormat.pageSizes.lowerBound, pageSize <= LeafPage.sizeInBytesMax,
       let record = unsafe Self.record(ofTableNamed: name, in: transaction)
     else { return nil }
     pageSizeInBytes = pageSize
-    // A later commit of another process may have pages that this one has not mapped.
+    // A later commit of another process may have pages outside this map.
     pageCount = unsafe min(
       UInt64(info.me_last_pgno) + 1, UInt64(info.me_mapsize) / UInt64(pageSize))
     guard
@@ -71,10 +71,10 @@ struct PageSearch {
     root = tree.root
   }
 
-  /// The table that holds the records of all others: liblmdb's `MAIN_DBI`, open in each transaction.
+  /// The table with the records of all others: liblmdb's `MAIN_DBI`, open in each transaction.
   static let mainTable: MDB_dbi = 1
 
-  /// The record of a table's tree, where it lies in the map.
+  /// The record of a table's tree, in the map.
   private static func record(
     ofTableNamed name: [UInt8], in transaction: OpaquePointer
   ) -> UnsafeRawPointer? {
@@ -88,9 +88,9 @@ struct PageSearch {
     }
   }
 
-  /// Where page 0 lies, found by the number of the page on which a record lies.
+  /// The address of page 0, computed from the number of the page that contains a record.
   ///
-  /// `known` is an address that has been checked, and need not be again.
+  /// `known` is an address that was already checked.
   private static func map(
     holding record: UnsafeRawPointer, pageSizeInBytes: Int, pageCount: UInt64,
     known: UnsafeRawPointer?
@@ -102,7 +102,7 @@ struct PageSearch {
     guard !isTooFar, let map = unsafe UnsafeRawPointer(bitPattern: Int(bitPattern: page) - distance)
     else { return nil }
     if unsafe map == known { return unsafe map }
-    // A damaged number may lead anywhere: the kernel is asked whether something is mapped there.
+    // A damaged number may lead anywhere, so `msync` tests whether the address is mapped.
     let address = unsafe UnsafeMutableRawPointer(mutating: map)
     guard unsafe msync(address, pageSizeInBytes, MS_ASYNC) == 0 else { return nil }
     let first = unsafe Page(at: map, byteCount: pageSizeInBytes)
@@ -114,11 +114,11 @@ struct PageSearch {
 }
 
 extension PageSearch {
-  /// Begins the next search at the root: keys that others ask for lie anywhere, and to look at the leaf
-  /// of the last one would only bring memory into the processor's cache that nobody needs.
+  /// Makes the next search begin at the root: keys of other callers are scattered, and reading the
+  /// last leaf would only fill the processor's cache.
   mutating func forgetLeaf() { unsafe lastLeaf = nil }
 
-  /// Looks a key up.
+  /// Looks up a key.
   ///
   /// The key has at least one byte, and is read during the call only.
   @unsafe
@@ -133,7 +133,7 @@ extension PageSearch {
 
   @inline(__always)
   private mutating func value(forKey key: some PageKey) -> Answer {
-    // Keys that are asked for one after another mostly lie near each other.
+    // Successive keys are mostly close to each other.
     if let leaf = unsafe lastLeaf, let answer = unsafe value(forKey: key, nearLeaf: leaf) {
       return answer
     }
@@ -157,7 +157,7 @@ extension PageSearch {
     return .unknown
   }
 
-  /// Looks on the leaf of the last search; `nil` if the key may lie on another one.
+  /// Searches the leaf of the last search; `nil` if the key may be on another one.
   @inline(__always)
   private func value(forKey key: some PageKey, nearLeaf start: UnsafeRawPointer) -> Answer? {
     let leaf = unsafe page(at: start)
@@ -169,7 +169,7 @@ extension PageSearch {
     return value(forKey: key, on: leaf, count: count)
   }
 
-  /// Looks on a leaf, first where the key is if all keys of the leaf follow one another without a gap.
+  /// Searches a leaf, first at the position that the key has if the keys have no gaps.
   @inline(__always)
   private func value(forKey key: some PageKey, on leaf: borrowing Page, count: Int) -> Answer {
     if let first = leaf.node(0), let index = unsafe key.distance(from: leaf.keyBytes(of: first)),
@@ -184,9 +184,9 @@ extension PageSearch {
     return isFound ? value(of: node, on: leaf) : .absent
   }
 
-  /// The last node whose key is not above another, or the first node.
+  /// The last node whose key is not above a given one, or the first node.
   ///
-  /// The first key of a branch is never looked at: it stands for everything before the second.
+  /// The first key of a branch is not read: it stands for everything before the second.
   ///
   /// - Returns: `nil` if the page is damaged.
   @inline(__always)
@@ -200,8 +200,8 @@ extension PageSearch {
       guard let node = page.node(low &+ half),
         let isBelow = unsafe key.isBelow(page.keyBytes(of: node))
       else { return nil }
-      // Said to be likely, so that it stays a branch: where the next node is looked for while the key
-      // of this one is still on its way from memory, which a conditional move would wait for.
+      // Marked as likely, so that it stays a branch. A conditional move would wait for the key to
+      // arrive from memory, while a predicted branch already loads the next node.
       if _fastPath(isBelow) {
         rest = half
       } else {
@@ -223,7 +223,7 @@ extension PageSearch {
     return overflowValue(from: leaf.number(at: node.valueOffset), byteCount: node.valueByteCount)
   }
 
-  /// A value on pages of its own.
+  /// The value on overflow pages.
   @inline(never)
   private func overflowValue(from number: UInt64, byteCount: Int) -> Answer {
     guard let start = unsafe start(ofPage: number) else { return .unknown }
@@ -237,14 +237,14 @@ extension PageSearch {
       UnsafeRawBufferPointer(start: start + PageFormat.headerByteCount, count: byteCount))
   }
 
-  /// Where a page begins; `nil` if it lies behind the end of the file.
+  /// The address of a page; `nil` if it lies behind the end of the file.
   @inline(__always)
   private func start(ofPage number: UInt64) -> UnsafeRawPointer? {
     guard number < pageCount else { return nil }
     return unsafe map + Int(number) &* pageSizeInBytes
   }
 
-  /// A page that begins before the end of the file, which is mapped.
+  /// A page before the end of the file, which is mapped.
   @unsafe
   @_lifetime(immortal)
   @inline(__always)
@@ -253,17 +253,17 @@ extension PageSearch {
   }
 }
 
-/// A key to compare with those of nodes.
+/// A key that a search compares with those of nodes.
 private protocol PageKey {
-  /// Whether it comes before another key; `nil` if they can't be compared.
+  /// Whether it sorts before another key; `nil` if they can't be compared.
   @unsafe func isBelow(_ other: UnsafeRawBufferPointer) -> Bool?
-  /// Whether it is the same key; `nil` if they can't be compared.
+  /// Whether it equals another key; `nil` if they can't be compared.
   @unsafe func isEqual(to other: UnsafeRawBufferPointer) -> Bool?
-  /// How many keys there can be from another to this one; `nil` if nobody can count them.
+  /// How many keys are possible from another one to this one; `nil` if unknown.
   @unsafe func distance(from other: UnsafeRawBufferPointer) -> Int?
 }
 
-/// A key of eight bytes in a table whose keys all have as many: a number.
+/// A number: a key of eight bytes in a table whose keys all have eight.
 private struct NumberKey: PageKey {
   static let byteCount = 8
   private let value: UInt64
@@ -319,7 +319,7 @@ private struct NumberKey: PageKey {
     let common = min(count, key.count)
     var offset = 0
     while offset < common {
-      // In bounds: of the last bytes, where eight are there, some are compared twice.
+      // In bounds: the last eight bytes may overlap the previous ones.
       if common < 8 {
         let byte = unsafe address.load(fromByteOffset: offset, as: UInt8.self)
         let otherByte = unsafe other.load(fromByteOffset: offset, as: UInt8.self)

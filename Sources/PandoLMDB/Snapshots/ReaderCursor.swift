@@ -1,11 +1,14 @@
 import CPandoLMDB
 
-/// A cursor that looks up keys of one table, in one committed version after the other.
+/// A cursor that looks up keys of one table in successive committed versions.
 ///
-/// A key that lies on the page of the one before is found without a search from the root. Pages are read
-/// where they lie (``PageSearch``); liblmdb's cursor is asked where that is not possible. For code
-/// that can't hold a `~Escapable` cursor; whoever uses it proves that the snapshot it serves is still
-/// alive. Reader transactions only.
+/// A key on the page of the previous one is found without a search from the root. Pages are read
+/// directly (``PageSearch``), or else through liblmdb's cursor. Use it where code can't hold a
+/// `~Escapable` cursor; the caller then ensures that the snapshot is still alive. Read transactions
+/// only.
+///
+/// `handle` and `isAttached` belong to the current transaction, `search`, `hasSearch` and `map` to
+/// `version`.
 ///
 /// - Note: One thread at a time.
 @safe
@@ -14,23 +17,23 @@ package final class ReaderCursor {
   private let name: [UInt8]
   private let hasNumberKeys: Bool
   @exclusivity(unchecked) private var pointer: OpaquePointer?
-  /// The transaction that it serves; `nil` between uses.
+  /// The current transaction; `nil` between uses.
   @exclusivity(unchecked) private var handle: UnsafeSnapshotHandle?
-  /// Whether the cursor belongs to the transaction already.
+  /// Whether the cursor is bound to the current transaction.
   @exclusivity(unchecked) private var isAttached = false
-  /// The table's pages in that transaction, if they can be read.
+  /// The pages of the table in that version, if they can be read directly.
   @exclusivity(unchecked) private var search: PageSearch?
-  /// Whether the pages have been looked for.
+  /// Whether ``PageSearch`` was tried.
   @exclusivity(unchecked) private var hasSearch = false
-  /// Where they were last.
+  /// The last address of page 0.
   @exclusivity(unchecked) private var map: UnsafeRawPointer?
-  /// The version whose pages have been looked for.
+  /// The version for which it was tried.
   @exclusivity(unchecked) private var version: Version?
 
-  /// What two transactions share that see the same pages at the same addresses.
+  /// The identity of a version at an address: two equal ones have the same pages.
   ///
-  /// Pages of the newest version are not written to, and those of an older one are not as long as somebody
-  /// reads it: what a transaction has found holds for a later one of the same number.
+  /// Pages of the newest version, and of an older one with a reader, are not overwritten. So the
+  /// pages found by a transaction are valid for a later one of the same number.
   private struct Version: Equatable {
     let environment: EnvironmentNumber
     let mapNumber: UInt32
@@ -43,10 +46,10 @@ package final class ReaderCursor {
     }
   }
 
-  /// Makes a cursor that serves no snapshot yet.
+  /// Makes a cursor without a snapshot.
   ///
   /// - Parameters:
-  ///   - table: A table opened in the environment of the snapshots to come.
+  ///   - table: A table opened in the environment of the later snapshots.
   ///   - name: Its name.
   ///   - hasNumberKeys: Whether all its keys have eight bytes.
   package init(_ table: RawTable, named name: String, hasNumberKeys: Bool) {
@@ -56,13 +59,13 @@ package final class ReaderCursor {
   }
 
   deinit {
-    // Allowed when the environment is closed: a reader's cursor is in no list of its transaction.
+    // Allowed after the environment is closed: a reader's cursor is in no list of its transaction.
     if let pointer = unsafe pointer { unsafe mdb_cursor_close(pointer) }
   }
 
-  /// Serves a snapshot from now on.
+  /// Uses a snapshot from now on.
   ///
-  /// - Parameter handle: Of a reader transaction, which lives until ``end()`` or the next call.
+  /// - Parameter handle: A read transaction that lives until ``end()`` or the next call.
   package func begin(_ handle: UnsafeSnapshotHandle) {
     table.checkBelongs(to: handle.environment)
     unsafe self.handle = handle
@@ -77,13 +80,13 @@ package final class ReaderCursor {
     unsafe hasSearch = false
   }
 
-  /// Serves no snapshot any longer.
+  /// Uses no snapshot any longer.
   package func end() {
     unsafe handle = nil
     unsafe isAttached = false
   }
 
-  /// Looks a key up.
+  /// Looks up a key.
   ///
   /// - Parameter key: 1 to 511 bytes.
   /// - Returns: The value's bytes, valid as long as the snapshot; `nil` if the key has none.
@@ -100,7 +103,7 @@ package final class ReaderCursor {
     }
   }
 
-  /// Whether the pages of the present version are read where they lie; known after the first look-up.
+  /// Whether the pages of this version are read directly; set by the first lookup.
   package var readsPages: Bool { unsafe search != nil }
 
   @inline(never)
@@ -111,7 +114,7 @@ package final class ReaderCursor {
     unsafe hasSearch = true
   }
 
-  /// The same, asked of liblmdb.
+  /// The same through liblmdb.
   @inline(never)
   private func cursorBytes(
     forKey key: Span<UInt8>

@@ -1,6 +1,6 @@
 import CPandoLMDB
 
-/// One version of an environment, as a reader sees it.
+/// One committed version of an environment, as a reader sees it.
 ///
 /// ```swift
 /// let (age, count) = try environment.read { snapshot in
@@ -8,12 +8,12 @@ import CPandoLMDB
 /// }
 /// ```
 ///
-/// It can't leave the closure it was given to, and bytes read from it can't either: the compiler
-/// refuses. Later commits don't change what it shows.
+/// It can't leave its closure, and neither can bytes read from it: the compiler refuses. Later
+/// commits do not change it.
 ///
-/// - Note: One snapshot serves one thread at a time.
+/// - Note: One thread at a time uses a snapshot.
 public struct Snapshot: ~Escapable {
-  /// The transaction it reads from.
+  /// The transaction that it reads from.
   let handle: UnsafeSnapshotHandle
 
   /// Makes the snapshot of a transaction again.
@@ -28,9 +28,9 @@ public struct Snapshot: ~Escapable {
   /// A token from which this snapshot can be made again while its transaction lives.
   package var unsafeHandle: UnsafeSnapshotHandle { handle }
 
-  /// The number of the last commit this snapshot shows.
+  /// The number of the last commit in this snapshot.
   ///
-  /// In a write transaction: the number its commit will have.
+  /// In a write transaction: the number of its commit.
   public var transactionID: UInt64 {
     UInt64(unsafe mdb_txn_id(handle.transaction))
   }
@@ -52,7 +52,7 @@ public struct Snapshot: ~Escapable {
     forKey key: Span<UInt8>, in table: RawTable
   ) throws(LMDBError) -> Span<UInt8>? {
     guard let value = try unsafe handle.value(forKey: key, in: table) else { return nil }
-    // The map holds the bytes until the transaction ends, and so does the lifetime of this view.
+    // The map holds the bytes until the transaction ends, which is the lifetime of this view.
     return unsafe _overrideLifetime(value.span, copying: self)
   }
 
@@ -87,7 +87,7 @@ extension Snapshot {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: The value, or `nil` if the key has none.
-  /// - Throws: ``LMDBError`` with code `badKeySize` or `undecodable`, or what a codec throws.
+  /// - Throws: ``LMDBError`` with code `badKeySize` or `undecodable`, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table, and the decoding.
   public func value<Key, Value>(
     forKey key: Key, in table: Table<Key, Value>
@@ -103,8 +103,8 @@ extension Snapshot {
   /// - Parameters:
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  /// - Returns: The value, to be decoded while this snapshot lives, or `nil` if the key has none.
-  /// - Throws: ``LMDBError`` with code `badKeySize`, or what a codec throws.
+  /// - Returns: The value, to be decoded while this snapshot lives; `nil` if the key has none.
+  /// - Throws: ``LMDBError`` with code `badKeySize`, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table; the value is not copied.
   @_lifetime(copy self)
   public func lazyValue<Key, Value>(
@@ -122,7 +122,7 @@ extension Snapshot {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: `true` if the key has a value.
-  /// - Throws: ``LMDBError`` with code `badKeySize`, or what a codec throws.
+  /// - Throws: ``LMDBError`` with code `badKeySize`, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table; the value is not decoded.
   public func contains<Key, Value>(key: Key, in table: Table<Key, Value>) throws -> Bool {
     try table.withBytes(ofKey: key) { try contains(key: $0, in: table.raw) }
@@ -142,11 +142,11 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - table: A table opened in this environment.
-  ///   - range: Which keys.
-  ///   - reversed: Whether to go from the end of the range to its beginning.
-  ///   - body: Gets the entry, which decodes key and value when asked; returns `false` to stop.
-  /// - Throws: ``LMDBError``, or what a codec or `body` throws.
-  /// - Complexity: O(log *n* + *m*) for *m* keys visited; nothing is decoded unasked.
+  ///   - range: The range of keys.
+  ///   - reversed: Whether to visit the keys in descending order.
+  ///   - body: Receives the entry, which decodes key and value on access; returns `false` to stop.
+  /// - Throws: ``LMDBError``, or the error of a codec or of `body`.
+  /// - Complexity: O(log *n* + *m*) for *m* visited keys; decodes on access only.
   public func scan<Key, Value>(
     _ table: Table<Key, Value>, in range: KeyRange<Key> = .all, reversed: Bool = false,
     _ body: (Entry<Key, Value>) throws -> Bool

@@ -8,30 +8,30 @@ import CPandoLMDB
 /// let age = try environment.read { try $0.value(forKey: "Ada", in: ages) }
 /// ```
 ///
-/// A handle: small, `Sendable`, valid as long as the environment is open. What keys and values look
-/// like in the file is up to the codecs; nothing of it is written down, so the same table is always
-/// opened with the same ones.
+/// A handle: small, `Sendable`, valid as long as the environment is open. The codecs define the
+/// bytes of keys and values. The file does not record the codecs, so open a table with the same
+/// ones each time.
 public struct Table<Key, Value>: Sendable {
   /// The table as bytes to bytes.
   public let raw: RawTable
-  /// How keys are encoded.
+  /// The codec of the keys.
   public let keys: any KeyCodec<Key>
-  /// How values are encoded.
+  /// The codec of the values.
   public let values: any ValueCodec<Value>
 
   /// Gives a table of bytes its types.
   ///
   /// - Parameters:
   ///   - raw: The table of bytes.
-  ///   - keys: How keys are encoded.
-  ///   - values: How values are encoded.
+  ///   - keys: The codec of the keys.
+  ///   - values: The codec of the values.
   public init(_ raw: RawTable, keys: any KeyCodec<Key>, values: any ValueCodec<Value>) {
     self.raw = raw
     self.keys = keys
     self.values = values
   }
 
-  /// Runs `body` with the bytes of a key.
+  /// Runs `body` with the encoded key.
   @inline(__always)
   func withBytes<Result>(
     ofKey key: Key, _ body: (Span<UInt8>) throws -> Result
@@ -50,8 +50,8 @@ public struct Table<Key, Value>: Sendable {
 /// let byte = try environment.read { try $0.bytes(forKey: [1].span, in: table)?[0] }
 /// ```
 ///
-/// Keys are ordered byte by byte; a key that is the beginning of another comes before it. A handle
-/// is a small value that stays valid as long as its environment is open.
+/// Keys are ordered byte by byte; a prefix sorts before its extensions. A handle is a small value,
+/// valid as long as its environment is open.
 public struct RawTable: Sendable, Hashable {
   /// LMDB's number of the table.
   let number: MDB_dbi
@@ -65,7 +65,7 @@ public struct RawTable: Sendable, Hashable {
   }
 }
 
-/// A number that no other environment of this process has, now or later.
+/// A number that is unique in this process for all time.
 struct EnvironmentNumber: Sendable, Hashable {
   let rawValue: UInt32
 }
@@ -77,16 +77,16 @@ struct EnvironmentNumber: Sendable, Hashable {
 /// print(statistics.count, "entries in", statistics.sizeInBytes, "bytes")
 /// ```
 public struct TableStatistics: Sendable, Hashable {
-  /// How many keys it has.
+  /// The number of keys.
   public let count: Int
-  /// How many pages a lookup visits.
+  /// The number of pages that a lookup visits.
   public let depth: Int
-  /// Pages that hold keys and page numbers.
+  /// Pages with keys and page numbers.
   public let branchPageCount: Int
-  /// Pages that hold keys and values.
+  /// Pages with keys and values.
   public let leafPageCount: Int
-  /// Pages that hold one long value, or a part of it.
+  /// Pages with one long value, or a part of it.
   public let overflowPageCount: Int
-  /// All pages together, in bytes.
+  /// The size of all pages, in bytes.
   public let sizeInBytes: Int
 }

@@ -3,25 +3,25 @@ import PandoSystem
 
 /// A token from which a ``Snapshot`` can be made again while its transaction lives.
 ///
-/// For code that can't hold a `~Escapable` value, such as a `Decoder`. Whoever keeps one proves
-/// that it is not used after the closure of the transaction has returned.
+/// It serves code that can't hold a `~Escapable` value, such as a `Decoder`. Such code must not use
+/// it after the closure of the transaction has returned.
 @safe
 package struct UnsafeSnapshotHandle {
   /// The `MDB_txn`.
   let transaction: OpaquePointer
   /// The environment of the transaction.
   let environment: EnvironmentNumber
-  /// Whether it is a read transaction, whose pages all lie in the map and don't change.
+  /// Whether it is a read transaction, whose pages all lie in the map and do not change.
   let isReadOnly: Bool
-  /// How often the environment had mapped its file anew.
+  /// The environment's count of mappings of its file.
   var mapNumber: UInt32 = 0
 }
 
-/// The longest key, fixed when liblmdb was built: three keys must fit on a page.
+/// The longest key, fixed in liblmdb's build: three keys must fit on a page.
 let keyByteCountMax = 511
 
 extension UnsafeSnapshotHandle {
-  /// Looks a key up.
+  /// Looks up a key.
   @unsafe
   @inline(__always)
   func value(
@@ -48,7 +48,7 @@ extension UnsafeSnapshotHandle {
 
   /// The error of a call on a table.
   ///
-  /// LMDB answers `EINVAL` for a table that is newer than the transaction.
+  /// LMDB returns `EINVAL` for a table that is newer than the transaction.
   @inline(never)
   func tableError(_ status: CInt, _ function: String, _ table: RawTable) -> LMDBError {
     guard status == EINVAL else {
@@ -62,7 +62,7 @@ extension UnsafeSnapshotHandle {
 
 /// Runs `body` with a key in LMDB's form.
 ///
-/// - Throws: ``LMDBError`` with code `badKeySize` unless the key has 1 to 511 bytes.
+/// - Throws: ``LMDBError`` with code `badKeySize` if the key does not have 1 to 511 bytes.
 @inline(__always)
 func withMDBKey<Result>(
   _ key: Span<UInt8>, _ body: (inout MDB_val) -> Result
@@ -82,14 +82,14 @@ func badKeySize(_ byteCount: Int) -> LMDBError {
 extension MDB_val {
   /// Bytes for LMDB to read.
   ///
-  /// LMDB takes a mutable pointer and writes nothing through it.
+  /// LMDB takes a mutable pointer but does not write through it.
   @inline(__always)
   init(_ buffer: UnsafeBufferPointer<UInt8>) {
     unsafe self.init(
       mv_size: buffer.count, mv_data: UnsafeMutableRawPointer(mutating: buffer.baseAddress))
   }
 
-  /// The bytes, for as long as LMDB keeps them in place; the caller narrows the lifetime.
+  /// The bytes, while LMDB keeps them in place; the caller narrows the lifetime.
   @inline(__always)
   var span: Span<UInt8> {
     @_lifetime(immortal)
@@ -102,7 +102,7 @@ extension MDB_val {
 }
 
 extension Span<UInt8> {
-  /// Tells whether these bytes come before others in the order of keys.
+  /// Whether these bytes sort before others in key order.
   ///
   /// - Parameter other: Other bytes.
   /// - Returns: `true` if the first byte that differs is smaller, or the other one is longer.

@@ -1,16 +1,16 @@
 import PandoSystem
 
-/// Entries of one table that are to be stored or removed together, in the order of their keys.
+/// Entries of one table that are stored or removed together, in key order.
 ///
-/// One cursor goes from one to the next, so that a key on the page of the one before needs no search
-/// from the root.
+/// One cursor moves from entry to entry, so that a key on the page of the previous one needs no
+/// search from the root.
 package struct EntryBatch {
-  /// Where an entry lies among the bytes: its key, and behind it its value.
+  /// The range of an entry in the bytes: its key, then its value.
   private typealias Entry = (start: Int, keyEnd: Int, end: Int)
 
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// Whether keys have come in their order.
+  /// Whether the keys were added in order.
   private var isInOrder = true
 
   /// Makes a batch without entries.
@@ -22,10 +22,10 @@ package struct EntryBatch {
   /// Adds an entry.
   ///
   /// - Parameters:
-  ///   - first: The first bytes of the key, which has 1 to 511; no key comes twice.
-  ///   - second: Those behind them.
-  ///   - third: The last ones.
-  ///   - value: The value; empty where keys are to be removed.
+  ///   - first: The first bytes of the key, which has 1 to 511 in all; no key occurs twice.
+  ///   - second: The following bytes.
+  ///   - third: The last bytes.
+  ///   - value: The value; empty for keys to remove.
   package mutating func append(
     _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8>, value: Span<UInt8>
   ) {
@@ -49,7 +49,7 @@ package struct EntryBatch {
 
   private static var roomInBytes: Int { 1024 }
 
-  /// Copies bytes into room that is there.
+  /// Copies bytes into allocated room.
   @inline(__always)
   private static func copy(
     _ bytes: Span<UInt8>, to room: UnsafeMutableRawBufferPointer, _ place: inout Int
@@ -61,7 +61,7 @@ package struct EntryBatch {
     place += bytes.count
   }
 
-  /// The entries in the order of their keys.
+  /// The entries in key order.
   private var ordered: [Entry] {
     if isInOrder { return entries }
     return entries.ordered { left, right in
@@ -70,7 +70,7 @@ package struct EntryBatch {
     }
   }
 
-  /// Calls a closure with keys and values in the order of the keys, as long as it returns 0.
+  /// Calls a closure with keys and values in key order, as long as it returns 0.
   fileprivate func forEach(
     _ body: (Span<UInt8>, Span<UInt8>) throws(LMDBError) -> CInt
   ) throws(LMDBError) -> CInt {
@@ -85,14 +85,14 @@ package struct EntryBatch {
 }
 
 extension WriteTransaction {
-  /// Stores entries; values that were there are replaced.
+  /// Stores entries; replaces existing values.
   ///
   /// - Parameters:
   ///   - batch: The entries.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
-  /// - Complexity: O(*m*) for *m* entries on pages side by side, else O(*m* log *n*) for *n* keys in the
-  ///   table.
+  /// - Complexity: O(*m*) for *m* entries on adjacent pages, else O(*m* log *n*) for *n* keys in
+  ///   the table.
   package mutating func put(_ batch: EntryBatch, in table: RawTable) throws(LMDBError) {
     if batch.isEmpty { return }
     hasPut = true
@@ -103,10 +103,10 @@ extension WriteTransaction {
     if status != 0 { throw fail(status, "mdb_cursor_put", table) }
   }
 
-  /// Removes keys and their values; those that are not there are passed over.
+  /// Removes keys and their values; skips missing keys.
   ///
   /// - Parameters:
-  ///   - batch: The keys; the values don't matter.
+  ///   - batch: The keys; the values are ignored.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError``, as ``delete(key:in:)``.
   /// - Complexity: As for ``put(_:in:)``.

@@ -1,39 +1,38 @@
 import CPandoLMDB
 
-/// Where a write transaction appends entries to one table, in the order of their keys.
+/// The end of one table, where a write transaction appends entries in key order.
 ///
-/// It keeps a cursor at the last entry, so that a entry that comes behind it needs no search from the root.
-/// LMDB's cursors do that for an ordinary put, which would part a full page in two halves; so this counts
-/// how much room is left on the last page, and asks for a new page when it is full. A wrong guess costs
-/// time or room and nothing else.
+/// A cursor stays at the last entry, so that a following entry needs no search from the root. LMDB
+/// would split a full page into two halves for an ordinary put. So this type counts the room on the
+/// last page, and requests a new page when it is full. A wrong estimate costs only time or room.
 ///
-/// Whoever changes the table by any other way calls ``WriteTransaction/leave(_:)`` before. It must not
-/// be used in another transaction than the one it was first used in: the cursor ends with that.
+/// Code that changes the table in another way calls ``WriteTransaction/leave(_:)`` first. An end
+/// belongs to one transaction: its cursor ends with that.
 @safe package struct TableEnd {
   let table: RawTable
   /// LMDB frees it when the transaction ends.
   fileprivate var cursor: OpaquePointer?
-  /// The bytes left on the last page; -1 if that is not known.
+  /// The bytes left on the last page; -1 if unknown.
   fileprivate var freeByteCount = -1
   /// The last key.
   fileprivate var lastKey = OrderedKey.least
   fileprivate var pageByteCount = 0
-  /// Where the last value lies.
+  /// The address of the last value.
   fileprivate var lastValue: UnsafeMutableRawPointer?
 
-  /// Makes the end of a table that nothing has been appended to.
+  /// Makes the end of a table without appended entries.
   package init(_ table: RawTable) { self.table = table }
 
-  /// The longest key that is told apart here, in bytes.
+  /// The longest key that this type handles, in bytes.
   fileprivate static let keyByteCountMaximum = 16
-  /// Entries of more bytes may lie on pages of their own.
+  /// The size above which an entry may use overflow pages.
   fileprivate static let entryByteCountMaximum = 1024
-  /// What LMDB keeps at the beginning of a page, and for each entry beside its key and value.
+  /// LMDB's overhead: at the beginning of a page, and for each entry beside its key and value.
   fileprivate static let pageHeaderByteCount = 16
   fileprivate static let nodeByteCount = 8 + 2
 }
 
-/// A key of up to 16 bytes as a number: it has the order of the bytes among keys of one length.
+/// A key of up to 16 bytes as a number, with the byte order among keys of one length.
 private struct OrderedKey {
   static let least = OrderedKey(high: 0, low: 0)
 
@@ -54,15 +53,15 @@ extension OrderedKey {
 }
 
 extension WriteTransaction {
-  /// Makes room for a value under a key that is probably above all others of a table.
+  /// Reserves room for a value under a key that is probably above all others of a table.
   ///
   /// - Parameters:
-  ///   - byteCount: How many bytes the value has.
+  ///   - byteCount: The number of bytes of the value.
   ///   - key: An encoded key, as long as the other keys of the table.
   ///   - end: The end of the table.
-  /// - Returns: The room, valid until the next change; all of it has to be written before that.
+  /// - Returns: The room, valid until the next change; the caller fills all of it before that.
   /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
-  /// - Complexity: O(1) for a key behind the last one that came this way, else O(log *n*) for *n* keys.
+  /// - Complexity: O(1) for a key behind the last appended one, else O(log *n*) for *n* keys.
   @unsafe
   package mutating func reserve(
     _ byteCount: Int, forKey key: Span<UInt8>, at end: inout TableEnd
@@ -102,7 +101,7 @@ extension WriteTransaction {
     return unsafe UnsafeMutableRawBufferPointer(start: address, count: byteCount)
   }
 
-  /// Lets go of the end of a table, which is about to be changed in another way.
+  /// Releases the end of a table before another kind of change.
   package func leave(_ end: inout TableEnd) {
     guard let cursor = unsafe end.cursor else { return }
     unsafe mdb_cursor_close(cursor)
@@ -125,13 +124,13 @@ extension WriteTransaction {
 }
 
 extension TableEnd {
-  /// Whether a entry's value lies where it does if its entry follows the last one on the same page, which is
-  /// filled from its end on; a first entry tells nothing.
+  /// Whether a value lies where it must if its entry follows the last one on the same page, which
+  /// fills from its end; a first entry proves nothing.
   fileprivate func isBelowLastValue(
     _ address: UnsafeMutableRawPointer, _ entryByteCount: Int
   ) -> Bool {
     guard let last = unsafe lastValue else { return true }
-    // Two bytes of a entry are at the beginning of the page.
+    // Two bytes of an entry are at the beginning of the page.
     return unsafe address + (entryByteCount - 2) == last
   }
 }

@@ -1,14 +1,14 @@
 import CPandoLMDB
 
 extension WriteTransaction {
-  /// Stores a value under a key; a value that was there is replaced.
+  /// Stores a value under a key; replaces an existing value.
   ///
   /// - Parameters:
   ///   - value: The bytes to store, less than 4 GiB.
   ///   - key: An encoded key, 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Throws: ``LMDBError`` with code `badKeySize` if `key` has another length, `mapFull` if the
-  ///   map has to grow (then ``Environment/write(_:)`` grows it and runs its closure again).
+  ///   map must grow (then ``Environment/write(_:)`` grows it and runs its closure again).
   /// - Complexity: O(log *n*) for *n* keys in the table.
   /// - Note: LMDB: `mdb_put`.
   public mutating func put(
@@ -24,7 +24,7 @@ extension WriteTransaction {
   ///   - value: The bytes to store, less than 4 GiB.
   ///   - key: An encoded key, 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  /// - Returns: `false` if the key has a value; it stays as it is.
+  /// - Returns: `false` if the key already has a value, which stays.
   /// - Throws: ``LMDBError``, as `put(_:forKey:in:)`.
   /// - Complexity: O(log *n*) for *n* keys in the table.
   /// - Note: LMDB: `mdb_put` with `MDB_NOOVERWRITE`.
@@ -37,13 +37,13 @@ extension WriteTransaction {
     return true
   }
 
-  /// Stores a value under a key, or finds the one that is there.
+  /// Stores a value under a key, or finds the existing one.
   ///
   /// - Parameters:
   ///   - value: The bytes to store, less than 4 GiB.
   ///   - key: An encoded key, 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  /// - Returns: The value that is there and stays, its bytes valid until the next change; `nil` if the
+  /// - Returns: The existing value, unchanged, its bytes valid until the next change; `nil` if the
   ///   key had none.
   /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
   /// - Complexity: O(log *n*) for *n* keys in the table; one search.
@@ -66,15 +66,15 @@ extension WriteTransaction {
     return unsafe UnsafeRawBufferPointer(start: found.mv_data, count: found.mv_size)
   }
 
-  /// Makes room for a value under a key; one that was there is lost.
+  /// Reserves room for a value under a key; discards an existing value.
   ///
   /// - Parameters:
-  ///   - byteCount: How many bytes the value has.
+  ///   - byteCount: The number of bytes of the value.
   ///   - key: An encoded key, 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  ///   - isLast: Whether the key is thought to be above all others of the table, which then costs no
-  ///     search and fills pages to the brim. It need not be so.
-  /// - Returns: The room, valid until the next change; all of it has to be written before that.
+  ///   - isLast: Whether the key is probably above all others of the table; then it costs no
+  ///     search, and pages are filled completely.
+  /// - Returns: The room, valid until the next change; the caller fills all of it before that.
   /// - Throws: ``LMDBError``, as ``put(_:forKey:in:)``.
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @unsafe
@@ -103,7 +103,7 @@ extension WriteTransaction {
     return unsafe UnsafeMutableRawBufferPointer(start: room.mv_data, count: byteCount)
   }
 
-  /// Stores a value under a key above all others; pages are filled to the brim.
+  /// Stores a value under a key above all others; fills pages completely.
   ///
   /// - Parameters:
   ///   - value: The bytes to store, less than 4 GiB.
@@ -160,12 +160,12 @@ extension WriteTransaction {
   /// Removes the keys of a range.
   ///
   /// - Parameters:
-  ///   - lower: The first key, if it is there; `nil` starts at the beginning.
-  ///   - upper: The key to stop before; `nil` goes to the end.
+  ///   - lower: The first key, inclusive; `nil` starts at the beginning.
+  ///   - upper: The end, exclusive; `nil` goes to the end of the table.
   ///   - table: A table opened in this environment.
-  /// - Returns: How many keys were removed.
+  /// - Returns: The number of removed keys.
   /// - Throws: ``LMDBError``, as `put(_:forKey:in:)`.
-  /// - Complexity: O(log *n* + *m*) for *m* keys removed.
+  /// - Complexity: O(log *n* + *m*) for *m* removed keys.
   /// - Note: LMDB: `mdb_cursor_del`.
   @discardableResult
   public mutating func delete(
@@ -200,7 +200,7 @@ extension WriteTransaction {
     }
   }
 
-  /// The error of a failed change, remembered because LMDB refuses to commit after it.
+  /// The error of a failed change, kept because LMDB refuses to commit after it.
   @inline(never)
   mutating func fail(_ status: CInt, _ function: String, _ table: RawTable) -> LMDBError {
     let error = handle.tableError(status, function, table)

@@ -5,7 +5,7 @@ extension WriteTransaction {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: The value, or `nil` if the key has none.
-  /// - Throws: ``LMDBError`` with code `badKeySize` or `undecodable`, or what a codec throws.
+  /// - Throws: ``LMDBError`` with code `badKeySize` or `undecodable`, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table, and the decoding.
   public func value<Key, Value>(
     forKey key: Key, in table: Table<Key, Value>
@@ -19,7 +19,7 @@ extension WriteTransaction {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: `true` if the key has a value.
-  /// - Throws: ``LMDBError`` with code `badKeySize`, or what a codec throws.
+  /// - Throws: ``LMDBError`` with code `badKeySize`, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table; the value is not decoded.
   public func contains<Key, Value>(key: Key, in table: Table<Key, Value>) throws -> Bool {
     try snapshot.contains(key: key, in: table)
@@ -35,13 +35,13 @@ extension WriteTransaction {
     try snapshot.count(of: table.raw)
   }
 
-  /// Stores a value under a key; a value that was there is replaced.
+  /// Stores a value under a key; replaces an existing value.
   ///
   /// - Parameters:
   ///   - value: The value; its encoding has less than 4 GiB.
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Throws: ``LMDBError`` as for bytes, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table, and the encoding.
   public mutating func put<Key, Value>(
     _ value: Value, forKey key: Key, in table: Table<Key, Value>
@@ -59,8 +59,8 @@ extension WriteTransaction {
   ///   - value: The value; its encoding has less than 4 GiB.
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
-  /// - Returns: `false` if the key has a value; it stays as it is.
-  /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Returns: `false` if the key already has a value, which stays.
+  /// - Throws: ``LMDBError`` as for bytes, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table, and the encoding.
   public mutating func insert<Key, Value>(
     _ value: Value, forKey key: Key, in table: Table<Key, Value>
@@ -96,7 +96,7 @@ extension WriteTransaction {
   ///   - key: The key; its encoding has 1 to 511 bytes.
   ///   - table: A table opened in this environment.
   /// - Returns: `false` if the key had no value.
-  /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
+  /// - Throws: ``LMDBError`` as for bytes, or the error of a codec.
   /// - Complexity: O(log *n*) for *n* keys in the table.
   @discardableResult
   public mutating func delete<Key, Value>(
@@ -110,11 +110,11 @@ extension WriteTransaction {
   /// Removes the keys of a range.
   ///
   /// - Parameters:
-  ///   - range: Which keys.
+  ///   - range: The range of keys.
   ///   - table: A table opened in this environment.
-  /// - Returns: How many keys were removed.
-  /// - Throws: ``LMDBError`` as for bytes, or what a codec throws.
-  /// - Complexity: O(log *n* + *m*) for *m* keys removed.
+  /// - Returns: The number of removed keys.
+  /// - Throws: ``LMDBError`` as for bytes, or the error of a codec.
+  /// - Complexity: O(log *n* + *m*) for *m* removed keys.
   @discardableResult
   public mutating func delete<Key, Value>(
     in range: KeyRange<Key>, of table: Table<Key, Value>

@@ -1,6 +1,6 @@
 import CPandoLMDB
 
-/// The one write transaction of an environment at a time.
+/// The write transaction of an environment; there is one at a time.
 ///
 /// ```swift
 /// try environment.write { transaction in
@@ -9,18 +9,18 @@ import CPandoLMDB
 /// }
 /// ```
 ///
-/// It reads its own changes; others see them when the closure of ``Environment/write(_:)`` has
-/// returned and the commit is done. An error that leaves the closure leaves nothing behind.
+/// It reads its own changes. Other readers see them after the closure of ``Environment/write(_:)``
+/// has returned and the commit is done. An error thrown by the closure discards all changes.
 ///
-/// - Note: It stays on the thread of its closure, as LMDB demands.
+/// - Note: It stays on the thread of its closure, as LMDB requires.
 public struct WriteTransaction: ~Copyable {
   /// The transaction.
   let handle: UnsafeSnapshotHandle
   /// The first failure that makes the whole transaction unusable.
   var failure: LMDBError?
-  /// Whether something was put into a table.
+  /// Whether an entry was put into a table.
   var hasPut = false
-  /// Whether it frees space, although it puts something into tables: what is left of other things, or the note of a
+  /// Whether it frees space although it puts entries: the remains of other values, or the note of a
   /// removal.
   package var isRelief = false
   /// Whether it has been neither committed nor aborted.
@@ -30,21 +30,21 @@ public struct WriteTransaction: ~Copyable {
     self.handle = handle
   }
 
-  /// The transaction's own state, for code that only reads.
+  /// The state of the transaction, for code that only reads.
   public var snapshot: Snapshot {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(Snapshot(unsafeHandle: handle), borrowing: self) }
   }
 
-  /// Whether it may use the room that is kept for writes that free space.
+  /// Whether it may use the room reserved for writes that free space.
   var frees: Bool { isRelief || !hasPut }
 
-  /// The number this transaction's commit will have.
+  /// The number of this transaction's commit.
   public var transactionID: UInt64 { snapshot.transactionID }
 
   /// Returns the bytes stored under a key.
   ///
-  /// The bytes live until the next change in this transaction; the compiler sees to it.
+  /// The bytes live until the next change in this transaction; the compiler checks that.
   ///
   /// - Parameters:
   ///   - key: An encoded key, 1 to 511 bytes.
@@ -83,19 +83,19 @@ public struct WriteTransaction: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// The handle from which code that keeps the borrow in mind rebuilds ``snapshot``.
+  /// The handle from which code that respects the borrow makes ``snapshot`` again.
   package var unsafeHandle: UnsafeSnapshotHandle { handle }
 }
 
 extension WriteTransaction {
   /// Runs `body` in a transaction inside this one.
   ///
-  /// What it changed is kept when `body` returns and taken back when it throws; the outer
-  /// transaction goes on either way.
+  /// Its changes are kept when `body` returns and rolled back when it throws; the outer transaction
+  /// continues either way.
   ///
-  /// - Parameter body: Gets the inner transaction; the outer one waits.
+  /// - Parameter body: Receives the inner transaction; the outer one waits.
   /// - Returns: The result of `body`.
-  /// - Throws: ``LMDBError``, or what `body` throws.
+  /// - Throws: ``LMDBError``, or the error of `body`.
   /// - Complexity: Beginning one copies the list of changed pages.
   /// - Note: LMDB: `mdb_txn_begin` with a parent.
   public mutating func nested<Result>(
@@ -115,7 +115,7 @@ extension WriteTransaction {
       hasPut = hasPut || inner.hasPut
       return result
     } catch {
-      // The inner map is the outer map: the whole closure has to run again.
+      // Both transactions use the same map: the whole closure has to run again.
       if inner.failure?.code == .mapFull {
         failure = failure ?? inner.failure
         hasPut = hasPut || inner.hasPut
@@ -129,8 +129,8 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// Makes the changes part of the environment, or of the outer transaction.
   ///
-  /// - Throws: ``LMDBError``; the transaction is ended then, too. If an earlier failure had made
-  ///   it unusable, that failure.
+  /// - Throws: ``LMDBError``; the transaction has then ended, too. After an earlier failure, that
+  ///   failure.
   mutating func commit() throws(LMDBError) {
     precondition(isOpen, "the transaction has ended")
     isOpen = false
@@ -142,7 +142,7 @@ extension WriteTransaction {
     throw error
   }
 
-  /// Takes the changes back, unless the transaction has ended already.
+  /// Rolls the changes back, unless the transaction has ended.
   mutating func abort() {
     guard isOpen else { return }
     isOpen = false

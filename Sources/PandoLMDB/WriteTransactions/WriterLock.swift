@@ -2,21 +2,21 @@ import Dispatch
 import PandoSystem
 import Synchronization
 
-/// Lets one thread of this process write at a time, and knows which one.
+/// A lock for the one writing thread of this process, with the identity of its owner.
 ///
-/// liblmdb has a lock of its own for all processes; this one comes first, because the map may only
-/// be changed while no write transaction of the process is open.
+/// liblmdb has its own lock for all processes. This one comes first, because the map may change
+/// only while no write transaction of the process is open.
 final class WriterLock: Sendable {
   private let turn = DispatchSemaphore(value: 1)
-  /// The identity of the thread that writes; 0 for none.
+  /// The identity of the writing thread; 0 for none.
   private let owner = Atomic<UInt>(0)
 
-  /// Whether the calling thread is the one that writes.
+  /// Whether the calling thread is the writing thread.
   var isHeldByThisThread: Bool {
     owner.load(ordering: .relaxed) == currentThread()
   }
 
-  /// Stops the process if the calling thread writes already, and so would wait for itself.
+  /// Stops the process if the calling thread already writes and would wait for itself.
   func checkIsFree(for purpose: StaticString) {
     precondition(
       !isHeldByThisThread,
@@ -24,7 +24,7 @@ final class WriterLock: Sendable {
     )
   }
 
-  /// Runs `body` when no other thread writes.
+  /// Runs `body` while no other thread writes.
   ///
   /// *Precondition:* the calling thread does not write already: it would wait for itself.
   func withLock<Result>(
@@ -40,7 +40,7 @@ final class WriterLock: Sendable {
     return try body()
   }
 
-  /// Runs `body` for the thread that has the lock and waits meanwhile.
+  /// Runs `body` for a thread that holds the lock and waits.
   func lent<Result>(_ body: () throws -> Result) rethrows -> Result {
     let holder = owner.exchange(currentThread(), ordering: .relaxed)
     defer { owner.store(holder, ordering: .relaxed) }

@@ -24,8 +24,8 @@ enum ChangeLogKey {
 enum ChangeLog {
   /// Writes a change set.
   ///
-  /// By hand, because each write has one and its own coding takes longer than many a write. The bytes
-  /// are the same.
+  /// Written by hand, because each write has one, and the generic coding takes longer than many a
+  /// write. The bytes are the same.
   static func encode(_ changeSet: ChangeSet) -> [UInt8] {
     var writer = CBORWriter(minimumCapacity: 1024)
     // In the order of the encoded keys: the shorter first.
@@ -105,10 +105,10 @@ enum ChangeLog {
     }
   }
 
-  /// Reads a change set, and of its lists only those that somebody wants; of the others it is known that
-  /// they have changed.
+  /// Reads a change set, with the changes of the requested lists only; the others are marked as
+  /// changed.
   ///
-  /// For those who are far behind: what happened to a list may be long.
+  /// It serves readers that are far behind: the changes of a list may be long.
   static func decode(
     _ bytes: Span<UInt8>, number: CommitNumber, wanting wantsList: (ByteString) -> Bool
   ) throws -> ChangeSet {
@@ -121,7 +121,7 @@ enum ChangeLog {
     }
   }
 
-  /// - Returns: `nil` where it is not as ``encode(_:)`` writes it.
+  /// - Returns: `nil` if the bytes differ from those of ``encode(_:)``.
   private static func read(
     _ bytes: UnsafeRawBufferPointer, _ wantsList: (ByteString) -> Bool
   ) throws -> ChangeSet? {

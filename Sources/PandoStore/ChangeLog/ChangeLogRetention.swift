@@ -1,4 +1,4 @@
-/// How much of the change log is kept, by whoever writes: the row `change-log` of the `meta` table.
+/// How much of the change log writers keep: the row `change-log` of the `meta` table.
 ///
 /// ```
 /// offset 0         8              16          17
@@ -8,24 +8,24 @@
 ///        └─────────┴──────────────┴───────────┘
 /// ```
 ///
-/// Integers are little endian. Each opening for writing raises what is less than it asks for. Where there
-/// is no such row, ``standard`` counts.
+/// Integers are little-endian. Each opening for writing raises the values to its configuration's.
+/// Without this row, ``standard`` applies.
 struct ChangeLogRetention: Equatable {
   static let key = Array("change-log".utf8)
   private static let byteCount = 17
 
   /// How many of the newest commits are kept.
   var commitCount: UInt64
-  /// How many are kept at most for a cursor that has not come further.
+  /// The most commits kept for a cursor that is behind.
   var cursorCommitCount: UInt64
-  /// Whether each commit is kept with the records that it has written.
+  /// Whether each commit is kept with its written records.
   var keepsRecords: Bool
 
-  /// What is kept where nobody has asked for anything.
+  /// The default retention.
   static let standard = ChangeLogRetention(
     commitCount: 10_000, cursorCommitCount: 100_000, keepsRecords: false)
 
-  /// How many commits a replicated store keeps at least: entries are judged by them.
+  /// The fewest commits that a replicated store keeps, to judge entries by.
   static let replicatedCommitCount: UInt64 = 10_000
 
   init(commitCount: UInt64, cursorCommitCount: UInt64, keepsRecords: Bool) {
@@ -54,7 +54,7 @@ struct ChangeLogRetention: Equatable {
     return bytes
   }
 
-  /// The least that keeps what either of two asks for.
+  /// The smallest retention that satisfies both.
   func raised(to other: ChangeLogRetention) -> ChangeLogRetention {
     var raised = self
     raised.commitCount = max(commitCount, other.commitCount)

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import PandoModels
 
-/// What the store knows of a cursor: a row of the `meta` table under `cursor:` and its name.
+/// The state of a cursor: a row of the `meta` table under `cursor:` and its name.
 ///
 /// ```swift
 /// for cursor in try store.cursors() {
@@ -22,9 +22,9 @@ public struct CursorState: Equatable, Sendable {
 
   /// The name of the cursor.
   public let name: String
-  /// The commit up to which it has acknowledged.
+  /// The last acknowledged commit.
   public let position: CommitNumber
-  /// When it was made, or has acknowledged last.
+  /// When it was created, or last acknowledged.
   public let date: Date
 
   init(name: String, position: CommitNumber, date: Date) {

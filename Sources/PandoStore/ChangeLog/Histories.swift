@@ -1,6 +1,6 @@
 import PandoModels
 
-/// Which opening of the store has made which commits: the row `histories` of the `meta` table.
+/// The histories of the store's commits, one per opening: the row `histories` of the `meta` table.
 ///
 /// ```
 /// offset 0       8        16
@@ -8,20 +8,20 @@ import PandoModels
 ///        │ first │ history │ first │ history│    the first commit of a history, and its mark; the oldest first
 ///        └───────┴─────────┴───────┴────────┴┄
 /// ```
-/// Integers are little endian. A history ends where the next one begins. Commits before the first one have none: the
-/// store is older than the row.
+/// Integers are little-endian. A history ends where the next one begins. Commits before the first
+/// one belong to none: the store is older than the row.
 struct Histories: Equatable {
   static let key = Array("histories".utf8)
-  /// How many are kept.
+  /// The most histories kept.
   ///
-  /// Beyond that the second oldest becomes part of the oldest, so its numbers are refused.
+  /// Beyond that, the second oldest becomes part of the oldest, so its numbers are refused.
   static let countMaximum = 512
 
   private(set) var parts: [(first: UInt64, history: UInt64)] = []
 
   init() {}
 
-  /// All commits belong to one history.
+  /// Makes one history of all commits.
   init(all history: UInt64) { parts = [(1, history)] }
 
   init(_ bytes: Span<UInt8>) throws {
@@ -47,7 +47,7 @@ struct Histories: Equatable {
 
   static func == (left: Histories, right: Histories) -> Bool { left.bytes == right.bytes }
 
-  /// The mark of the newest one; 0 if there is none.
+  /// The mark of the newest history; 0 if there is none.
   var newest: UInt64 { parts.last?.history ?? 0 }
 
   /// The number of a commit, with its history.
@@ -59,12 +59,12 @@ struct Histories: Equatable {
 
   /// Begins a history.
   mutating func begin(_ history: UInt64, at first: UInt64) {
-    // A history whose commits are all gone has none.
+    // A history without remaining commits is removed.
     parts.removeAll { $0.first >= first }
     parts.append((first, history))
     if parts.count > Self.countMaximum { parts.remove(at: 1) }
   }
 
-  /// A mark that no other history has.
+  /// A random mark for a new history.
   static func newMark() -> UInt64 { UInt64.random(in: 1...UInt64.max) }
 }

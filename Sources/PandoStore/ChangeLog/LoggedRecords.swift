@@ -1,12 +1,12 @@
 import PandoModels
 
-/// The records that a commit has written, as a row of the change log has them.
+/// The records that a commit wrote, as a row of the change log.
 ///
 /// ```
 /// [[identifier, type name, body, [[node, type, identifier, type name], …]], …]   CBOR, bodies as byte strings
 /// ```
-/// The innermost arrays name the children to which the body refers by numbers: who reads it later may find
-/// that the store does not know these any more.
+/// The innermost arrays name the children to which the body refers by number: a later reader may
+/// find that the store no longer has them.
 struct LoggedRecords: ~Copyable {
   private var writer = CBORWriter(minimumCapacity: 1024)
   private var count = 0
@@ -76,7 +76,7 @@ struct LoggedRecords: ~Copyable {
     return node
   }
 
-  /// Finds a child among those of a body, which are in the order of their numbers.
+  /// Finds a child among those of a body, which are sorted by number.
   private static func find(
     _ reference: RecordReference,
     _ children: [(reference: RecordReference, record: TreeRecord)]

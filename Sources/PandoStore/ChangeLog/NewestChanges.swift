@@ -1,7 +1,7 @@
 import PandoModels
 
-/// The newest change sets of the log, as one row of `meta` that stands next to the counters: a small commit
-/// writes the page that it writes anyway, and the table `changes` is touched once for several commits.
+/// The newest change sets of the log, in a row of `meta` beside the counters: a small commit
+/// changes only their page, and several commits share one write to `changes`.
 ///
 /// ```
 /// offset 0        8      12
@@ -9,29 +9,29 @@ import PandoModels
 ///        │ commit │ n    │ n bytes │ n    │ n bytes │    change sets of this commit and of those behind it
 ///        └────────┴──────┴─────────┴──────┴─────────┴┄
 /// ```
-/// Integers are little endian.
+/// Integers are little-endian.
 struct NewestChanges {
   static let key = Array("state-changes".utf8)
-  /// With more than so many bytes they move to the table: a row of a page's half would get a page of its own.
+  /// Above this size they move to the table: a row of half a page would get its own page.
   static let byteCountMaximum = 1400
   private static let headByteCount = 8
 
   private(set) var bytes: [UInt8] = []
   /// The number of the first change set.
   private(set) var first: UInt64 = 0
-  /// The number behind that of the last one.
+  /// The number after the last one.
   private(set) var next: UInt64 = 0
-  /// Where the last change set begins in ``bytes``.
+  /// The start of the last change set in ``bytes``.
   private var lastStart = 0
-  /// Whether it is not what is stored.
+  /// Whether it differs from the stored row.
   private(set) var isChanged = false
-  /// Whether there is a row.
+  /// Whether the row exists.
   let isStored: Bool
 
   private var isEmpty: Bool { first == next }
   var isLong: Bool { bytes.count > Self.byteCountMaximum }
 
-  /// Those of a store that has none.
+  /// Makes the empty row of a new store.
   init() { isStored = false }
 
   /// Reads the row.
@@ -59,13 +59,13 @@ struct NewestChanges {
     .damaged("change log", "the row of the newest change sets is malformed")
   }
 
-  /// Whether the change set of a commit can be added.
+  /// Whether the change set of a commit can be appended.
   func follows(_ number: UInt64) -> Bool { isEmpty || number == next }
 
-  /// How many bytes of a change set hold its date and its author, with which it begins.
+  /// The number of first bytes of a change set that contain its date and author.
   private static let markByteCount = 64
 
-  /// Whether the last commit is that of another one as well, by its number, its date and its author.
+  /// Whether both have the same last commit, by number, date and author.
   func hasLastCommit(of other: NewestChanges) -> Bool {
     guard next == other.next, bytes.count == other.bytes.count, lastStart == other.lastStart else {
       return false
@@ -74,10 +74,10 @@ struct NewestChanges {
     return range.allSatisfy { bytes[$0] == other.bytes[$0] }
   }
 
-  /// Adds the change set of the next commit.
+  /// Appends the change set of the next commit.
   ///
   /// - Parameters:
-  ///   - number: Its number: the one behind the last, if there is one.
+  ///   - number: Its number; it follows the last one, if any.
   ///   - changeSet: Its bytes.
   mutating func append(_ number: UInt64, _ changeSet: [UInt8]) {
     precondition(follows(number), "commits are logged in order")
@@ -93,7 +93,7 @@ struct NewestChanges {
     isChanged = true
   }
 
-  /// Where the change sets lie in ``bytes``, that of ``first`` first.
+  /// The ranges of the change sets in ``bytes``, that of ``first`` first.
   var ranges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = Self.headByteCount

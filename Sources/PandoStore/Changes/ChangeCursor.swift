@@ -1,5 +1,5 @@
-/// A named place in the change log, at which a consumer goes on after a restart: an indexer, an audit log, a
-/// mailer.
+/// A named place in the change log, from which a consumer (an indexer, an audit log) continues
+/// after a restart.
 ///
 /// ```swift
 /// let cursor = try store.cursor(named: "mailer")
@@ -8,12 +8,13 @@
 ///   try await cursor.acknowledge(change.commitNumber)
 /// }
 /// ```
-/// What was not acknowledged comes again after a restart. The change log keeps what a cursor still needs, up
-/// to ``StoreConfiguration/changeLogLimitForCursors`` commits; beyond that its sequence throws `changesExpired`.
-/// Then read afresh what it is made from, in one snapshot, and acknowledge the number of that snapshot.
+/// Changes without an acknowledgement come again after a restart. The change log keeps what a
+/// cursor still needs, up to ``StoreConfiguration/changeLogLimitForCursors`` commits. Beyond that,
+/// the sequence throws `changesExpired`. Then rebuild the derived data from one snapshot, and
+/// acknowledge the number of that snapshot.
 ///
-/// - Note: Any thread and any process. One consumer at a time goes by a name: what one has acknowledged the
-///   log need not keep for another.
+/// - Note: Any thread and any process. One consumer at a time uses a name: the log keeps no
+///   acknowledged change for a second one.
 public struct ChangeCursor: Sendable {
   private let store: ModelStore
   /// The name of the cursor.
@@ -24,9 +25,9 @@ public struct ChangeCursor: Sendable {
     self.name = name
   }
 
-  /// What is known of it: the commit up to which it has acknowledged, and when.
+  /// Its state: the last acknowledged commit, and when that was.
   ///
-  /// - Throws: ``StoreError`` `noSuchCursor` when it was removed; what reading throws.
+  /// - Throws: ``StoreError`` `noSuchCursor` if it was removed; the errors of reading.
   public var state: CursorState {
     get throws {
       guard let state = try store.read({ try $0.reader.cursor(named: name) }) else {
@@ -36,30 +37,29 @@ public struct ChangeCursor: Sendable {
     }
   }
 
-  /// What was committed since the last commit that it has acknowledged, and what comes.
+  /// The commits after the last acknowledged one, and later ones as they happen.
   ///
   /// - Parameter values: As in ``ModelStore/changes(since:values:)``.
-  /// - Returns: A sequence that goes on there; each call begins anew.
+  /// - Returns: A sequence; each call begins at the acknowledged commit.
   public func changes(values: Bool = false) -> StoreChanges {
     StoreChanges(
       store, since: Result { try state.position }, readsRecords: values, cursor: name)
   }
 
-  /// Notes up to which commit it has been worked off, and waits until that is committed.
+  /// Acknowledges all commits up to one, and waits until that is committed.
   ///
-  /// - Parameter commitNumber: The last commit that is worked off; an earlier one than before changes
-  ///   nothing.
-  /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `changesExpired` for a commit that is not
-  ///   there or is of another history; `LMDBError` when the disk refuses.
+  /// - Parameter commitNumber: The last processed commit; an earlier one than before has no effect.
+  /// - Throws: ``StoreError`` `noSuchCursor`, `readOnly`, or `changesExpired` for a commit that
+  ///   does not exist or belongs to another history; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*), and a commit.
   public func acknowledge(_ commitNumber: CommitNumber) throws {
     try store.write { try $0.acknowledge(commitNumber, cursor: name) }
   }
 
-  /// Notes up to which commit it has been worked off, without blocking a thread.
+  /// Acknowledges all commits up to one, without blocking a thread.
   ///
-  /// - Parameter commitNumber: The last commit that is worked off.
-  /// - Throws: As the synchronous form.
+  /// - Parameter commitNumber: The last processed commit.
+  /// - Throws: Same as the synchronous form.
   /// - Complexity: O(log *n*), and a commit.
   public func acknowledge(_ commitNumber: CommitNumber) async throws {
     let name = name

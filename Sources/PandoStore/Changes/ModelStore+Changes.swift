@@ -1,15 +1,14 @@
 extension ModelStore {
-  /// What is committed from now on, or after a commit, by this process and others, as it happens.
+  /// The commits of all processes, from now on or after a given one, as they happen.
   ///
-  /// A consumer that has to go on where it stopped, after a restart too, uses a ``ChangeCursor``.
+  /// A consumer that must continue after a restart uses a ``ChangeCursor``.
   ///
   /// - Parameters:
-  ///   - commitNumber: The last commit that the caller knows; `nil` for the newest one, now.
-  ///   - values: Whether each change set comes with its `records`: as the store shows them when
-  ///     it is read, or as the commit left them where
-  ///     ``StoreConfiguration/changeLogKeepsRecords`` is on.
-  /// - Returns: A sequence, which holds the store.
-  /// - Note: Costs a thread of the process as long as there is an iterator, also where
+  ///   - commitNumber: The last commit that the caller has; `nil` for the newest one.
+  ///   - values: Whether each change set comes with its `records`: in their state at the time of
+  ///     reading, or as the commit left them if ``StoreConfiguration/changeLogKeepsRecords`` is on.
+  /// - Returns: A sequence, which retains the store.
+  /// - Note: Uses a thread of the process while an iterator exists, also if
   ///   ``StoreConfiguration/followsOtherProcesses`` is off.
   public func changes(since commitNumber: CommitNumber? = nil, values: Bool = false) -> StoreChanges
   {
@@ -17,17 +16,17 @@ extension ModelStore {
     return StoreChanges(self, since: start, readsRecords: values)
   }
 
-  /// A cursor of the change log, which is made now if there is none of the name.
+  /// Returns the cursor of a name; creates it if there is none.
   ///
   /// - Parameters:
   ///   - name: A name of 1 to 400 bytes.
-  ///   - commitNumber: Behind which commit a new one begins; `nil` for the newest one. One that is there
-  ///     stays where it is.
+  ///   - commitNumber: The commit after which a new cursor begins; `nil` for the newest one. An
+  ///     existing cursor keeps its place.
   /// - Returns: The cursor.
-  /// - Throws: ``StoreError`` for a bad name, or `readOnly` when the cursor has to be made; `changesExpired` where it would begin
-  ///   behind a commit that is not there or is of another history;
-  ///   `LMDBError` when the disk refuses.
-  /// - Complexity: O(log *n*); a commit where the cursor has to be made.
+  /// - Throws: ``StoreError`` for a bad name; `readOnly` if the cursor must be created;
+  ///   `changesExpired` if it would begin after a commit that does not exist or belongs to another
+  ///   history; `LMDBError` if the disk fails.
+  /// - Complexity: O(log *n*); a commit if it must be created.
   public func cursor(
     named name: String, startingAfter commitNumber: CommitNumber? = nil
   ) throws -> ChangeCursor {
@@ -40,16 +39,16 @@ extension ModelStore {
 
   /// All cursors of the store.
   ///
-  /// - Returns: What is known of each, in the order of the bytes of their names.
-  /// - Throws: ``StoreError`` or `LMDBError` when the store can't be read.
+  /// - Returns: The state of each, sorted by the bytes of their names.
+  /// - Throws: ``StoreError`` or `LMDBError` if the store can't be read.
   /// - Complexity: O(log *n* + *c*) for *c* cursors.
   public func cursors() throws -> [CursorState] { try read { try $0.reader.cursors() } }
 
-  /// Removes a cursor, so that the change log keeps nothing for it.
+  /// Removes a cursor; the change log then keeps nothing for it.
   ///
   /// - Parameter name: Its name.
   /// - Returns: Whether there was one.
-  /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
+  /// - Throws: ``StoreError`` `readOnly`; `LMDBError` if the disk fails.
   /// - Complexity: O(log *n*), and a commit.
   @discardableResult
   public func removeCursor(named name: String) throws -> Bool {
@@ -57,16 +56,16 @@ extension ModelStore {
     return try write { try $0.session.removeCursor(named: name) }
   }
 
-  /// Changes how much of the change log is kept, to more or to less.
+  /// Changes how much of the change log is kept, to more or less.
   ///
-  /// The next opening that asks for more has it.
+  /// An opening whose configuration requires more raises it again.
   ///
   /// - Parameters:
-  ///   - commitCount: How many of the newest commits; as it is if `nil`.
-  ///   - cursorCommitCount: How many at most for cursors.
-  ///   - keepsRecords: Whether with the records. Those there are go when it is turned off.
-  /// - Returns: What is kept now.
-  /// - Throws: ``StoreError`` `readOnly`; `LMDBError` when the disk refuses.
+  ///   - commitCount: How many of the newest commits to keep; unchanged if `nil`.
+  ///   - cursorCommitCount: The most commits to keep for cursors.
+  ///   - keepsRecords: Whether to keep the records. Turning it off removes the kept ones.
+  /// - Returns: The retention after the call.
+  /// - Throws: ``StoreError`` `readOnly`; `LMDBError` if the disk fails.
   package func setRetention(
     commitCount: UInt64? = nil, cursorCommitCount: UInt64? = nil, keepsRecords: Bool? = nil
   ) throws -> (commitCount: UInt64, cursorCommitCount: UInt64, keepsRecords: Bool) {
@@ -86,14 +85,14 @@ extension ModelStore {
 }
 
 extension ModelTransaction {
-  /// Notes with this write up to which commit a cursor has been worked off.
+  /// Acknowledges all commits up to one, as a part of this write.
   ///
-  /// What a consumer makes of a change and keeps in the same store is then there exactly once.
+  /// If a consumer keeps derived data in the same store, each change takes effect exactly once.
   ///
   /// - Parameters:
-  ///   - commitNumber: The last commit that is worked off; an earlier one than before changes nothing.
+  ///   - commitNumber: The last processed commit; an earlier one than before has no effect.
   ///   - name: The name of the cursor.
-  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a commit that is not there or is of another history.
+  /// - Throws: ``StoreError`` `noSuchCursor`; `changesExpired` for a missing or foreign commit.
   /// - Complexity: O(log *n*).
   public mutating func acknowledge(_ commitNumber: CommitNumber, cursor name: String) throws {
     try session.whole { try session.acknowledge(commitNumber, cursor: name) }

@@ -1,20 +1,20 @@
 import PandoLMDB
 public import PandoModels
 
-/// What is committed to a store, by this process and others, as it happens.
+/// The commits to a store, by all processes, as they happen.
 ///
 /// ```swift
 /// for try await change in store.changes(since: last) {
 ///   print(change.commitNumber, change.updated)
 /// }
 /// ```
-/// Each commit comes once and in order, however slowly they are taken: for who is slow at most 256 change sets
-/// are held in memory, and the store's change log has the others. The sequence ends when the store is closed or
-/// the task is cancelled.
+/// Each commit comes once and in order, however slow the consumer is. At most 256 change sets are
+/// in memory; the change log has the others. The sequence ends when the store is closed or the task
+/// is cancelled.
 ///
-/// - Note: Any task. Each iterator goes its own way.
+/// - Note: Any task. Iterators are independent.
 public struct StoreChanges: AsyncSequence, Sendable {
-  /// What comes.
+  /// The changes of one commit.
   public typealias Element = ChangeSet
 
   private let source: Source
@@ -26,31 +26,31 @@ public struct StoreChanges: AsyncSequence, Sendable {
     source = Source(store, start, readsRecords, cursor)
   }
 
-  /// Begins behind the commit that the sequence was made with.
+  /// Begins after the commit that the sequence was made with.
   ///
   /// - Returns: An iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
-  /// Brings one commit after another.
+  /// Returns one commit after another.
   public struct AsyncIterator: AsyncIteratorProtocol {
     /// How many change sets are read at once, and kept until they are taken.
     private static let batchCount = 256
 
     private let reading: Reading
-    /// The last commit that was brought; `nil` at the beginning.
+    /// The last returned commit; `nil` at the beginning.
     private var last: CommitNumber?
-    /// What has been read and not been brought, the first one last.
+    /// The change sets read but not returned yet, in reverse order.
     private var batch: [ChangeSet] = []
 
     init(_ source: Source) { reading = Reading(source) }
 
     /// Waits for the next commit.
     ///
-    /// - Returns: What it has changed; `nil` when the store is closed or the task cancelled.
-    /// - Throws: ``StoreError`` `changesExpired` when the change log no longer reaches back to the last
-    ///   commit that was brought, or that is none of the store's past: read afresh, and begin anew behind what was read. What reading the
-    ///   store throws.
-    /// - Complexity: The wait, and the size of the change set; with the records O(log *n*) for each of them.
+    /// - Returns: Its changes; `nil` when the store is closed or the task cancelled.
+    /// - Throws: ``StoreError`` `changesExpired` if the change log no longer reaches back to the
+    ///   last returned commit, or if that belongs to another history. Then read all data again, and
+    ///   begin after that snapshot. Also the errors of reading the store.
+    /// - Complexity: The wait, and the size of the change set; O(log *n*) per record.
     public mutating func next() async throws -> ChangeSet? {
       while true {
         let source = reading.source
@@ -76,7 +76,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
     }
   }
 
-  /// Has the feed look for others' commits as long as it lives.
+  /// Makes the feed watch for commits of other processes as long as it exists.
   private final class Reading: Sendable {
     let source: Source
 
@@ -88,12 +88,12 @@ public struct StoreChanges: AsyncSequence, Sendable {
     deinit { source.store.feed.endReading() }
   }
 
-  /// What is read, and from where.
+  /// The source of the commits.
   final class Source: Sendable {
     let store: ModelStore
     let start: Result<CommitNumber, any Error>
     private let readsRecords: Bool
-    /// What is told beside it when the log no longer reaches back.
+    /// The name of the cursor, for an error if the log no longer reaches back.
     private let cursor: String?
 
     init(
@@ -122,7 +122,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
       }
     }
 
-    /// Adds the records, if they are asked for: one commit's at a time, as they may be large.
+    /// Adds the records, if requested: for one commit at a time, as they may be large.
     func withRecords(_ change: ChangeSet) throws -> ChangeSet {
       guard readsRecords else { return change }
       return try store.read { snapshot in
@@ -139,7 +139,7 @@ public struct StoreChanges: AsyncSequence, Sendable {
 }
 
 extension StoreReader {
-  /// The records that a commit has written: as they were then if the log has them, else as they are.
+  /// The records that a commit wrote: as logged, or else in their present state.
   fileprivate func changedRecords(
     of change: ChangeSet, newest: CommitNumber
   ) throws -> [ChangedRecord] {

@@ -3,8 +3,8 @@ import PandoModels
 import PandoSystem
 
 extension StoreCheck {
-  /// Every collection has its key in both tables, a whole list, and elements that the dependency
-  /// index knows.
+  /// Checks that every collection has its key in both tables, a complete list, and elements that
+  /// are in the dependency index.
   mutating func checkCollections(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     let names = try reader.snapshot.count(of: reader.tables.collectionNames)
     let total = try reader.snapshot.count(of: reader.tables.collections)
@@ -37,7 +37,7 @@ extension StoreCheck {
     of cacheKey: String, _ number: UInt64, _ reader: borrowing StoreReader
   ) throws {
     let list = CountedList(table: reader.tables.elements, number: number)
-    // In how many elements each node is, and in which leaf the last of them.
+    // The number of occurrences of each node, and the leaf of the last.
     var occurrences: [UInt64: (count: Int, leaf: UInt64)] = [:]
     var leaf = CountedList.rootBlock
     do {
@@ -75,7 +75,7 @@ extension StoreCheck {
     }
   }
 
-  /// No list has rows without a collection that owns it.
+  /// Checks that no list has rows without a collection.
   private mutating func checkLooseRows(
     _ reader: borrowing StoreReader, _ numbers: Set<UInt64>
   ) throws {
@@ -95,7 +95,7 @@ extension StoreCheck {
 }
 
 extension StoreCheck {
-  /// Every record of a type stands in each of its indexes with its value, and nothing else does.
+  /// Checks that each index has exactly the rows of its records' values.
   mutating func checkIndexes(_ reader: borrowing StoreReader) throws {
     try noting { run in try run.checkRows(of: reader.indexes().values.joined(), reader) }
   }
@@ -110,7 +110,7 @@ extension StoreCheck {
         try note(name(of: index, reader), "its number \(index.number) is taken")
       }
       var found: UInt64 = 0
-      // Of a unique index those that share the bytes of the row before; few, unless it is damaged.
+      // The unique rows with the same value bytes as the last one; few, unless it is damaged.
       var group: [UInt8] = []
       var values: Set<[QueryValue]> = []
       try reader.forEachRow(of: index, in: .everything) { key in
@@ -136,10 +136,10 @@ extension StoreCheck {
     }
   }
 
-  /// Checks that each record has the rows that it must have, and that they are kept beside where other
-  /// records have a part in them.
+  /// Checks that each record has its rows, and that they are kept separately if other records
+  /// contribute to them.
   ///
-  /// - Returns: How many are kept.
+  /// - Returns: The number of records whose rows are kept.
   private mutating func checkRecords(
     of index: StoredIndex, _ found: UInt64, _ reader: borrowing StoreReader
   ) throws -> Int {
@@ -177,7 +177,7 @@ extension StoreCheck {
       return try note(name(of: index, reader), "a row has \(key.count) bytes, too few for a node")
     }
     guard let body = try reader.body(of: RecordKey(type: index.type, node: node)) else {
-      return try note(name(of: index, reader), "a row speaks of node \(node), which has no record")
+      return try note(name(of: index, reader), "a row refers to node \(node), which has no record")
     }
     var source = SnapshotSource.begin(reader)
     defer { SnapshotSource.end(&source) }
@@ -189,7 +189,7 @@ extension StoreCheck {
     }
   }
 
-  /// Checks that a row of a unique index does not have the values of one before it.
+  /// Checks that a row of a unique index does not have the values of an earlier one.
   private mutating func checkUnique(
     _ key: Span<UInt8>, of index: StoredIndex, _ group: inout [UInt8],
     _ values: inout Set<[QueryValue]>, _ reader: borrowing StoreReader
@@ -225,7 +225,7 @@ extension StoreCheck {
 }
 
 extension ModelSnapshot {
-  /// Checks the indexes alone: what they hold against the records.
+  /// Checks the indexes alone, against the records.
   package func indexProblems() throws -> [VerificationReport.Problem] {
     var run = StoreCheck(progress: nil)
     try reader.forEachType { run.recordCounts[$1.number] = $1.recordCount }

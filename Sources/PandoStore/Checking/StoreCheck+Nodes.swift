@@ -3,7 +3,7 @@ import PandoModels
 import PandoSystem
 
 extension StoreCheck {
-  /// Every node has an identifier row that leads back to it, and records in the order of their types.
+  /// Checks that every node has its identifier row, and records ordered by type.
   mutating func checkNodes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     try reader.snapshot.scan(reader.tables.nodes) { key, value in
       try noting { run in
@@ -27,7 +27,7 @@ extension StoreCheck {
     }
   }
 
-  /// Every identifier row leads to a node that bears the identifier.
+  /// Checks that every identifier row leads to a node with that identifier.
   mutating func checkIdentifiers(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.identifiers)
     if count != report.nodeCount {
@@ -51,8 +51,8 @@ extension StoreCheck {
     }
   }
 
-  /// Every record has an intact header and a body by the rules of the format, stands among the nodes of
-  /// its type, and each of its edges stands in the dependency index.
+  /// Checks that every record has an intact header and a valid body, is listed among the nodes of
+  /// its type, and has its edges in the dependency index.
   mutating func checkRecords(_ reader: borrowing StoreReader) throws {
     let total = try reader.snapshot.count(of: reader.tables.nodes)
     var nodeCount = 0
@@ -84,7 +84,7 @@ extension StoreCheck {
       throw reader.damagedRecord(key, "its checksum does not fit its bytes")
     }
     if header.commitNumber > report.commitNumber.value + (reader.isCommitted ? 0 : 1) {
-      try note(name, "a record is of commit \(header.commitNumber), which is to come")
+      try note(name, "a record has the later commit \(header.commitNumber)")
     }
     do {
       try RecordBody.validate(body)
@@ -97,7 +97,7 @@ extension StoreCheck {
     try checkEdges(of: key, RecordBody.edges(in: body), named: name, reader)
   }
 
-  /// Each child of a record or an element exists and knows its parent.
+  /// Checks that each child of a record or an element exists and has that parent.
   mutating func checkEdges(
     of parent: RecordKey, _ edges: [RecordEdge], named name: String,
     _ reader: borrowing StoreReader
@@ -119,14 +119,14 @@ extension StoreCheck {
     }
   }
 
-  /// No node contains itself, or is nested too deep; asked of records that are sound.
+  /// Checks that no node contains itself or is nested too deep; runs if the records are intact.
   mutating func checkCycles(_ reader: borrowing StoreReader) throws {
     guard report.isClean, let found = try reader.treeFault() else { return }
     let reason = found.fault == .cycle ? "contains itself" : found.fault.reason
     try note(reader.identifier(of: found.record.node), "it \(reason)")
   }
 
-  /// The dependency index has no row beyond the edges that were found.
+  /// Checks that the dependency index has no row without an edge.
   mutating func checkIndex(_ reader: borrowing StoreReader) throws {
     let count = try reader.snapshot.count(of: reader.tables.parents)
     try reportProgress(.edges, count, of: count)
@@ -137,7 +137,7 @@ extension StoreCheck {
     }
   }
 
-  /// Numbers are given once, and the counts are those of the records.
+  /// Checks that type numbers are unique, and that counts match the records.
   mutating func checkTypes(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var seen: Set<UInt32> = []
     try reader.snapshot.scan(reader.tables.types) { key, value in
@@ -161,7 +161,7 @@ extension StoreCheck {
     }
   }
 
-  /// The nodes of each type are those that have a record of it.
+  /// Checks that the nodes of each type are those with a record of it.
   mutating func checkTypeBlocks(_ reader: borrowing StoreReader) throws {
     var found: [UInt32: UInt64] = [:]
     try reader.snapshot.scan(reader.tables.nodesByType) { key, value in
@@ -175,7 +175,7 @@ extension StoreCheck {
       }
       return true
     }
-    // Every record was found in its block, so equal numbers are the same nodes.
+    // Every record was found in its block, so equal counts mean equal nodes.
     for type in Set(found.keys).union(recordCounts.keys).ordered() {
       let (listed, records) = (found[type] ?? 0, recordCounts[type] ?? 0)
       if listed != records {
@@ -184,7 +184,7 @@ extension StoreCheck {
     }
   }
 
-  /// A change set is that of the next commit.
+  /// Checks that a change set belongs to the next commit.
   private mutating func checkChange(
     _ number: UInt64?, _ value: Span<UInt8>, _ expected: inout UInt64
   ) throws {
@@ -199,7 +199,7 @@ extension StoreCheck {
     }
   }
 
-  /// The change log reaches from the oldest commit it promises to the last one.
+  /// Checks that the change log reaches from its oldest commit to the last one.
   mutating func checkChanges(_ reader: borrowing StoreReader, _ state: StoreState) throws {
     var expected = state.oldestChange
     try reader.snapshot.scan(reader.tables.changes) { key, value in
@@ -214,7 +214,7 @@ extension StoreCheck {
         }
         return true
       }
-      // Those that are no longer kept go by and by.
+      // Rows that are no longer kept are removed gradually.
       if let number = ByteFields.bigEndian(key, at: 0), number < state.oldestChange { return true }
       try checkChange(ByteFields.bigEndian(key, at: 0), value, &expected)
       return true

@@ -44,7 +44,7 @@ extension CountedList {
   ///   - mayMatter: Gets a leaf's block, all its items and how many they are; returns `false` to pass over
   ///     them.
   ///   - body: Gets position and bytes, which live during the call; returns `false` to stop.
-  /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or what `body` throws.
+  /// - Throws: ``CountedListError`` for a damaged row, `LMDBError`, or the error of `body`.
   /// - Complexity: O(log *n* + *m*) for *m* elements visited; with `leaves` the rows above the leaves are
   ///   read, one for some 20 000 elements of 9 bytes. No copy, no allocation.
   /// - Precondition: The range lies within `0...count`.

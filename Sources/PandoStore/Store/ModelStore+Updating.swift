@@ -32,7 +32,7 @@ extension ModelStore {
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - change: As in the synchronous form.
   /// - Returns: The model as it is stored afterwards; `nil` if there is no such node.
-  /// - Throws: As the synchronous form.
+  /// - Throws: Same as the synchronous form.
   /// - Complexity: As ``ModelTransaction/update(_:_:_:)``, and a commit.
   @discardableResult
   public func update<M: SimpleModel & Codable>(
@@ -78,7 +78,7 @@ extension ModelStore {
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: As in the synchronous form.
   /// - Returns: The result of `body`.
-  /// - Throws: As the synchronous form.
+  /// - Throws: Same as the synchronous form.
   /// - Complexity: O(log *n*) for each node that is expected, beside `body` and the commit.
   @discardableResult
   public func write<Result: Sendable>(

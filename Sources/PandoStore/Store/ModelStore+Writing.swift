@@ -46,7 +46,7 @@ extension ModelStore {
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on a thread of the library; else as in the synchronous form.
   /// - Returns: The result of `body`.
-  /// - Throws: As the synchronous form. A task that is cancelled while it waits still commits.
+  /// - Throws: Same as the synchronous form. A task that is cancelled while it waits still commits.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult
   public func write<Result: Sendable>(
@@ -88,7 +88,7 @@ extension ModelStore {
   ///   - context: Travels with the change set to everyone who is notified of it.
   ///   - body: Runs on a thread of the library, perhaps more than once.
   /// - Returns: The result of `body`, and the change set.
-  /// - Throws: As the synchronous form.
+  /// - Throws: Same as the synchronous form.
   /// - Complexity: As the synchronous form; returns when all who follow the store show it.
   @discardableResult
   public func commit<Result: Sendable>(
@@ -126,7 +126,7 @@ extension ModelStore {
   ///
   /// The `async` form of the other one: the waiting does not hold a thread of the caller's pool.
   ///
-  /// - Throws: As the synchronous form.
+  /// - Throws: Same as the synchronous form.
   /// - Complexity: As the synchronous form, on a thread of its own.
   public func flush() async throws {
     try await withCheckedThrowingContinuation { continuation in

@@ -73,7 +73,7 @@ extension RowDamage {
     ) { transaction, tables in
       try edit(big(1), in: tables.nodes, &transaction) { $0[$0.count - 1] ^= 1 }
     },
-    RowDamage("a record to come", "a", "a record is of commit 99, which is to come") {
+    RowDamage("a record to come", "a", "a record has the later commit 99") {
       try $0.putRecord(recordOfA, [0xa0], commitNumber: 99, in: $1.nodes)
     },
     RowDamage("a body that is not in the form of records", "a", "the record as Leaf can't be read")

@@ -243,7 +243,7 @@ import Testing
         }
       ),
       (
-        "a row speaks of node 7, which has no record",
+        "a row refers to node 7, which has no record",
         { try $0.put([], row("one", 7), in: $1.indexRows) }
       ),
       ("a row has 5 bytes", { try $0.put([], [0, 0, 0, 1, 0x50], in: $1.indexRows) }),
